@@ -1,0 +1,149 @@
+//! Ids, each of its own type so that one cannot be passed for another.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::time::UtcMillis;
+
+/// A UUID that names one kind of thing.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Id<Kind>(Uuid, #[serde(skip)] PhantomData<fn() -> Kind>);
+
+pub enum ChannelKind {}
+pub enum PushKind {}
+pub enum OperationKind {}
+pub enum DeliveryKind {}
+pub enum EventKind {}
+pub enum SegmentKind {}
+
+/// One installation of an app on a device, or one address of an open platform.
+pub type ChannelId = Id<ChannelKind>;
+/// One accepted push.
+pub type PushId = Id<PushKind>;
+/// One request that changed something.
+pub type OperationId = Id<OperationKind>;
+/// One push on its way to one channel. The same whenever it is attempted again, so that receivers can drop repeats.
+pub type DeliveryId = Id<DeliveryKind>;
+/// One entry of an app's event stream.
+pub type EventId = Id<EventKind>;
+/// One stored audience.
+pub type SegmentId = Id<SegmentKind>;
+
+impl<Kind> Id<Kind> {
+    pub const fn from_uuid(uuid: Uuid) -> Self {
+        Self(uuid, PhantomData)
+    }
+
+    pub fn random() -> Self {
+        Self::from_uuid(Uuid::new_v4())
+    }
+
+    /// An id that sorts by the time it was made.
+    pub fn at(now: UtcMillis) -> Self {
+        let millis = u64::try_from(now.0).unwrap_or(0);
+        let (seconds, nanos) = (millis / 1000, u32::try_from(millis % 1000).unwrap_or(0) * 1_000_000);
+        Self::from_uuid(Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos)))
+    }
+
+    pub const fn uuid(&self) -> Uuid {
+        self.0
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+}
+
+impl DeliveryId {
+    pub fn of(push: PushId, channel: ChannelId) -> Self {
+        Self::from_uuid(Uuid::new_v5(&push.uuid(), channel.as_bytes()))
+    }
+}
+
+impl<Kind> Clone for Id<Kind> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<Kind> Copy for Id<Kind> {}
+impl<Kind> PartialEq for Id<Kind> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl<Kind> Eq for Id<Kind> {}
+impl<Kind> PartialOrd for Id<Kind> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<Kind> Ord for Id<Kind> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+impl<Kind> std::hash::Hash for Id<Kind> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+impl<Kind> fmt::Debug for Id<Kind> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+impl<Kind> fmt::Display for Id<Kind> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+impl<Kind> FromStr for Id<Kind> {
+    type Err = uuid::Error;
+    fn from_str(text: &str) -> Result<Self, uuid::Error> {
+        text.parse().map(Self::from_uuid)
+    }
+}
+
+/// The number of an app inside one installation of the service. It is the first column of every key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AppId(pub i64);
+
+/// The dense number of a channel within its app. Never given to another channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Ordinal(pub u32);
+
+/// The number of a term (a tag in a group, a device property, …) within its app. Never given to another term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TermId(pub u32);
+
+/// A position in an app's log. The first record is at 1; 0 means "before everything".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Offset(pub i64);
+
+/// A customer's own id for a person: 1 to 128 characters, no white space at either end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NamedUserId(String);
+
+impl NamedUserId {
+    pub fn parse(at: &crate::json::At<'_>) -> Option<Self> {
+        let text = at.text(1..=crate::limits::NAMED_USER_ID_CHARS)?;
+        if text.trim() != text {
+            return at.invalid("A named user id must not begin or end with white space.");
+        }
+        Some(Self(text))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}

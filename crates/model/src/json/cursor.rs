@@ -1,0 +1,212 @@
+//! A place in a JSON document: the value, its path, and where to note problems.
+
+use std::cell::RefCell;
+use std::ops::RangeInclusive;
+
+use serde::Serialize;
+
+use super::{Fields, Json};
+use crate::problem::{Problem, ProblemKind};
+
+/// More problems than this help nobody and could make the answer larger than the question.
+const MOST_PROBLEMS: usize = 100;
+
+/// Collects the problems of one document.
+#[derive(Default)]
+pub(super) struct Sink(RefCell<Vec<Problem>>);
+
+impl Sink {
+    fn note(&self, problem: Problem) {
+        let mut problems = self.0.borrow_mut();
+        if problems.len() < MOST_PROBLEMS {
+            problems.push(problem);
+        }
+    }
+
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        self.0.into_inner()
+    }
+}
+
+/// A place in the document being read.
+#[derive(Clone)]
+pub struct At<'a> {
+    json: &'a Json,
+    path: String,
+    sink: &'a Sink,
+}
+
+impl<'a> At<'a> {
+    pub(super) fn root(json: &'a Json, sink: &'a Sink) -> Self {
+        Self { json, path: String::new(), sink }
+    }
+
+    pub fn json(&self) -> &'a Json {
+        self.json
+    }
+
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self.json, Json::Null)
+    }
+
+    /// The place below this one under an object key.
+    pub(super) fn key(&self, key: &str, json: &'a Json) -> At<'a> {
+        At { json, path: self.child_path(key), sink: self.sink }
+    }
+
+    fn index(&self, index: usize, json: &'a Json) -> At<'a> {
+        At { json, path: format!("{}[{index}]", self.path), sink: self.sink }
+    }
+
+    fn child_path(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// Notes a problem with this value. Returns `None`, so that a parse function can end with it.
+    pub fn invalid<T>(&self, message: impl Into<String>) -> Option<T> {
+        self.sink.note(Problem { path: self.path.clone(), message: message.into(), kind: ProblemKind::Invalid });
+        None
+    }
+
+    /// Notes a problem with a key of this object.
+    pub fn invalid_key<T>(&self, key: &str, message: impl Into<String>) -> Option<T> {
+        self.sink.note(Problem { path: self.child_path(key), message: message.into(), kind: ProblemKind::Invalid });
+        None
+    }
+
+    /// Notes that a key of this object must be given.
+    pub fn missing<T>(&self, key: &str) -> Option<T> {
+        let message = format!("'{key}' must be set.");
+        self.sink.note(Problem { path: self.child_path(key), message, kind: ProblemKind::Missing });
+        None
+    }
+
+    fn wrong_type<T>(&self, wanted: &str) -> Option<T> {
+        self.invalid(format!("This must be {wanted}, not {}.", self.json.kind()))
+    }
+
+    pub fn object(&self) -> Option<Fields<'a>> {
+        match self.json {
+            Json::Object(entries) => Some(Fields::new(self.clone(), entries)),
+            _ => self.wrong_type("an object"),
+        }
+    }
+
+    pub fn string(&self) -> Option<&'a str> {
+        match self.json {
+            Json::String(text) => Some(text),
+            _ => self.wrong_type("a string"),
+        }
+    }
+
+    /// A string whose length in characters is within the limits.
+    pub fn text(&self, length: RangeInclusive<usize>) -> Option<String> {
+        let text = self.string()?;
+        let n_chars = text.chars().count();
+        if length.contains(&n_chars) {
+            return Some(text.to_owned());
+        }
+        if n_chars < *length.start() {
+            return match length.start() {
+                1 => self.invalid("This must not be empty."),
+                least => self.invalid(format!("This must have at least {least} characters; it has {n_chars}.")),
+            };
+        }
+        self.invalid(format!("This must have at most {} characters; it has {n_chars}.", length.end()))
+    }
+
+    /// Any string, owned. Empty strings are fine.
+    pub fn any_text(&self) -> Option<String> {
+        self.string().map(str::to_owned)
+    }
+
+    pub fn boolean(&self) -> Option<bool> {
+        match self.json {
+            Json::Bool(value) => Some(*value),
+            _ => self.wrong_type("true or false"),
+        }
+    }
+
+    pub fn integer(&self, range: RangeInclusive<i64>) -> Option<i64> {
+        let Json::Number(number) = self.json else { return self.wrong_type("an integer") };
+        match number.as_i64() {
+            Some(value) if range.contains(&value) => Some(value),
+            _ if number.is_f64() => self.invalid(format!("This must be an integer, not {number}.")),
+            _ => self.invalid(format!("This must be between {} and {}, not {number}.", range.start(), range.end())),
+        }
+    }
+
+    pub fn number(&self, range: RangeInclusive<f64>) -> Option<f64> {
+        let Json::Number(number) = self.json else { return self.wrong_type("a number") };
+        match number.as_f64() {
+            Some(value) if range.contains(&value) => Some(value),
+            _ => self.invalid(format!("This must be between {} and {}, not {number}.", range.start(), range.end())),
+        }
+    }
+
+    /// One of a closed set of words, spelled exactly.
+    pub fn choice<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
+        let text = self.string()?;
+        match words.iter().find(|(word, _)| *word == text) {
+            Some((_, value)) => Some(*value),
+            None => {
+                let known: Vec<_> = words.iter().map(|(word, _)| format!("'{word}'")).collect();
+                self.invalid(format!("'{text}' is not known here; use one of {}.", known.join(", ")))
+            }
+        }
+    }
+
+    /// The places of an array's items.
+    pub fn items(&self, length: RangeInclusive<usize>) -> Option<Vec<At<'a>>> {
+        let Json::Array(items) = self.json else { return self.wrong_type("an array") };
+        if !length.contains(&items.len()) {
+            let wanted = match (length.start(), length.end()) {
+                (1, _) if items.is_empty() => "This array must not be empty.".to_owned(),
+                (least, most) if least == most => format!("This array must have exactly {least} items; it has {}.", items.len()),
+                (least, most) => format!("This array must have {least} to {most} items; it has {}.", items.len()),
+            };
+            return self.invalid(wanted);
+        }
+        Some(items.iter().enumerate().map(|(i, item)| self.index(i, item)).collect())
+    }
+
+    /// An array, every item of which is read even when an earlier one is bad.
+    pub fn array<T>(&self, length: RangeInclusive<usize>, mut read: impl FnMut(&At<'a>) -> Option<T>) -> Option<Vec<T>> {
+        let items = self.items(length)?;
+        let read: Vec<Option<T>> = items.iter().map(&mut read).collect();
+        read.into_iter().collect()
+    }
+
+    /// A single value or an array of them; which of the two is remembered for printing.
+    pub fn one_or_many<T>(
+        &self,
+        length: RangeInclusive<usize>,
+        mut read: impl FnMut(&At<'a>) -> Option<T>,
+    ) -> Option<OneOrMany<T>> {
+        match self.json {
+            Json::Array(_) => self.array(length, read).map(OneOrMany::Many),
+            _ => read(self).map(OneOrMany::One),
+        }
+    }
+}
+
+/// A scalar and an array of one mean the same to the API but are printed back as they came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    pub fn as_slice(&self) -> &[T] {
+        match self {
+            OneOrMany::One(item) => std::slice::from_ref(item),
+            OneOrMany::Many(items) => items,
+        }
+    }
+}

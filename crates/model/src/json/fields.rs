@@ -1,0 +1,92 @@
+//! The keys of one object: each is asked for by name, and what nobody asked for is an unknown key.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
+
+use super::{At, Json};
+
+pub struct Fields<'a> {
+    at: At<'a>,
+    entries: &'a [(String, Json)],
+    taken: Vec<bool>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(at: At<'a>, entries: &'a [(String, Json)]) -> Self {
+        let mut seen = HashSet::with_capacity(entries.len());
+        for (key, _) in entries {
+            if !seen.insert(key.as_str()) {
+                at.invalid_key::<()>(key, format!("The key '{key}' is given more than once."));
+            }
+        }
+        Self { at, entries, taken: vec![false; entries.len()] }
+    }
+
+    /// The object itself, for problems that concern more than one key.
+    pub fn at(&self) -> &At<'a> {
+        &self.at
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|(k, _)| k == key)
+    }
+
+    /// The place under a key, if it is given.
+    pub fn take(&mut self, key: &str) -> Option<At<'a>> {
+        let i = self.entries.iter().rposition(|(k, _)| k == key)?;
+        for (taken, (k, _)) in self.taken.iter_mut().zip(self.entries) {
+            *taken |= k == key;
+        }
+        Some(self.at.key(key, &self.entries[i].1))
+    }
+
+    pub fn required<T>(&mut self, key: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
+        match self.take(key) {
+            Some(at) => read(&at),
+            None => self.at.missing(key),
+        }
+    }
+
+    pub fn optional<T>(&mut self, key: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
+        read(&self.take(key)?)
+    }
+
+    /// As `optional`, for keys where clients send `null` for "not set".
+    pub fn nullable<T>(&mut self, key: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
+        read(&self.take(key).filter(|at| !at.is_null())?)
+    }
+
+    /// Every key nobody has asked for yet, in order; they count as known from here on.
+    pub fn rest(&mut self) -> Vec<(&'a str, At<'a>)> {
+        let mut rest = Vec::new();
+        for (taken, (key, json)) in self.taken.iter_mut().zip(self.entries) {
+            if !*taken {
+                *taken = true;
+                rest.push((key.as_str(), self.at.key(key, json)));
+            }
+        }
+        rest
+    }
+
+    /// The whole object as a map whose keys are the caller's own.
+    pub fn into_map<T>(
+        mut self,
+        size: RangeInclusive<usize>,
+        mut read: impl FnMut(&At<'a>) -> Option<T>,
+    ) -> Option<BTreeMap<String, T>> {
+        let rest = self.rest();
+        if !size.contains(&rest.len()) {
+            let (least, most) = (size.start(), size.end());
+            return self.at.invalid(format!("This object must have {least} to {most} keys; it has {}.", rest.len()));
+        }
+        let read: Vec<_> = rest.into_iter().map(|(key, at)| Some((key.to_owned(), read(&at)?))).collect();
+        read.into_iter().collect()
+    }
+
+    /// Refuses, by name, every key nobody asked for.
+    pub fn finish(mut self) {
+        for (key, at) in self.rest() {
+            at.invalid::<()>(format!("The key '{key}' is not allowed in this context."));
+        }
+    }
+}

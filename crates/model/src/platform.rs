@@ -1,0 +1,102 @@
+//! Device types: what a channel is, and what a push may be sent to.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::json::At;
+use crate::limits;
+
+/// A kind of device or of messaging platform.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DeviceType {
+    Ios,
+    Android,
+    Amazon,
+    Web,
+    Wns,
+    Sms,
+    Mms,
+    Email,
+    /// `open::<name>`: a platform of the customer's own.
+    Open(OpenPlatform),
+}
+
+/// The name of an open platform, without the `open::` prefix.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct OpenPlatform(String);
+
+impl OpenPlatform {
+    pub fn new(name: &str) -> Result<Self, &'static str> {
+        let n_chars = name.chars().count();
+        if n_chars == 0 || n_chars > limits::OPEN_PLATFORM_CHARS {
+            return Err("An open platform name has 1 to 128 characters.");
+        }
+        if name.chars().any(|c| c.is_control() || c.is_whitespace() || c == '/') {
+            return Err("An open platform name must not contain white space, control characters or '/'.");
+        }
+        Ok(Self(name.to_owned()))
+    }
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::new(at.string()?).or_else(|message| at.invalid(message).ok_or(())).ok()
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl DeviceType {
+    /// The types that have a fixed name.
+    pub const NAMED: [(&'static str, DeviceType); 8] = [
+        ("ios", DeviceType::Ios),
+        ("android", DeviceType::Android),
+        ("amazon", DeviceType::Amazon),
+        ("web", DeviceType::Web),
+        ("wns", DeviceType::Wns),
+        ("sms", DeviceType::Sms),
+        ("mms", DeviceType::Mms),
+        ("email", DeviceType::Email),
+    ];
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        if let Some(platform) = name.strip_prefix("open::") {
+            return OpenPlatform::new(platform).ok().map(DeviceType::Open);
+        }
+        Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, device_type)| device_type)
+    }
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let name = at.string()?;
+        match Self::from_name(name) {
+            Some(device_type) => Some(device_type),
+            None => at.invalid(format!(
+                "'{name}' is not a device type; use ios, android, amazon, web, wns, sms, mms, email or open::<platform name>."
+            )),
+        }
+    }
+}
+
+impl fmt::Display for DeviceType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceType::Ios => f.write_str("ios"),
+            DeviceType::Android => f.write_str("android"),
+            DeviceType::Amazon => f.write_str("amazon"),
+            DeviceType::Web => f.write_str("web"),
+            DeviceType::Wns => f.write_str("wns"),
+            DeviceType::Sms => f.write_str("sms"),
+            DeviceType::Mms => f.write_str("mms"),
+            DeviceType::Email => f.write_str("email"),
+            DeviceType::Open(platform) => write!(f, "open::{}", platform.as_str()),
+        }
+    }
+}
+
+impl Serialize for DeviceType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

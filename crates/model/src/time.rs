@@ -1,0 +1,114 @@
+//! Instants, the clock they come from, and the date forms of the API.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since 1970 in UTC, as stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UtcMillis(pub i64);
+
+impl UtcMillis {
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    pub fn minus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    pub const fn seconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    /// `2024-05-01T08:00:00`: what channels, schedules and devices are told.
+    pub fn to_api(self) -> String {
+        self.timestamp().strftime("%Y-%m-%dT%H:%M:%S").to_string()
+    }
+
+    /// `2024-05-01 08:00:00`: what reports are told.
+    pub fn to_report(self) -> String {
+        self.timestamp().strftime("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    /// `2024-05-01T08:00:00.123Z`: what events are told.
+    pub fn to_iso(self) -> String {
+        format!("{}.{:03}Z", self.to_api(), self.0.rem_euclid(1000))
+    }
+
+    /// The date-times of request bodies, always UTC: `T` or a space, `HHMM`, `HH:MM` or `HH:MM:SS`, an optional fraction, an
+    /// optional `Z`.
+    pub fn parse_api(text: &str) -> Option<Self> {
+        let bare = text.strip_suffix('Z').unwrap_or(text);
+        let (date, time) = bare.split_once(['T', ' '])?;
+        let digits_only = time.len() == 4 && time.bytes().all(|b| b.is_ascii_digit());
+        let time = if digits_only { format!("{}:{}", &time[..2], &time[2..]) } else { time.to_owned() };
+        if date.len() != 10 || !time.contains(':') || time.contains(['+', '-']) {
+            return None;
+        }
+        let civil: DateTime = format!("{date}T{time}").parse().ok()?;
+        Some(Self(civil.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond()))
+    }
+
+    fn timestamp(self) -> Timestamp {
+        // Stored instants come from the clock or from `parse_api`, both inside jiff's range; the clamp keeps this total.
+        let (least, most) = (Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond());
+        Timestamp::from_millisecond(self.0.clamp(least, most)).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+}
+
+/// Where "now" comes from: the system, or a test that steps it.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    System,
+    Stepped(Arc<AtomicI64>),
+}
+
+impl Clock {
+    pub fn stepped(start: UtcMillis) -> Self {
+        Clock::Stepped(Arc::new(AtomicI64::new(start.0)))
+    }
+
+    pub fn now(&self) -> UtcMillis {
+        match self {
+            #[expect(clippy::disallowed_methods, reason = "this is the one home of the system time")]
+            Clock::System => {
+                let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+                UtcMillis(i64::try_from(since_epoch.unwrap_or_default().as_millis()).unwrap_or(i64::MAX))
+            }
+            Clock::Stepped(millis) => UtcMillis(millis.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// Moves a stepped clock forward; the system clock cannot be moved.
+    pub fn step(&self, by: Duration) {
+        if let Clock::Stepped(millis) = self {
+            millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn date_forms_of_the_api() {
+        let noon = UtcMillis(1_714_564_800_000);
+        for text in ["2024-05-01T1200", "2024-05-01T12:00", "2024-05-01 12:00:00", "2024-05-01T12:00:00.000Z"] {
+            assert_eq!(UtcMillis::parse_api(text), Some(noon), "{text}");
+        }
+        for text in ["2024-05-01", "2024-13-01T12:00", "2024-05-01T12:00+02:00", "12:00", "", "T", "2024-05-01T1"] {
+            assert_eq!(UtcMillis::parse_api(text), None, "{text}");
+        }
+        assert_eq!(noon.to_api(), "2024-05-01T12:00:00");
+        assert_eq!(noon.to_report(), "2024-05-01 12:00:00");
+        assert_eq!(UtcMillis(noon.0 + 7).to_iso(), "2024-05-01T12:00:00.007Z");
+    }
+}
