@@ -6,4 +6,6 @@ pub mod json;
 pub mod limits;
 pub mod platform;
 pub mod problem;
+pub mod tag;
+pub mod term;
 pub mod time;

@@ -1,0 +1,137 @@
+//! Tags and the groups they live in, as names that are known to be usable.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::At;
+use crate::limits;
+
+/// A word put on channels: 1 to 128 characters, none of them a control character.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Tag(String);
+
+/// The name of a set of tags: 1 to 128 characters, none of them a control character, the first not `@`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct TagGroup(String);
+
+impl Tag {
+    pub fn new(text: &str) -> Result<Self, &'static str> {
+        if !(1..=limits::TAG_CHARS).contains(&text.chars().count()) {
+            return Err("A tag has 1 to 128 characters.");
+        }
+        if text.contains(char::is_control) {
+            return Err("A tag must not contain control characters.");
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::new(at.string()?).or_else(|message| at.invalid(message).ok_or(())).ok()
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TagGroup {
+    pub fn new(name: &str) -> Result<Self, &'static str> {
+        if !(1..=limits::TAG_GROUP_CHARS).contains(&name.chars().count()) {
+            return Err("A tag group name has 1 to 128 characters.");
+        }
+        if name.contains(char::is_control) {
+            return Err("A tag group name must not contain control characters.");
+        }
+        if name.starts_with('@') {
+            return Err(
+                "A tag group name must not begin with '@', which marks the groups of the service itself.",
+            );
+        }
+        Ok(Self(name.to_owned()))
+    }
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::new(at.string()?).or_else(|message| at.invalid(message).ok_or(())).ok()
+    }
+
+    /// The group of the flat `tags` of a channel.
+    pub fn device() -> Self {
+        Self("device".to_owned())
+    }
+
+    /// Whether the tags of this group follow from the properties of a device and cannot be set by hand.
+    pub fn is_read_only(&self) -> bool {
+        self.0.starts_with("ua_") || self.0 == "timezone"
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Tag {
+    type Error = &'static str;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::new(&text)
+    }
+}
+
+impl TryFrom<String> for TagGroup {
+    type Error = &'static str;
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        Self::new(&name)
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for TagGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_limits() {
+        let longest = "é".repeat(128);
+        assert_eq!(Tag::new(&longest).unwrap().as_str(), longest);
+        assert_eq!(TagGroup::new(&longest).unwrap().as_str(), longest);
+        for text in ["", "a\u{0}b", "line\nbreak", &"é".repeat(129)] {
+            Tag::new(text).unwrap_err();
+            TagGroup::new(text).unwrap_err();
+        }
+        assert!(Tag::new("@home").is_ok());
+        assert!(TagGroup::new("@type").is_err());
+        assert!(TagGroup::new("a@b").is_ok());
+    }
+
+    #[test]
+    fn reading_back_checks_again() {
+        let tag: Tag = serde_json::from_str(r#""news""#).unwrap();
+        assert_eq!(serde_json::to_string(&tag).unwrap(), r#""news""#);
+        assert!(serde_json::from_str::<Tag>(r#""""#).is_err());
+        assert!(serde_json::from_str::<TagGroup>(r#""@type""#).is_err());
+    }
+
+    #[test]
+    fn device_property_groups_are_read_only() {
+        for name in ["timezone", "ua_opt_in", "ua_", "ua_anything"] {
+            assert!(TagGroup::new(name).unwrap().is_read_only(), "{name}");
+        }
+        for name in ["device", "time_zone", "timezones", "ua", "my_ua_group"] {
+            assert!(!TagGroup::new(name).unwrap().is_read_only(), "{name}");
+        }
+        assert_eq!(TagGroup::device().as_str(), "device");
+    }
+}

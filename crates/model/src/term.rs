@@ -1,0 +1,135 @@
+//! Terms: the names of the sets of channels that audiences are made of, and the log record that keeps those sets current.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{Ordinal, TermId};
+use crate::platform::DeviceType;
+use crate::tag::{Tag, TagGroup};
+
+const TYPE_GROUP: &str = "@type";
+const REACH_GROUP: &str = "@reach";
+
+/// The name of one set of channels.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Term {
+    /// A tag in a group, device properties included.
+    Tag { group: TagGroup, tag: Tag },
+    /// Every installed channel of a device type.
+    DeviceType(DeviceType),
+    /// Every channel that can be reached in some way.
+    Reach(Reach),
+}
+
+/// How a channel can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reach {
+    /// Installed, opted in and with an address: shows notifications.
+    Alert,
+    /// Installed, background enabled and with an address: receives silent pushes.
+    Silent,
+    /// Installed and with an address.
+    Addressed,
+}
+
+impl Reach {
+    pub const ALL: [(&'static str, Reach); 3] =
+        [("alert", Reach::Alert), ("silent", Reach::Silent), ("addressed", Reach::Addressed)];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reach::Alert => "alert",
+            Reach::Silent => "silent",
+            Reach::Addressed => "addressed",
+        }
+    }
+}
+
+impl Term {
+    /// The group and the tag under which the term is stored. Groups of the service itself begin with `@`, which no
+    /// [`TagGroup`] does, so that the two cannot be confused.
+    pub fn key(&self) -> (&str, Cow<'_, str>) {
+        match self {
+            Term::Tag { group, tag } => (group.as_str(), tag.as_str().into()),
+            Term::DeviceType(device_type) => (TYPE_GROUP, device_type.to_string().into()),
+            Term::Reach(reach) => (REACH_GROUP, reach.name().into()),
+        }
+    }
+
+    /// The reverse of [`Term::key`]; `None` for a pair that it never gives.
+    pub fn from_key(group: &str, tag: &str) -> Option<Self> {
+        match group {
+            TYPE_GROUP => DeviceType::from_name(tag).map(Term::DeviceType),
+            REACH_GROUP => Reach::ALL
+                .into_iter()
+                .find(|(name, _)| *name == tag)
+                .map(|(_, reach)| Term::Reach(reach)),
+            _ => Some(Term::Tag { group: TagGroup::new(group).ok()?, tag: Tag::new(tag).ok()? }),
+        }
+    }
+}
+
+/// One entry of an app's log: which channels gained and lost which terms.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermsRecord {
+    /// Terms that have been given their number here: the number, the group and the tag.
+    pub new_terms: Vec<(TermId, String, String)>,
+    pub changes: Vec<TermChange>,
+}
+
+/// What changed for one channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermChange {
+    pub ordinal: Ordinal,
+    pub added: Vec<TermId>,
+    pub removed: Vec<TermId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_term_survives_storage() {
+        let tag = |group: &str, tag: &str| Term::Tag {
+            group: TagGroup::new(group).unwrap(),
+            tag: Tag::new(tag).unwrap(),
+        };
+        let mut terms = vec![
+            tag("device", "news"),
+            tag("ua_ios_model", "iPhone7,2"),
+            tag("type", "ios"),
+            Term::DeviceType(DeviceType::from_name("open::smart::fridge").unwrap()),
+        ];
+        terms.extend(
+            DeviceType::NAMED.into_iter().map(|(_, device_type)| Term::DeviceType(device_type)),
+        );
+        terms.extend(Reach::ALL.into_iter().map(|(_, reach)| Term::Reach(reach)));
+        for term in terms {
+            let (group, stored_tag) = term.key();
+            assert_eq!(
+                Term::from_key(group, &stored_tag),
+                Some(term.clone()),
+                "{group} {stored_tag}"
+            );
+        }
+    }
+
+    #[test]
+    fn stored_forms_are_stable() {
+        assert_eq!(Term::DeviceType(DeviceType::Ios).key(), ("@type", "ios".into()));
+        assert_eq!(Term::Reach(Reach::Alert).key(), ("@reach", "alert".into()));
+        assert_eq!(Term::Reach(Reach::Silent).key(), ("@reach", "silent".into()));
+        assert_eq!(Term::Reach(Reach::Addressed).key(), ("@reach", "addressed".into()));
+    }
+
+    #[test]
+    fn what_was_never_stored_is_no_term() {
+        for (group, tag) in
+            [("@type", "toaster"), ("@reach", "loud"), ("@other", "x"), ("", "x"), ("device", "")]
+        {
+            assert_eq!(Term::from_key(group, tag), None, "{group} {tag}");
+        }
+    }
+}
