@@ -1,0 +1,142 @@
+//! The one HTTP client of the product: pooled, bounded in time and size, never redirected, never led to private addresses.
+
+mod address;
+mod resolver;
+mod url;
+
+pub use address::AddressPolicy;
+pub use url::{CheckedUrl, Refusal, check_url};
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use resolver::{PolicyResolver, ResolveError};
+
+/// What is kept of an answer's body. Providers answer with a few lines; a longer body is cut here, not refused, because the
+/// status alone already says whether a message was taken.
+pub const MOST_ANSWER_BYTES: usize = 64 * 1024;
+
+const IDLE_CONNECTION: Duration = Duration::from_secs(60);
+const MOST_IDLE_PER_HOST: usize = 32;
+
+/// How long to wait for an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    pub connect: Duration,
+    /// From looking up the name to the last byte of the answer.
+    pub total: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(5), total: Duration::from_secs(10) }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    #[error(transparent)]
+    Refused(Refusal),
+    #[error("There was no complete answer in time.")]
+    Timeout,
+    #[error("The connection failed: {0}.")]
+    Connection(String),
+}
+
+/// Cheap to clone; clones share their connections.
+#[derive(Clone, Debug)]
+pub struct Client {
+    inner: legacy::Client<HttpsConnector<HttpConnector<PolicyResolver>>, Full<Bytes>>,
+    policy: AddressPolicy,
+    timeouts: Timeouts,
+}
+
+impl Client {
+    pub fn new(policy: AddressPolicy) -> Self {
+        Self::with_timeouts(policy, Timeouts::default())
+    }
+
+    pub fn with_timeouts(policy: AddressPolicy, timeouts: Timeouts) -> Self {
+        let mut tcp = HttpConnector::new_with_resolver(PolicyResolver { policy });
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(timeouts.connect));
+        tcp.enforce_http(false);
+        let tls = HttpsConnectorBuilder::new()
+            .with_provider_and_webpki_roots(rustls::crypto::ring::default_provider())
+            .expect("ring supports the default protocol versions")
+            .https_or_http()
+            .enable_all_versions()
+            .wrap_connector(tcp);
+        let inner = legacy::Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_CONNECTION)
+            .pool_max_idle_per_host(MOST_IDLE_PER_HOST)
+            .build(tls);
+        Self { inner, policy, timeouts }
+    }
+
+    pub fn policy(&self) -> AddressPolicy {
+        self.policy
+    }
+
+    /// One request, one answer; a redirect is an answer like any other.
+    pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, SendError> {
+        // Addresses in the URL never reach the resolver, so they are checked here.
+        url::check_uri(request.uri(), self.policy).map_err(SendError::Refused)?;
+        let exchange = async {
+            let answer = self
+                .inner
+                .request(request.map(Full::new))
+                .await
+                .map_err(|error| classify(&error))?;
+            let (head, body) = answer.into_parts();
+            Ok(Response::from_parts(head, start_of(body).await?))
+        };
+        tokio::time::timeout(self.timeouts.total, exchange).await.unwrap_or(Err(SendError::Timeout))
+    }
+}
+
+async fn start_of(mut body: Incoming) -> Result<Bytes, SendError> {
+    let mut start = BytesMut::new();
+    while start.len() < MOST_ANSWER_BYTES {
+        let Some(frame) = body.frame().await else { break };
+        let frame = frame.map_err(|error| classify(&error))?;
+        if let Some(data) = frame.data_ref() {
+            start.extend_from_slice(&data[..data.len().min(MOST_ANSWER_BYTES - start.len())]);
+        }
+    }
+    Ok(start.freeze())
+}
+
+/// The deepest known cause decides; the text names every cause, outermost first.
+fn classify(error: &(dyn Error + 'static)) -> SendError {
+    let mut texts: Vec<String> = Vec::new();
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(ResolveError::Refused(refusal)) = error.downcast_ref() {
+            return SendError::Refused(refusal.clone());
+        }
+        if error.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::TimedOut)
+        {
+            return SendError::Timeout;
+        }
+        let text = error.to_string();
+        if texts.last() != Some(&text) {
+            texts.push(text);
+        }
+        cause = error.source();
+    }
+    SendError::Connection(texts.join(": "))
+}
