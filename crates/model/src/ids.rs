@@ -46,8 +46,18 @@ impl<Kind> Id<Kind> {
     /// An id that sorts by the time it was made.
     pub fn at(now: UtcMillis) -> Self {
         let millis = u64::try_from(now.0).unwrap_or(0);
-        let (seconds, nanos) = (millis / 1000, u32::try_from(millis % 1000).unwrap_or(0) * 1_000_000);
+        let (seconds, nanos) =
+            (millis / 1000, u32::try_from(millis % 1000).unwrap_or(0) * 1_000_000);
         Self::from_uuid(Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos)))
+    }
+
+    /// The one textual form of the API: 32 hexadecimal digits with four hyphens, in either case.
+    pub fn parse(at: &crate::json::At<'_>) -> Option<Self> {
+        let text = at.string()?;
+        match text.parse() {
+            Ok(id) if text.len() == uuid::fmt::Hyphenated::LENGTH => Some(id),
+            _ => at.invalid("This must be a UUID, such as 9c36e8c7-5a73-47c0-9716-99fd3d4197d5."),
+        }
     }
 
     pub const fn uuid(&self) -> Uuid {
@@ -125,7 +135,9 @@ pub struct Ordinal(pub u32);
 pub struct TermId(pub u32);
 
 /// A position in an app's log. The first record is at 1; 0 means "before everything".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Offset(pub i64);
 

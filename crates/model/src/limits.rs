@@ -8,6 +8,19 @@ pub const SELECTORS_PER_AUDIENCE: usize = 1000;
 pub const SELECTOR_DEPTH: usize = 50;
 /// Values in the array of one selector.
 pub const VALUES_PER_SELECTOR: usize = 100;
+pub const ALIAS_CHARS: usize = 128;
+pub const STATIC_LIST_NAME_CHARS: usize = 64;
+pub const SUBSCRIPTION_LIST_ID_CHARS: usize = 32;
+/// The telephone number of a person, without the plus sign.
+pub const MSISDN_DIGITS: usize = 15;
+pub const SMS_SENDER_CHARS: usize = 16;
+/// The name of an attribute in a selector; the names of stored attributes are shorter.
+pub const SELECTOR_ATTRIBUTE_CHARS: usize = 256;
+pub const ATTRIBUTE_TEXT_CHARS: usize = 255;
+/// The path of a property inside a JSON attribute or a custom event.
+pub const PROPERTY_PATH_CHARS: usize = 255;
+pub const ACTIVITY_CHARS: usize = 255;
+pub const LOCATION_NAME_CHARS: usize = 128;
 
 pub const TAG_CHARS: usize = 128;
 pub const TAG_GROUP_CHARS: usize = 128;
@@ -33,3 +46,44 @@ pub const STYLE_LINES: usize = 100;
 pub const IOS_COLLAPSE_ID_BYTES: usize = 64;
 /// Title and body of a Message Center message together.
 pub const MESSAGE_BYTES: usize = 256 * 1024;
+pub const CONTENT_TYPE_CHARS: usize = 128;
+/// Localized variants of one push.
+pub const LOCALIZATIONS: usize = 100;
+/// Feeds or snippets one push refers to.
+pub const REFERENCES: usize = 100;
+pub const REFERENCE_NAME_CHARS: usize = 128;
+
+pub const WEB_BUTTONS: usize = 2;
+pub const WEARABLE_PAGES: usize = 100;
+pub const WNS_BINDINGS: usize = 100;
+/// How long Amazon keeps a message that cannot be delivered: one minute to 31 days.
+pub const AMAZON_EXPIRY_SECONDS: std::ops::RangeInclusive<u32> = 60..=2_678_400;
+pub const SMS_ALERT_CHARS: usize = 1600;
+/// A text message is tried for at most two days.
+pub const SMS_EXPIRY_SECONDS: u32 = 172_800;
+pub const MMS_FALLBACK_CHARS: usize = 160;
+pub const MMS_SUBJECT_CHARS: usize = 80;
+pub const MMS_TEXT_CHARS: usize = 5000;
+pub const MMS_URL_CHARS: usize = 2000;
+pub const MMS_MEDIA_BYTES: i64 = 2_048_000;
+/// Each of the two bodies of an email.
+pub const EMAIL_BODY_BYTES: usize = 100 * 1024;
+pub const EMAIL_ADDRESS_CHARS: usize = 254;
+pub const EMAIL_BCC: usize = 100;
+pub const EMAIL_ATTACHMENTS: usize = 100;
+pub const ATTRIBUTE_NAME_CHARS: usize = 64;
+/// Attribute, tag or subscription changes in one actions object.
+pub const CHANGES_PER_ACTION: usize = 100;
+pub const EVENT_NAME_CHARS: usize = 255;
+pub const TEMPLATE_VARIABLES: usize = 100;
+pub const TEMPLATE_VARIABLE_CHARS: usize = 32;
+pub const EXTERNAL_ID_CHARS: usize = 64;
+
+/// A fact a device tells about itself: its model, its carrier, a version, a time zone.
+pub const DEVICE_TEXT_CHARS: usize = 255;
+/// An id under which a device was known before.
+pub const DEVICE_HINT_CHARS: usize = 128;
+pub const USER_AGENT_CHARS: usize = 1024;
+pub const PERMISSIONS: usize = 50;
+pub const OPEN_IDENTIFIER_KEY_CHARS: usize = 128;
+pub const OPEN_IDENTIFIER_VALUE_CHARS: usize = 1024;

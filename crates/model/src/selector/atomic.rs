@@ -1,0 +1,202 @@
+//! Atomic selectors: one key that says what is looked for, its values, and the companions that some keys allow.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::{Activity, Attribute, Location};
+use crate::ids::{ChannelId, NamedUserId, SegmentId};
+use crate::json::{At, Fields, OneOrMany};
+use crate::limits;
+use crate::tag::{Tag, TagGroup};
+
+/// One property that devices either have or do not have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Atomic {
+    /// Without a group the flat tags of a channel are meant. `tag_class` means nothing any more and is only printed back.
+    Tag {
+        tags: OneOrMany<Tag>,
+        group: Option<TagGroup>,
+        tag_class: Option<String>,
+    },
+    Segment(OneOrMany<SegmentId>),
+    NamedUser(OneOrMany<NamedUserId>),
+    Alias(OneOrMany<String>),
+    StaticList(OneOrMany<String>),
+    /// One client library writes the key in the plural.
+    SubscriptionList {
+        ids: OneOrMany<String>,
+        plural_key: bool,
+    },
+    /// A channel of any type.
+    Channel(OneOrMany<ChannelId>),
+    IosChannel(OneOrMany<ChannelId>),
+    AndroidChannel(OneOrMany<ChannelId>),
+    AmazonChannel(OneOrMany<ChannelId>),
+    WebChannel(OneOrMany<ChannelId>),
+    /// Addresses or channel ids; which of the two is known only by looking.
+    OpenChannel(OneOrMany<String>),
+    DeviceToken(OneOrMany<DeviceToken>),
+    Apid(OneOrMany<String>),
+    Wns(OneOrMany<String>),
+    Mpns(OneOrMany<String>),
+    DevicePin(OneOrMany<String>),
+    SmsId(OneOrMany<SmsId>),
+    SmsSender(OneOrMany<String>),
+    Attribute(Attribute),
+    Activity(Activity),
+    Location(Location),
+}
+
+/// An address of Apple's push service: 64 hexadecimal digits, kept in upper case.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct DeviceToken(String);
+
+/// A person's telephone number together with the number that messages come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SmsId {
+    pub msisdn: String,
+    pub sender: String,
+}
+
+/// Reads the value under a key, and the companions next to it.
+type Read = for<'a> fn(&At<'a>, &mut Fields<'a>) -> Option<Atomic>;
+
+const READERS: [(&str, Read); 23] = [
+    ("tag", tag),
+    ("segment", |at, _| values(at, SegmentId::parse).map(Atomic::Segment)),
+    ("named_user", |at, _| values(at, NamedUserId::parse).map(Atomic::NamedUser)),
+    ("alias", |at, _| texts(at, limits::ALIAS_CHARS).map(Atomic::Alias)),
+    ("static_list", |at, _| texts(at, limits::STATIC_LIST_NAME_CHARS).map(Atomic::StaticList)),
+    ("subscription_list", |at, _| subscription_list(at, false)),
+    ("subscription_lists", |at, _| subscription_list(at, true)),
+    ("channel", |at, _| values(at, ChannelId::parse).map(Atomic::Channel)),
+    ("ios_channel", |at, _| values(at, ChannelId::parse).map(Atomic::IosChannel)),
+    ("android_channel", |at, _| values(at, ChannelId::parse).map(Atomic::AndroidChannel)),
+    ("amazon_channel", |at, _| values(at, ChannelId::parse).map(Atomic::AmazonChannel)),
+    ("web_channel", |at, _| values(at, ChannelId::parse).map(Atomic::WebChannel)),
+    ("open_channel", |at, _| texts(at, limits::OPEN_ADDRESS_CHARS).map(Atomic::OpenChannel)),
+    ("device_token", |at, _| values(at, DeviceToken::parse).map(Atomic::DeviceToken)),
+    ("apid", |at, _| texts(at, limits::PUSH_ADDRESS_CHARS).map(Atomic::Apid)),
+    ("wns", |at, _| texts(at, limits::PUSH_ADDRESS_CHARS).map(Atomic::Wns)),
+    ("mpns", |at, _| texts(at, limits::PUSH_ADDRESS_CHARS).map(Atomic::Mpns)),
+    ("device_pin", |at, _| texts(at, limits::PUSH_ADDRESS_CHARS).map(Atomic::DevicePin)),
+    ("sms_id", |at, _| values(at, SmsId::parse).map(Atomic::SmsId)),
+    ("sms_sender", |at, _| texts(at, limits::SMS_SENDER_CHARS).map(Atomic::SmsSender)),
+    ("attribute", |at, companions| Attribute::parse(at, companions).map(Atomic::Attribute)),
+    ("activity", |at, companions| Activity::parse(at, companions).map(Atomic::Activity)),
+    ("location", |at, _| Location::parse(at).map(Atomic::Location)),
+];
+
+impl Atomic {
+    /// How to read the selector that begins with this key, if one does.
+    pub(super) fn reader(key: &str) -> Option<Read> {
+        READERS.iter().find(|(known, _)| *known == key).map(|(_, read)| *read)
+    }
+}
+
+impl DeviceToken {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let text = at.string()?;
+        if text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Some(Self(text.to_ascii_uppercase()));
+        }
+        at.invalid("A device token has exactly 64 hexadecimal digits.")
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl SmsId {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let msisdn = fields.required("msisdn", |at| digits(at, limits::MSISDN_DIGITS));
+        let sender = fields.required("sender", |at| digits(at, limits::SMS_SENDER_CHARS));
+        fields.finish();
+        Some(Self { msisdn: msisdn?, sender: sender? })
+    }
+}
+
+fn tag<'a>(at: &At<'a>, companions: &mut Fields<'a>) -> Option<Atomic> {
+    let tags = values(at, Tag::parse);
+    let group = companions.optional("group", TagGroup::parse);
+    let tag_class = companions.optional("tag_class", At::any_text);
+    Some(Atomic::Tag { tags: tags?, group, tag_class })
+}
+
+fn subscription_list(at: &At<'_>, plural_key: bool) -> Option<Atomic> {
+    let ids = texts(at, limits::SUBSCRIPTION_LIST_ID_CHARS)?;
+    Some(Atomic::SubscriptionList { ids, plural_key })
+}
+
+fn values<'a, T>(at: &At<'a>, read: impl FnMut(&At<'a>) -> Option<T>) -> Option<OneOrMany<T>> {
+    at.one_or_many(1..=limits::VALUES_PER_SELECTOR, read)
+}
+
+fn texts(at: &At<'_>, most_chars: usize) -> Option<OneOrMany<String>> {
+    values(at, |at| at.text(1..=most_chars))
+}
+
+fn digits(at: &At<'_>, most: usize) -> Option<String> {
+    let text = at.text(1..=most)?;
+    if text.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(text);
+    }
+    at.invalid("This must consist of digits only, without a plus sign or spaces.")
+}
+
+impl Serialize for Atomic {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Atomic::Tag { tags, group, tag_class } => {
+                let mut map = serializer.serialize_map(None)?;
+                map.serialize_entry("tag", tags)?;
+                if let Some(group) = group {
+                    map.serialize_entry("group", group)?;
+                }
+                if let Some(tag_class) = tag_class {
+                    map.serialize_entry("tag_class", tag_class)?;
+                }
+                map.end()
+            }
+            Atomic::Segment(ids) => entry(serializer, "segment", ids),
+            Atomic::NamedUser(ids) => entry(serializer, "named_user", ids),
+            Atomic::Alias(aliases) => entry(serializer, "alias", aliases),
+            Atomic::StaticList(names) => entry(serializer, "static_list", names),
+            Atomic::SubscriptionList { ids, plural_key: false } => {
+                entry(serializer, "subscription_list", ids)
+            }
+            Atomic::SubscriptionList { ids, plural_key: true } => {
+                entry(serializer, "subscription_lists", ids)
+            }
+            Atomic::Channel(ids) => entry(serializer, "channel", ids),
+            Atomic::IosChannel(ids) => entry(serializer, "ios_channel", ids),
+            Atomic::AndroidChannel(ids) => entry(serializer, "android_channel", ids),
+            Atomic::AmazonChannel(ids) => entry(serializer, "amazon_channel", ids),
+            Atomic::WebChannel(ids) => entry(serializer, "web_channel", ids),
+            Atomic::OpenChannel(targets) => entry(serializer, "open_channel", targets),
+            Atomic::DeviceToken(tokens) => entry(serializer, "device_token", tokens),
+            Atomic::Apid(ids) => entry(serializer, "apid", ids),
+            Atomic::Wns(ids) => entry(serializer, "wns", ids),
+            Atomic::Mpns(ids) => entry(serializer, "mpns", ids),
+            Atomic::DevicePin(pins) => entry(serializer, "device_pin", pins),
+            Atomic::SmsId(ids) => entry(serializer, "sms_id", ids),
+            Atomic::SmsSender(senders) => entry(serializer, "sms_sender", senders),
+            Atomic::Attribute(attribute) => attribute.serialize(serializer),
+            Atomic::Activity(activity) => activity.serialize(serializer),
+            Atomic::Location(location) => entry(serializer, "location", location),
+        }
+    }
+}
+
+fn entry<S: Serializer>(
+    serializer: S,
+    key: &str,
+    value: &impl Serialize,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(1))?;
+    map.serialize_entry(key, value)?;
+    map.end()
+}
