@@ -1,0 +1,108 @@
+//! Building an index from channels in ascending order, as a start without a current index does.
+
+use std::sync::{Arc, Mutex, RwLock};
+
+use model::ids::{Offset, Ordinal, TermId};
+
+use crate::block::Block;
+use crate::index::{Dictionary, Index};
+use crate::segment::Segment;
+
+/// Collects the holders of each term block by block, so that every bitmap grows by whole runs at its end.
+#[derive(Default)]
+pub struct Builder {
+    dictionary: Dictionary,
+    segments: Vec<Segment>,
+    /// The holders of each term within the current block. The numbers of terms are dense, so a plain array finds
+    /// them faster than a map.
+    holders: Vec<Vec<u32>>,
+    /// The terms that have holders within the current block.
+    terms: Vec<TermId>,
+    last: Option<Ordinal>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("channel {} was read after channel {}, but channels are indexed in ascending order", .next.0, .last.0)]
+pub struct OutOfOrder {
+    pub last: Ordinal,
+    pub next: Ordinal,
+}
+
+impl Builder {
+    /// Gives a term its name.
+    pub fn name(&mut self, term: TermId, group: &str, tag: &str) {
+        self.dictionary.name(term, group, tag);
+    }
+
+    /// Adds a channel whose ordinal is above all before it.
+    pub fn push(&mut self, ordinal: Ordinal, terms: &[TermId]) -> Result<(), OutOfOrder> {
+        if let Some(last) = self.last {
+            if ordinal <= last {
+                return Err(OutOfOrder { last, next: ordinal });
+            }
+            if Block::of(ordinal) != Block::of(last) {
+                self.flush(last);
+            }
+        }
+        self.last = Some(ordinal);
+        let mut distinct = 0;
+        for term in terms {
+            distinct += usize::from(self.hold(*term, ordinal));
+        }
+        self.segment(ordinal).append_channel(ordinal, distinct);
+        Ok(())
+    }
+
+    /// The index of the channels that were pushed, as of an offset of the log.
+    pub fn finish(mut self, offset: Offset) -> Index {
+        if let Some(last) = self.last {
+            self.flush(last);
+        }
+        let tight = self.segments.into_iter().map(|mut segment| {
+            segment.tighten();
+            Arc::new(RwLock::new(segment))
+        });
+        Index {
+            segments: RwLock::new(tight.collect()),
+            dictionary: RwLock::new(self.dictionary),
+            applied: Mutex::new(offset),
+        }
+    }
+
+    /// Whether the channel did not hold the term already.
+    fn hold(&mut self, term: TermId, ordinal: Ordinal) -> bool {
+        let slot = term.0 as usize;
+        if slot >= self.holders.len() {
+            self.holders.resize_with(slot + 1, Vec::new);
+        }
+        let holders = &mut self.holders[slot];
+        match holders.last() {
+            Some(last) if *last == ordinal.0 => return false,
+            Some(_) => {}
+            None => self.terms.push(term),
+        }
+        holders.push(ordinal.0);
+        true
+    }
+
+    /// Moves the current block, which `last` is in, to its segment.
+    fn flush(&mut self, last: Ordinal) {
+        let mut holders = std::mem::take(&mut self.holders);
+        let mut terms = std::mem::take(&mut self.terms);
+        let segment = self.segment(last);
+        for term in terms.drain(..) {
+            segment.append(term, holders[term.0 as usize].drain(..));
+        }
+        // Given back for their memory.
+        self.holders = holders;
+        self.terms = terms;
+    }
+
+    fn segment(&mut self, ordinal: Ordinal) -> &mut Segment {
+        let position = Segment::position(ordinal);
+        if position >= self.segments.len() {
+            self.segments.resize_with(position + 1, Segment::default);
+        }
+        &mut self.segments[position]
+    }
+}

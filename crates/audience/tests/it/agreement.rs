@@ -1,0 +1,108 @@
+//! Index and oracle give the same answers, however the index came to know its channels.
+
+use audience::index::Index;
+use audience::plan::Plan;
+use model::ids::{Offset, Ordinal, TermId};
+use model::term::{TermChange, TermsRecord};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::arbitrary;
+use crate::naive::Naive;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn updates_and_questions_in_any_order(
+        rounds in vec((arbitrary::changes(), arbitrary::plan()), 1..24),
+    ) {
+        let (index, mut naive) = (Index::new(), Naive::default());
+        let mut records = Vec::new();
+        for (changes, plan) in &rounds {
+            changes.iter().for_each(|change| naive.change(change));
+            let record = TermsRecord { new_terms: Vec::new(), changes: changes.clone() };
+            let offset = Offset(index.offset().0 + 3);
+            index.apply(offset, &record);
+            prop_assert_eq!(index.offset(), offset);
+            records.push((offset, record));
+            agree(&index, &naive, plan)?;
+        }
+
+        let rebuilt = rebuild(&naive, index.offset());
+        // What was applied once is not applied again.
+        for (offset, record) in &records {
+            index.apply(*offset, record);
+            rebuilt.apply(*offset, record);
+        }
+        for (_, plan) in &rounds {
+            agree(&index, &naive, plan)?;
+            agree(&rebuilt, &naive, plan)?;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn popular_and_rare_terms(
+        holders in vec((0..8_u32, 60_000..70_000_u32, 0..6_000_u32, 1..4_usize), 1..8),
+        changes in arbitrary::changes(),
+        plans in vec(arbitrary::plan(), 6),
+    ) {
+        let mut naive = Naive::default();
+        for (term, start, length, step) in holders {
+            for ordinal in (start..start + length).step_by(step) {
+                naive.channels.entry(Ordinal(ordinal)).or_default().insert(TermId(term));
+            }
+        }
+        let rebuilt = rebuild(&naive, Offset(7));
+        let followed = Index::new();
+        let record = TermsRecord { new_terms: Vec::new(), changes: additions(&naive) };
+        followed.apply(Offset(7), &record);
+        for index in [rebuilt, followed] {
+            let record = TermsRecord { new_terms: Vec::new(), changes: changes.clone() };
+            index.apply(Offset(8), &record);
+            let mut naive = Naive { channels: naive.channels.clone() };
+            changes.iter().for_each(|change| naive.change(change));
+            for plan in &plans {
+                agree(&index, &naive, plan)?;
+            }
+        }
+    }
+}
+
+fn agree(index: &Index, naive: &Naive, plan: &Plan) -> Result<(), TestCaseError> {
+    let expected = naive.resolve(plan);
+    for plan in [plan.clone(), plan.clone().normalize()] {
+        prop_assert_eq!(
+            index.resolve(&plan).iter().collect::<Vec<_>>(),
+            &expected[..],
+            "{:?}",
+            plan
+        );
+        prop_assert_eq!(index.count(&plan), expected.len() as u64, "{:?}", plan);
+    }
+    Ok(())
+}
+
+fn rebuild(naive: &Naive, offset: Offset) -> Index {
+    let mut builder = Index::builder();
+    for change in additions(naive) {
+        builder.push(change.ordinal, &change.added).unwrap();
+    }
+    builder.finish(offset)
+}
+
+fn additions(naive: &Naive) -> Vec<TermChange> {
+    naive
+        .channels
+        .iter()
+        .map(|(ordinal, terms)| TermChange {
+            ordinal: *ordinal,
+            added: terms.iter().copied().collect(),
+            removed: Vec::new(),
+        })
+        .collect()
+}
