@@ -1,0 +1,50 @@
+//! Channels: what devices and open platforms register, the state that follows from it, and changes to it.
+
+mod android;
+mod change;
+mod device_update;
+mod ios;
+mod open;
+mod profile;
+mod registration;
+mod tag_operation;
+mod uninstall;
+mod web;
+
+pub use android::{AndroidDetails, DeliveryType};
+pub use change::Change;
+pub use ios::{IosDetails, QuietTime, TimeOfDay};
+pub use open::{OpenAddress, OpenDetails, OpenRegistration, OpenTags};
+pub use profile::{IdentityHints, PermissionStatus, Profile};
+pub use registration::Registration;
+pub use tag_operation::{TagOperation, TagSets};
+pub use uninstall::{Uninstall, UninstallType, Uninstalls};
+pub use web::{WebDetails, WebSubscription};
+
+use std::collections::BTreeMap;
+
+use crate::json::At;
+use crate::limits;
+
+/// A string that names something. Control characters are refused: no real name has them and databases choke on NUL.
+fn name_text(at: &At<'_>, most_chars: usize) -> Option<String> {
+    let text = at.text(1..=most_chars)?;
+    if text.contains(char::is_control) {
+        return at.invalid("This must not contain control characters.");
+    }
+    Some(text)
+}
+
+/// An object whose keys are the sender's own names.
+fn string_map<T>(
+    at: &At<'_>,
+    most_keys: usize,
+    read: impl FnMut(&At<'_>) -> Option<T>,
+) -> Option<BTreeMap<String, T>> {
+    let map = at.object()?.into_map(0..=most_keys, read)?;
+    match map.keys().find(|key| !(1..=limits::MAP_KEY_CHARS).contains(&key.chars().count())) {
+        None => Some(map),
+        Some(key) => at
+            .invalid_key(key, format!("A key here has 1 to {} characters.", limits::MAP_KEY_CHARS)),
+    }
+}

@@ -1,0 +1,45 @@
+//! What an update says about one optional value: nothing, that it is gone, or what it is now.
+
+use crate::json::{At, Fields};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Change<T> {
+    /// The key is not given.
+    #[default]
+    Keep,
+    /// The key is given as `null`.
+    Clear,
+    Set(T),
+}
+
+impl<T> Change<T> {
+    pub(super) fn read<'a>(
+        fields: &mut Fields<'a>,
+        key: &str,
+        read: impl FnOnce(&At<'a>) -> Option<T>,
+    ) -> Change<T> {
+        match fields.take(key) {
+            None => Change::Keep,
+            Some(at) if at.is_null() => Change::Clear,
+            // A value that cannot be read has left a note, so the whole update is refused.
+            Some(at) => read(&at).map_or(Change::Keep, Change::Set),
+        }
+    }
+
+    pub fn given(&self) -> Option<&T> {
+        match self {
+            Change::Keep | Change::Clear => None,
+            Change::Set(value) => Some(value),
+        }
+    }
+}
+
+impl<T: Clone> Change<T> {
+    pub fn update(&self, slot: &mut Option<T>) {
+        match self {
+            Change::Keep => {}
+            Change::Clear => *slot = None,
+            Change::Set(value) => *slot = Some(value.clone()),
+        }
+    }
+}

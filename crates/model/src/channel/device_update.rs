@@ -1,0 +1,88 @@
+//! What an update says about where a device lives, what it is and what runs on it.
+
+use std::collections::BTreeMap;
+
+use super::{Change, PermissionStatus, Profile, name_text, string_map};
+use crate::json::{At, Fields};
+use crate::limits;
+
+/// Where and in which language a channel lives. Names are kept as given: what they mean is decided when device
+/// properties are derived, so that a device with an odd setting can still register.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocaleUpdate {
+    timezone: Change<String>,
+    language: Change<String>,
+    country: Change<String>,
+}
+
+impl LocaleUpdate {
+    pub(super) fn read(fields: &mut Fields<'_>) -> Self {
+        Self {
+            timezone: Change::read(fields, "timezone", device_text),
+            language: Change::read(fields, "locale_language", device_text),
+            country: Change::read(fields, "locale_country", device_text),
+        }
+    }
+
+    pub(super) fn update(&self, profile: &mut Profile) {
+        self.timezone.update(&mut profile.timezone);
+        self.language.update(&mut profile.locale_language);
+        self.country.update(&mut profile.locale_country);
+    }
+}
+
+/// What a device tells about itself and the app on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DeviceUpdate {
+    app_version: Change<String>,
+    sdk_version: Change<String>,
+    device_model: Change<String>,
+    device_os: Change<String>,
+    android_api_version: Change<u32>,
+    carrier: Change<String>,
+    location_settings: Change<bool>,
+    contact_id: Change<String>,
+    permissions: Change<BTreeMap<String, PermissionStatus>>,
+}
+
+impl DeviceUpdate {
+    pub(super) fn read(fields: &mut Fields<'_>) -> Self {
+        Self {
+            app_version: Change::read(fields, "app_version", device_text),
+            sdk_version: Change::read(fields, "sdk_version", device_text),
+            device_model: Change::read(fields, "device_model", device_text),
+            device_os: Change::read(fields, "device_os", device_text),
+            android_api_version: Change::read(fields, "android_api_version", |at| {
+                at.integer(1..=10_000).and_then(|level| u32::try_from(level).ok())
+            }),
+            carrier: Change::read(fields, "carrier", device_text),
+            location_settings: Change::read(fields, "location_settings", At::boolean),
+            contact_id: Change::read(fields, "contact_id", |at| {
+                name_text(at, limits::DEVICE_HINT_CHARS)
+            }),
+            permissions: Change::read(fields, "permissions", |at| {
+                string_map(at, limits::PERMISSIONS, PermissionStatus::parse)
+            }),
+        }
+    }
+
+    pub(super) fn update(&self, profile: &mut Profile) {
+        self.app_version.update(&mut profile.app_version);
+        self.sdk_version.update(&mut profile.sdk_version);
+        self.device_model.update(&mut profile.device_model);
+        self.device_os.update(&mut profile.device_os);
+        self.android_api_version.update(&mut profile.android_api_version);
+        self.carrier.update(&mut profile.carrier);
+        self.location_settings.update(&mut profile.location_settings);
+        self.contact_id.update(&mut profile.contact_id);
+        match &self.permissions {
+            Change::Keep => {}
+            Change::Clear => profile.permissions.clear(),
+            Change::Set(permissions) => profile.permissions.clone_from(permissions),
+        }
+    }
+}
+
+fn device_text(at: &At<'_>) -> Option<String> {
+    at.text(0..=limits::DEVICE_TEXT_CHARS)
+}

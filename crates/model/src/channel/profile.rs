@@ -1,0 +1,179 @@
+//! The state of a channel apart from its tags: what a lookup shows and what device properties are derived from.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{AndroidDetails, IosDetails, OpenDetails, WebDetails};
+use crate::ids::NamedUserId;
+use crate::json::At;
+use crate::limits;
+use crate::platform::DeviceType;
+
+/// Written as JSON; what is not known takes no room.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    #[serde(deserialize_with = "device_type")]
+    pub device_type: DeviceType,
+    pub opt_in: bool,
+    /// Whether the device can receive silent pushes; not every device says.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub background: Option<bool>,
+    /// Where the platform delivers to: a token, a registration id, a URL, an address of an open platform.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub alias: Option<String>,
+
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timezone: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub locale_language: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub locale_country: Option<String>,
+
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub app_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sdk_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub device_model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub device_os: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub android_api_version: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub carrier: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub location_settings: Option<bool>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub permissions: BTreeMap<String, PermissionStatus>,
+
+    /// The named user the device believes it belongs to. The association itself is kept elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub named_user_hint: Option<NamedUserId>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub contact_id: Option<String>,
+    #[serde(skip_serializing_if = "IdentityHints::is_empty", default)]
+    pub identity_hints: IdentityHints,
+
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ios: Option<IosDetails>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub android: Option<AndroidDetails>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub web: Option<WebDetails>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub open: Option<OpenDetails>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionStatus {
+    Granted,
+    Denied,
+    NotDetermined,
+}
+
+/// Ids under which a device was known before it had a channel, or before it lost it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdentityHints {
+    /// The user of the device's message inbox.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub device_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub apid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub accengage_device_id: Option<String>,
+}
+
+impl Profile {
+    /// A channel of which only the type is known: not opted in, not reachable.
+    pub fn new(device_type: DeviceType) -> Self {
+        Self {
+            device_type,
+            opt_in: false,
+            background: None,
+            address: None,
+            alias: None,
+            timezone: None,
+            locale_language: None,
+            locale_country: None,
+            app_version: None,
+            sdk_version: None,
+            device_model: None,
+            device_os: None,
+            android_api_version: None,
+            carrier: None,
+            location_settings: None,
+            permissions: BTreeMap::new(),
+            named_user_hint: None,
+            contact_id: None,
+            identity_hints: IdentityHints::default(),
+            ios: None,
+            android: None,
+            web: None,
+            open: None,
+        }
+    }
+
+    /// Where an update starts from. A channel that changes its type keeps nothing of what it was.
+    pub(super) fn before_update(previous: Option<&Profile>, device_type: &DeviceType) -> Profile {
+        match previous {
+            Some(previous) if previous.device_type == *device_type => previous.clone(),
+            Some(_) | None => Profile::new(device_type.clone()),
+        }
+    }
+}
+
+impl IdentityHints {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let mut hint =
+            |key: &str| fields.nullable(key, |at| super::name_text(at, limits::DEVICE_HINT_CHARS));
+        let hints = Self {
+            user_id: hint("user_id"),
+            device_id: hint("device_id"),
+            apid: hint("apid"),
+            accengage_device_id: hint("accengage_device_id"),
+        };
+        fields.finish();
+        Some(hints)
+    }
+
+    /// A hint that is given replaces the one before it; devices leave hints out once they are known.
+    pub(super) fn update(&self, known: &mut IdentityHints) {
+        for (new, known) in [
+            (&self.user_id, &mut known.user_id),
+            (&self.device_id, &mut known.device_id),
+            (&self.apid, &mut known.apid),
+            (&self.accengage_device_id, &mut known.accengage_device_id),
+        ] {
+            if new.is_some() {
+                known.clone_from(new);
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl PermissionStatus {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        at.choice(&[
+            ("granted", PermissionStatus::Granted),
+            ("denied", PermissionStatus::Denied),
+            ("not_determined", PermissionStatus::NotDetermined),
+        ])
+    }
+}
+
+fn device_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DeviceType, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    DeviceType::from_name(&name)
+        .ok_or_else(|| serde::de::Error::custom(format!("'{name}' is not a device type")))
+}

@@ -1,0 +1,102 @@
+//! A change of tags in groups. Whose tags they are is said beside it and differs from endpoint to endpoint.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::json::{At, Fields, OneOrMany};
+use crate::limits;
+use crate::tag::{Tag, TagGroup};
+
+/// Tags by group. A group without tags may be left out.
+pub type TagSets = BTreeMap<TagGroup, BTreeSet<Tag>>;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagOperation {
+    /// Changes the named tags only. No tag is on both sides.
+    Edit { add: TagSets, remove: TagSets },
+    /// Replaces all the tags of the named groups.
+    Set(TagSets),
+}
+
+impl TagOperation {
+    /// Takes `add`, `remove` and `set` from an object that may have other keys.
+    pub fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        let add = fields.optional("add", parse_sets);
+        let remove = fields.optional("remove", parse_sets);
+        let set = fields.optional("set", parse_sets);
+        match [fields.has("add") || fields.has("remove"), fields.has("set")] {
+            [false, false] => {
+                fields.at().invalid("One of 'add', 'remove' and 'set' must be given.")
+            }
+            [true, true] => {
+                fields.at().invalid_key("set", "'set' cannot be combined with 'add' or 'remove'.")
+            }
+            [false, true] => set.map(TagOperation::Set),
+            [true, false] => {
+                let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
+                refuse_contradictions(fields.at(), &add, &remove)?;
+                Some(TagOperation::Edit { add, remove })
+            }
+        }
+    }
+
+    /// The groups named here that follow from device properties. Callers must refuse the operation if there are any.
+    pub fn read_only_groups(&self) -> BTreeSet<&TagGroup> {
+        match self {
+            TagOperation::Edit { add, remove } => {
+                add.keys().chain(remove.keys()).filter(|g| g.is_read_only()).collect()
+            }
+            TagOperation::Set(sets) => sets.keys().filter(|g| g.is_read_only()).collect(),
+        }
+    }
+
+    /// Groups that end up without tags are dropped.
+    pub fn apply(&self, tags: &mut TagSets) {
+        match self {
+            TagOperation::Edit { add, remove } => {
+                for (group, gone) in remove {
+                    if let Some(current) = tags.get_mut(group) {
+                        current.retain(|tag| !gone.contains(tag));
+                    }
+                }
+                for (group, new) in add {
+                    tags.entry(group.clone()).or_default().extend(new.iter().cloned());
+                }
+            }
+            TagOperation::Set(sets) => tags.extend(sets.clone()),
+        }
+        tags.retain(|_, tags| !tags.is_empty());
+    }
+}
+
+fn parse_sets(at: &At<'_>) -> Option<TagSets> {
+    let mut fields = at.object()?;
+    let groups: Vec<_> =
+        fields.rest().into_iter().map(|(name, at)| parse_group(name, &at)).collect();
+    groups.into_iter().collect()
+}
+
+fn parse_group(name: &str, at: &At<'_>) -> Option<(TagGroup, BTreeSet<Tag>)> {
+    let group = TagGroup::new(name).or_else(|message| at.invalid(message).ok_or(())).ok();
+    let tags = at.one_or_many(0..=limits::TAGS_PER_OPERATION, Tag::parse);
+    Some((
+        group?,
+        match tags? {
+            OneOrMany::One(tag) => BTreeSet::from([tag]),
+            OneOrMany::Many(tags) => tags.into_iter().collect(),
+        },
+    ))
+}
+
+fn refuse_contradictions(at: &At<'_>, add: &TagSets, remove: &TagSets) -> Option<()> {
+    let mut is_sound = true;
+    for (group, gone) in remove {
+        if let Some(tag) = add.get(group).and_then(|new| new.intersection(gone).next()) {
+            is_sound = false;
+            at.invalid_key::<()>(
+                &format!("remove.{group}"),
+                format!("The tag '{tag}' cannot be added to and removed from the group '{group}' at once."),
+            );
+        }
+    }
+    is_sound.then_some(())
+}

@@ -1,0 +1,94 @@
+//! What only web channels have.
+
+use base64::Engine;
+use base64::alphabet::URL_SAFE;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde::{Deserialize, Serialize};
+
+use super::Change;
+use crate::json::{At, Fields};
+use crate::limits;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebDetails {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub subscription: Option<WebSubscription>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user_agent_string: Option<String>,
+}
+
+/// The keys a browser made for its subscription, in base64url without padding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebSubscription {
+    pub p256dh: String,
+    pub auth: String,
+}
+
+/// What a registration says about a browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WebUpdate {
+    subscription: Change<WebSubscription>,
+    user_agent_string: Change<String>,
+}
+
+impl WebUpdate {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let subscription = Change::read(&mut fields, "subscription", WebSubscription::parse);
+        let user_agent_string = Change::read(&mut fields, "user_agent_string", |at| {
+            at.text(0..=limits::USER_AGENT_CHARS)
+        });
+        fields.finish();
+        Some(Self { subscription, user_agent_string })
+    }
+
+    pub(super) fn update(&self, slot: &mut Option<WebDetails>) {
+        let details = slot.get_or_insert_default();
+        self.subscription.update(&mut details.subscription);
+        self.user_agent_string.update(&mut details.user_agent_string);
+    }
+}
+
+impl WebSubscription {
+    /// The keys may be below `keys`, where browsers put them, or beside it, as lookups show them.
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let keys = match fields.take("keys") {
+            None => Self::read(&mut fields),
+            Some(keys) => keys.object().and_then(|mut keys| {
+                let subscription = Self::read(&mut keys);
+                keys.finish();
+                subscription
+            }),
+        };
+        fields.finish();
+        keys
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        let p256dh = fields.required("p256dh", |at| {
+            base64url(
+                at,
+                |bytes| bytes.len() == 65 && bytes[0] == 4,
+                "the 65 bytes of a point on the curve P-256",
+            )
+        });
+        let auth =
+            fields.required("auth", |at| base64url(at, |bytes| bytes.len() == 16, "16 bytes"));
+        Some(Self { p256dh: p256dh?, auth: auth? })
+    }
+}
+
+/// Some browsers' libraries pad, some do not; what is kept is never padded.
+fn base64url(at: &At<'_>, is_right: impl FnOnce(&[u8]) -> bool, wanted: &str) -> Option<String> {
+    const LENIENT: GeneralPurpose = GeneralPurpose::new(
+        &URL_SAFE,
+        GeneralPurposeConfig::new()
+            .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+            .with_encode_padding(false),
+    );
+    match LENIENT.decode(at.string()?) {
+        Ok(bytes) if is_right(&bytes) => Some(LENIENT.encode(bytes)),
+        Ok(_) | Err(_) => at.invalid(format!("This must be {wanted} in base64url.")),
+    }
+}
