@@ -3,9 +3,11 @@
 
 pub mod app;
 pub mod event;
+pub mod channel;
 pub mod ids;
 pub mod json;
 pub mod limits;
+pub mod payload;
 pub mod platform;
 pub mod problem;
 pub mod selector;

@@ -1,0 +1,147 @@
+//! The Message Center message of a push: a page that stays in the device's inbox.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::campaigns::Campaigns;
+use super::content::{ContentEncoding, ContentType};
+use super::expiry::Expiry;
+use super::extra::{self, TextExtra};
+use super::http_url::HttpUrl;
+use super::template::Template;
+use crate::json::{At, Fields};
+use crate::limits;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Message {
+    #[serde(flatten)]
+    pub content: MessageContent,
+    /// HTML when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_encoding: Option<ContentEncoding>,
+    /// Here zero seconds mean that the message does not expire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expiry: Option<Expiry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<TextExtra>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icons: Option<Icons>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<BTreeMap<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub campaigns: Option<Campaigns>,
+}
+
+/// Title and body, or the template they come from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum MessageContent {
+    Text { title: String, body: String },
+    Template { template: Template },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Icons {
+    pub list_icon: Icon,
+}
+
+/// A picture on the web, or one the app knows by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Icon {
+    Url(HttpUrl),
+    /// `ua:<id>`, with its prefix.
+    Hosted(String),
+}
+
+impl Message {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let content_type =
+            either_spelling(&mut fields, "content_type", "content-type", ContentType::parse);
+        let content_encoding = either_spelling(
+            &mut fields,
+            "content_encoding",
+            "content-encoding",
+            ContentEncoding::parse,
+        );
+        let content = MessageContent::take(&mut fields, content_encoding);
+        let expiry = fields.optional("expiry", Expiry::parse);
+        let extra = fields.optional("extra", extra::text);
+        let icons = fields.optional("icons", Icons::parse);
+        let options = fields.optional("options", |at| {
+            at.object()?.into_map(0..=usize::MAX, |at| Some(at.json().to_value()))
+        });
+        let campaigns = fields.optional("campaigns", Campaigns::parse);
+        fields.finish();
+        Some(Self {
+            content: content?,
+            content_type,
+            content_encoding,
+            expiry,
+            extra,
+            icons,
+            options,
+            campaigns,
+        })
+    }
+}
+
+/// Two keys were documented over the years; only one of them may be given.
+fn either_spelling<T>(
+    fields: &mut Fields<'_>,
+    key: &str,
+    old_key: &str,
+    read: fn(&At<'_>) -> Option<T>,
+) -> Option<T> {
+    if fields.has(key) && fields.has(old_key) {
+        fields.take(old_key);
+        fields.at().invalid_key::<()>(
+            old_key,
+            format!("This is the old spelling of '{key}', which is given as well."),
+        );
+    }
+    fields.optional(key, read).or_else(|| fields.optional(old_key, read))
+}
+
+impl MessageContent {
+    fn take(fields: &mut Fields<'_>, encoding: Option<ContentEncoding>) -> Option<Self> {
+        let has_template = fields.has("template");
+        let template = Template::take(fields, &["title", "body"]);
+        if has_template {
+            (fields.take("title"), fields.take("body"));
+            return template.map(|template| MessageContent::Template { template });
+        }
+        let title = fields.required("title", At::any_text);
+        let body = fields.required("body", At::any_text);
+        let (title, body) = (title?, body?);
+        if title.len() + body.len() > limits::MESSAGE_BYTES {
+            return fields.at().invalid_key(
+                "body",
+                format!("Title and body have at most {} bytes together.", limits::MESSAGE_BYTES),
+            );
+        }
+        if encoding.is_some_and(|encoding| encoding.decode(&body).is_none()) {
+            return fields.at().invalid_key("body", "This is not valid base64.");
+        }
+        Some(MessageContent::Text { title, body })
+    }
+}
+
+impl Icons {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let list_icon = fields.required("list_icon", |at| match at.string()? {
+            hosted if hosted.len() > 3 && hosted.starts_with("ua:") => {
+                Some(Icon::Hosted(hosted.to_owned()))
+            }
+            _ => HttpUrl::parse(at).map(Icon::Url),
+        });
+        fields.finish();
+        Some(Self { list_icon: list_icon? })
+    }
+}
