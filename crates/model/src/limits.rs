@@ -85,5 +85,6 @@ pub const DEVICE_TEXT_CHARS: usize = 255;
 pub const DEVICE_HINT_CHARS: usize = 128;
 pub const USER_AGENT_CHARS: usize = 1024;
 pub const PERMISSIONS: usize = 50;
-pub const OPEN_IDENTIFIER_KEY_CHARS: usize = 128;
+/// A key of an object whose keys are the sender's own.
+pub const MAP_KEY_CHARS: usize = 128;
 pub const OPEN_IDENTIFIER_VALUE_CHARS: usize = 1024;

@@ -1,0 +1,52 @@
+//! Colors in the form `#rrggbb`.
+
+use serde::Serialize;
+
+use crate::json::At;
+
+/// The letters may be of either case and print back as they came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Color(String);
+
+impl Color {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let text = at.string()?;
+        let is_color = text.strip_prefix('#').is_some_and(|digits| {
+            digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit())
+        });
+        if !is_color {
+            return at.invalid("A color has the form #rrggbb, such as #0a6fb3.");
+        }
+        Some(Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    #[test]
+    fn six_hexadecimal_digits() {
+        for body in [r##""#0a6fb3""##, r##""#FFffFF""##] {
+            let color = parse(body.as_bytes(), Color::parse).unwrap();
+            assert_eq!(serde_json::to_string(&color).unwrap(), body);
+        }
+        for body in [
+            r#""red""#,
+            r##""#fff""##,
+            r##""#0a6fb""##,
+            r##""#0a6fbg""##,
+            r##""#é6fb3""##,
+            r#""0a6fb3""#,
+            "0",
+        ] {
+            parse(body.as_bytes(), Color::parse).unwrap_err();
+        }
+    }
+}

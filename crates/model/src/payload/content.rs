@@ -1,0 +1,92 @@
+//! What hosted content is and how it is written in JSON: MIME types and text encodings.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+
+use crate::json::At;
+use crate::limits;
+
+/// A MIME type such as `text/html` or `text/html; charset=utf-8`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ContentType(String);
+
+impl ContentType {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let text = at.text(1..=limits::CONTENT_TYPE_CHARS)?;
+        let essence = text.split(';').next().unwrap_or_default().trim_end();
+        let is_mime = essence
+            .split_once('/')
+            .is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype));
+        if !is_mime || text.contains(char::is_control) {
+            return at.invalid(format!("'{text}' is not a MIME type such as text/html."));
+        }
+        Some(Self(text))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b))
+}
+
+/// How the bytes of a body are written as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ContentEncoding {
+    #[serde(rename = "utf-8")]
+    Utf8,
+    #[serde(rename = "base64")]
+    Base64,
+}
+
+impl ContentEncoding {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        at.choice(&[("utf-8", ContentEncoding::Utf8), ("base64", ContentEncoding::Base64)])
+    }
+
+    /// The bytes of a body, or `None` when it does not follow the encoding.
+    pub fn decode(self, body: &str) -> Option<Vec<u8>> {
+        match self {
+            ContentEncoding::Utf8 => Some(body.as_bytes().to_vec()),
+            ContentEncoding::Base64 => STANDARD.decode(body).ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    #[test]
+    fn mime_types() {
+        for body in
+            [r#""text/html""#, r#""application/vnd.x+json""#, r#""text/html; charset=utf-8""#]
+        {
+            let content_type = parse(body.as_bytes(), ContentType::parse).unwrap();
+            assert_eq!(serde_json::to_string(&content_type).unwrap(), body);
+        }
+        for body in [
+            r#""""#,
+            r#""html""#,
+            r#""text/""#,
+            r#""/html""#,
+            r#""text/html/x""#,
+            r#""te xt/html""#,
+            "null",
+        ] {
+            parse(body.as_bytes(), ContentType::parse).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn decoding() {
+        assert_eq!(ContentEncoding::Utf8.decode("é").unwrap(), "é".as_bytes());
+        assert_eq!(ContentEncoding::Base64.decode("aGk=").unwrap(), b"hi");
+        assert_eq!(ContentEncoding::Base64.decode("a"), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Notifications with buttons: built-in types, whose buttons are known, and types of the app's own.
+
+mod built_in;
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::actions::{Actions, InlinePage};
+use crate::json::At;
+
+pub use built_in::{BUILT_IN_TYPES, BuiltInType};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Interactive {
+    #[serde(rename = "type")]
+    pub kind: InteractiveType,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub button_actions: Option<BTreeMap<String, Actions>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InteractiveType {
+    BuiltIn(&'static BuiltInType),
+    /// A category the app registered itself; its buttons are known to nobody else.
+    Custom(String),
+}
+
+impl Interactive {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let kind = fields.required("type", InteractiveType::parse);
+        let button_actions = fields.optional("button_actions", |buttons| {
+            let known = kind.as_ref().and_then(InteractiveType::buttons);
+            let entries = buttons.object()?.rest().into_iter().map(|(button, actions)| {
+                if let Some(known) = known.filter(|known| !known.contains(&button)) {
+                    return actions.invalid(format!(
+                        "This type has no such button; it has {}.",
+                        known.join(" and ")
+                    ));
+                }
+                Some((button.to_owned(), Actions::parse(&actions)?))
+            });
+            entries.collect::<Vec<_>>().into_iter().collect()
+        });
+        fields.finish();
+        Some(Self { kind: kind?, button_actions })
+    }
+
+    /// The actions of every button by their device-side names; see [`Actions::for_device`].
+    pub fn actions_for_device(
+        &self,
+        page_url: impl Fn(&InlinePage) -> String,
+    ) -> Map<String, Value> {
+        let buttons = self.button_actions.iter().flatten();
+        buttons
+            .map(|(button, actions)| (button.clone(), Value::Object(actions.for_device(&page_url))))
+            .collect()
+    }
+}
+
+impl InteractiveType {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let name = at.text(1..=usize::MAX)?;
+        if !name.starts_with("ua_") {
+            return Some(InteractiveType::Custom(name));
+        }
+        match BUILT_IN_TYPES.iter().find(|built_in| built_in.name == name) {
+            Some(built_in) => Some(InteractiveType::BuiltIn(built_in)),
+            None => at.invalid(format!(
+                "'{name}' is not a built-in interactive type; names of other types must not begin with 'ua_'."
+            )),
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        match self {
+            InteractiveType::BuiltIn(built_in) => built_in.name,
+            InteractiveType::Custom(name) => name,
+        }
+    }
+
+    /// The ids of the buttons, if they can be known.
+    pub fn buttons(&self) -> Option<&'static [&'static str]> {
+        match self {
+            InteractiveType::BuiltIn(built_in) => Some(built_in.buttons),
+            InteractiveType::Custom(_) => None,
+        }
+    }
+}
+
+impl Serialize for InteractiveType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::json::parse;
+
+    fn read(body: &Value) -> Result<Interactive, String> {
+        parse(body.to_string().as_bytes(), Interactive::parse)
+            .map_err(|problems| problems.first().path.clone())
+    }
+
+    #[test]
+    fn every_built_in_type_takes_its_buttons_and_no_others() {
+        assert_eq!(BUILT_IN_TYPES.len(), 37);
+        for built_in in BUILT_IN_TYPES {
+            let buttons: Map<_, _> = built_in
+                .buttons
+                .iter()
+                .map(|button| ((*button).to_owned(), json!({"add_tag": "x"})))
+                .collect();
+            let body = json!({"type": built_in.name, "button_actions": buttons});
+            assert_eq!(json!(read(&body).unwrap()), body);
+            let body =
+                json!({"type": built_in.name, "button_actions": {"push_me": {"add_tag": "x"}}});
+            assert_eq!(read(&body).unwrap_err(), "button_actions.push_me");
+        }
+    }
+
+    #[test]
+    fn good_and_bad() {
+        for body in [
+            json!({"type": "ua_yes_no_foreground"}),
+            json!({"type": "ua_yes_no_foreground", "button_actions": {}}),
+            json!({"type": "ua_yes_no_foreground", "button_actions": {"no": {"share": "x"}}}),
+            json!({"type": "my_type", "button_actions": {"anything": {"share": "x"}}}),
+        ] {
+            assert_eq!(json!(read(&body).unwrap()), body);
+        }
+        for (body, path) in [
+            (json!({}), "type"),
+            (json!("ua_follow"), ""),
+            (json!({"type": ""}), "type"),
+            (json!({"type": 1}), "type"),
+            (json!({"type": "ua_custom"}), "type"),
+            (json!({"type": "ua_follow", "buttons": {}}), "buttons"),
+            (json!({"type": "ua_follow", "button_actions": []}), "button_actions"),
+            (
+                json!({"type": "ua_follow", "button_actions": {"follow": null}}),
+                "button_actions.follow",
+            ),
+            (
+                json!({"type": "ua_follow", "button_actions": {"follow": {}}}),
+                "button_actions.follow",
+            ),
+            (
+                json!({"type": "ua_follow", "button_actions": {"follow": {"add_tag": []}}}),
+                "button_actions.follow.add_tag",
+            ),
+            (
+                json!({"type": "ua_follow", "button_actions": {"unfollow": {"share": "x"}}}),
+                "button_actions.unfollow",
+            ),
+        ] {
+            assert_eq!(read(&body).unwrap_err(), path, "{body}");
+        }
+    }
+
+    #[test]
+    fn devices_get_the_actions_of_each_button() {
+        let body = json!({"type": "ua_yes_no_background", "button_actions": {"yes": {"add_tag": "y"}, "no": {"share": "n"}}});
+        let named = read(&body).unwrap().actions_for_device(|_| panic!("there is no inline page"));
+        assert_eq!(Value::Object(named), json!({"yes": {"^+t": "y"}, "no": {"^s": "n"}}));
+    }
+}

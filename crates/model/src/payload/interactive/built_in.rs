@@ -1,0 +1,47 @@
+//! The interactive types every device knows, with the ids of their buttons.
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct BuiltInType {
+    pub name: &'static str,
+    pub buttons: &'static [&'static str],
+}
+
+pub const BUILT_IN_TYPES: &[BuiltInType] = &[
+    BuiltInType { name: "ua_yes_no_foreground", buttons: &["yes", "no"] },
+    BuiltInType { name: "ua_yes_no_background", buttons: &["yes", "no"] },
+    BuiltInType { name: "ua_accept_decline_foreground", buttons: &["accept", "decline"] },
+    BuiltInType { name: "ua_accept_decline_background", buttons: &["accept", "decline"] },
+    BuiltInType { name: "ua_download_share", buttons: &["download", "share"] },
+    BuiltInType { name: "ua_remind_share", buttons: &["remind", "share"] },
+    BuiltInType { name: "ua_opt_in_share", buttons: &["opt_in", "share"] },
+    BuiltInType { name: "ua_opt_out_share", buttons: &["opt_out", "share"] },
+    BuiltInType { name: "ua_follow_share", buttons: &["follow", "share"] },
+    BuiltInType { name: "ua_unfollow_share", buttons: &["unfollow", "share"] },
+    BuiltInType { name: "ua_shop_now_share", buttons: &["shop_now", "share"] },
+    BuiltInType { name: "ua_buy_now_share", buttons: &["buy_now", "share"] },
+    BuiltInType { name: "ua_more_like_less_like", buttons: &["more_like", "less_like"] },
+    BuiltInType { name: "ua_like_dislike", buttons: &["like", "dislike"] },
+    BuiltInType { name: "ua_like_share", buttons: &["like", "share"] },
+    BuiltInType { name: "ua_shop_now", buttons: &["shop_now"] },
+    BuiltInType { name: "ua_buy_now", buttons: &["buy_now"] },
+    BuiltInType { name: "ua_follow", buttons: &["follow"] },
+    BuiltInType { name: "ua_unfollow", buttons: &["unfollow"] },
+    BuiltInType { name: "ua_opt_in", buttons: &["opt_in"] },
+    BuiltInType { name: "ua_opt_out", buttons: &["opt_out"] },
+    BuiltInType { name: "ua_remind_me_later", buttons: &["remind"] },
+    BuiltInType { name: "ua_share", buttons: &["share"] },
+    BuiltInType { name: "ua_download", buttons: &["download"] },
+    BuiltInType { name: "ua_like", buttons: &["like"] },
+    BuiltInType { name: "ua_icons_up_down", buttons: &["up", "down"] },
+    BuiltInType { name: "ua_icons_happy_sad", buttons: &["happy", "sad"] },
+    BuiltInType { name: "ua_add_calendar_remind", buttons: &["add_calendar", "remind"] },
+    BuiltInType { name: "ua_add", buttons: &["add"] },
+    BuiltInType { name: "ua_save", buttons: &["save"] },
+    BuiltInType { name: "ua_follow_save", buttons: &["follow", "save"] },
+    BuiltInType { name: "ua_opt_in_remind", buttons: &["opt_in", "remind"] },
+    BuiltInType { name: "ua_more_info", buttons: &["more_info"] },
+    BuiltInType { name: "ua_rate_remind", buttons: &["rate", "remind"] },
+    BuiltInType { name: "ua_rate", buttons: &["rate"] },
+    BuiltInType { name: "ua_search", buttons: &["search"] },
+    BuiltInType { name: "ua_book", buttons: &["book"] },
+];

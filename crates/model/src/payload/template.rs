@@ -1,0 +1,166 @@
+//! Texts of an override that come from a template: a stored one, named by id, or one written inline.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::json::{At, Fields};
+use crate::limits;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Template {
+    #[serde(flatten)]
+    pub source: TemplateSource,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable_defaults: Option<Vec<VariableDefault>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TemplateSource {
+    TemplateId(Uuid),
+    ExternalId(String),
+    /// The texts themselves, by the name of the field they fill.
+    Fields(BTreeMap<String, String>),
+}
+
+/// What a variable of an inline template is when a recipient has no value for it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VariableDefault {
+    pub key: String,
+    pub default_value: Value,
+}
+
+impl Template {
+    /// Reads the `template` of an override. `text_fields` are the keys a template fills, which the override must then leave
+    /// out.
+    pub fn take(fields: &mut Fields<'_>, text_fields: &[&str]) -> Option<Self> {
+        let template = fields.take("template")?;
+        for key in text_fields.iter().filter(|key| fields.has(key)) {
+            fields.at().invalid_key::<()>(
+                key,
+                format!("'{key}' comes from the template; leave one of the two out."),
+            );
+        }
+        Self::parse(&template, text_fields)
+    }
+
+    fn parse(at: &At<'_>, text_fields: &[&str]) -> Option<Self> {
+        let mut fields = at.object()?;
+        let n_sources =
+            ["template_id", "external_id", "fields"].iter().filter(|key| fields.has(key)).count();
+        let template_id = fields.optional("template_id", uuid).map(TemplateSource::TemplateId);
+        let external_id = fields
+            .optional("external_id", |id| id.text(1..=limits::EXTERNAL_ID_CHARS))
+            .map(TemplateSource::ExternalId);
+        let inline = fields
+            .optional("fields", |inline| parse_fields(inline, text_fields))
+            .map(TemplateSource::Fields);
+        let variable_defaults = fields.optional("variable_defaults", |defaults| {
+            defaults.array(0..=limits::TEMPLATE_VARIABLES, VariableDefault::parse)
+        });
+        fields.finish();
+        if n_sources != 1 {
+            return at.invalid(
+                "A template is exactly one of 'template_id', 'external_id' and 'fields'.",
+            );
+        }
+        Some(Self { source: template_id.or(external_id).or(inline)?, variable_defaults })
+    }
+
+    /// The text an inline template gives for a field.
+    pub fn field(&self, key: &str) -> Option<&str> {
+        match &self.source {
+            TemplateSource::Fields(fields) => fields.get(key).map(String::as_str),
+            TemplateSource::TemplateId(_) | TemplateSource::ExternalId(_) => None,
+        }
+    }
+}
+
+impl VariableDefault {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let key = fields.required("key", |key| key.text(1..=limits::TEMPLATE_VARIABLE_CHARS));
+        let default_value = fields.required("default_value", |value| Some(value.json().to_value()));
+        fields.finish();
+        Some(Self { key: key?, default_value: default_value? })
+    }
+}
+
+fn uuid(at: &At<'_>) -> Option<Uuid> {
+    match Uuid::parse_str(at.string()?) {
+        Ok(uuid) => Some(uuid),
+        Err(_) => at.invalid("This must be a UUID."),
+    }
+}
+
+fn parse_fields(at: &At<'_>, text_fields: &[&str]) -> Option<BTreeMap<String, String>> {
+    let mut fields = at.object()?;
+    let texts: Vec<_> = text_fields
+        .iter()
+        .filter_map(|key| fields.optional(key, At::any_text).map(|text| ((*key).to_owned(), text)))
+        .collect();
+    let n_known = text_fields.iter().filter(|key| fields.has(key)).count();
+    fields.finish();
+    if n_known == 0 {
+        return at.invalid(format!(
+            "At least one of these fields must be given: {}.",
+            text_fields.join(", ")
+        ));
+    }
+    Some(texts.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    fn read(body: &str) -> Result<Template, String> {
+        let result = parse(body.as_bytes(), |at| {
+            let mut fields = at.object()?;
+            let template = Template::take(&mut fields, &["alert", "title"]);
+            fields.optional("alert", At::any_text);
+            fields.finish();
+            template
+        });
+        result.map_err(|problems| problems.first().path.clone())
+    }
+
+    #[test]
+    fn sources() {
+        for template in [
+            r#"{"template_id":"7f7b2c3e-0d1f-4f0e-9a51-5b8f3b9d0c11"}"#,
+            r#"{"external_id":"welcome"}"#,
+            r#"{"fields":{"alert":"Hi {{name}}"},"variable_defaults":[{"key":"name","default_value":"you"}]}"#,
+        ] {
+            let parsed = read(&format!(r#"{{"template":{template}}}"#)).unwrap();
+            assert_eq!(serde_json::to_string(&parsed).unwrap(), template);
+        }
+        let inline = read(r#"{"template":{"fields":{"title":"T"}}}"#).unwrap();
+        assert_eq!((inline.field("title"), inline.field("alert")), (Some("T"), None));
+    }
+
+    #[test]
+    fn mistakes() {
+        for (body, path) in [
+            (r#"{"template":{}}"#, "template"),
+            (r#"{"template":"x"}"#, "template"),
+            (r#"{"template":{"template_id":"x"}}"#, "template.template_id"),
+            (r#"{"template":{"external_id":""}}"#, "template.external_id"),
+            (r#"{"template":{"external_id":"a","fields":{"alert":"b"}}}"#, "template"),
+            (r#"{"template":{"fields":{}}}"#, "template.fields"),
+            (r#"{"template":{"fields":{"alert":1}}}"#, "template.fields.alert"),
+            (r#"{"template":{"fields":{"alert":"a","color":"b"}}}"#, "template.fields.color"),
+            (
+                r#"{"template":{"external_id":"a","variable_defaults":[{"key":"k"}]}}"#,
+                "template.variable_defaults[0].default_value",
+            ),
+            (r#"{"alert":"a","template":{"external_id":"a"}}"#, "alert"),
+        ] {
+            assert_eq!(read(body).unwrap_err(), path, "{body}");
+        }
+    }
+}
