@@ -2,10 +2,12 @@
 
 mod address;
 mod resolver;
+mod stream;
 mod url;
 
 pub use address::AddressPolicy;
-pub use url::{CheckedUrl, Refusal, check_url};
+pub use stream::Streaming;
+pub use url::{Refusal, WebUrl, check_url};
 
 use std::error::Error;
 use std::io;

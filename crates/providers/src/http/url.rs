@@ -1,8 +1,10 @@
 //! URLs that come from outside: which of them the service is willing to talk to.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 use http::Uri;
+use serde::{Deserialize, Serialize};
 
 use super::AddressPolicy;
 
@@ -26,11 +28,12 @@ pub enum Refusal {
     Address { host: String, kind: &'static str },
 }
 
-/// An absolute http or https URL without credentials whose host was permitted when it was checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckedUrl(Uri);
+/// An absolute http or https URL without credentials. Whether its host may be connected to is asked again on every use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WebUrl(Uri);
 
-impl CheckedUrl {
+impl WebUrl {
     pub fn uri(&self) -> &Uri {
         &self.0
     }
@@ -48,12 +51,31 @@ impl CheckedUrl {
     }
 }
 
+impl fmt::Display for WebUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl TryFrom<String> for WebUrl {
+    type Error = Refusal;
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        check_url(&text, AddressPolicy::ANY)
+    }
+}
+
+impl From<WebUrl> for String {
+    fn from(url: WebUrl) -> String {
+        url.to_string()
+    }
+}
+
 /// Checks what can be known without asking anybody: the form of the URL, and its host when that is an address or a local
 /// name. What a name resolves to is checked whenever a connection is made.
-pub fn check_url(url: &str, policy: AddressPolicy) -> Result<CheckedUrl, Refusal> {
+pub fn check_url(url: &str, policy: AddressPolicy) -> Result<WebUrl, Refusal> {
     let uri: Uri = url.parse().map_err(|_| Refusal::NotAUrl { url: url.to_owned() })?;
     check_uri(&uri, policy)?;
-    Ok(CheckedUrl(uri))
+    Ok(WebUrl(uri))
 }
 
 pub(super) fn check_uri(uri: &Uri, policy: AddressPolicy) -> Result<(), Refusal> {

@@ -1,0 +1,13 @@
+//! Open platforms: messages go to a webhook of the customer's own.
+
+mod body;
+mod config;
+mod delivery;
+mod handshake;
+mod outcome;
+mod signature;
+
+pub use body::{Batch, MOST_BATCH_BYTES, MOST_VALUES, OpenPush};
+pub use config::{OpenAuth, OpenPlatformConfig};
+pub use delivery::deliver;
+pub use handshake::{HandshakeError, validate};

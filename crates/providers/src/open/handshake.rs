@@ -1,0 +1,61 @@
+//! The handshake with a webhook: before anything is sent to it, it must show that it expects us.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use model::time::UtcMillis;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::OpenPlatformConfig;
+use super::signature::authenticate;
+use crate::http::{Client, SendError};
+
+/// Why a webhook is not accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum HandshakeError {
+    #[error("The webhook at {url} could not be asked for its confirmation code. {source}")]
+    NoAnswer { url: String, source: SendError },
+    #[error("The webhook at {url} answered {status} to the validation request; 200 is needed.")]
+    Status { url: String, status: StatusCode },
+    #[error(
+        "The webhook at {url} did not answer with JSON of the form {{\"confirmation_code\": \"<uuid>\"}}."
+    )]
+    NotConfirmation { url: String },
+    #[error(
+        "The webhook at {url} answered with another confirmation code than the platform's validation code."
+    )]
+    WrongCode { url: String },
+}
+
+#[derive(Deserialize)]
+struct Confirmation {
+    confirmation_code: Uuid,
+}
+
+/// `GET {root}/validate` must answer 200 with the platform's validation code.
+pub async fn validate(
+    client: &Client,
+    config: &OpenPlatformConfig,
+    now: UtcMillis,
+) -> Result<(), HandshakeError> {
+    let url = config.url.join("validate");
+    let mut request = Request::new(Bytes::new());
+    *request.uri_mut() = url.clone();
+    authenticate(request.headers_mut(), &config.auth, b"", now);
+
+    let url = url.to_string();
+    let answer = match client.send(request).await {
+        Ok(answer) => answer,
+        Err(source) => return Err(HandshakeError::NoAnswer { url, source }),
+    };
+    if answer.status() != StatusCode::OK {
+        return Err(HandshakeError::Status { url, status: answer.status() });
+    }
+    match serde_json::from_slice::<Confirmation>(answer.body()) {
+        Err(_) => Err(HandshakeError::NotConfirmation { url }),
+        Ok(answer) if answer.confirmation_code != config.validation_code => {
+            Err(HandshakeError::WrongCode { url })
+        }
+        Ok(_) => Ok(()),
+    }
+}

@@ -1,0 +1,23 @@
+//! What differs from one device to the next when the same push is handed to all of them.
+
+use std::collections::BTreeMap;
+
+use model::ids::{ChannelId, DeliveryId};
+
+#[derive(Clone, Copy, Debug)]
+pub struct Recipient<'a> {
+    pub delivery_id: DeliveryId,
+    pub channel_id: ChannelId,
+    /// A token, a registration id, a URL, or whatever an open platform goes by.
+    pub address: &'a str,
+    /// The badge the device last reported or was last sent; iOS only.
+    pub badge: i64,
+    /// What an open channel was registered with.
+    pub identifiers: Option<&'a BTreeMap<String, String>>,
+}
+
+impl<'a> Recipient<'a> {
+    pub fn new(delivery_id: DeliveryId, channel_id: ChannelId, address: &'a str) -> Self {
+        Self { delivery_id, channel_id, address, badge: 0, identifiers: None }
+    }
+}

@@ -1,0 +1,142 @@
+//! JSON text that is the same for every device but for a few holes: written once per push, filled once per delivery.
+
+use serde::Serialize;
+
+use crate::recipient::Recipient;
+
+/// What goes into a hole; every one of them is a whole JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hole {
+    DeliveryId,
+    ChannelId,
+    Address,
+    Identifiers,
+    /// The device's badge moved by so much, but never below zero.
+    BadgeMovedBy(i64),
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Template {
+    text: String,
+    /// Where in the text, in order, and what.
+    holes: Vec<(usize, Hole)>,
+}
+
+/// Room for most of what fills a hole: a quoted UUID, or a token.
+const USUAL_HOLE_BYTES: usize = 40;
+
+impl Template {
+    pub(crate) fn text(mut self, text: &str) -> Self {
+        self.text.push_str(text);
+        self
+    }
+
+    pub(crate) fn hole(mut self, hole: Hole) -> Self {
+        self.holes.push((self.text.len(), hole));
+        self
+    }
+
+    pub(crate) fn json(self, value: &impl Serialize) -> Self {
+        let json = serde_json::to_string(value)
+            .expect("maps with text keys and plain values always serialize");
+        self.text(&json)
+    }
+
+    /// The entries of an object without its braces, each followed by a comma.
+    pub(crate) fn entries(mut self, object: &serde_json::Map<String, serde_json::Value>) -> Self {
+        for (key, value) in object {
+            self = self.json(key).text(":").json(value).text(",");
+        }
+        self
+    }
+
+    pub(crate) fn fill(&self, recipient: &Recipient<'_>) -> Vec<u8> {
+        let n_bytes =
+            self.text.len() + recipient.address.len() + self.holes.len() * USUAL_HOLE_BYTES;
+        let mut filled = Vec::with_capacity(n_bytes);
+        self.fill_into(&mut filled, recipient);
+        filled
+    }
+
+    pub(crate) fn fill_into(&self, out: &mut Vec<u8>, recipient: &Recipient<'_>) {
+        let mut done = 0;
+        for (position, hole) in &self.holes {
+            out.extend_from_slice(&self.text.as_bytes()[done..*position]);
+            done = *position;
+            match hole {
+                Hole::DeliveryId => write_json(out, &recipient.delivery_id),
+                Hole::ChannelId => write_json(out, &recipient.channel_id),
+                Hole::Address => write_json(out, recipient.address),
+                Hole::Identifiers => match recipient.identifiers {
+                    Some(identifiers) => write_json(out, identifiers),
+                    None => out.extend_from_slice(b"{}"),
+                },
+                Hole::BadgeMovedBy(change) => {
+                    write_json(out, &recipient.badge.saturating_add(*change).max(0))
+                }
+            }
+        }
+        out.extend_from_slice(&self.text.as_bytes()[done..]);
+    }
+}
+
+fn write_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    serde_json::to_writer(out, value).expect("writing plain values to memory cannot fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::ids::{ChannelId, DeliveryId};
+    use uuid::Uuid;
+
+    #[test]
+    fn holes_are_filled_in_place() {
+        let template = Template::default()
+            .text("{\"id\":")
+            .hole(Hole::DeliveryId)
+            .text(",\"to\":[")
+            .hole(Hole::Address)
+            .text(",")
+            .hole(Hole::ChannelId)
+            .text(",")
+            .hole(Hole::Identifiers)
+            .text(",")
+            .hole(Hole::BadgeMovedBy(-3))
+            .text(",")
+            .hole(Hole::BadgeMovedBy(2))
+            .text("]}");
+        let (delivery, channel) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let mut recipient = Recipient::new(
+            DeliveryId::from_uuid(delivery),
+            ChannelId::from_uuid(channel),
+            "a\"b\\\n\u{1F600}",
+        );
+        recipient.badge = 1;
+        let filled: serde_json::Value = serde_json::from_slice(&template.fill(&recipient)).unwrap();
+        let expected = serde_json::json!({
+            "id": "00000000-0000-0000-0000-000000000001",
+            "to": ["a\"b\\\n\u{1F600}", "00000000-0000-0000-0000-000000000002", {}, 0, 3],
+        });
+        assert_eq!(filled, expected);
+    }
+
+    #[test]
+    fn usual_tokens_need_one_buffer() {
+        let template = Template::default()
+            .text("[")
+            .hole(Hole::DeliveryId)
+            .text(",")
+            .hole(Hole::Address)
+            .text("]");
+        let address = "a".repeat(160);
+        let filled =
+            template.fill(&Recipient::new(DeliveryId::random(), ChannelId::random(), &address));
+        let reserved = 3 + 160 + 2 * USUAL_HOLE_BYTES;
+        assert_eq!(
+            (filled.len() <= reserved, filled.capacity()),
+            (true, reserved),
+            "the buffer did not grow"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! A small HTTP server that answers as it is told and remembers what it was asked.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+#[derive(Clone)]
+pub(crate) struct Received {
+    /// Names the connection.
+    pub(crate) peer: SocketAddr,
+    pub(crate) head: Parts,
+    pub(crate) body: Bytes,
+}
+
+impl Received {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
+pub(crate) struct Receiver {
+    pub(crate) address: SocketAddr,
+    received: Arc<Mutex<Vec<Received>>>,
+    accepting: JoinHandle<()>,
+}
+
+impl Receiver {
+    pub(crate) async fn start(
+        answer: impl Fn(&Received) -> Response<Bytes> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let (log, answer) = (received.clone(), Arc::new(answer));
+        let accepting = tokio::spawn(async move {
+            loop {
+                let (stream, peer) = listener.accept().await.unwrap();
+                let (log, answer) = (log.clone(), answer.clone());
+                let service = service_fn(move |request: Request<Incoming>| {
+                    let (log, answer) = (log.clone(), answer.clone());
+                    async move {
+                        let (head, body) = request.into_parts();
+                        let body = body.collect().await.unwrap().to_bytes();
+                        let received = Received { peer, head, body };
+                        log.lock().unwrap().push(received.clone());
+                        Ok::<_, Infallible>(answer(&received).map(Full::new))
+                    }
+                });
+                tokio::spawn(async move {
+                    // A client that goes away in the middle is none of the server's business.
+                    let _ = auto::Builder::new(TokioExecutor::new())
+                        .serve_connection(TokioIo::new(stream), service)
+                        .await;
+                });
+            }
+        });
+        Self { address, received, accepting }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.received.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+pub(crate) fn answer(status: u16, body: impl Into<Bytes>) -> Response<Bytes> {
+    Response::builder().status(status).body(body.into()).unwrap()
+}
