@@ -1,1 +1,45 @@
-fn main() {}
+//! The binary: reads the command line, runs one command, and turns its result into an exit code.
+
+mod client;
+mod commands;
+mod config;
+mod data;
+mod first_start;
+mod output;
+mod run;
+mod telemetry;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use commands::Cli;
+use config::Refusal;
+
+/// The exit code for a command line or a setting that cannot be used, as clap has it.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = match config::parse::<Cli>(&arguments, std::env::vars_os()) {
+        Ok(cli) => cli,
+        Err(Refusal::Usage(error)) => error.exit(),
+        Err(Refusal::Setting(error)) => return complain(&error, ExitCode::from(USAGE)),
+    };
+    match commands::run(cli) {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => complain(&error, ExitCode::FAILURE),
+    }
+}
+
+fn complain(error: &anyhow::Error, code: ExitCode) -> ExitCode {
+    // When standard error is gone too, the exit code has to do.
+    drop(writeln!(io::stderr(), "aerogram: {error:#}"));
+    code
+}
+
+/// Whoever read our output has read enough.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

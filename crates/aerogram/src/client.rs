@@ -1,0 +1,225 @@
+//! The HTTP client behind the commands: one request to the server named by `url`, with its answer or a sentence that
+//! says what to do.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::{Bytes, BytesMut};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{Method, Request, Response, StatusCode};
+use providers::http::{AddressPolicy, SendError, Streaming};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::config::{AppLogin, BaseUrl, Data, Remote};
+use crate::data::DataFolder;
+
+const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Client {
+    http: providers::http::Client,
+    base: BaseUrl,
+    /// What the server is told in `Authorization`, if anything.
+    authorization: Option<String>,
+}
+
+/// A successful answer.
+pub(crate) struct Reply(Bytes);
+
+/// The error body of the API, as far as a person needs it.
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: String,
+    details: Option<ErrorDetails>,
+}
+
+#[derive(Deserialize)]
+struct ErrorDetails {
+    error: Option<String>,
+    path: Option<String>,
+}
+
+impl Client {
+    /// Without credentials, for the health endpoints.
+    pub(crate) fn anonymous(remote: &Remote) -> Self {
+        Self::new(remote, None)
+    }
+
+    /// For the operator API, with the token from the settings or from the data folder.
+    pub(crate) fn operator(remote: &Remote, data: &Data) -> Result<Self> {
+        let folder = DataFolder::of(data);
+        let token = match &data.operator_token {
+            Some(token) => token.clone(),
+            None => folder.operator_token()?.with_context(|| {
+                format!(
+                    "There is no operator token: set AEROGRAM_OPERATOR_TOKEN, or run this where the server's data folder is (there is no {}).",
+                    folder.operator_token_path().display()
+                )
+            })?,
+        };
+        Ok(Self::new(remote, Some(format!("Bearer {}", token.reveal()))))
+    }
+
+    /// For the API of one app, with all rights.
+    pub(crate) fn app(remote: &Remote, login: &AppLogin) -> Result<Self> {
+        let (key, secret) = login.required()?;
+        let credentials = STANDARD.encode(format!("{key}:{}", secret.reveal()));
+        Ok(Self::new(remote, Some(format!("Basic {credentials}"))))
+    }
+
+    fn new(remote: &Remote, authorization: Option<String>) -> Self {
+        // The person at the keyboard chose the address; the policy is for addresses that come from elsewhere.
+        let http = providers::http::Client::new(AddressPolicy::ANY);
+        Self { http, base: remote.url.clone(), authorization }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Result<Reply> {
+        self.call(Method::GET, path, None).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Result<Reply> {
+        self.call(Method::DELETE, path, None).await
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: &serde_json::Value,
+    ) -> Result<Reply> {
+        self.call(method, path, Some(Bytes::from(body.to_string()))).await
+    }
+
+    /// Sends bytes that the server will judge.
+    pub(crate) async fn send_raw(&self, method: Method, path: &str, body: Bytes) -> Result<Reply> {
+        self.call(method, path, Some(body)).await
+    }
+
+    /// An answer that goes on: its body is read piece by piece.
+    pub(crate) async fn stream(&self, path: &str) -> Result<Streaming> {
+        let (head, body) = self.open(Method::GET, path, None).await?.into_parts();
+        if !head.status.is_success() {
+            bail!("{}", refusal(head.status, &collect(body).await?));
+        }
+        Ok(body)
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Reply> {
+        let exchange = async {
+            let (head, body) = self.open(method, path, body).await?.into_parts();
+            let body = collect(body).await?;
+            if !head.status.is_success() {
+                bail!("{}", refusal(head.status, &body));
+            }
+            Ok(Reply(body))
+        };
+        let answer = tokio::time::timeout(PATIENCE, exchange).await;
+        answer.unwrap_or_else(|_| {
+            Err(anyhow!("{} did not answer within {} s.", self.base, PATIENCE.as_secs()))
+        })
+    }
+
+    async fn open(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Bytes>,
+    ) -> Result<Response<Streaming>> {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        request = request.header(ACCEPT, "application/json");
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        if body.is_some() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        let request =
+            request.body(body.unwrap_or_default()).context("The request cannot be built.")?;
+        self.http.open(request).await.map_err(|error| self.unreachable(&error))
+    }
+
+    fn unreachable(&self, error: &SendError) -> anyhow::Error {
+        match error {
+            SendError::Refused(_) | SendError::Timeout => anyhow!("{}: {error}", self.base),
+            SendError::Connection(_) => anyhow!(
+                "No server answers at {}. Start one with `aerogram serve`, or set --url or AEROGRAM_URL. {error}",
+                self.base
+            ),
+        }
+    }
+}
+
+impl Reply {
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_slice(&self.0)
+            .context("The server's answer has an unexpected form; do the versions match?")
+    }
+
+    /// The server's JSON as it came.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0).trim_end().to_owned()
+    }
+}
+
+/// A name as one segment of a path.
+pub(crate) fn segment(name: &str) -> String {
+    let mut encoded = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
+                encoded.push(byte.into())
+            }
+            _ => encoded += &format!("%{byte:02X}"),
+        }
+    }
+    encoded
+}
+
+async fn collect(mut body: Streaming) -> Result<Bytes> {
+    let mut whole = BytesMut::new();
+    while let Some(chunk) = body.chunk().await? {
+        if whole.len() + chunk.len() > MOST_BODY_BYTES {
+            bail!("The answer is longer than {MOST_BODY_BYTES} bytes; ask for less.");
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    Ok(whole.freeze())
+}
+
+fn refusal(status: StatusCode, body: &[u8]) -> String {
+    let Ok(ErrorBody { error, details }) = serde_json::from_slice(body) else {
+        return format!("The server answered {status}: {}", String::from_utf8_lossy(body).trim());
+    };
+    let detail = details.and_then(|ErrorDetails { error, path }| match (error, path) {
+        (Some(error), Some(path)) if !path.is_empty() => Some(format!(" At {path}: {error}")),
+        (Some(error), _) => Some(format!(" {error}")),
+        (None, _) => None,
+    });
+    format!("The server answered {status}: {error}{}", detail.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_path_segments() {
+        assert_eq!(segment("open::smart_fridge"), "open::smart_fridge");
+        assert_eq!(segment("a/b?ü"), "a%2Fb%3F%C3%BC");
+    }
+
+    #[test]
+    fn refusals_say_what_and_where() {
+        let body = br#"{"ok":false,"error":"Could not parse request body.","error_code":40000,
+                        "details":{"error":"There is no key 'x'.","path":"notification.x"}}"#;
+        assert_eq!(
+            refusal(StatusCode::BAD_REQUEST, body),
+            "The server answered 400 Bad Request: Could not parse request body. At notification.x: There is no key 'x'."
+        );
+        let plain = refusal(StatusCode::BAD_GATEWAY, b"<html>\n");
+        assert_eq!(plain, "The server answered 502 Bad Gateway: <html>");
+    }
+}

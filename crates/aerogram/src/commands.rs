@@ -1,0 +1,95 @@
+//! The commands. Each file holds one command's arguments and what it does.
+
+mod app;
+mod doctor;
+mod migrate;
+mod platform;
+mod push;
+mod sandbox;
+
+use std::future::Future;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use clap::{Args, Parser, Subcommand};
+
+use crate::client::Client;
+use crate::config::{Data, Node, Remote};
+use crate::run;
+
+/// Aerogram: a self-hosted messaging service.
+#[derive(Parser, Debug)]
+#[command(name = "aerogram", version, max_term_width = 120, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// File with settings; aerogram.toml in the working folder when absent
+    #[arg(long, global = true, value_name = "PATH", help_heading = "Settings")]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Run the service
+    Serve(Box<Node>),
+    /// Bring the database's tables up to date, without serving
+    Migrate(migrate::Migrate),
+    /// Check that the service and its files are in order
+    Doctor(doctor::Doctor),
+    /// Create, list and change apps
+    App(app::App),
+    /// Configure how an app reaches its platforms
+    Platform(platform::Platform),
+    /// Send a push
+    Push(push::Push),
+    /// Show what a development app delivered to the sandbox
+    Sandbox(sandbox::Sandbox),
+}
+
+/// The server a command talks to as its operator.
+#[derive(Args, Debug)]
+struct Operator {
+    #[command(flatten)]
+    remote: Remote,
+    #[command(flatten)]
+    data: Data,
+}
+
+pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+    match cli.command {
+        Command::Serve(node) => run::serve(&node),
+        Command::Migrate(migrate) => one_thread(migrate.run()),
+        Command::Doctor(doctor) => one_thread(doctor.run()),
+        Command::App(app) => one_thread(app.run()),
+        Command::Platform(platform) => one_thread(platform.run()),
+        Command::Push(push) => one_thread(push.run()),
+        Command::Sandbox(sandbox) => one_thread(sandbox.run()),
+    }
+}
+
+impl Operator {
+    fn connect(&self) -> Result<Client> {
+        Client::operator(&self.remote, &self.data)
+    }
+}
+
+fn one_thread(command: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("The runtime cannot be started.")?.block_on(command)
+}
+
+/// The bytes of a file, or of standard input for `-`. The server judges what they are.
+fn read_input(path: &Path) -> Result<Bytes> {
+    if path != Path::new("-") {
+        return Ok(std::fs::read(path)
+            .with_context(|| format!("{} cannot be read.", path.display()))?
+            .into());
+    }
+    let mut body = Vec::new();
+    std::io::stdin().read_to_end(&mut body).context("Standard input cannot be read.")?;
+    Ok(body.into())
+}

@@ -1,0 +1,235 @@
+//! `aerogram app`: the tenants of the service.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use http::Method;
+use model::app::{AppKey, Secret};
+use serde::Deserialize;
+use serde_json::{Map, json};
+
+use super::Operator;
+use crate::client::{Client, Reply};
+use crate::config::{app_key, secret};
+use crate::output;
+
+#[derive(Args, Debug)]
+pub(crate) struct App {
+    #[command(flatten)]
+    operator: Operator,
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Create an app and print its credentials, which are shown only now
+    Create(Create),
+    /// List the apps
+    List,
+    /// Replace secrets and print the new ones, which are shown only now
+    Rotate {
+        #[arg(value_name = "KEY", value_parser = app_key)]
+        app: AppKey,
+        /// Which secret to replace
+        #[arg(long, default_value = "both")]
+        secret: Which,
+    },
+    /// Delete an app with its channels and everything else it has
+    Delete {
+        #[arg(value_name = "KEY", value_parser = app_key)]
+        app: AppKey,
+        /// Confirm that the app's data is to be lost
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Set the mode of an app
+    Mode {
+        #[arg(value_name = "KEY", value_parser = app_key)]
+        app: AppKey,
+        mode: Mode,
+    },
+}
+
+#[derive(Args, Debug)]
+struct Create {
+    name: String,
+    /// `development` delivers to the sandbox what has no credentials; `production` fails it
+    #[arg(long, default_value = "development")]
+    mode: Mode,
+    /// Use this key instead of a new one
+    #[arg(long = "key", id = "new_key", value_name = "KEY", value_parser = app_key)]
+    key: Option<AppKey>,
+    /// Use this app secret instead of a new one
+    #[arg(long = "app-secret", id = "new_app_secret", value_name = "SECRET", value_parser = secret)]
+    app_secret: Option<Secret>,
+    /// Use this master secret instead of a new one
+    #[arg(long = "master-secret", id = "new_master_secret", value_name = "SECRET", value_parser = secret)]
+    master_secret: Option<Secret>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Mode {
+    Development,
+    Production,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Which {
+    App,
+    Master,
+    Both,
+}
+
+#[derive(Deserialize)]
+struct Apps {
+    apps: Vec<Shown>,
+}
+
+#[derive(Deserialize)]
+struct Shown {
+    key: String,
+    name: String,
+    mode: String,
+    created: String,
+}
+
+#[derive(Deserialize)]
+struct Created {
+    app: Shown,
+    #[serde(flatten)]
+    secrets: Secrets,
+}
+
+/// Secrets the server has just made, and will not tell again.
+#[derive(Deserialize)]
+struct Secrets {
+    app_secret: Option<String>,
+    master_secret: Option<String>,
+}
+
+impl App {
+    pub(crate) async fn run(&self) -> Result<ExitCode> {
+        let client = self.operator.connect()?;
+        let reply = self.action.ask(&client).await?;
+        if self.operator.remote.json {
+            output::line(format_args!("{}", reply.text()))?;
+        } else {
+            self.action.show(&reply)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Action {
+    async fn ask(&self, client: &Client) -> Result<Reply> {
+        match self {
+            Action::Create(create) => {
+                client.send(Method::POST, "/operator/apps", &create.body()).await
+            }
+            Action::List => client.get("/operator/apps").await,
+            Action::Rotate { app, secret } => {
+                let secret = match secret {
+                    Which::App => "app",
+                    Which::Master => "master",
+                    Which::Both => "both",
+                };
+                client
+                    .send(
+                        Method::POST,
+                        &format!("/operator/apps/{app}/rotate"),
+                        &json!({ "secret": secret }),
+                    )
+                    .await
+            }
+            Action::Delete { yes: false, app } => {
+                bail!(
+                    "This deletes {app} with all its channels and history. Repeat it with --yes to confirm."
+                )
+            }
+            Action::Delete { yes: true, app } => {
+                client.delete(&format!("/operator/apps/{app}")).await
+            }
+            Action::Mode { app, mode } => {
+                client
+                    .send(
+                        Method::PATCH,
+                        &format!("/operator/apps/{app}"),
+                        &json!({ "mode": mode.name() }),
+                    )
+                    .await
+            }
+        }
+    }
+
+    fn show(&self, reply: &Reply) -> Result<()> {
+        match self {
+            Action::Create(_) => {
+                let created: Created = reply.read()?;
+                output::line(format_args!(
+                    "Created '{}' ({}).",
+                    created.app.name, created.app.mode
+                ))?;
+                output::line(format_args!("  app key        {}", created.app.key))?;
+                created.secrets.show()
+            }
+            Action::List => {
+                let Apps { apps } = reply.read()?;
+                let rows: Vec<_> = apps
+                    .into_iter()
+                    .map(|app| [app.key, app.mode, app.created, app.name])
+                    .collect();
+                output::table(["KEY", "MODE", "CREATED", "NAME"], &rows)
+            }
+            Action::Rotate { app, .. } => {
+                output::line(format_args!(
+                    "New secrets of {app}; the old ones are refused from now on."
+                ))?;
+                reply.read::<Secrets>()?.show()
+            }
+            Action::Delete { app, .. } => output::line(format_args!("Deleted {app}.")),
+            Action::Mode { app, mode } => {
+                output::line(format_args!("{app} is in {} mode.", mode.name()))
+            }
+        }
+    }
+}
+
+impl Create {
+    fn body(&self) -> serde_json::Value {
+        let mut body = Map::new();
+        body.insert("name".to_owned(), self.name.as_str().into());
+        body.insert("mode".to_owned(), self.mode.name().into());
+        let given = [
+            ("key", self.key.as_ref().map(AppKey::as_str)),
+            ("app_secret", self.app_secret.as_ref().map(Secret::reveal)),
+            ("master_secret", self.master_secret.as_ref().map(Secret::reveal)),
+        ];
+        body.extend(
+            given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))),
+        );
+        body.into()
+    }
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Mode::Development => "development",
+            Mode::Production => "production",
+        }
+    }
+}
+
+impl Secrets {
+    fn show(&self) -> Result<()> {
+        if let Some(secret) = &self.app_secret {
+            output::line(format_args!("  app secret     {secret}"))?;
+        }
+        if let Some(secret) = &self.master_secret {
+            output::line(format_args!("  master secret  {secret}"))?;
+        }
+        Ok(())
+    }
+}

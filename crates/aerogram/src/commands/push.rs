@@ -1,0 +1,87 @@
+//! `aerogram push`: a push from the command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use clap::Args;
+use http::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::config::{AppLogin, Remote};
+use crate::output;
+
+#[derive(Args, Debug)]
+pub(crate) struct Push {
+    /// The text to show
+    #[arg(required_unless_present = "file")]
+    alert: Option<String>,
+    /// `all`, or a selector in JSON such as {"tag": "news"}
+    #[arg(long, value_name = "SELECTOR", default_value = "all", value_parser = audience)]
+    audience: Value,
+    /// `all`, or some of ios, android, amazon, web, wns and open::NAME
+    #[arg(long, value_name = "TYPES", value_delimiter = ',', default_value = "all")]
+    device_types: Vec<String>,
+    /// Read the whole push as JSON from a file, or from standard input with `-`
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["alert", "audience", "device_types"])]
+    file: Option<PathBuf>,
+    /// Check the push without sending it
+    #[arg(long)]
+    validate: bool,
+
+    #[command(flatten)]
+    login: AppLogin,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Deserialize)]
+struct Accepted {
+    push_ids: Vec<String>,
+}
+
+impl Push {
+    pub(crate) async fn run(&self) -> Result<ExitCode> {
+        let client = Client::app(&self.remote, &self.login)?;
+        let path = if self.validate { "/api/push/validate" } else { "/api/push" };
+        let reply = client.send_raw(Method::POST, path, self.body()?).await?;
+        if self.remote.json {
+            output::line(format_args!("{}", reply.text()))?;
+        } else if self.validate {
+            output::line(format_args!("The push is valid."))?;
+        } else {
+            for id in reply.read::<Accepted>()?.push_ids {
+                output::line(format_args!("{id}"))?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn body(&self) -> Result<Bytes> {
+        if let Some(path) = &self.file {
+            return super::read_input(path);
+        }
+        let alert = self.alert.as_deref().context("A text is needed.")?;
+        let device_types = match self.device_types.as_slice() {
+            [all] if all == "all" => json!("all"),
+            some => json!(some),
+        };
+        let body = json!({
+            "audience": self.audience,
+            "device_types": device_types,
+            "notification": { "alert": alert },
+        });
+        Ok(body.to_string().into())
+    }
+}
+
+fn audience(text: &str) -> Result<Value, &'static str> {
+    if text == "all" {
+        return Ok(json!("all"));
+    }
+    serde_json::from_str(text)
+        .map_err(|_| "It must be `all` or a selector in JSON such as {\"tag\": \"news\"}.")
+}

@@ -1,0 +1,209 @@
+//! Every setting: its name, its default and what it means.
+//!
+//! A setting is an argument under the heading "Settings". It has one name: `--public-url` on the command line is
+//! `AEROGRAM_PUBLIC_URL` in the environment and `public_url` in `aerogram.toml` (see `layers`).
+
+mod file;
+mod layers;
+mod values;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use model::app::{AppKey, Secret};
+use store::DatabaseUrl;
+use tracing_subscriber::filter::Targets;
+
+pub(crate) use layers::{Refusal, parse};
+pub(crate) use values::{BaseUrl, Token, app_key, secret};
+
+const HEADING: &str = "Settings";
+/// The setting that names the settings file, and so cannot stand in it.
+const CONFIG: &str = "config";
+/// Settings whose value is never shown. A database URL may hold a password.
+const SECRET: [&str; 4] = ["app_secret", "database", "master_secret", "operator_token"];
+
+/// What a node of the service needs.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct Node {
+    /// Address and port to listen on
+    #[arg(long, global = true, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: SocketAddr,
+
+    /// The base URL clients see, for absolute links; taken from each request's Host header when absent
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) public_url: Option<BaseUrl>,
+
+    /// What this node does: `api` answers requests, `worker` sends
+    #[arg(
+        long,
+        global = true,
+        value_name = "ROLES",
+        value_delimiter = ',',
+        default_value = "api,worker"
+    )]
+    pub(crate) roles: Vec<Role>,
+
+    /// Whether open platforms and provider endpoints may be loopback and private addresses
+    #[arg(
+        long,
+        value_name = "BOOLEAN",
+        default_value = "false",
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = clap::ArgAction::Set
+    )]
+    pub(crate) allow_private_addresses: bool,
+
+    #[command(flatten)]
+    pub(crate) app: FirstApp,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    #[command(flatten)]
+    pub(crate) logging: Logging,
+}
+
+/// Where a node keeps things; commands on the same machine find its operator token there.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct Data {
+    /// `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        default_value = "sqlite:./aerogram-data/aerogram.db"
+    )]
+    pub(crate) database: DatabaseUrl,
+
+    /// Folder of the operator token and the secrets key; that of the SQLite database or ./aerogram-data when absent
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Bearer token of the operator API; made on the first start and kept in the data folder when absent
+    #[arg(long, global = true, value_name = "TOKEN")]
+    pub(crate) operator_token: Option<Token>,
+}
+
+/// Which server a command talks to, and how it answers.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct Remote {
+    /// The server to talk to
+    #[arg(long, global = true, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub(crate) url: BaseUrl,
+
+    /// Print the server's JSON as it is
+    #[arg(long, global = true, help_heading = "Options")]
+    pub(crate) json: bool,
+}
+
+/// The app a command acts for. `serve` creates it when it does not exist.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct AppLogin {
+    /// Key of the app: 22 characters of A-Z, a-z, 0-9, '_' and '-'
+    #[arg(long, global = true, value_name = "KEY", value_parser = app_key)]
+    pub(crate) app_key: Option<AppKey>,
+
+    /// Secret of the app's servers, with all rights, in the form of a key
+    #[arg(long, global = true, value_name = "SECRET", value_parser = secret)]
+    pub(crate) master_secret: Option<Secret>,
+}
+
+/// An app to create when the service starts without it: all three or none.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct FirstApp {
+    #[command(flatten)]
+    pub(crate) login: AppLogin,
+
+    /// Secret of the app's devices, in the form of a key
+    #[arg(long, global = true, value_name = "SECRET", value_parser = secret)]
+    pub(crate) app_secret: Option<Secret>,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct Logging {
+    /// Form of the log on standard error
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub(crate) log: LogFormat,
+
+    /// Least severity to log, also by part, as in `info,store=debug`
+    #[arg(long, global = true, value_name = "LEVEL", default_value = "info", value_parser = values::log_level)]
+    pub(crate) log_level: Targets,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Role {
+    Api,
+    Worker,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// The three credentials of an app that is to exist.
+pub(crate) struct AppCredentials {
+    pub(crate) key: AppKey,
+    pub(crate) app_secret: Secret,
+    pub(crate) master_secret: Secret,
+}
+
+impl FirstApp {
+    pub(crate) fn credentials(&self) -> anyhow::Result<Option<AppCredentials>> {
+        let Self { login: AppLogin { app_key, master_secret }, app_secret } = self;
+        match (app_key, app_secret, master_secret) {
+            (None, None, None) => Ok(None),
+            (Some(key), Some(app_secret), Some(master_secret)) => Ok(Some(AppCredentials {
+                key: key.clone(),
+                app_secret: app_secret.clone(),
+                master_secret: master_secret.clone(),
+            })),
+            _ => {
+                let given = [
+                    ("app_key", app_key.is_some()),
+                    ("app_secret", app_secret.is_some()),
+                    ("master_secret", master_secret.is_some()),
+                ];
+                let missing: Vec<&str> =
+                    given.iter().filter(|(_, is_set)| !is_set).map(|(name, _)| *name).collect();
+                anyhow::bail!(
+                    "The settings app_key, app_secret and master_secret go together; {} is not set.",
+                    missing.join(" and ")
+                )
+            }
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn has(&self, role: Role) -> bool {
+        self.roles.contains(&role)
+    }
+}
+
+impl AppLogin {
+    /// The credentials of a command that cannot do without them.
+    pub(crate) fn required(&self) -> anyhow::Result<(&AppKey, &Secret)> {
+        match (&self.app_key, &self.master_secret) {
+            (Some(key), Some(secret)) => Ok((key, secret)),
+            (None, _) => {
+                anyhow::bail!("Which app? Set app_key with --app-key or AEROGRAM_APP_KEY.")
+            }
+            (Some(_), None) => anyhow::bail!(
+                "The app's master secret is needed: set it with --master-secret or AEROGRAM_MASTER_SECRET."
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! Where the values of settings come from: flag before environment before file before default.
+//!
+//! Clap knows the flags and the defaults. The two layers between become run-time defaults of the same arguments, so
+//! that every setting is declared once and every value goes through the same parser.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, Parser};
+
+use super::file::SettingsFile;
+use super::{CONFIG, HEADING, SECRET};
+
+const DEFAULT_FILE: &str = "aerogram.toml";
+
+/// Why the command line cannot be followed.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// Clap's own answer, which includes `--help` and `--version`.
+    Usage(clap::Error),
+    /// A setting that has a wrong value somewhere.
+    Setting(anyhow::Error),
+}
+
+/// Reads the command line with the environment and the settings file behind it.
+pub(crate) fn parse<Cli: Parser>(
+    arguments: &[OsString],
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<Cli, Refusal> {
+    let known = setting_names(&Cli::command());
+    let layers = Layers::read::<Cli>(arguments, environment, &known).map_err(Refusal::Setting)?;
+    let mut command = layers.behind(Cli::command());
+    let matches = command
+        .try_get_matches_from_mut(arguments)
+        .map_err(|error| layers.explain(&command, arguments, error))?;
+    Cli::from_arg_matches(&matches).map_err(Refusal::Usage)
+}
+
+/// `listen` is `AEROGRAM_LISTEN` in the environment.
+pub(super) fn environment_name(setting: &str) -> String {
+    format!("AEROGRAM_{}", setting.to_uppercase())
+}
+
+/// The names of all settings of a command and its subcommands, except the one that names the file.
+fn setting_names(command: &Command) -> Vec<String> {
+    let mut names: Vec<String> = all_arguments(command)
+        .into_iter()
+        .filter(|arg| is_setting(arg))
+        .map(|arg| arg.get_id().to_string())
+        .collect();
+    names.retain(|name| name != CONFIG);
+    names.sort();
+    names.dedup();
+    names
+}
+
+struct Layers {
+    /// By setting name, not by the name of the variable.
+    environment: BTreeMap<String, String>,
+    file: SettingsFile,
+}
+
+impl Layers {
+    fn read<Cli: Parser>(
+        arguments: &[OsString],
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        known: &[String],
+    ) -> anyhow::Result<Self> {
+        let mut environment = BTreeMap::new();
+        for (variable, value) in variables {
+            let wanted = |name: &&str| variable.to_str() == Some(&environment_name(name));
+            let Some(name) = known.iter().map(String::as_str).chain([CONFIG]).find(wanted) else {
+                continue;
+            };
+            let Ok(value) = value.into_string() else {
+                anyhow::bail!("{} is not valid UTF-8.", environment_name(name));
+            };
+            // Container tools pass variables that nobody filled in as empty.
+            if !value.is_empty() {
+                environment.insert(name.to_owned(), value);
+            }
+        }
+        let named = config_flag(Cli::command(), arguments)
+            .or_else(|| environment.get(CONFIG).map(PathBuf::from));
+        let file = match named {
+            Some(path) => SettingsFile::read(&path, known)?,
+            None if Path::new(DEFAULT_FILE).exists() => {
+                SettingsFile::read(Path::new(DEFAULT_FILE), known)?
+            }
+            None => SettingsFile::default(),
+        };
+        Ok(Self { environment, file })
+    }
+
+    /// The value behind a flag that was not given, and its source.
+    fn get(&self, name: &str) -> Option<(&str, String)> {
+        match self.environment.get(name) {
+            Some(value) => Some((value, environment_name(name))),
+            None => self.file.get(name),
+        }
+    }
+
+    fn behind(&self, command: Command) -> Command {
+        command
+            .mut_args(|arg| self.behind_argument(arg))
+            .mut_subcommands(|command| self.behind(command))
+    }
+
+    fn behind_argument(&self, arg: Arg) -> Arg {
+        if !is_setting(&arg) {
+            return arg;
+        }
+        let name = arg.get_id().to_string();
+        let help = arg.get_help().cloned().unwrap_or_default();
+        let arg = arg.help(format!("{help} [{}]", environment_name(&name)));
+        match self.get(&name) {
+            Some((value, _)) => arg
+                .default_value(value.to_owned())
+                .hide_default_value(SECRET.contains(&name.as_str())),
+            None => arg,
+        }
+    }
+
+    /// Says which setting is wrong, where its value came from and why, without showing a secret.
+    fn explain(&self, command: &Command, arguments: &[OsString], error: clap::Error) -> Refusal {
+        if !matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) {
+            return Refusal::Usage(error);
+        }
+        let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else {
+            return Refusal::Usage(error);
+        };
+        let Some(arg) = all_arguments(command)
+            .into_iter()
+            .find(|arg| is_setting(arg) && arg.to_string() == *shown)
+        else {
+            return Refusal::Usage(error);
+        };
+        let name = arg.get_id().as_str();
+        let flag = format!("--{}", arg.get_long().unwrap_or(name));
+        let given = arguments.iter().filter_map(|argument| argument.to_str());
+        let on_command_line = given.into_iter().any(|text| {
+            text == flag || text.strip_prefix(&flag).is_some_and(|rest| rest.starts_with('='))
+        });
+        let source = match self.get(name) {
+            Some((_, source)) if !on_command_line => source,
+            Some(_) | None => flag,
+        };
+        let value = match error.get(ContextKind::InvalidValue) {
+            Some(ContextValue::String(value)) if !SECRET.contains(&name) => format!(" '{value}'"),
+            Some(_) | None => String::new(),
+        };
+        let reason = reason(&error);
+        Refusal::Setting(anyhow::anyhow!(
+            "The setting '{name}' cannot be{value} (from {source}). {reason}"
+        ))
+    }
+}
+
+fn reason(error: &clap::Error) -> String {
+    if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue)
+        && !valid.is_empty()
+    {
+        return format!("Use one of: {}.", valid.join(", "));
+    }
+    match std::error::Error::source(error) {
+        Some(cause) => cause.to_string(),
+        None => "A value is missing.".to_owned(),
+    }
+}
+
+/// The file named on the command line, found before the command line can be read as a whole.
+fn config_flag(command: Command, arguments: &[OsString]) -> Option<PathBuf> {
+    let matches = command.ignore_errors(true).try_get_matches_from(arguments).ok()?;
+    matches.get_one::<PathBuf>(CONFIG).cloned()
+}
+
+fn is_setting(arg: &Arg) -> bool {
+    arg.get_help_heading() == Some(HEADING)
+}
+
+fn all_arguments(command: &Command) -> Vec<&Arg> {
+    command.get_arguments().chain(command.get_subcommands().flat_map(all_arguments)).collect()
+}

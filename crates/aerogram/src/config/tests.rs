@@ -1,0 +1,229 @@
+//! Precedence and complaints, with the whole command line of the program.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::layers::environment_name;
+use super::*;
+use crate::commands::{Cli, Command};
+use crate::data::DataFolder;
+
+struct Given {
+    folder: tempfile::TempDir,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+}
+
+/// `aerogram serve` with a settings file.
+fn serve(file: &str) -> Given {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("aerogram.toml");
+    std::fs::write(&path, file).unwrap();
+    let arguments = vec!["aerogram".into(), "serve".into(), "--config".into(), path.into()];
+    Given { folder, arguments, environment: Vec::new() }
+}
+
+impl Given {
+    fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    fn flag(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    fn parse(&self) -> Result<Cli, Refusal> {
+        parse::<Cli>(&self.arguments, self.environment.clone())
+    }
+
+    fn node(&self) -> Node {
+        match self.parse().unwrap().command {
+            Command::Serve(node) => *node,
+            other => panic!("not serve: {other:?}"),
+        }
+    }
+
+    /// The complaint, with the folder of the file left out.
+    fn refusal(&self) -> String {
+        match self.parse() {
+            Err(Refusal::Setting(error)) => {
+                format!("{error:#}").replace(&format!("{}/", self.folder.path().display()), "")
+            }
+            Err(Refusal::Usage(error)) => panic!("a usage error: {error}"),
+            Ok(cli) => panic!("accepted: {cli:?}"),
+        }
+    }
+}
+
+#[test]
+fn nothing_set_gives_the_defaults() {
+    let node = serve("").node();
+    assert_eq!(node.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(node.roles, [Role::Api, Role::Worker]);
+    assert_eq!(node.public_url, None);
+    assert!(!node.allow_private_addresses);
+    assert!(node.app.credentials().unwrap().is_none());
+    assert_eq!(node.logging.log, LogFormat::Text);
+    assert_eq!(DataFolder::of(&node.data).path(), Path::new("./aerogram-data"));
+}
+
+#[test]
+fn a_flag_beats_the_environment_which_beats_the_file_which_beats_the_default() {
+    let file = r#"listen = "127.0.0.1:1""#;
+    assert_eq!(serve(file).node().listen.port(), 1);
+    let with_variable = || serve(file).env("AEROGRAM_LISTEN", "127.0.0.1:2");
+    assert_eq!(with_variable().node().listen.port(), 2);
+    assert_eq!(with_variable().flag("--listen=127.0.0.1:3").node().listen.port(), 3);
+}
+
+#[test]
+fn every_kind_of_toml_value_is_read() {
+    let file = r#"
+        roles = ["worker"]
+        allow_private_addresses = true
+        public_url = "https://push.example.com/base/"
+        log = "json"
+        log_level = "warn,store=debug"
+    "#;
+    let node = serve(file).node();
+    assert_eq!(node.roles, [Role::Worker]);
+    assert!(node.has(Role::Worker) && !node.has(Role::Api));
+    assert!(node.allow_private_addresses);
+    assert_eq!(node.public_url.unwrap().as_str(), "https://push.example.com/base");
+    assert_eq!(node.logging.log, LogFormat::Json);
+}
+
+#[test]
+fn a_boolean_flag_needs_no_value_and_may_have_one() {
+    assert!(serve("").flag("--allow-private-addresses").node().allow_private_addresses);
+    let file = "allow_private_addresses = true";
+    assert!(!serve(file).flag("--allow-private-addresses=false").node().allow_private_addresses);
+}
+
+#[test]
+fn an_empty_variable_is_an_absent_one() {
+    assert_eq!(serve("").env("AEROGRAM_LISTEN", "").node().listen.port(), 8080);
+}
+
+#[test]
+fn the_file_can_be_named_by_the_environment() {
+    let mut given = serve(r#"listen = "127.0.0.1:7""#);
+    let path = given.arguments.pop().unwrap();
+    given.arguments.pop();
+    given.environment.push(("AEROGRAM_CONFIG".into(), path));
+    assert_eq!(given.node().listen.port(), 7);
+}
+
+#[test]
+fn bad_values_name_the_setting_and_its_source() {
+    let file = "\nlisten = \"nowhere\"\n";
+    let reason = "invalid socket address syntax";
+    assert_eq!(
+        serve(file).refusal(),
+        format!("The setting 'listen' cannot be 'nowhere' (from aerogram.toml line 2). {reason}")
+    );
+    assert_eq!(
+        serve(file).env("AEROGRAM_LISTEN", "there").refusal(),
+        format!("The setting 'listen' cannot be 'there' (from AEROGRAM_LISTEN). {reason}")
+    );
+    assert_eq!(
+        serve(file).env("AEROGRAM_LISTEN", "there").flag("--listen=here").refusal(),
+        format!("The setting 'listen' cannot be 'here' (from --listen). {reason}")
+    );
+    assert_eq!(
+        serve("").env("AEROGRAM_LOG", "xml").refusal(),
+        "The setting 'log' cannot be 'xml' (from AEROGRAM_LOG). Use one of: text, json."
+    );
+    assert_eq!(
+        serve("roles = [\"api\", \"cook\"]").refusal(),
+        "The setting 'roles' cannot be 'cook' (from aerogram.toml line 1). Use one of: api, worker."
+    );
+}
+
+#[test]
+fn every_setting_refuses_nonsense() {
+    let wrong = [
+        ("allow_private_addresses", "perhaps"),
+        ("app_key", "short"),
+        ("app_secret", "spaces are not allowed"),
+        ("database", "mysql://localhost/x"),
+        ("listen", "127.0.0.1"),
+        ("log", "loud"),
+        ("log_level", "verbose"),
+        ("log_level", "info,store=verbose"),
+        ("master_secret", "äöüäöüäöüäö"),
+        ("operator_token", "too short"),
+        ("public_url", "push.example.com"),
+        ("public_url", "ftp://example.com"),
+        ("public_url", "https://user@example.com"),
+        ("public_url", "https://example.com/?a=b"),
+        ("roles", "api;worker"),
+    ];
+    for (name, value) in wrong {
+        let message = serve("").env(&environment_name(name), value).refusal();
+        assert!(message.starts_with(&format!("The setting '{name}' cannot be")), "{message}");
+        assert!(message.contains(&format!("(from {})", environment_name(name))), "{message}");
+        assert_eq!(message.contains(value), !SECRET.contains(&name), "{message}");
+    }
+}
+
+#[test]
+fn unknown_keys_and_impossible_values_are_refused_with_their_line() {
+    let message = serve("log = \"text\"\n\nlistn = \"127.0.0.1:1\"").refusal();
+    assert!(
+        message.starts_with(
+            "aerogram.toml line 3: there is no setting named 'listn'; the settings are"
+        ),
+        "{message}"
+    );
+    assert!(
+        serve("[server]\nlisten = \"x\"")
+            .refusal()
+            .contains("line 1: there is no setting named 'server'")
+    );
+    assert!(serve("config = \"x\"").refusal().contains("no setting named 'config'"));
+    assert!(serve("roles = [1]").refusal().contains("line 1: 'roles' must be a string"));
+    assert!(serve("master_secret = \"abc\n").refusal().contains("line 1: this is not valid TOML"));
+}
+
+#[test]
+fn a_named_file_must_exist() {
+    let mut given = serve("");
+    given.arguments.pop();
+    given.arguments.push("/nonexistent/settings.toml".into());
+    assert!(
+        given.refusal().starts_with("The settings file /nonexistent/settings.toml cannot be read.")
+    );
+}
+
+#[test]
+fn the_credentials_of_the_first_app_go_together() {
+    let key = "abcdefghijklmnopqrstuv";
+    let node = serve("").env("AEROGRAM_APP_KEY", key).env("AEROGRAM_MASTER_SECRET", key).node();
+    let Err(error) = node.app.credentials() else { panic!("accepted") };
+    assert_eq!(
+        error.to_string(),
+        "The settings app_key, app_secret and master_secret go together; app_secret is not set."
+    );
+    let file = format!("app_secret = \"{key}\"");
+    let node = serve(&file).env("AEROGRAM_APP_KEY", key).env("AEROGRAM_MASTER_SECRET", key).node();
+    assert_eq!(node.app.credentials().unwrap().unwrap().key.as_str(), key);
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let secret = "SECRETSECRETSECRETSECR";
+    let database = format!("postgres://user:{secret}@localhost/aerogram");
+    let given = serve(&format!("operator_token = \"{secret}\""))
+        .env("AEROGRAM_APP_KEY", "abcdefghijklmnopqrstuv")
+        .env("AEROGRAM_APP_SECRET", secret)
+        .env("AEROGRAM_MASTER_SECRET", secret)
+        .env("AEROGRAM_DATABASE", &database);
+    let shown = format!("{:?}", given.node());
+    assert!(!shown.contains(secret), "{shown}");
+    let Err(Refusal::Usage(help)) = given.flag("--help").parse() else { panic!("no help") };
+    assert!(help.to_string().contains("AEROGRAM_OPERATOR_TOKEN"), "{help}");
+    assert!(!help.to_string().contains(secret), "{help}");
+}

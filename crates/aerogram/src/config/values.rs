@@ -1,0 +1,92 @@
+//! The forms of single values, and the sentences that say what is wrong with them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use http::Uri;
+use model::app::{AppKey, CREDENTIAL_SHAPE, Secret};
+use tracing_subscriber::filter::Targets;
+
+/// `http://HOST` or `https://HOST` with an optional port and path, without a slash at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BaseUrl(String);
+
+/// A bearer token. It is never printed by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Token(String);
+
+/// A token must not be guessable.
+const TOKEN_CHARS: usize = 16;
+
+impl BaseUrl {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for BaseUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const FORM: &str =
+            "It must look like https://push.example.com, with a port and a path if needed.";
+        let uri: Uri = text.parse().map_err(|_| FORM)?;
+        let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+        let has_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
+        if !is_http || uri.host().is_none_or(str::is_empty) || has_user || uri.query().is_some() {
+            return Err(FORM);
+        }
+        Ok(Self(text.trim_end_matches('/').to_owned()))
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Token {
+    /// The token itself. Only for comparing it and for presenting it.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Token {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.len() < TOKEN_CHARS || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(format!(
+                "A token has at least {TOKEN_CHARS} printable ASCII characters and no blanks."
+            ));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+pub(crate) fn app_key(text: &str) -> Result<AppKey, &'static str> {
+    AppKey::new(text).ok_or(CREDENTIAL_SHAPE)
+}
+
+pub(crate) fn secret(text: &str) -> Result<Secret, &'static str> {
+    Secret::new(text).ok_or(CREDENTIAL_SHAPE)
+}
+
+pub(crate) fn log_level(text: &str) -> Result<Targets, &'static str> {
+    const FORM: &str =
+        "Use off, error, warn, info, debug or trace, alone or by part as in info,store=debug.";
+    let levels = text.split(',').map(|part| part.rsplit('=').next().unwrap_or(part).trim());
+    // A word that is no level would be taken for the name of a part, and silently log everything of it.
+    for level in levels {
+        level.parse::<tracing_subscriber::filter::LevelFilter>().map_err(|_| FORM)?;
+    }
+    text.parse().map_err(|_| FORM)
+}

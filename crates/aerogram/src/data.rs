@@ -1,0 +1,185 @@
+//! The data folder: the files made on the first start, readable by the service's own user only.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::rand::{SecureRandom, SystemRandom};
+use store::DatabaseUrl;
+
+use crate::config::{Data, Token};
+
+const OPERATOR_TOKEN: &str = "operator-token";
+const SECRETS_KEY: &str = "secrets.key";
+const KEY_BYTES: usize = 32;
+
+#[derive(Debug)]
+pub(crate) struct DataFolder(PathBuf);
+
+impl DataFolder {
+    pub(crate) fn of(data: &Data) -> Self {
+        if let Some(folder) = &data.data {
+            return Self(folder.clone());
+        }
+        match &data.database {
+            DatabaseUrl::Sqlite(path) => Self(path.parent().unwrap_or(Path::new("")).to_owned()),
+            DatabaseUrl::Postgres(_) => Self(PathBuf::from("aerogram-data")),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn create(&self) -> Result<()> {
+        if self.0.as_os_str().is_empty() {
+            return Ok(());
+        }
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
+        made.with_context(|| format!("The data folder {} cannot be made.", self.0.display()))
+    }
+
+    pub(crate) fn operator_token_path(&self) -> PathBuf {
+        self.0.join(OPERATOR_TOKEN)
+    }
+
+    /// The operator token, if there is one.
+    pub(crate) fn operator_token(&self) -> Result<Option<Token>> {
+        let path = self.operator_token_path();
+        let Some(text) = read_private(&path)? else { return Ok(None) };
+        let token = text
+            .parse()
+            .map_err(|reason| anyhow!("{} holds no token. {reason}", path.display()))?;
+        Ok(Some(token))
+    }
+
+    /// The operator token, made now when there is none.
+    pub(crate) fn ensure_operator_token(&self) -> Result<Token> {
+        let path = self.operator_token_path();
+        make_private(&path, &URL_SAFE_NO_PAD.encode(random_key()?))?;
+        self.operator_token()?.with_context(|| format!("{} vanished.", path.display()))
+    }
+
+    /// The key that encrypts provider credentials in the database, made now when there is none.
+    pub(crate) fn ensure_secrets_key(&self) -> Result<[u8; KEY_BYTES]> {
+        let path = self.0.join(SECRETS_KEY);
+        make_private(&path, &URL_SAFE_NO_PAD.encode(random_key()?))?;
+        let text = read_private(&path)?.with_context(|| format!("{} vanished.", path.display()))?;
+        let key = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+        key.with_context(|| {
+            format!("{} is damaged: it must hold {KEY_BYTES} bytes in URL-safe base64. Restore it from a backup.", path.display())
+        })
+    }
+
+    /// Files of the folder that others than the service's user may read.
+    pub(crate) fn exposed_files(&self) -> Result<Vec<PathBuf>> {
+        let mut exposed = Vec::new();
+        for name in [OPERATOR_TOKEN, SECRETS_KEY] {
+            let path = self.0.join(name);
+            match fs::metadata(&path) {
+                Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => exposed.push(path),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => {
+                    return Err(error)
+                        .with_context(|| format!("{} cannot be examined.", path.display()));
+                }
+            }
+        }
+        Ok(exposed)
+    }
+}
+
+fn random_key() -> Result<[u8; KEY_BYTES]> {
+    let mut key = [0; KEY_BYTES];
+    SystemRandom::new().fill(&mut key).map_err(|_| anyhow!("The system gave no random bytes."))?;
+    Ok(key)
+}
+
+fn read_private(path: &Path) -> Result<Option<String>> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            return Err(error).with_context(|| format!("{} cannot be read.", path.display()));
+        }
+    };
+    let mut text = String::new();
+    file.read_to_string(&mut text)
+        .with_context(|| format!("{} cannot be read.", path.display()))?;
+    Ok(Some(text.trim().to_owned()))
+}
+
+/// Writes a file that is whole or absent whatever happens, and leaves an existing one alone, also when two nodes start
+/// at once: the content is written aside and then linked to its name, which fails when the name is taken.
+fn make_private(path: &Path, content: &str) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let aside = path.with_extension(format!("{}.new", std::process::id()));
+    let made = (|| {
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
+        writeln!(file, "{content}")?;
+        file.sync_all()?;
+        fs::hard_link(&aside, path)
+    })();
+    let cleaned = fs::remove_file(&aside);
+    match made {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => {
+            return Err(error).with_context(|| format!("{} cannot be made.", path.display()));
+        }
+    }
+    if let Err(error) = cleaned {
+        bail!("{} cannot be removed: {error}.", aside.display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, DataFolder) {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = DataFolder(temporary.path().join("data"));
+        folder.create().unwrap();
+        (temporary, folder)
+    }
+
+    #[test]
+    fn secrets_are_made_once_and_kept_private() {
+        let (_temporary, folder) = folder();
+        assert!(folder.operator_token().unwrap().is_none());
+        let token = folder.ensure_operator_token().unwrap();
+        assert_eq!(folder.ensure_operator_token().unwrap(), token);
+        assert_eq!(folder.operator_token().unwrap(), Some(token.clone()));
+        let key = folder.ensure_secrets_key().unwrap();
+        assert_eq!(folder.ensure_secrets_key().unwrap(), key);
+        assert_ne!(token.reveal(), URL_SAFE_NO_PAD.encode(key));
+
+        assert!(folder.exposed_files().unwrap().is_empty());
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [OPERATOR_TOKEN, SECRETS_KEY]);
+        assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn exposed_and_damaged_files_are_noticed() {
+        let (_temporary, folder) = folder();
+        fs::write(folder.path().join(SECRETS_KEY), "short").unwrap();
+        fs::set_permissions(folder.path().join(SECRETS_KEY), fs::Permissions::from_mode(0o644))
+            .unwrap();
+        assert_eq!(folder.exposed_files().unwrap(), [folder.path().join(SECRETS_KEY)]);
+        let message = folder.ensure_secrets_key().unwrap_err().to_string();
+        assert!(message.contains("secrets.key is damaged"), "{message}");
+    }
+}

@@ -1,0 +1,79 @@
+//! What a new installation needs before anybody can use it: an app, and a person who knows its secrets.
+
+use anyhow::{Context, Result};
+use engine::{CreatedApp, Engine, Error, NewApp};
+use model::app::Mode;
+
+use crate::config::{AppCredentials, Node};
+use crate::data::DataFolder;
+use crate::output;
+
+/// Makes the app that the settings name, or a development app when there is none at all.
+pub(crate) async fn ensure_app(
+    engine: &Engine,
+    node: &Node,
+    folder: &DataFolder,
+    named: Option<AppCredentials>,
+) -> Result<()> {
+    if let Some(credentials) = named {
+        return ensure_named_app(engine, credentials).await;
+    }
+    if !engine.apps().await?.is_empty() {
+        return Ok(());
+    }
+    let new = new_app("Development", None);
+    let app = engine.create_app(new, None).await.context("The first app cannot be made.")?;
+    show(&app, node, folder)
+}
+
+async fn ensure_named_app(engine: &Engine, credentials: AppCredentials) -> Result<()> {
+    let key = credentials.key.clone();
+    match engine.create_app(new_app(key.as_str(), Some(credentials)), None).await {
+        Ok(_) => tracing::info!(app = %key, "created the app named by the settings"),
+        // It is there already, with the secrets it has now.
+        Err(Error::Conflict(_)) => {}
+        Err(error) => return Err(error).context("The app named by app_key cannot be made."),
+    }
+    Ok(())
+}
+
+fn new_app(name: &str, credentials: Option<AppCredentials>) -> NewApp {
+    let (key, app_secret, master_secret) = match credentials {
+        Some(AppCredentials { key, app_secret, master_secret }) => {
+            (Some(key), Some(app_secret), Some(master_secret))
+        }
+        None => (None, None, None),
+    };
+    NewApp { name: name.to_owned(), mode: Mode::Development, key, app_secret, master_secret }
+}
+
+fn show(app: &CreatedApp, node: &Node, folder: &DataFolder) -> Result<()> {
+    let url = match &node.public_url {
+        Some(url) => url.to_string(),
+        None => format!("http://{}", node.listen),
+    };
+    let token = match &node.data.operator_token {
+        Some(_) => "the one in the settings".to_owned(),
+        None => format!("in {}", folder.operator_token_path().display()),
+    };
+    let CreatedApp { key, app_secret, master_secret } = app;
+    let rule = "=".repeat(78);
+    output::line(format_args!(
+        r#"{rule}
+This is the first start. A development app was made; its secrets are shown
+only now:
+
+  export AEROGRAM_APP_KEY={key}
+  export AEROGRAM_APP_SECRET={app_secret}
+  export AEROGRAM_MASTER_SECRET={master_secret}
+
+The app secret is for devices, the master secret for your servers. Operator
+token: {token}
+
+Send a push to every device of the app:
+
+  curl {url}/api/push -u {key}:{master_secret} -d \
+    '{{"audience": "all", "device_types": "all", "notification": {{"alert": "Hello"}}}}'
+{rule}"#
+    ))
+}

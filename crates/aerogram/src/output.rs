@@ -1,0 +1,43 @@
+//! Standard output: what a command was asked for. Logs and errors go to standard error.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use anyhow::Result;
+
+/// Writes one line. A reader that went away (`aerogram sandbox --follow | head`) ends the command, see `main`.
+pub(crate) fn line(text: fmt::Arguments<'_>) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
+/// Writes rows under a heading, each column as wide as its widest cell.
+pub(crate) fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> Result<()> {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    line(format_args!("{}", aligned(&heading, &widths)))?;
+    for row in rows {
+        line(format_args!("{}", aligned(row, &widths)))?;
+    }
+    Ok(())
+}
+
+fn aligned(cells: &[impl AsRef<str>], widths: &[usize]) -> String {
+    let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{:<width$}", cell.as_ref()));
+    padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_lines_have_no_trailing_blanks() {
+        assert_eq!(aligned(&["KEY", "NAME"], &[5, 9]), "KEY    NAME");
+        assert_eq!(aligned(&["grün", "x", ""], &[5, 1, 4]), "grün   x");
+    }
+}

@@ -1,0 +1,94 @@
+//! Composition: builds the parts of a node, runs them, and stops them in order.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use engine::{Engine, SealKey, Worker};
+use model::time::Clock;
+use store::Store;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::config::{Node, Role};
+use crate::data::DataFolder;
+use crate::{first_start, telemetry};
+
+pub(crate) fn serve(node: &Node) -> Result<ExitCode> {
+    telemetry::start(&node.logging)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.context("The runtime cannot be started.")?.block_on(run(node))
+}
+
+async fn run(node: &Node) -> Result<ExitCode> {
+    let credentials = node.app.credentials()?;
+    let folder = DataFolder::of(&node.data);
+    folder.create()?;
+    for path in folder.exposed_files()? {
+        tracing::warn!(path = %path.display(), "other users can read this file; set its mode to 0600");
+    }
+    let operator_token = match &node.data.operator_token {
+        Some(token) => token.clone(),
+        None => folder.ensure_operator_token()?,
+    };
+    let database = &node.data.database;
+    let store = Store::open(database)
+        .await
+        .with_context(|| format!("The database {database} cannot be opened."))?;
+    let settings = engine::Settings {
+        seal_key: SealKey::new(&folder.ensure_secrets_key()?),
+        allow_private_addresses: node.allow_private_addresses,
+    };
+    let engine = Engine::start(store.clone(), Clock::System, settings).await?;
+
+    // Listen before making the first app: its secrets are shown once, which must not happen in a start that fails.
+    let listener = TcpListener::bind(node.listen).await;
+    let listener =
+        listener.with_context(|| format!("The address {} cannot be listened on.", node.listen))?;
+    first_start::ensure_app(&engine, node, &folder, credentials).await?;
+
+    let (stop_listening, stopped_listening) = watch::channel(false);
+    let (stop_working, stopped_working) = watch::channel(false);
+    let worker = node
+        .has(Role::Worker)
+        .then(|| tokio::spawn(Worker::new(engine.clone()).run(stopped_working)));
+    let settings = api::Settings {
+        public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()),
+        operator_token: operator_token.reveal().to_owned(),
+    };
+    let router = api::router(engine, settings);
+    let server = tokio::spawn(api::serve(listener, router, stopped_listening));
+    tracing::info!(listen = %node.listen, %database, roles = ?node.roles, version = env!("CARGO_PKG_VERSION"), "serving");
+
+    until_told_to_stop().await?;
+    tracing::info!("stopping");
+    tokio::spawn(end_at_second_signal());
+    stop_listening.send_replace(true);
+    server.await.context("The server stopped unexpectedly.")?;
+    stop_working.send_replace(true);
+    if let Some(worker) = worker {
+        worker.await.context("The worker stopped unexpectedly.")?;
+    }
+    store.close().await;
+    tracing::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for SIGTERM (service managers, containers) or SIGINT (the keyboard).
+async fn until_told_to_stop() -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for.")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for.")?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+/// A person who asks twice does not want to wait. Nothing is lost: accepted work is in the database.
+async fn end_at_second_signal() {
+    if until_told_to_stop().await.is_ok() {
+        tracing::warn!("stopping at once");
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,88 @@
+//! The program from outside: exit codes, and complaints a person can act on.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn aerogram(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_aerogram"));
+    command.current_dir(folder).env_clear();
+    command
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn the_settings_file_of_the_working_folder_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("aerogram.toml"), "\nlistenn = \"x\"\n").unwrap();
+    let output = aerogram(folder.path()).arg("serve").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = stderr(&output);
+    assert!(
+        complaint
+            .starts_with("aerogram: aerogram.toml line 2: there is no setting named 'listenn'"),
+        "{complaint}"
+    );
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "nothing is made before the settings are right"
+    );
+}
+
+#[test]
+fn a_variable_of_the_environment_is_named_when_it_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let output =
+        aerogram(folder.path()).env("AEROGRAM_LISTEN", "8080").arg("serve").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = stderr(&output);
+    assert!(complaint.contains("'listen' cannot be '8080' (from AEROGRAM_LISTEN)"), "{complaint}");
+}
+
+#[test]
+fn half_of_the_first_app_is_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = aerogram(folder.path())
+        .args(["serve", "--app-key", "abcdefghijklmnopqrstuv"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let complaint = stderr(&output);
+    assert!(complaint.contains("app_secret and master_secret is not set"), "{complaint}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn commands_say_what_they_miss() {
+    let folder = tempfile::tempdir().unwrap();
+    let no_token = aerogram(folder.path()).args(["app", "list"]).output().unwrap();
+    assert_eq!(no_token.status.code(), Some(1));
+    assert!(stderr(&no_token).contains("set AEROGRAM_OPERATOR_TOKEN"), "{}", stderr(&no_token));
+
+    let no_app = aerogram(folder.path()).args(["push", "hello"]).output().unwrap();
+    assert!(stderr(&no_app).contains("--app-key or AEROGRAM_APP_KEY"), "{}", stderr(&no_app));
+
+    // Port 1 of the own machine: nobody listens there.
+    let away =
+        ["app", "list", "--url", "http://127.0.0.1:1", "--operator-token", "0123456789abcdef"];
+    let no_server = aerogram(folder.path()).args(away).output().unwrap();
+    assert_eq!(no_server.status.code(), Some(1));
+    assert!(
+        stderr(&no_server).contains("No server answers at http://127.0.0.1:1"),
+        "{}",
+        stderr(&no_server)
+    );
+}
+
+#[test]
+fn deleting_an_app_needs_confirmation() {
+    let folder = tempfile::tempdir().unwrap();
+    let delete =
+        ["app", "delete", "abcdefghijklmnopqrstuv", "--operator-token", "0123456789abcdef"];
+    let output = aerogram(folder.path()).args(delete).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("--yes"), "{}", stderr(&output));
+}

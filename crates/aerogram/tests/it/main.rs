@@ -1,0 +1,4 @@
+//! Tests of the whole: the shape of the source tree, and the program from outside.
+
+mod command_line;
+mod tidy;
