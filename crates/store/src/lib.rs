@@ -1,1 +1,237 @@
-//! Placeholder.
+//! Everything durable. SQL is written once and runs on the embedded database or on PostgreSQL, chosen by the URL.
+
+mod db;
+mod error;
+mod migrate;
+mod url;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use model::ids::AppId;
+use tokio::sync::{mpsc, oneshot};
+
+pub use db::{Column, FromColumn, Row, Signal, Signals, Tx, Value};
+pub use error::{Cause, Error, Result};
+pub use url::{DatabaseUrl, InvalidDatabaseUrl};
+
+use db::postgres::{self, listener::Listener};
+use db::reader::{self, Query, Reader};
+use db::writer::{self, Command, Pending, Writer};
+use db::{Connection, Hub, sqlite};
+
+const SQLITE_READERS: usize = 4;
+const POSTGRES_READERS: usize = 4;
+/// Each app always uses the same one, so that its changes share commits instead of waiting for each other's locks.
+const POSTGRES_WRITERS: usize = 4;
+
+/// The database. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// `None` once the store is closed. A caller that is queueing keeps the queues alive until it has done so.
+    queues: Mutex<Option<Arc<Queues>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    hub: Arc<Hub>,
+    commits: Arc<AtomicU64>,
+    single_process: bool,
+}
+
+struct Queues {
+    writers: Vec<mpsc::Sender<Box<dyn Command>>>,
+    reader: mpsc::Sender<Query>,
+}
+
+impl Store {
+    /// Connects and brings the schema up to date.
+    pub async fn open(url: &DatabaseUrl) -> Result<Store> {
+        let url = url.clone();
+        let opened = tokio::task::spawn_blocking(move || match url {
+            DatabaseUrl::Sqlite(path) => {
+                let database = sqlite::Database::open(&path)?;
+                let mut writer = Connection::Sqlite(database.writer()?);
+                migrate::run(&mut writer)?;
+                let readers =
+                    (0..SQLITE_READERS).map(|_| database.reader().map(Connection::Sqlite));
+                let readers = readers.collect::<Result<_>>()?;
+                Opening {
+                    single_process: true,
+                    hub: Hub::for_one_process(),
+                    writers: vec![writer],
+                    readers,
+                }
+                .start()
+            }
+            DatabaseUrl::Postgres(url) => {
+                let config = postgres::config(&url)?;
+                let session = || postgres::Session::new(config.clone()).map(Connection::Postgres);
+                let mut writers =
+                    (0..POSTGRES_WRITERS).map(|_| session()).collect::<Result<Vec<_>>>()?;
+                migrate::run(&mut writers[0])?;
+                let readers = (0..POSTGRES_READERS).map(|_| session()).collect::<Result<_>>()?;
+                let hub = Hub::for_many_nodes();
+                let store = Opening { single_process: false, hub, writers, readers }.start()?;
+                store.listen(config)?;
+                Ok(store)
+            }
+        });
+        opened
+            .await
+            .map_err(|error| Error::Unavailable(Cause::new("opening was interrupted", error)))?
+    }
+
+    /// Runs `body` on one consistent state of the database. It cannot change anything.
+    pub async fn read<T, E>(
+        &self,
+        body: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let (query, answer) = reader::query(body);
+        let queues = self.queues()?;
+        queues.reader.send(query).await.map_err(|_| closed())?;
+        drop(queues);
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Runs `body` in a transaction and answers after it is committed; an error rolls it back.
+    ///
+    /// Commands that wait at the same time share a commit, so `body` may be run more than once before the one run that counts:
+    /// it must compute everything from its arguments and the transaction, and change nothing outside. If the answer is
+    /// [`Error::Unavailable`], the change may nevertheless have been made: the connection can break during the commit.
+    /// Commands of one app queue up behind each other; those of different apps need not.
+    pub async fn write<T, E>(
+        &self,
+        app: AppId,
+        body: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let (command, answer) = Pending::new(app, body);
+        let queues = self.queues()?;
+        let writer = app.0.unsigned_abs() % queues.writers.len() as u64;
+        let writer = &queues.writers[usize::try_from(writer).unwrap_or(0)];
+        writer.send(Box::new(command)).await.map_err(|_| closed())?;
+        drop(queues);
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Subscribes to what is committed from now on, here and on other nodes.
+    pub fn signals(&self) -> Signals {
+        self.shared.hub.subscribe()
+    }
+
+    /// Whether no other process can change the database while this one has it open.
+    pub fn is_single_process(&self) -> bool {
+        self.shared.single_process
+    }
+
+    /// Write transactions committed since the store was opened.
+    pub fn commits(&self) -> u64 {
+        self.shared.commits.load(Ordering::Relaxed)
+    }
+
+    /// Finishes what is queued, refuses anything new, and lets go of the database. Without it the same happens some time after
+    /// the last clone is dropped.
+    pub async fn close(self) {
+        self.shared.close();
+        let threads = std::mem::take(&mut *lock(&self.shared.threads));
+        let joined = tokio::task::spawn_blocking(move || {
+            threads.into_iter().all(|thread| thread.join().is_ok())
+        });
+        if !joined.await.unwrap_or(false) {
+            tracing::error!("a thread of the store had panicked");
+        }
+    }
+
+    fn queues(&self) -> Result<Arc<Queues>> {
+        lock(&self.shared.queues).clone().ok_or_else(closed)
+    }
+
+    /// Returns once signals of other nodes are heard.
+    fn listen(&self, config: tokio_postgres::Config) -> Result<()> {
+        let (ready, listening) = oneshot::channel();
+        let listener = Listener { config, hub: Arc::clone(&self.shared.hub), ready: Some(ready) };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
+        let thread = spawn("store-listener".to_owned(), move || runtime.block_on(listener.run()))?;
+        lock(&self.shared.threads).push(thread);
+        listening.blocking_recv().map_err(|_| closed())
+    }
+}
+
+impl Shared {
+    fn close(&self) {
+        *lock(&self.queues) = None;
+        self.hub.close();
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Connections that wait for their threads.
+struct Opening {
+    single_process: bool,
+    hub: Hub,
+    writers: Vec<Connection>,
+    readers: Vec<Connection>,
+}
+
+impl Opening {
+    fn start(self) -> Result<Store> {
+        let hub = Arc::new(self.hub);
+        let commits = Arc::new(AtomicU64::new(0));
+        let mut threads = Vec::new();
+        let mut writers = Vec::new();
+        for (index, connection) in self.writers.into_iter().enumerate() {
+            let (sender, queue) = mpsc::channel(writer::QUEUE);
+            writers.push(sender);
+            let writer =
+                Writer { connection, queue, hub: Arc::clone(&hub), commits: Arc::clone(&commits) };
+            threads.push(spawn(format!("store-writer-{index}"), || writer.run())?);
+        }
+        let (reader, queue) = mpsc::channel(reader::QUEUE);
+        let queue = Arc::new(tokio::sync::Mutex::new(queue));
+        for (index, connection) in self.readers.into_iter().enumerate() {
+            let reader = Reader { connection, queue: Arc::clone(&queue) };
+            threads.push(spawn(format!("store-reader-{index}"), || reader.run())?);
+        }
+        let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
+        let single_process = self.single_process;
+        Ok(Store {
+            shared: Arc::new(Shared {
+                queues,
+                threads: Mutex::new(threads),
+                hub,
+                commits,
+                single_process,
+            }),
+        })
+    }
+}
+
+fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name).spawn(body);
+    thread.map_err(|error| Error::Unavailable(Cause::new("no thread for the database", error)))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().expect("nothing panics while holding this lock")
+}
+
+fn closed() -> Error {
+    Error::unavailable("the store is closed")
+}

@@ -1,0 +1,2 @@
+-- The first schema. Columns are bigint, double precision, text and blob; unique indexes are named; times are milliseconds
+-- since 1970.

@@ -1,0 +1,208 @@
+//! The seam between our SQL and the two engines: one text of SQL, run by SQLite or by PostgreSQL.
+//!
+//! A connection belongs to a thread, and everything on it is synchronous; callers outside wait for an answer. SQL is written
+//! in what both engines accept, with `$1…$n` for parameters, in any order and as often as needed. Columns are `bigint`,
+//! `double precision`, `text` and `blob`; text sorts by its bytes.
+//!
+//! Every difference between the engines:
+//! 1. *Claiming.* On PostgreSQL several transactions write at once, so a statement that claims rows ends in
+//!    [`Tx::claim_suffix`]. On SQLite there is one writer and nothing to skip.
+//! 2. *Locking.* For the same reason, two nodes that migrate at once must exclude each other: [`Tx::lock_database`].
+//! 3. *Waking.* Signals of other nodes come by LISTEN/NOTIFY on PostgreSQL; on SQLite there is one process.
+//! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte order) that
+//!    PostgreSQL lacks; SQLite has pragmas per connection instead.
+//! 5. *Upkeep.* SQLite's log is copied back by us ([`sqlite`]); PostgreSQL looks after itself.
+//!
+//! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the names of
+//! constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends its transaction.
+
+mod connection;
+pub(crate) mod postgres;
+pub(crate) mod reader;
+mod row;
+mod signal;
+pub(crate) mod sqlite;
+mod value;
+pub(crate) mod writer;
+
+use std::collections::BTreeSet;
+
+pub(crate) use connection::{Access, Connection};
+pub use row::{Column, FromColumn, Row};
+pub(crate) use signal::Hub;
+pub use signal::{Signal, Signals};
+pub use value::Value;
+
+use crate::error::{Error, Result};
+
+/// One transaction. The first statement that fails ends it: later statements repeat the error, and the transaction is rolled
+/// back even if its owner ignores that.
+pub struct Tx<'c> {
+    connection: &'c mut Connection,
+    signals: BTreeSet<Signal>,
+    wrote: bool,
+    broken: Option<Error>,
+    open: bool,
+}
+
+impl<'c> Tx<'c> {
+    /// Runs a statement and collects its rows.
+    pub fn query<T>(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        mut map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut rows = Vec::new();
+        self.for_each(sql, params, |row| {
+            rows.push(map(row)?);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Runs a statement that yields at most one row.
+    pub fn query_opt<T>(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut rows = self.query(sql, params, map)?;
+        if rows.len() > 1 {
+            return self.keep(Err(Error::corrupt(format!(
+                "{} rows where one was expected: {sql}",
+                rows.len()
+            ))));
+        }
+        Ok(rows.pop())
+    }
+
+    /// Runs a statement that always yields one row, such as a count or an `insert … returning`.
+    pub fn query_one<T>(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        match self.query_opt(sql, params, map)? {
+            Some(row) => Ok(row),
+            None => self.keep(Err(Error::corrupt(format!("no row where one was expected: {sql}")))),
+        }
+    }
+
+    /// Runs a statement and visits its rows as they arrive, without collecting them.
+    pub fn for_each(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        mut visit: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let only_reads =
+            sql.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("select"));
+        self.check(!only_reads)?;
+        let done = match self.connection {
+            Connection::Sqlite(session) => session.for_each(sql, params, &mut visit),
+            Connection::Postgres(session) => session.for_each(sql, params, &mut visit),
+        };
+        self.keep(done)
+    }
+
+    /// Runs a statement that yields no rows; answers how many it changed.
+    pub fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64> {
+        self.check(true)?;
+        let done = match self.connection {
+            Connection::Sqlite(session) => session.execute(sql, params),
+            Connection::Postgres(session) => session.execute(sql, params),
+        };
+        self.keep(done)
+    }
+
+    /// Runs one statement once for every row of parameters; answers how many rows all of them changed. PostgreSQL gets them
+    /// without waiting for an answer to each.
+    pub fn execute_many<R: AsRef<[Value]>>(
+        &mut self,
+        sql: &str,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<u64> {
+        self.check(true)?;
+        let done = match self.connection {
+            Connection::Sqlite(session) => session.execute_many(sql, rows),
+            Connection::Postgres(session) => session.execute_many(sql, rows),
+        };
+        self.keep(done)
+    }
+
+    /// Remembers to wake whoever waits for this kind of change, once it is committed.
+    pub fn signal(&mut self, signal: Signal) {
+        self.signals.insert(signal);
+    }
+
+    /// What ends a `select` that claims rows, so that two claimers never get, or wait for, the same ones.
+    pub fn claim_suffix(&self) -> &'static str {
+        match self.connection {
+            Connection::Sqlite(_) => "",
+            Connection::Postgres(_) => " for update skip locked",
+        }
+    }
+
+    /// Waits until no other node is in a transaction that has called this.
+    pub(crate) fn lock_database(&mut self) -> Result<()> {
+        match self.connection {
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(_) => self.for_each(postgres::LOCK, &[], |_| Ok(())),
+        }
+    }
+
+    /// Makes what our SQL needs and the engine does not have. Call it with the database locked; repeating it is harmless.
+    pub(crate) fn prepare_database(&mut self) -> Result<()> {
+        match self.connection {
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(_) => postgres::prepare_database(self),
+        }
+    }
+
+    fn new(connection: &'c mut Connection) -> Self {
+        Self { connection, signals: BTreeSet::new(), wrote: false, broken: None, open: true }
+    }
+
+    /// A new command begins within this transaction.
+    fn next_command(&mut self) {
+        self.wrote = false;
+    }
+
+    fn broken(&self) -> Option<&Error> {
+        self.broken.as_ref()
+    }
+
+    /// Ends the transaction for good; without this call it is rolled back. After an error other than a refusal by the
+    /// database, whether the change is there is not known.
+    pub(crate) fn commit(mut self) -> Result<BTreeSet<Signal>> {
+        if let Some(error) = self.broken.take() {
+            return Err(error);
+        }
+        self.connection.commit()?;
+        self.open = false;
+        Ok(std::mem::take(&mut self.signals))
+    }
+
+    fn check(&mut self, writes: bool) -> Result<()> {
+        self.wrote |= writes;
+        self.broken.clone().map_or(Ok(()), Err)
+    }
+
+    fn keep<T>(&mut self, done: Result<T>) -> Result<T> {
+        if let Err(error) = &done {
+            self.broken = Some(error.clone());
+        }
+        done
+    }
+}
+
+impl Drop for Tx<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            self.connection.rollback();
+        }
+    }
+}

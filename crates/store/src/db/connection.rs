@@ -1,0 +1,63 @@
+//! A connection of either engine, as the threads that own one see it.
+
+use super::{Tx, postgres, sqlite};
+use crate::error::Result;
+
+pub(crate) enum Connection {
+    Sqlite(sqlite::Session),
+    Postgres(postgres::Session),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// One consistent state of the database; changes are refused.
+    Snapshot,
+    Write,
+}
+
+impl Connection {
+    pub(crate) fn begin(&mut self, access: Access) -> Result<Tx<'_>> {
+        match self {
+            Connection::Sqlite(session) => session.begin(access)?,
+            Connection::Postgres(session) => session.begin(access)?,
+        }
+        Ok(Tx::new(self))
+    }
+
+    pub(super) fn commit(&mut self) -> Result<()> {
+        match self {
+            Connection::Sqlite(session) => session.commit(),
+            Connection::Postgres(session) => session.commit(),
+        }
+    }
+
+    pub(super) fn rollback(&mut self) {
+        match self {
+            Connection::Sqlite(session) => session.rollback(),
+            Connection::Postgres(session) => session.rollback(),
+        }
+    }
+
+    /// Blocks this thread until the future is done, and notices meanwhile if the server goes away.
+    pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
+        match self {
+            Connection::Sqlite(session) => session.wait(future),
+            Connection::Postgres(session) => session.wait(future),
+        }
+    }
+
+    /// Work that can wait until the callers of the last commit have their answers.
+    pub(super) fn tidy(&mut self) {
+        match self {
+            Connection::Sqlite(session) => session.tidy(),
+            Connection::Postgres(_) => {}
+        }
+    }
+
+    pub(super) fn close(self) {
+        match self {
+            Connection::Sqlite(session) => session.close(),
+            Connection::Postgres(session) => session.close(),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! PostgreSQL: a connection with its own event loop, driven only by the thread that owns it.
+
+mod failure;
+pub(crate) mod listener;
+mod types;
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt, TryStreamExt, future, stream};
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_postgres::config::Host;
+use tokio_postgres::{Client, Config, NoTls, Statement};
+
+use super::{Access, Row, Tx, Value};
+use crate::error::{Cause, Error, Result};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const STATEMENTS: usize = 512;
+/// Statements of one `execute_many` that are on their way at the same time.
+const PIPELINE: usize = 256;
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Our tables have a schema to themselves. It comes before the system's, so that `text` means ours.
+const SESSION: &str = "set search_path = aerogram, pg_catalog";
+/// The number is arbitrary; only our own programs take this lock.
+pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
+
+pub(crate) fn config(url: &str) -> Result<Config> {
+    let unreadable =
+        |error| Error::Unavailable(Cause::new("the PostgreSQL URL cannot be read", error));
+    let mut config: Config = url.parse().map_err(unreadable)?;
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT_TIMEOUT);
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("aerogram");
+    }
+    Ok(config)
+}
+
+/// The URL without its password and options.
+pub(crate) fn describe(url: &str) -> std::result::Result<String, String> {
+    let config: Config =
+        url.parse().map_err(|error: tokio_postgres::Error| failure::text(&error))?;
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        Some(Host::Unix(folder)) => folder.display().to_string(),
+        None => return Err("it names no host".to_owned()),
+    };
+    let user = config.get_user().map(|user| format!("{user}@")).unwrap_or_default();
+    let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
+    Ok(format!("postgres://{user}{host}{port}/{}", config.get_dbname().unwrap_or_default()))
+}
+
+pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
+    tx.execute("create schema if not exists aerogram", &[])?;
+    let types = [
+        ("blob", "create domain aerogram.blob as pg_catalog.bytea"),
+        ("text", "create domain aerogram.text as pg_catalog.text collate pg_catalog.\"C\""),
+    ];
+    for (name, create) in types {
+        let found = "select count(*) from pg_type t join pg_namespace n on n.oid = t.typnamespace \
+                     where n.nspname = 'aerogram' and t.typname = cast($1 as pg_catalog.text)";
+        if tx.query_one(found, &[name.into()], |row| row.get::<i64>(0))? == 0 {
+            tx.execute(create, &[])?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) struct Session {
+    config: Config,
+    runtime: Runtime,
+    link: Option<Link>,
+    /// A `begin` that travels with the first statement, which saves waiting for its answer.
+    opening: Option<&'static str>,
+    outage: Option<Outage>,
+}
+
+struct Link {
+    client: Client,
+    driver: JoinHandle<()>,
+    statements: HashMap<String, Statement>,
+}
+
+/// After a failed connect nobody waits for another one until a pause is over; they hear of the failure at once.
+struct Outage {
+    error: Error,
+    pause: Duration,
+    over: Instant,
+}
+
+impl Session {
+    /// Connects when it is first needed.
+    pub(crate) fn new(config: Config) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
+        Ok(Self { config, runtime, link: None, opening: None, outage: None })
+    }
+
+    pub(super) fn for_each(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (runtime, link, opening) = self.parts()?;
+        runtime.block_on(async {
+            let statement = link.prepare(sql).await?;
+            let rows = link.client.query_raw(&statement, params);
+            let ((), rows) =
+                future::try_join(link.open(opening), rows).await.map_err(failure::classify)?;
+            let mut rows = pin!(rows);
+            while let Some(row) = rows.try_next().await.map_err(failure::classify)? {
+                visit(&Row::postgres(&row))?;
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64> {
+        let (runtime, link, opening) = self.parts()?;
+        runtime.block_on(async {
+            let statement = link.prepare(sql).await?;
+            let changed = link.client.execute_raw(&statement, params);
+            let ((), changed) =
+                future::try_join(link.open(opening), changed).await.map_err(failure::classify)?;
+            Ok(changed)
+        })
+    }
+
+    pub(super) fn execute_many<R: AsRef<[Value]>>(
+        &mut self,
+        sql: &str,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<u64> {
+        let (runtime, link, opening) = self.parts()?;
+        runtime.block_on(async {
+            let statement = &link.prepare(sql).await?;
+            let client = &link.client;
+            link.open(opening).await.map_err(failure::classify)?;
+            stream::iter(rows)
+                .map(|row| async move { client.execute_raw(statement, row.as_ref()).await })
+                .buffered(PIPELINE)
+                .try_fold(0, |sum, changed| future::ready(Ok(sum + changed)))
+                .await
+                .map_err(failure::classify)
+        })
+    }
+
+    pub(super) fn begin(&mut self, access: Access) -> Result<()> {
+        self.link.take_if(|link| link.client.is_closed());
+        if self.link.is_none() {
+            self.connect()?;
+        }
+        self.opening = Some(match access {
+            Access::Snapshot => "begin isolation level repeatable read, read only",
+            Access::Write => "begin isolation level read committed",
+        });
+        Ok(())
+    }
+
+    pub(super) fn commit(&mut self) -> Result<()> {
+        self.end("commit")
+    }
+
+    pub(super) fn rollback(&mut self) {
+        if self.end("rollback").is_err() {
+            // The server rolls back by itself when the connection goes.
+            self.link = None;
+        }
+    }
+
+    pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+
+    pub(super) fn close(self) {
+        if let Some(link) = self.link {
+            drop((link.client, link.statements));
+            // Lets the driver say goodbye to the server.
+            let _ = self
+                .runtime
+                .block_on(async { tokio::time::timeout(CONNECT_TIMEOUT, link.driver).await });
+        }
+    }
+
+    fn connect(&mut self) -> Result<()> {
+        if let Some(outage) = &self.outage
+            && Instant::now() < outage.over
+        {
+            return Err(outage.error.clone());
+        }
+        let connected = self.runtime.block_on(async {
+            let (client, connection) = self.config.connect(NoTls).await?;
+            let driver = tokio::spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::warn!(
+                        error = failure::text(&error),
+                        "a connection to PostgreSQL was lost"
+                    );
+                }
+            });
+            client.batch_execute(SESSION).await?;
+            Ok(Link { client, driver, statements: HashMap::new() })
+        });
+        match connected {
+            Ok(link) => {
+                self.link = Some(link);
+                self.outage = None;
+                Ok(())
+            }
+            Err(error) => {
+                let error = failure::connecting(error);
+                let pause = self
+                    .outage
+                    .as_ref()
+                    .map_or(FIRST_PAUSE, |last| (last.pause * 2).min(LONGEST_PAUSE));
+                self.outage =
+                    Some(Outage { error: error.clone(), pause, over: Instant::now() + pause });
+                Err(error)
+            }
+        }
+    }
+
+    fn end(&mut self, sql: &str) -> Result<()> {
+        if self.opening.take().is_some() {
+            return Ok(()); // Nothing was sent, so there is nothing to end.
+        }
+        let (runtime, link, _) = self.parts()?;
+        runtime.block_on(link.client.batch_execute(sql)).map_err(failure::classify)
+    }
+
+    fn parts(&mut self) -> Result<(&Runtime, &mut Link, Option<&'static str>)> {
+        let link = self
+            .link
+            .as_mut()
+            .ok_or_else(|| Error::unavailable("the connection to PostgreSQL was lost"))?;
+        Ok((&self.runtime, link, self.opening.take()))
+    }
+}
+
+impl Link {
+    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql).await.map_err(failure::classify)?;
+        if self.statements.len() == STATEMENTS {
+            self.statements.clear();
+        }
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    async fn open(
+        &self,
+        opening: Option<&'static str>,
+    ) -> std::result::Result<(), tokio_postgres::Error> {
+        match opening {
+            Some(begin) => self.client.batch_execute(begin).await,
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! PostgreSQL's errors in our three classes.
+
+use std::error::Error as _;
+
+use tokio_postgres::error::SqlState;
+
+use crate::error::{Cause, Error};
+
+/// Classes of SQLSTATE that pass: connection, transaction rollback, resources, operator intervention, system.
+const PASSING: [&str; 5] = ["08", "40", "53", "57", "58"];
+
+/// A statement failed.
+pub(super) fn classify(error: tokio_postgres::Error) -> Error {
+    let cause = |error: tokio_postgres::Error| Cause::new(text(&error), error);
+    let Some(state) = error.code() else {
+        let lost =
+            error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>());
+        return if lost { Error::Unavailable(cause(error)) } else { Error::Corrupt(cause(error)) };
+    };
+    if *state == SqlState::UNIQUE_VIOLATION {
+        let name = error.as_db_error().and_then(|db| db.constraint()).unwrap_or("unique");
+        Error::Conflict(name.to_owned())
+    } else if *state == SqlState::FOREIGN_KEY_VIOLATION {
+        Error::Conflict(Error::FOREIGN_KEY.to_owned())
+    } else if PASSING.iter().any(|class| state.code().starts_with(class)) {
+        Error::Unavailable(cause(error))
+    } else {
+        Error::Corrupt(cause(error))
+    }
+}
+
+/// There is no connection, for whatever reason.
+pub(super) fn connecting(error: tokio_postgres::Error) -> Error {
+    Error::Unavailable(Cause::new(format!("PostgreSQL cannot be reached: {}", text(&error)), error))
+}
+
+/// What happened, in one line. The driver keeps the interesting half in the source.
+pub(super) fn text(error: &tokio_postgres::Error) -> String {
+    match (error.as_db_error(), error.source()) {
+        (Some(db), _) => db.message().to_owned(),
+        (None, Some(source)) => source.to_string(),
+        (None, None) => error.to_string(),
+    }
+}

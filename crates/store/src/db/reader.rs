@@ -1,0 +1,56 @@
+//! Reading: a few threads with a connection each take queries from one queue.
+
+use std::sync::Arc;
+
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+use super::writer::run_guarded;
+use super::{Access, Connection, Tx};
+use crate::error::{Error, Result};
+
+/// Queries that may wait before callers are held back.
+pub(crate) const QUEUE: usize = 4096;
+
+/// A caller's closure together with its way back to the caller.
+pub(crate) type Query = Box<dyn FnOnce(&mut Connection) + Send>;
+
+pub(crate) struct Reader {
+    pub(crate) connection: Connection,
+    pub(crate) queue: Arc<Mutex<mpsc::Receiver<Query>>>,
+}
+
+impl Reader {
+    /// Serves until every sender is gone and the queue is empty.
+    pub(crate) fn run(mut self) {
+        let queue = Arc::clone(&self.queue);
+        while let Some(query) = self.connection.wait(async { queue.lock().await.recv().await }) {
+            query(&mut self.connection);
+        }
+        self.connection.close();
+    }
+}
+
+pub(crate) fn query<T, E>(
+    body: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+) -> (Query, oneshot::Receiver<Result<T, E>>)
+where
+    T: Send + 'static,
+    E: From<Error> + Send + 'static,
+{
+    let (caller, answer) = oneshot::channel();
+    let query = move |connection: &mut Connection| match connection.begin(Access::Snapshot) {
+        Ok(mut tx) => {
+            let result = match run_guarded(|| body(&mut tx)) {
+                Ok(result) => result,
+                Err(panic) => Err(E::from(panic)),
+            };
+            // Answered before the transaction is ended: there is nothing in it that could still fail the caller, who may
+            // also have stopped waiting.
+            let _ = caller.send(result);
+        }
+        Err(error) => {
+            let _ = caller.send(Err(E::from(error)));
+        }
+    };
+    (Box::new(query), answer)
+}

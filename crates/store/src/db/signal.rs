@@ -1,0 +1,123 @@
+//! Wake-ups: after a commit, whoever waits for that kind of change is told. Signals carry no data and repeat freely; a
+//! subscriber keeps each distinct one until it is taken, so none is lost however slow the subscriber is.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+use model::ids::AppId;
+use tokio::sync::Notify;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Signal {
+    /// There may be a job to claim, or an earlier due time.
+    Jobs,
+    /// An app was made, changed or removed.
+    Apps,
+    /// The app's log has grown.
+    Log(AppId),
+}
+
+/// One subscription. Look at the state after subscribing and before waiting, and poll now and then: signals of other nodes
+/// may be lost while the connection to the database is down.
+pub struct Signals(Arc<Inbox>);
+
+impl Signals {
+    /// The next kind of change that has happened since it was last returned.
+    pub async fn next(&mut self) -> Signal {
+        loop {
+            if let Some(signal) = self.0.waiting().pop_first() {
+                return signal;
+            }
+            self.0.arrived.notified().await;
+        }
+    }
+}
+
+/// Distributes signals inside the process, and collects those that other nodes should hear.
+pub(crate) struct Hub {
+    subscribers: Mutex<Vec<Weak<Inbox>>>,
+    outgoing: Option<Inbox>,
+    closed: AtomicBool,
+}
+
+#[derive(Default)]
+struct Inbox {
+    waiting: Mutex<BTreeSet<Signal>>,
+    arrived: Notify,
+}
+
+impl Hub {
+    pub(crate) fn for_one_process() -> Self {
+        Self { subscribers: Mutex::default(), outgoing: None, closed: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn for_many_nodes() -> Self {
+        Self { outgoing: Some(Inbox::default()), ..Self::for_one_process() }
+    }
+
+    pub(crate) fn subscribe(&self) -> Signals {
+        let inbox = Arc::new(Inbox::default());
+        self.subscribers().push(Arc::downgrade(&inbox));
+        Signals(inbox)
+    }
+
+    /// Something was committed here: tells this process and the other nodes.
+    pub(crate) fn publish(&self, signals: &BTreeSet<Signal>) {
+        if signals.is_empty() {
+            return;
+        }
+        self.heard(signals);
+        if let Some(outgoing) = &self.outgoing {
+            outgoing.put(signals);
+        }
+    }
+
+    /// Another node has committed something: tells this process only.
+    pub(crate) fn heard(&self, signals: &BTreeSet<Signal>) {
+        self.subscribers().retain(|subscriber| match subscriber.upgrade() {
+            Some(inbox) => {
+                inbox.put(signals);
+                true
+            }
+            None => false,
+        });
+    }
+
+    /// Waits for signals that other nodes should hear; `None` when the store is closing.
+    pub(crate) async fn outgoing(&self) -> Option<BTreeSet<Signal>> {
+        let outgoing = self.outgoing.as_ref()?;
+        loop {
+            let signals = std::mem::take(&mut *outgoing.waiting());
+            if !signals.is_empty() {
+                return Some(signals);
+            }
+            if self.closed.load(Ordering::SeqCst) {
+                return None;
+            }
+            outgoing.arrived.notified().await;
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        if let Some(outgoing) = &self.outgoing {
+            outgoing.arrived.notify_one();
+        }
+    }
+
+    fn subscribers(&self) -> MutexGuard<'_, Vec<Weak<Inbox>>> {
+        self.subscribers.lock().expect("nothing panics while holding the list of subscribers")
+    }
+}
+
+impl Inbox {
+    fn put(&self, signals: &BTreeSet<Signal>) {
+        self.waiting().extend(signals);
+        self.arrived.notify_one();
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, BTreeSet<Signal>> {
+        self.waiting.lock().expect("nothing panics while holding the waiting signals")
+    }
+}

@@ -1,0 +1,231 @@
+//! SQLite: one file in write-ahead mode, written by one connection and read by several.
+
+mod checkpoint;
+mod failure;
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Statement;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use tokio::runtime::Runtime;
+
+use super::{Access, Row, Value};
+use crate::error::{Cause, Error, Result};
+use checkpoint::Checkpoints;
+
+/// Our own process never waits this long for itself; it is patience with other programs that look into the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+const STATEMENTS: usize = 256;
+/// Page caches, in KiB. The operating system's cache does most of the work, and idle memory stays small.
+const WRITER_CACHE: u32 = 8192;
+const READER_CACHE: u32 = 2048;
+
+/// A database file that this process has to itself.
+pub(crate) struct Database {
+    path: PathBuf,
+    lock: Arc<File>,
+}
+
+impl Database {
+    /// Makes the file and its folder, for the owner only, if they do not exist.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let unusable = |error| {
+            Error::Unavailable(Cause::new(format!("{} cannot be opened", path.display()), error))
+        };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unusable)?;
+        }
+        let lock = Arc::new(private_file(&path_with(path, ".lock")).map_err(unusable)?);
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::unavailable(format!(
+                    "{} is in use by another aerogram process; stop it first, or use PostgreSQL to run several",
+                    path.display()
+                )));
+            }
+            Err(TryLockError::Error(error)) => return Err(unusable(error)),
+        }
+        private_file(path).map_err(unusable)?;
+        Ok(Self { path: path.to_owned(), lock })
+    }
+
+    pub(crate) fn writer(&self) -> Result<Session> {
+        let connection = self.connect(WRITER_CACHE)?;
+        let checkpoints =
+            Checkpoints::start(self.connect(READER_CACHE)?, path_with(&self.path, "-wal"))?;
+        Session::new(connection, Some(checkpoints), &self.lock)
+    }
+
+    pub(crate) fn reader(&self) -> Result<Session> {
+        let connection = self.connect(READER_CACHE)?;
+        connection.pragma_update(None, "query_only", true).map_err(failure::opening)?;
+        Session::new(connection, None, &self.lock)
+    }
+
+    fn connect(&self, cache_kib: u32) -> Result<rusqlite::Connection> {
+        let connection = rusqlite::Connection::open(&self.path).map_err(failure::opening)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        connection.busy_timeout(PATIENCE).map_err(failure::opening)?;
+        connection
+            .execute_batch(&format!(
+                "pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; \
+                 pragma wal_autocheckpoint = 0; pragma journal_size_limit = {}; pragma cache_size = -{cache_kib}; \
+                 pragma temp_store = memory;",
+                checkpoint::COPY_AT
+            ))
+            .map_err(failure::opening)?;
+        Ok(connection)
+    }
+}
+
+pub(crate) struct Session {
+    connection: rusqlite::Connection,
+    runtime: Runtime,
+    checkpoints: Option<Checkpoints>,
+    _lock: Arc<File>,
+}
+
+impl Session {
+    fn new(
+        connection: rusqlite::Connection,
+        checkpoints: Option<Checkpoints>,
+        lock: &Arc<File>,
+    ) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime =
+            runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
+        Ok(Self { connection, runtime, checkpoints, _lock: Arc::clone(lock) })
+    }
+
+    pub(super) fn for_each(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut statement =
+            self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
+        bind(&mut statement, params)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(|error| self.failed(error))? {
+            visit(&Row::sqlite(row))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64> {
+        self.execute_many(sql, [params])
+    }
+
+    pub(super) fn execute_many<R: AsRef<[Value]>>(
+        &mut self,
+        sql: &str,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<u64> {
+        let mut statement =
+            self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
+        let mut changed = 0;
+        for row in rows {
+            bind(&mut statement, row.as_ref())?;
+            changed += statement.raw_execute().map_err(|error| self.failed(error))? as u64;
+        }
+        Ok(changed)
+    }
+
+    pub(super) fn begin(&mut self, access: Access) -> Result<()> {
+        match access {
+            Access::Snapshot => self.execute("begin deferred", &[])?,
+            Access::Write => self.execute("begin immediate", &[])?,
+        };
+        Ok(())
+    }
+
+    pub(super) fn commit(&mut self) -> Result<()> {
+        self.execute("commit", &[])?;
+        Ok(())
+    }
+
+    pub(super) fn rollback(&mut self) {
+        // SQLite may have ended the transaction itself, for example when the disk is full.
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.execute("rollback", &[])
+        {
+            tracing::error!(%error, "a transaction could not be rolled back");
+        }
+    }
+
+    pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+
+    pub(super) fn tidy(&mut self) {
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.after_commit(&self.connection);
+        }
+    }
+
+    pub(super) fn close(mut self) {
+        if let Some(checkpoints) = self.checkpoints.take() {
+            checkpoints.finish(&self.connection);
+        }
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> Error {
+        failure::classify(&self.connection, error)
+    }
+}
+
+/// Binds by the number in each placeholder: for SQLite `$1` is a name, numbered in order of appearance.
+fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {
+    let mut used = 0;
+    for position in 1..=statement.parameter_count() {
+        let name = statement.parameter_name(position).unwrap_or_default();
+        let number =
+            name.strip_prefix('$').and_then(|digits| digits.parse().ok()).unwrap_or(0_usize);
+        let Some(value) = number.checked_sub(1).and_then(|index| params.get(index)) else {
+            return Err(Error::corrupt(format!(
+                "a statement has the parameter {name:?} but {} values",
+                params.len()
+            )));
+        };
+        if matches!(value, Value::Text(text) if text.contains('\0')) {
+            return Err(Error::corrupt("a text holds the character NUL, which cannot be stored"));
+        }
+        statement.raw_bind_parameter(position, value).map_err(failure::opening)?;
+        used = used.max(number);
+    }
+    if used != params.len() {
+        return Err(Error::corrupt(format!(
+            "a statement uses {used} parameters but has {} values",
+            params.len()
+        )));
+    }
+    Ok(())
+}
+
+impl rusqlite::ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Null => ValueRef::Null,
+            Value::Int(number) => ValueRef::Integer(*number),
+            Value::Real(number) => ValueRef::Real(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn private_file(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+fn path_with(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}

@@ -1,0 +1,177 @@
+//! Group commit: a thread takes every command that queued while the last commit ran, and commits them together. Nobody waits
+//! for a timer, and the more commands come, the cheaper each gets.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::ids::AppId;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Access, Connection, Hub, Tx};
+use crate::error::{Error, Result};
+
+/// Commands that may wait for one writer before callers are held back.
+pub(crate) const QUEUE: usize = 4096;
+/// Commands in one transaction. At some 25 microseconds each, a full batch takes about 50 milliseconds.
+const BATCH: usize = 2048;
+/// Commands of one batch that are taken out for failing, before the rest of it is run one by one.
+const SET_ASIDE: usize = 8;
+/// Times that a transaction is tried before its callers hear that the database is unavailable.
+const ATTEMPTS: usize = 4;
+
+/// A command with its types forgotten, so that those of different callers can share a queue.
+pub(crate) trait Command: Send {
+    fn app(&self) -> AppId;
+    /// Runs the body and keeps its answer. False when what it wrote must not be committed.
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
+    /// Gives the caller the answer of the last run.
+    fn answer(self: Box<Self>);
+    fn refuse(self: Box<Self>, error: Error);
+}
+
+pub(crate) struct Writer {
+    pub(crate) connection: Connection,
+    pub(crate) queue: mpsc::Receiver<Box<dyn Command>>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) commits: Arc<AtomicU64>,
+}
+
+impl Writer {
+    /// Serves until every sender is gone and the queue is empty.
+    pub(crate) fn run(mut self) {
+        let mut batch = Vec::new();
+        while self.connection.wait(self.queue.recv_many(&mut batch, BATCH)) > 0 {
+            // One order for all: two nodes that lock the same apps lock them in the same sequence.
+            batch.sort_by_key(|command| command.app());
+            self.settle(std::mem::take(&mut batch));
+            self.connection.tidy();
+        }
+        self.connection.close();
+    }
+
+    /// Answers every command of the batch. One that fails is taken out and run by itself, so that it spoils no other.
+    fn settle(&mut self, mut batch: Vec<Box<dyn Command>>) {
+        let mut alone = Vec::new();
+        while !batch.is_empty() {
+            match self.attempt(&mut batch) {
+                Ended::Committed => batch.drain(..).for_each(Command::answer),
+                Ended::Unavailable(error) => {
+                    batch.drain(..).for_each(|command| command.refuse(error.clone()))
+                }
+                Ended::Failed(index) => alone.push(batch.remove(index)),
+            }
+            if alone.len() == SET_ASIDE {
+                alone.append(&mut batch);
+            }
+        }
+        for mut command in alone {
+            match self.attempt(std::slice::from_mut(&mut command)) {
+                Ended::Committed | Ended::Failed(_) => command.answer(),
+                Ended::Unavailable(error) => command.refuse(error),
+            }
+        }
+    }
+
+    /// Runs the commands in one transaction. It is repeated if the database gave it up (a deadlock with another node, a lost
+    /// connection), but not if that happened during the commit: then it may have been done.
+    fn attempt(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
+        let mut last = None;
+        for _ in 0..ATTEMPTS {
+            let mut tx = match self.connection.begin(Access::Write) {
+                Ok(tx) => tx,
+                Err(error) => return Ended::Unavailable(error),
+            };
+            let failed = commands.iter_mut().position(|command| {
+                tx.next_command();
+                !command.run(&mut tx)
+            });
+            match (failed, tx.broken()) {
+                (None, _) => {
+                    return match tx.commit() {
+                        Ok(signals) => {
+                            self.commits.fetch_add(1, Ordering::Relaxed);
+                            self.hub.publish(&signals);
+                            Ended::Committed
+                        }
+                        Err(error) => Ended::Unavailable(error),
+                    };
+                }
+                (Some(_), Some(error @ Error::Unavailable(_))) => last = Some(error.clone()),
+                (Some(index), _) => return Ended::Failed(index),
+            }
+        }
+        Ended::Unavailable(
+            last.unwrap_or_else(|| Error::unavailable("the transaction was given up")),
+        )
+    }
+}
+
+enum Ended {
+    Committed,
+    /// The command at this index failed; nothing was written.
+    Failed(usize),
+    Unavailable(Error),
+}
+
+/// A caller's closure and its way back to the caller.
+pub(crate) struct Pending<T, E, F> {
+    app: AppId,
+    body: F,
+    result: Option<Result<T, E>>,
+    caller: oneshot::Sender<Result<T, E>>,
+}
+
+impl<T, E, F> Pending<T, E, F> {
+    pub(crate) fn new(app: AppId, body: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
+        let (caller, answer) = oneshot::channel();
+        (Self { app, body, result: None, caller }, answer)
+    }
+}
+
+impl<T, E, F> Command for Pending<T, E, F>
+where
+    T: Send,
+    E: From<Error> + Send,
+    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send,
+{
+    fn app(&self) -> AppId {
+        self.app
+    }
+
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+        let (result, sound) = match run_guarded(|| (self.body)(tx)) {
+            Ok(result) => (result, true),
+            Err(panic) => (Err(E::from(panic)), false),
+        };
+        let (result, sound) = match tx.broken() {
+            Some(error) if result.is_ok() => (Err(E::from(error.clone())), false),
+            Some(_) => (result, false),
+            None => (result, sound),
+        };
+        // A command that only looked and then declined leaves nothing to undo.
+        let keep = result.is_ok() || (sound && !tx.wrote);
+        self.result = Some(result);
+        keep
+    }
+
+    fn answer(self: Box<Self>) {
+        if let Some(result) = self.result {
+            // The caller may have stopped waiting; the change is made all the same.
+            let _ = self.caller.send(result);
+        }
+    }
+
+    fn refuse(self: Box<Self>, error: Error) {
+        let _ = self.caller.send(Err(E::from(error)));
+    }
+}
+
+/// Runs a caller's closure; a panic in it becomes an error, so that the thread lives on for the others.
+pub(super) fn run_guarded<R>(body: impl FnOnce() -> R) -> Result<R> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Error::corrupt(format!("a command panicked: {text}"))
+    })
+}

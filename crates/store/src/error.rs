@@ -1,0 +1,92 @@
+//! What can go wrong in the store. Three classes, because callers can do three different things: tell the client about a
+//! conflict, try again later, or report a defect. A missing row is not an error: lookups answer `Option`.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Clone, Debug)]
+pub enum Error {
+    /// A uniqueness rule was violated; carries the name of the unique index (`<table>_pkey` for a primary key), the same on
+    /// both engines. Rows that refer to missing rows are reported as [`Error::FOREIGN_KEY`].
+    Conflict(String),
+    /// The database could not be reached or could not do the work now. After a write this may also mean that the outcome
+    /// of the commit is unknown.
+    Unavailable(Cause),
+    /// The database, or a statement of ours, is not what this program expects.
+    Corrupt(Cause),
+}
+
+/// A sentence, and the driver's error behind it.
+#[derive(Clone)]
+pub struct Cause {
+    message: String,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    /// The name carried by [`Error::Conflict`] when a row refers to one that does not exist.
+    pub const FOREIGN_KEY: &'static str = "foreign key";
+
+    pub fn unavailable(message: impl Into<Cause>) -> Self {
+        Error::Unavailable(message.into())
+    }
+
+    pub fn corrupt(message: impl Into<Cause>) -> Self {
+        Error::Corrupt(message.into())
+    }
+}
+
+impl Cause {
+    pub(crate) fn new(
+        message: impl Into<String>,
+        source: impl StdError + Send + Sync + 'static,
+    ) -> Self {
+        Self { message: message.into(), source: Some(Arc::new(source)) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Conflict(name) => write!(f, "the change conflicts with what is stored ({name})"),
+            Error::Unavailable(cause) => {
+                write!(f, "the database is unavailable: {}", cause.message)
+            }
+            Error::Corrupt(cause) => {
+                write!(f, "the database is not as expected: {}", cause.message)
+            }
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Error::Conflict(_) => None,
+            Error::Unavailable(cause) | Error::Corrupt(cause) => {
+                cause.source.as_ref().map(|source| &**source as &(dyn StdError + 'static))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message.fmt(f)
+    }
+}
+
+impl From<String> for Cause {
+    fn from(message: String) -> Self {
+        Self { message, source: None }
+    }
+}
+
+impl From<&str> for Cause {
+    fn from(message: &str) -> Self {
+        Self::from(message.to_owned())
+    }
+}

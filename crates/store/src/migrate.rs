@@ -1,0 +1,84 @@
+//! The schema and its history. Every step is one text for both engines, applied once, in order, in a transaction of its own;
+//! several nodes may start at once.
+
+use ring::digest;
+
+use crate::db::{Access, Connection, Tx};
+use crate::error::{Error, Result};
+
+struct Step {
+    name: &'static str,
+    sql: &'static str,
+}
+
+/// In order; the version of a step is its place, counted from 1. Released steps never change.
+const STEPS: &[Step] =
+    &[Step { name: "0001_init", sql: include_str!("../migrations/0001_init.sql") }];
+
+const HISTORY: &str = "create table if not exists schema_version (
+    version bigint primary key,
+    name text not null,
+    checksum text not null
+)";
+
+/// Brings the database to the newest version.
+pub(crate) fn run(connection: &mut Connection) -> Result<()> {
+    loop {
+        let mut tx = connection.begin(Access::Write)?;
+        tx.lock_database()?;
+        tx.prepare_database()?;
+        tx.execute(HISTORY, &[])?;
+        let version = check_history(&mut tx)?;
+        let Some(step) = STEPS.get(version) else {
+            tx.commit()?;
+            return Ok(());
+        };
+        for statement in statements(step.sql) {
+            tx.execute(statement, &[])?;
+        }
+        let number = i64::try_from(version + 1).map_err(|_| Error::corrupt("too many steps"))?;
+        let insert = "insert into schema_version (version, name, checksum) values ($1, $2, $3)";
+        tx.execute(insert, &[number.into(), step.name.into(), checksum(step.sql).into()])?;
+        tx.commit()?;
+        tracing::info!(step = step.name, "the database was brought up to date");
+    }
+}
+
+/// How many steps have been applied, all of them ours.
+fn check_history(tx: &mut Tx<'_>) -> Result<usize> {
+    let applied =
+        tx.query("select name, checksum from schema_version order by version", &[], |row| {
+            Ok((row.get::<String>(0)?, row.get::<String>(1)?))
+        })?;
+    for (index, (name, applied_checksum)) in applied.iter().enumerate() {
+        let Some(step) = STEPS.get(index) else {
+            return Err(Error::corrupt(format!(
+                "it was brought to version {} ({name}) by a newer program, and this one knows versions up to {}; \
+                 run the newer program",
+                applied.len(),
+                STEPS.len()
+            )));
+        };
+        if step.name != name || checksum(step.sql) != *applied_checksum {
+            return Err(Error::corrupt(format!(
+                "its step {name} is not the step {} of this program; it was made by another build",
+                step.name
+            )));
+        }
+    }
+    Ok(applied.len())
+}
+
+/// A statement ends with a semicolon at the end of a line.
+fn statements(sql: &str) -> impl Iterator<Item = &str> {
+    sql.split(";\n").map(|statement| statement.trim().trim_end_matches(';')).filter(|statement| {
+        statement
+            .lines()
+            .any(|line| !line.trim().is_empty() && !line.trim_start().starts_with("--"))
+    })
+}
+
+fn checksum(sql: &str) -> String {
+    let digest = digest::digest(&digest::SHA256, sql.as_bytes());
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
