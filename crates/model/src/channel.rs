@@ -11,6 +11,9 @@ mod tag_operation;
 mod uninstall;
 mod web;
 
+#[cfg(test)]
+mod tests;
+
 pub use android::{AndroidDetails, DeliveryType};
 pub use change::Change;
 pub use ios::{IosDetails, QuietTime, TimeOfDay};

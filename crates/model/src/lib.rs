@@ -10,6 +10,7 @@ pub mod limits;
 pub mod payload;
 pub mod platform;
 pub mod problem;
+pub mod property;
 pub mod selector;
 pub mod tag;
 pub mod term;

@@ -32,6 +32,12 @@ impl Tag {
         Self::new(at.string()?).or_else(|message| at.invalid(message).ok_or(())).ok()
     }
 
+    /// A tag that is written in the code.
+    pub(crate) fn fixed(text: &'static str) -> Self {
+        debug_assert!(Self::new(text).is_ok(), "{text}");
+        Self(text.to_owned())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -59,7 +65,13 @@ impl TagGroup {
 
     /// The group of the flat `tags` of a channel.
     pub fn device() -> Self {
-        Self("device".to_owned())
+        Self::fixed("device")
+    }
+
+    /// A group that is written in the code.
+    pub(crate) fn fixed(name: &'static str) -> Self {
+        debug_assert!(Self::new(name).is_ok(), "{name}");
+        Self(name.to_owned())
     }
 
     /// Whether the tags of this group follow from the properties of a device and cannot be set by hand.

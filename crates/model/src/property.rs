@@ -1,0 +1,149 @@
+//! Device properties: the tags a channel has because of what it is, in groups that nobody can write to.
+
+mod locale;
+mod models;
+mod time_zone;
+mod versions;
+
+#[cfg(test)]
+mod tests;
+
+pub use locale::{COUNTRIES, LANGUAGES};
+pub use models::{IOS_MODELS, ios_model_name};
+
+use crate::channel::Profile;
+use crate::platform::DeviceType;
+use crate::tag::{Tag, TagGroup};
+use crate::term::{Reach, Term};
+use versions::Version;
+
+/// The tag of a property that applies to a channel but is not known.
+const UNKNOWN: &str = "Unknown";
+
+const APP_VERSION_CHARS: usize = 128;
+
+/// One term for every property group that applies to the channel.
+pub fn property_terms(profile: &Profile) -> Vec<Term> {
+    let mut terms = vec![
+        known_or(
+            "timezone",
+            time_zone::NO_TIME_ZONE,
+            profile.timezone.as_deref().and_then(time_zone::time_zone),
+        ),
+        known("ua_locale_language", profile.locale_language.as_deref().and_then(locale::language)),
+        known("ua_locale_country", profile.locale_country.as_deref().and_then(locale::country)),
+        flag("ua_opt_in", profile.opt_in),
+    ];
+    match profile.device_type {
+        DeviceType::Ios => {
+            terms.push(background(profile));
+            terms.extend(location(profile));
+            terms.extend(ios_terms(profile));
+        }
+        DeviceType::Android | DeviceType::Amazon => {
+            terms.push(background(profile));
+            terms.extend(location(profile));
+            terms.extend(android_terms(profile));
+        }
+        DeviceType::Wns => terms.push(background(profile)),
+        DeviceType::Web
+        | DeviceType::Sms
+        | DeviceType::Mms
+        | DeviceType::Email
+        | DeviceType::Open(_) => {}
+    }
+    terms
+}
+
+/// What an installed channel is and how it can be reached. A channel that is not installed has none of these.
+pub fn reach_terms(profile: &Profile) -> Vec<Term> {
+    let mut terms = vec![Term::DeviceType(profile.device_type.clone())];
+    if profile.address.is_some() {
+        terms.push(Term::Reach(Reach::Addressed));
+        if profile.opt_in {
+            terms.push(Term::Reach(Reach::Alert));
+        }
+        if profile.background == Some(true) {
+            terms.push(Term::Reach(Reach::Silent));
+        }
+    }
+    terms
+}
+
+/// The tag that a selector for a tag in a group means: the same, except for time zones that are written in another way.
+pub fn selected_tag(group: &TagGroup, tag: &Tag) -> Tag {
+    match group.as_str() {
+        "timezone" => {
+            Tag::new(time_zone::selected_time_zone(tag.as_str())).unwrap_or_else(|_| tag.clone())
+        }
+        _ => tag.clone(),
+    }
+}
+
+fn ios_terms(profile: &Profile) -> [Term; 4] {
+    [
+        known("ua_ios_app_version", profile.app_version.as_deref().and_then(app_version)),
+        known("ua_ios_sdk_version", sdk_version(profile, &versions::IOS_SDK)),
+        known(
+            "ua_ios_version",
+            profile.device_os.as_deref().and_then(|os| versions::tag(os, &versions::IOS)),
+        ),
+        known("ua_ios_model", profile.device_model.as_deref().and_then(models::model)),
+    ]
+}
+
+fn android_terms(profile: &Profile) -> [Term; 3] {
+    let tag = |version: &str| versions::tag(version, &versions::ANDROID);
+    let version =
+        profile.device_os.as_deref().and_then(tag).or_else(|| {
+            profile.android_api_version.and_then(versions::android_version).and_then(tag)
+        });
+    [
+        known("ua_android_app_version", profile.app_version.as_deref().and_then(app_version)),
+        known("ua_android_sdk_version", sdk_version(profile, &versions::ANDROID_SDK)),
+        known("ua_android_version", version),
+    ]
+}
+
+fn sdk_version(profile: &Profile, known: &[versions::Line]) -> Option<String> {
+    profile.sdk_version.as_deref().and_then(|version| versions::tag(version, known))
+}
+
+/// App versions are free text: without white space at the ends and control characters, and cut to the length of a tag.
+fn app_version(text: &str) -> Option<String> {
+    let printable: String = text.chars().filter(|c| !c.is_control()).collect();
+    let cut: String = printable.trim().chars().take(APP_VERSION_CHARS).collect();
+    Some(cut.trim_end().to_owned()).filter(|version| !version.is_empty())
+}
+
+fn background(profile: &Profile) -> Term {
+    flag("ua_background_enabled", profile.background.unwrap_or(false))
+}
+
+/// Only SDKs from 6.0 on tell about location. A device of unknown SDK that tells about it has one of those.
+fn location(profile: &Profile) -> Option<Term> {
+    let is_enabled = match profile.sdk_version.as_deref().and_then(Version::parse) {
+        Some(version) if version.major < 6 => None,
+        Some(_) => Some(profile.location_settings.unwrap_or(false)),
+        None => profile.location_settings,
+    };
+    is_enabled.map(|is_enabled| flag("ua_location_enabled", is_enabled))
+}
+
+fn flag(group: &'static str, value: bool) -> Term {
+    Term::Tag {
+        group: TagGroup::fixed(group),
+        tag: Tag::fixed(if value { "true" } else { "false" }),
+    }
+}
+
+fn known(group: &'static str, value: Option<impl AsRef<str>>) -> Term {
+    known_or(group, UNKNOWN, value)
+}
+
+fn known_or(group: &'static str, sentinel: &'static str, value: Option<impl AsRef<str>>) -> Term {
+    let tag = value
+        .and_then(|value| Tag::new(value.as_ref()).ok())
+        .unwrap_or_else(|| Tag::fixed(sentinel));
+    Term::Tag { group: TagGroup::fixed(group), tag }
+}
