@@ -70,6 +70,20 @@ impl Index {
         self.dictionary.read().expect(UNPOISONED).get(group, tag)
     }
 
+    /// The group and tag of a numbered term.
+    pub fn name(&self, term: TermId) -> Option<(String, String)> {
+        let dictionary = self.dictionary.read().expect(UNPOISONED);
+        let (group, tag) = dictionary.by_number.get(term.0 as usize)?.as_ref()?;
+        Some((group.to_string(), tag.to_string()))
+    }
+
+    /// The tags of a group, in no order.
+    pub fn tags(&self, group: &str) -> Vec<String> {
+        let dictionary = self.dictionary.read().expect(UNPOISONED);
+        let tags = dictionary.by_name.get(group).into_iter().flat_map(HashMap::keys);
+        tags.map(|tag| tag.to_string()).collect()
+    }
+
     pub(crate) fn segments(&self) -> Vec<Arc<RwLock<Segment>>> {
         self.segments.read().expect(UNPOISONED).clone()
     }
@@ -91,16 +105,29 @@ impl Index {
     }
 }
 
-/// The numbers of the terms, by group and tag.
+/// The numbers of the terms and their names. A group and a tag are stored once, whichever way they are looked up.
 #[derive(Default)]
-pub(crate) struct Dictionary(HashMap<Box<str>, HashMap<Box<str>, TermId>>);
+pub(crate) struct Dictionary {
+    by_name: HashMap<Arc<str>, HashMap<Arc<str>, TermId>>,
+    by_number: Vec<Option<(Arc<str>, Arc<str>)>>,
+}
 
 impl Dictionary {
     pub(crate) fn name(&mut self, term: TermId, group: &str, tag: &str) {
-        self.0.entry(group.into()).or_default().insert(tag.into(), term);
+        let group = match self.by_name.get_key_value(group) {
+            Some((group, _)) => Arc::clone(group),
+            None => Arc::from(group),
+        };
+        let tag: Arc<str> = Arc::from(tag);
+        let position = term.0 as usize;
+        if position >= self.by_number.len() {
+            self.by_number.resize(position + 1, None);
+        }
+        self.by_number[position] = Some((Arc::clone(&group), Arc::clone(&tag)));
+        self.by_name.entry(group).or_default().insert(tag, term);
     }
 
     fn get(&self, group: &str, tag: &str) -> Option<TermId> {
-        self.0.get(group)?.get(tag).copied()
+        self.by_name.get(group)?.get(tag).copied()
     }
 }

@@ -1,1 +1,94 @@
-//! Placeholder.
+//! What the service does. The only crate that joins the store, the audience index and the providers.
+
+mod apps;
+mod audience;
+mod channels;
+mod credentials;
+mod deliver;
+mod error;
+mod follow;
+mod job;
+mod journal;
+mod metrics;
+mod once;
+mod plan;
+mod platforms;
+mod push;
+mod reach;
+mod resolve;
+mod sandbox;
+mod seal;
+mod sweep;
+mod worker;
+
+use std::sync::Arc;
+
+use model::time::Clock;
+use providers::http::{AddressPolicy, Client};
+use store::Store;
+
+pub use apps::{Caller, CreatedApp, NewApp, Rights, RotatedSecrets, SecretChoice};
+pub use channels::{ChannelView, Registered, RegisteredOpen};
+pub use error::{Error, Result};
+pub use metrics::Metrics;
+pub use once::Once;
+pub use platforms::{PlatformChange, PlatformView, validation_code};
+pub use push::{AcceptedPushes, LocalizedId, PushStatus};
+pub use sandbox::SandboxFeed;
+pub use seal::SealKey;
+pub use worker::Worker;
+
+/// What the engine needs to know beyond its parts.
+pub struct Settings {
+    /// Encrypts what must be readable again: provider credentials.
+    pub seal_key: SealKey,
+    /// Lets webhooks, open platforms and provider endpoints point at private addresses.
+    pub allow_private_addresses: bool,
+}
+
+/// A handle on the running service; clones share everything.
+#[derive(Clone)]
+pub struct Engine(Arc<Parts>);
+
+struct Parts {
+    store: Store,
+    clock: Clock,
+    http: Client,
+    address_policy: AddressPolicy,
+    seal_key: SealKey,
+    apps: apps::AppCache,
+    audiences: audience::Audiences,
+    metrics: Metrics,
+}
+
+impl Engine {
+    /// Prepares the store for this process and builds the engine around it. Nothing runs until a [`Worker`] does.
+    pub async fn start(store: Store, clock: Clock, settings: Settings) -> Result<Self> {
+        let address_policy = AddressPolicy { allow_private: settings.allow_private_addresses };
+        let engine = Self(Arc::new(Parts {
+            http: Client::new(address_policy),
+            address_policy,
+            seal_key: settings.seal_key,
+            apps: apps::AppCache::default(),
+            audiences: audience::Audiences::default(),
+            metrics: Metrics::default(),
+            store,
+            clock,
+        }));
+        engine.release_own_leases().await?;
+        engine.ensure_sweep().await?;
+        Ok(engine)
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+}

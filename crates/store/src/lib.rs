@@ -1,8 +1,19 @@
 //! Everything durable. SQL is written once and runs on the embedded database or on PostgreSQL, chosen by the URL.
 
+pub mod apps;
+pub mod blocks;
+pub mod channels;
+pub mod counters;
 mod db;
+pub mod documents;
 mod error;
+pub mod idempotency;
+pub mod jobs;
+pub mod log;
 mod migrate;
+pub mod pushes;
+pub mod sandbox;
+pub mod terms;
 mod url;
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,0 +1,227 @@
+//! Apps: creating, changing and deleting them, and finding out who is calling.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use model::app::{AppKey, Mode, Secret};
+use model::ids::AppId;
+use serde::{Deserialize, Serialize};
+use store::apps::{App, SecretHashes};
+use store::jobs::ClaimedJob;
+
+use crate::job::Job;
+use crate::{Engine, Error, Once, Result, credentials};
+
+/// Requests of the operator, which belong to no app, are kept under this number; apps are counted from 1.
+pub(crate) const OPERATOR: AppId = AppId(0);
+
+/// An authenticated caller.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub app: Arc<App>,
+    pub rights: Rights,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// The app secret, which ships inside apps.
+    Device,
+    /// The master secret, which stays on servers.
+    Master,
+}
+
+/// An app to create; what is not given is made.
+#[derive(Clone, Debug)]
+pub struct NewApp {
+    pub name: String,
+    pub mode: Mode,
+    pub key: Option<AppKey>,
+    pub app_secret: Option<Secret>,
+    pub master_secret: Option<Secret>,
+}
+
+/// A new app and its secrets, which cannot be shown again.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct CreatedApp {
+    pub key: AppKey,
+    pub app_secret: String,
+    pub master_secret: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretChoice {
+    App,
+    Master,
+    Both,
+}
+
+/// The secrets that were replaced, which cannot be shown again.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct RotatedSecrets {
+    pub app_secret: Option<String>,
+    pub master_secret: Option<String>,
+}
+
+type KnownApp = (Arc<App>, SecretHashes);
+
+/// Apps by key, so that authentication does not cost a query. Emptied whenever any app changes, on any node.
+#[derive(Default)]
+pub(crate) struct AppCache(RwLock<HashMap<String, Arc<KnownApp>>>);
+
+impl AppCache {
+    fn get(&self, key: &str) -> Option<Arc<KnownApp>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    fn put(&self, known: Arc<KnownApp>) {
+        let key = known.0.key.as_str().to_owned();
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, known);
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Engine {
+    /// Who presents this key and secret; `None` when they do not fit together.
+    pub async fn authenticate(&self, key: &str, secret: &str) -> Result<Option<Caller>> {
+        let Some(known) = self.known_app(key).await? else { return Ok(None) };
+        let (app, hashes) = &*known;
+        let given = credentials::hash(secret);
+        let is_master = credentials::matches(&given, &hashes.master);
+        let is_device = credentials::matches(&given, &hashes.app);
+        let rights = match (is_master, is_device) {
+            (true, _) => Rights::Master,
+            (false, true) => Rights::Device,
+            (false, false) => return Ok(None),
+        };
+        Ok(Some(Caller { app: app.clone(), rights }))
+    }
+
+    async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {
+        if let Some(known) = self.0.apps.get(key) {
+            return Ok(Some(known));
+        }
+        let wanted = key.to_owned();
+        let found = self.0.store.read(move |tx| store::apps::by_key(tx, &wanted)).await?;
+        Ok(found.map(|(app, hashes)| {
+            let known = Arc::new((Arc::new(app), hashes));
+            self.0.apps.put(known.clone());
+            known
+        }))
+    }
+
+    pub async fn app(&self, key: &str) -> Result<Arc<App>> {
+        let known = self.known_app(key).await?.ok_or(Error::NotFound("app"))?;
+        Ok(known.0.clone())
+    }
+
+    pub async fn apps(&self) -> Result<Vec<App>> {
+        Ok(self.0.store.read(store::apps::list).await?)
+    }
+
+    pub async fn create_app(&self, new: NewApp, once: Option<Once>) -> Result<CreatedApp> {
+        let key = match new.key {
+            Some(key) => key,
+            None => credentials::new_key()?,
+        };
+        let (app_secret, master_secret) = (or_new(new.app_secret)?, or_new(new.master_secret)?);
+        if app_secret == master_secret {
+            return Err(Error::invalid("master_secret", "The two secrets of an app must differ."));
+        }
+        let row = store::apps::NewApp {
+            key: key.clone(),
+            name: new.name,
+            mode: new.mode,
+            created: self.0.clock.now(),
+            secrets: SecretHashes {
+                app: credentials::hash(app_secret.reveal()),
+                master: credentials::hash(master_secret.reveal()),
+            },
+        };
+        let created = CreatedApp {
+            key: key.clone(),
+            app_secret: app_secret.reveal().to_owned(),
+            master_secret: master_secret.reveal().to_owned(),
+        };
+        let written = self.write_once(OPERATOR, once, move |tx| {
+            if store::apps::by_key(tx, row.key.as_str())?.is_some() {
+                return Err(Error::Conflict(format!("There is an app with the key {} already.", row.key)));
+            }
+            store::apps::insert(tx, &row)?;
+            Ok(created.clone())
+        });
+        let created = written.await?;
+        self.0.apps.clear();
+        Ok(created)
+    }
+
+    pub async fn change_app(&self, key: &str, name: Option<String>, mode: Option<Mode>) -> Result<Arc<App>> {
+        let app = self.app(key).await?;
+        self.0
+            .store
+            .write(app.id, move |tx| {
+                let (current, _) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
+                let name = name.as_ref().unwrap_or(&current.name);
+                store::apps::set_name_and_mode(tx, app.id, name, mode.unwrap_or(current.mode))?;
+                Ok::<_, Error>(())
+            })
+            .await?;
+        self.0.apps.clear();
+        self.app(key).await
+    }
+
+    /// Replaces secrets at once; the old ones stop working when this returns.
+    pub async fn rotate(&self, key: &str, choice: SecretChoice, once: Option<Once>) -> Result<RotatedSecrets> {
+        let app = self.app(key).await?;
+        let (new_app, new_master) = match choice {
+            SecretChoice::App => (Some(credentials::new_secret()?), None),
+            SecretChoice::Master => (None, Some(credentials::new_secret()?)),
+            SecretChoice::Both => (Some(credentials::new_secret()?), Some(credentials::new_secret()?)),
+        };
+        let written = self.write_once(app.id, once, move |tx| {
+            let (_, mut hashes) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
+            if let Some(secret) = &new_app {
+                hashes.app = credentials::hash(secret.reveal());
+            }
+            if let Some(secret) = &new_master {
+                hashes.master = credentials::hash(secret.reveal());
+            }
+            store::apps::set_secrets(tx, app.id, &hashes)?;
+            let reveal = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.reveal().to_owned());
+            Ok(RotatedSecrets { app_secret: reveal(&new_app), master_secret: reveal(&new_master) })
+        });
+        let rotated = written.await?;
+        self.0.apps.clear();
+        Ok(rotated)
+    }
+
+    /// Takes the credentials away at once and erases the app's data in the background.
+    pub async fn delete_app(&self, key: &str) -> Result<()> {
+        let app = self.app(key).await?;
+        let engine = self.clone();
+        self.0
+            .store
+            .write(app.id, move |tx| {
+                if !store::apps::delete(tx, app.id)? {
+                    return Err(Error::NotFound("app"));
+                }
+                engine.enqueue(tx, OPERATOR, engine.0.clock.now(), &Job::EraseApp { app: app.id })
+            })
+            .await?;
+        self.0.apps.clear();
+        Ok(())
+    }
+
+    /// Deletes in slices until nothing is left; deleting what is gone already deletes nothing.
+    pub(crate) async fn erase_app(&self, claimed: &ClaimedJob, app: AppId) -> Result<()> {
+        self.0.audiences.forget(app);
+        while self.0.store.write(app, move |tx| Ok::<_, Error>(store::apps::erase_some(tx, app, 5000)?)).await? {}
+        self.settle(claimed).await
+    }
+}
+
+fn or_new(secret: Option<Secret>) -> Result<Secret> {
+    secret.map_or_else(credentials::new_secret, Ok)
+}

@@ -1,0 +1,112 @@
+//! The audience index of each app, kept in step with the app's log.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use audience::index::Index;
+use model::event::RecordKind;
+use model::ids::{AppId, Offset};
+use model::term::TermsRecord;
+use store::{Store, channels, log, terms};
+use tokio::sync::{Mutex as AsyncMutex, OnceCell};
+
+use crate::{Engine, Error, Result};
+
+const CHANNELS_PER_READ: u32 = 20_000;
+const RECORDS_PER_READ: u32 = 5_000;
+
+/// The indexes of the apps this process has had to do with. An index is loaded when it is first needed.
+#[derive(Default)]
+pub(crate) struct Audiences(Mutex<HashMap<AppId, Arc<OnceCell<Arc<Followed>>>>>);
+
+/// An index and the turn to move it forward.
+struct Followed {
+    index: Arc<Index>,
+    turn: AsyncMutex<()>,
+}
+
+impl Audiences {
+    fn cell(&self, app: AppId) -> Arc<OnceCell<Arc<Followed>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(app).or_default().clone()
+    }
+
+    pub(crate) fn forget(&self, app: AppId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&app);
+    }
+
+    fn is_loaded(&self, app: AppId) -> bool {
+        let cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cells.get(&app).is_some_and(|cell| cell.initialized())
+    }
+}
+
+impl Engine {
+    /// The index as far as it has got. Its term numbers are right whenever they are there.
+    pub(crate) async fn index(&self, app: AppId) -> Result<Arc<Index>> {
+        Ok(self.followed(app).await?.index.clone())
+    }
+
+    /// The index after it has applied everything up to `offset`.
+    pub(crate) async fn index_at(&self, app: AppId, offset: Offset) -> Result<Arc<Index>> {
+        let followed = self.followed(app).await?;
+        if followed.index.offset() < offset {
+            followed.catch_up(&self.0.store, app).await?;
+        }
+        Ok(followed.index.clone())
+    }
+
+    /// Applies what is new in the log to an index that is loaded.
+    pub(crate) async fn follow_log(&self, app: AppId) -> Result<()> {
+        if !self.0.audiences.is_loaded(app) {
+            return Ok(());
+        }
+        self.followed(app).await?.catch_up(&self.0.store, app).await
+    }
+
+    async fn followed(&self, app: AppId) -> Result<Arc<Followed>> {
+        let cell = self.0.audiences.cell(app);
+        cell.get_or_try_init(|| load(&self.0.store, app)).await.cloned()
+    }
+}
+
+impl Followed {
+    async fn catch_up(&self, store: &Store, app: AppId) -> Result<()> {
+        let _turn = self.turn.lock().await;
+        loop {
+            let from = self.index.offset();
+            let records = store.read(move |tx| log::after(tx, app, from, RECORDS_PER_READ)).await?;
+            let Some(last) = records.last() else { return Ok(()) };
+            let last = last.offset;
+            for record in &records {
+                if record.kind == RecordKind::Terms {
+                    let change: TermsRecord = postcard::from_bytes(&record.body).map_err(Error::internal)?;
+                    self.index.apply(record.offset, &change);
+                }
+            }
+            self.index.advance(last);
+        }
+    }
+}
+
+/// Builds an index from the channels as they stand, in one snapshot with the log offset they stand at.
+async fn load(store: &Store, app: AppId) -> Result<Arc<Followed>> {
+    let index = store
+        .read(move |tx| {
+            let mut builder = Index::builder();
+            for (id, group, tag) in terms::all(tx, app)? {
+                builder.name(id, &group, &tag);
+            }
+            let mut first = 0;
+            loop {
+                let page = channels::terms_from(tx, app, first, CHANNELS_PER_READ)?;
+                let Some((last, _)) = page.last() else { break };
+                first = i64::from(last.0) + 1;
+                for (ordinal, terms) in &page {
+                    builder.push(*ordinal, terms).map_err(Error::internal)?;
+                }
+            }
+            Ok::<_, Error>(builder.finish(log::head(tx, app)?))
+        })
+        .await?;
+    Ok(Arc::new(Followed { index: Arc::new(index), turn: AsyncMutex::new(()) }))
+}

@@ -1,0 +1,17 @@
+//! Channels: registration, lookup, tags and uninstallation. Every change moves the channel's terms and writes its events in
+//! the transaction of the change.
+
+mod keys;
+mod lookup;
+mod open;
+mod register;
+mod state;
+mod tags;
+mod uninstall;
+
+pub use lookup::ChannelView;
+pub use open::RegisteredOpen;
+pub use register::Registered;
+
+pub(crate) use keys::{address_key, apid_key};
+pub(crate) use uninstall::uninstall_in;

@@ -1,0 +1,83 @@
+//! Channels as the API shows them.
+
+use model::channel::Profile;
+use model::channel::TagSets;
+use model::ids::{AppId, ChannelId};
+use model::term::Term;
+use model::time::UtcMillis;
+use store::channels::{self, Channel};
+use store::Tx;
+
+use super::state::Desk;
+use crate::{Engine, Error, Result};
+
+/// Everything there is to say about a channel.
+#[derive(Clone, Debug)]
+pub struct ChannelView {
+    pub id: ChannelId,
+    pub installed: bool,
+    pub created: UtcMillis,
+    pub last_registration: Option<UtcMillis>,
+    pub named_user: Option<String>,
+    pub profile: Profile,
+    /// Tags of all groups, those that follow from device properties included.
+    pub tags: TagSets,
+}
+
+impl Engine {
+    pub async fn channel(&self, app: AppId, id: ChannelId) -> Result<ChannelView> {
+        let index = self.index(app).await?;
+        let now = self.clock().now();
+        self.0
+            .store
+            .read(move |tx| {
+                let channel = channels::by_id(tx, app, id)?.ok_or(Error::NotFound("channel"))?;
+                view(tx, &Desk::new(app, &index, now), channel)
+            })
+            .await
+    }
+
+    /// A page of channels beginning with `start`, and the id the next page begins with.
+    pub async fn channels(
+        &self,
+        app: AppId,
+        start: Option<ChannelId>,
+        limit: u32,
+    ) -> Result<(Vec<ChannelView>, Option<ChannelId>)> {
+        let index = self.index(app).await?;
+        let now = self.clock().now();
+        self.0
+            .store
+            .read(move |tx| {
+                let desk = Desk::new(app, &index, now);
+                let mut page = channels::page(tx, app, start, limit + 1)?;
+                let next = (page.len() > limit as usize).then(|| page.pop()).flatten();
+                let views = page.into_iter().map(|channel| view(tx, &desk, channel));
+                Ok((views.collect::<Result<_>>()?, next.map(|channel| channel.id)))
+            })
+            .await
+    }
+}
+
+fn view(tx: &mut Tx<'_>, desk: &Desk<'_>, channel: Channel) -> Result<ChannelView> {
+    let mut tags = TagSets::new();
+    for term in desk.names(tx, &channel.terms)? {
+        match term {
+            Term::Tag { group, tag } => {
+                tags.entry(group).or_default().insert(tag);
+            }
+            Term::DeviceType(_) | Term::Reach(_) => {}
+        }
+    }
+    let mut profile: Profile = serde_json::from_str(&channel.profile).map_err(Error::internal)?;
+    profile.address = channel.address;
+    Ok(ChannelView {
+        id: channel.id,
+        installed: channel.installed,
+        created: channel.created,
+        last_registration: channel.last_registration,
+        named_user: channel.named_user,
+        profile,
+        tags,
+    })
+}

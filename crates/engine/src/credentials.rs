@@ -1,0 +1,34 @@
+//! Making, hashing and comparing the credentials of apps.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
+use model::app::{AppKey, Secret};
+use ring::digest::{SHA256, digest};
+use ring::rand::{SecureRandom, SystemRandom};
+use subtle::ConstantTimeEq;
+
+use crate::{Error, Result};
+
+pub(crate) fn new_key() -> Result<AppKey> {
+    Ok(AppKey::new(&random_text()?).expect("16 bytes are 22 characters of base64url"))
+}
+
+pub(crate) fn new_secret() -> Result<Secret> {
+    Ok(Secret::new(&random_text()?).expect("16 bytes are 22 characters of base64url"))
+}
+
+fn random_text() -> Result<String> {
+    let mut bytes = [0; 16];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("no randomness available"))?;
+    Ok(BASE64_URL.encode(bytes))
+}
+
+/// A secret has 128 random bits, so it cannot be guessed from a fast hash.
+pub(crate) fn hash(secret: &str) -> [u8; 32] {
+    digest(&SHA256, secret.as_bytes()).as_ref().try_into().expect("SHA-256 gives 32 bytes")
+}
+
+/// Takes the same time wherever the difference is.
+pub(crate) fn matches(hash_of_given: &[u8; 32], kept: &[u8; 32]) -> bool {
+    hash_of_given.ct_eq(kept).into()
+}

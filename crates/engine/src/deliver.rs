@@ -1,0 +1,2 @@
+//! Delivering one block.
+mod block;

@@ -1,0 +1,54 @@
+//! Why the engine did not do what it was asked. Knows nothing of HTTP.
+
+use std::error::Error as StdError;
+
+use model::problem::Problems;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The input cannot be used; every problem is named.
+    #[error("{0}")]
+    Invalid(Problems),
+    /// There is no such thing in this app.
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// The request contradicts what is there.
+    #[error("{0}")]
+    Conflict(String),
+    /// The caller may not do this.
+    #[error("{0}")]
+    Forbidden(String),
+    /// The database cannot be reached right now; trying again later may help.
+    #[error("the database is unavailable")]
+    Unavailable(#[source] store::Error),
+    /// Our fault.
+    #[error("internal error")]
+    Internal(#[source] Box<dyn StdError + Send + Sync>),
+}
+
+impl Error {
+    pub(crate) fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Error::Internal(source.into())
+    }
+
+    pub(crate) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Error::Invalid(Problems::one(path, message))
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Unavailable(_) => Error::Unavailable(error),
+            store::Error::Conflict(_) | store::Error::Corrupt(_) => Error::Internal(Box::new(error)),
+        }
+    }
+}
+
+impl From<Problems> for Error {
+    fn from(problems: Problems) -> Self {
+        Error::Invalid(problems)
+    }
+}

@@ -1,0 +1,64 @@
+//! The closed set of jobs. Each is safe to run twice; the function that runs it says why, and disposes of the job in the
+//! transaction that completes its work.
+
+use model::ids::{AppId, PushId};
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::Tx;
+use store::jobs::{self, ClaimedJob, JobId, NewJob};
+
+use crate::{Engine, Error, Result, deliver, worker};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Job {
+    /// Fix the audience of an accepted push and cut it into blocks.
+    Resolve { push: PushId },
+    /// Send one block of a push.
+    Deliver { push: PushId, platform: String, block: u32 },
+    /// Delete what has served its time.
+    Sweep,
+    /// Delete everything a deleted app left behind.
+    EraseApp { app: AppId },
+}
+
+impl Job {
+    /// For operators: shown in logs and metrics, and stored beside the payload.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Job::Resolve { .. } => "resolve",
+            Job::Deliver { .. } => "deliver",
+            Job::Sweep => "sweep",
+            Job::EraseApp { .. } => "erase_app",
+        }
+    }
+}
+
+impl Engine {
+    /// Adds a job to the transaction that causes it.
+    pub(crate) fn enqueue(&self, tx: &mut Tx<'_>, app: AppId, due: UtcMillis, job: &Job) -> Result<()> {
+        self.enqueue_as(tx, app, JobId::at(due), due, job)
+    }
+
+    pub(crate) fn enqueue_as(&self, tx: &mut Tx<'_>, app: AppId, id: JobId, due: UtcMillis, job: &Job) -> Result<()> {
+        let payload = postcard::to_stdvec(job).map_err(Error::internal)?;
+        Ok(jobs::enqueue(tx, app, &NewJob { id, kind: job.kind(), due, payload })?)
+    }
+
+    pub(crate) async fn run_job(&self, claimed: &ClaimedJob, stop: &worker::Stop) -> Result<()> {
+        match postcard::from_bytes(&claimed.payload).map_err(Error::internal)? {
+            Job::Resolve { push } => self.resolve(claimed, push).await,
+            Job::Deliver { push, platform, block } => {
+                deliver::run(self, claimed, store::blocks::BlockKey { push, platform, number: block }, stop).await
+            }
+            Job::Sweep => self.sweep(claimed).await,
+            Job::EraseApp { app } => self.erase_app(claimed, app).await,
+        }
+    }
+
+    /// For jobs whose work is not a transaction of its own.
+    pub(crate) async fn settle(&self, claimed: &ClaimedJob) -> Result<()> {
+        let claimed = claimed.clone();
+        self.0.store.write(claimed.app, move |tx| jobs::settle(tx, &claimed).map(drop)).await?;
+        Ok(())
+    }
+}

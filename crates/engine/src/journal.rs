@@ -1,0 +1,68 @@
+//! The log records of one transaction, collected while it changes things and written at its end.
+
+use model::event::{Event, RecordKind};
+use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
+use model::term::{Term, TermChange, TermsRecord};
+use model::time::UtcMillis;
+use serde::Serialize;
+use store::Tx;
+use store::log::{self, NewRecord};
+
+use crate::{Error, Result};
+
+pub(crate) struct Journal {
+    now: UtcMillis,
+    terms: TermsRecord,
+    records: Vec<NewRecord>,
+}
+
+impl Journal {
+    pub(crate) fn new(now: UtcMillis) -> Self {
+        Self { now, terms: TermsRecord::default(), records: Vec::new() }
+    }
+
+    pub(crate) const fn now(&self) -> UtcMillis {
+        self.now
+    }
+
+    /// Notes that a term got its number in this transaction.
+    pub(crate) fn new_term(&mut self, id: TermId, term: &Term) {
+        let (group, tag) = term.key();
+        self.terms.new_terms.push((id, group.to_owned(), tag.into_owned()));
+    }
+
+    /// Notes which terms a channel gains and loses. Both lists are sorted.
+    pub(crate) fn change_terms(&mut self, ordinal: Ordinal, before: &[TermId], after: &[TermId]) {
+        let missing_in = |other: &[TermId], ids: &[TermId]| -> Vec<TermId> {
+            ids.iter().filter(|id| other.binary_search(id).is_err()).copied().collect()
+        };
+        let change = TermChange { ordinal, added: missing_in(before, after), removed: missing_in(after, before) };
+        if !change.added.is_empty() || !change.removed.is_empty() {
+            self.terms.changes.push(change);
+        }
+    }
+
+    pub(crate) fn event<Body: Serialize>(
+        &mut self,
+        kind: RecordKind,
+        ordinal: Option<Ordinal>,
+        body: Body,
+    ) -> Result<()> {
+        let event = Event { id: EventId::at(self.now), occurred: self.now, body };
+        self.record(kind, ordinal, serde_json::to_vec(&event).map_err(Error::internal)?);
+        Ok(())
+    }
+
+    pub(crate) fn record(&mut self, kind: RecordKind, ordinal: Option<Ordinal>, body: Vec<u8>) {
+        self.records.push(NewRecord { kind, ordinal, body });
+    }
+
+    /// Appends everything to the app's log, the terms first, and returns the log's new end.
+    pub(crate) fn write(mut self, tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
+        if self.terms != TermsRecord::default() {
+            let body = postcard::to_stdvec(&self.terms).map_err(Error::internal)?;
+            self.records.insert(0, NewRecord { kind: RecordKind::Terms, ordinal: None, body });
+        }
+        Ok(log::append(tx, app, self.now, &self.records)?)
+    }
+}

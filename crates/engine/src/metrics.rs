@@ -1,0 +1,99 @@
+//! What the service counts about itself, for Prometheus. All names are here.
+
+use std::fmt;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+use crate::{Engine, Result};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: String,
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DeliveryLabels {
+    platform: String,
+    transport: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct JobLabels {
+    kind: String,
+    outcome: &'static str,
+}
+
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    pushes: Counter,
+    deliveries: Family<DeliveryLabels, Counter>,
+    jobs: Family<JobLabels, Counter>,
+    jobs_waiting: Gauge,
+    jobs_running: Gauge,
+    commits: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("aerogram");
+        let metrics = (Family::default(), Counter::default(), Family::default(), Family::default());
+        let (requests, pushes, deliveries, jobs) = metrics;
+        let (jobs_waiting, jobs_running, commits) = (Gauge::default(), Gauge::default(), Counter::default());
+        registry.register("http_requests", "Requests answered", Family::clone(&requests));
+        registry.register("pushes_accepted", "Pushes accepted", Counter::clone(&pushes));
+        registry.register("deliveries", "Deliveries by outcome", Family::clone(&deliveries));
+        registry.register("jobs", "Jobs run by outcome", Family::clone(&jobs));
+        registry.register("jobs_waiting", "Jobs not yet settled", Gauge::clone(&jobs_waiting));
+        registry.register("jobs_running", "Jobs that some node is working on", Gauge::clone(&jobs_running));
+        registry.register("database_commits", "Write transactions committed by this process", commits.clone());
+        Self { registry, requests, pushes, deliveries, jobs, jobs_waiting, jobs_running, commits }
+    }
+}
+
+impl Metrics {
+    /// `route` is the pattern, never the path, so that ids do not become labels.
+    pub fn request(&self, method: &str, route: &str, status: u16) {
+        let labels = RequestLabels { method: method.to_owned(), route: route.to_owned(), status };
+        self.requests.get_or_create(&labels).inc();
+    }
+
+    pub(crate) fn pushes_accepted(&self, n_pushes: u64) {
+        self.pushes.inc_by(n_pushes);
+    }
+
+    pub(crate) fn delivered(&self, platform: &str, transport: &'static str, outcome: &'static str, n: u64) {
+        if n > 0 {
+            let labels = DeliveryLabels { platform: platform.to_owned(), transport, outcome };
+            self.deliveries.get_or_create(&labels).inc_by(n);
+        }
+    }
+
+    pub(crate) fn job_ran(&self, kind: &str, succeeded: bool) {
+        let outcome = if succeeded { "succeeded" } else { "failed" };
+        self.jobs.get_or_create(&JobLabels { kind: kind.to_owned(), outcome }).inc();
+    }
+}
+
+impl Engine {
+    /// All metrics in the text form of Prometheus, with what has to be asked for asked now.
+    pub async fn metrics_text(&self) -> Result<String> {
+        let metrics = &self.0.metrics;
+        let (jobs, leased) = self.0.store.read(store::jobs::depth).await?;
+        metrics.jobs_waiting.set(jobs - leased);
+        metrics.jobs_running.set(leased);
+        let commits = self.0.store.commits();
+        metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
+        let mut text = String::new();
+        encode(&mut text, &metrics.registry).map_err(|fmt::Error| crate::Error::internal("metrics do not encode"))?;
+        Ok(text)
+    }
+}

@@ -1,0 +1,205 @@
+//! Accepting pushes: everything that can be wrong is said now, and what is accepted is durable.
+
+use std::sync::Arc;
+
+use model::event::{self, PushResource, RecordKind};
+use model::ids::{AppId, Id, OperationId, PushId};
+use model::payload::Push;
+use model::platform::{DeviceType, OpenPlatform};
+use model::problem::{Problem, ProblemKind, Problems};
+use model::selector::{Atomic, Audience};
+use model::term::Term;
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::apps::App;
+use store::documents::{self, DocumentKind};
+use store::pushes::{self, PushRow, PushState, Tally};
+use store::{Tx, terms};
+
+use crate::job::Job;
+use crate::journal::Journal;
+use crate::{Engine, Error, Once, Result};
+
+/// The answer to an accepted request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedPushes {
+    pub operation_id: OperationId,
+    pub push_ids: Vec<PushId>,
+    /// One per push that has a Message Center message.
+    pub message_ids: Vec<String>,
+    /// One per push that has localizations.
+    pub localized_ids: Vec<LocalizedId>,
+}
+
+pub enum LocalizedKind {}
+pub type LocalizedId = Id<LocalizedKind>;
+
+/// Where a push is and what became of it, per platform.
+#[derive(Clone, Debug)]
+pub struct PushStatus {
+    pub id: PushId,
+    pub created: UtcMillis,
+    pub expires: Option<UtcMillis>,
+    pub push_type: String,
+    pub state: PushState,
+    pub platforms: Vec<(String, Tally)>,
+}
+
+impl Engine {
+    /// Accepts all of the pushes or none. After this returns, they survive anything but the loss of the database.
+    pub async fn accept_pushes(&self, app: &Arc<App>, pushes: Vec<Push>, once: Option<Once>) -> Result<AcceptedPushes> {
+        refuse_unsupported(&pushes)?;
+        let now = self.clock().now();
+        let payloads: Vec<String> =
+            pushes.iter().map(serde_json::to_string).collect::<Result<_, _>>().map_err(Error::internal)?;
+        let accepted = AcceptedPushes {
+            operation_id: OperationId::at(now),
+            push_ids: pushes.iter().map(|_| PushId::at(now)).collect(),
+            message_ids: Vec::new(),
+            localized_ids: pushes.iter().filter(|push| push.localizations.is_some()).map(|_| Id::random()).collect(),
+        };
+        let with_message = pushes.iter().zip(&accepted.push_ids).filter(|(push, _)| push.message.is_some());
+        let message_ids = with_message.map(|(_, id)| id.message_id()).collect();
+        let accepted = AcceptedPushes { message_ids, ..accepted };
+
+        let (engine, app) = (self.clone(), app.id);
+        let n_pushes = pushes.len() as u64;
+        let written = self.write_once(app, once, move |tx| {
+            refuse_unknown_platforms(tx, app, &pushes)?;
+            engine.insert_pushes(tx, app, now, &accepted, pushes.iter().zip(&payloads))?;
+            Ok(accepted.clone())
+        });
+        let accepted = written.await?;
+        self.metrics().pushes_accepted(n_pushes);
+        Ok(accepted)
+    }
+
+    /// Finds everything [`Engine::accept_pushes`] would object to, and records nothing.
+    pub async fn validate_pushes(&self, app: &Arc<App>, pushes: Vec<Push>) -> Result<()> {
+        refuse_unsupported(&pushes)?;
+        let app = app.id;
+        self.0.store.read(move |tx| refuse_unknown_platforms(tx, app, &pushes)).await
+    }
+
+    pub async fn push_status(&self, app: AppId, push: PushId) -> Result<PushStatus> {
+        self.0
+            .store
+            .read(move |tx| {
+                let row = pushes::by_id(tx, app, push)?.ok_or(Error::NotFound("push"))?;
+                Ok(PushStatus {
+                    id: row.id,
+                    created: row.created,
+                    expires: row.expires,
+                    push_type: row.push_type,
+                    state: row.state,
+                    platforms: pushes::tallies(tx, app, push)?,
+                })
+            })
+            .await
+    }
+
+    /// Writes the pushes, their PUSH_BODY events and the jobs that resolve them.
+    fn insert_pushes<'p>(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        now: UtcMillis,
+        accepted: &AcceptedPushes,
+        pushes: impl Iterator<Item = (&'p Push, &'p String)> + Clone,
+    ) -> Result<()> {
+        let mut journal = Journal::new(now);
+        for (id, (_, payload)) in accepted.push_ids.iter().zip(pushes.clone()) {
+            let body = event::PushBody { push_id: *id, resource: PushResource::Push, payload: payload.clone() };
+            journal.event(RecordKind::PushBody, None, body)?;
+        }
+        let accepted_at = journal.write(tx, app)?;
+        for (id, (push, payload)) in accepted.push_ids.iter().zip(pushes) {
+            let row = PushRow {
+                id: *id,
+                operation: accepted.operation_id,
+                created: now,
+                expires: push.expires(now),
+                push_type: push.push_type().name().to_owned(),
+                state: PushState::Accepted,
+                accepted_at,
+                payload: payload.clone(),
+            };
+            pushes::insert(tx, app, &row)?;
+            self.enqueue(tx, app, now, &Job::Resolve { push: *id })?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the n-th push is in the body.
+fn path(pushes: &[Push], n: usize, below: &str) -> String {
+    if pushes.len() == 1 { below.to_owned() } else { format!("[{n}].{below}") }
+}
+
+fn fail_with(problems: Vec<Problem>) -> Result<()> {
+    Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
+}
+
+/// Refuses audiences that this version cannot evaluate. Taking them for nobody would make NOT mean everybody.
+fn refuse_unsupported(pushes: &[Push]) -> Result<()> {
+    let mut problems = Vec::new();
+    for (n, push) in pushes.iter().enumerate() {
+        let Audience::Selector(selector) = &push.audience else { continue };
+        let unsupported = selector.atoms().find_map(|atom| match atom {
+            Atomic::Attribute(_) => Some("attribute"),
+            Atomic::Activity(_) => Some("activity"),
+            Atomic::Location(_) => Some("location"),
+            Atomic::Tag { .. }
+            | Atomic::Segment(_)
+            | Atomic::NamedUser(_)
+            | Atomic::Alias(_)
+            | Atomic::StaticList(_)
+            | Atomic::SubscriptionList { .. }
+            | Atomic::Channel(_)
+            | Atomic::IosChannel(_)
+            | Atomic::AndroidChannel(_)
+            | Atomic::AmazonChannel(_)
+            | Atomic::WebChannel(_)
+            | Atomic::OpenChannel(_)
+            | Atomic::DeviceToken(_)
+            | Atomic::Apid(_)
+            | Atomic::Wns(_)
+            | Atomic::Mpns(_)
+            | Atomic::DevicePin(_)
+            | Atomic::SmsId(_)
+            | Atomic::SmsSender(_) => None,
+        });
+        problems.extend(unsupported.map(|name| Problem {
+            path: path(pushes, n, "audience"),
+            message: format!("Audiences by {name} are not supported by this version of the service."),
+            kind: ProblemKind::Invalid,
+        }));
+    }
+    fail_with(problems)
+}
+
+/// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake.
+fn refuse_unknown_platforms(tx: &mut Tx<'_>, app: AppId, pushes: &[Push]) -> Result<()> {
+    let mut problems = Vec::new();
+    for (n, push) in pushes.iter().enumerate() {
+        for platform in push.open_platforms() {
+            if !is_known(tx, app, platform)? {
+                problems.push(Problem {
+                    path: path(pushes, n, "device_types"),
+                    message: format!(
+                        "The open platform '{0}' is not known: no channel has registered for open::{0} and it is not \
+                         configured.",
+                        platform.as_str()
+                    ),
+                    kind: ProblemKind::Invalid,
+                });
+            }
+        }
+    }
+    fail_with(problems)
+}
+
+fn is_known(tx: &mut Tx<'_>, app: AppId, platform: &OpenPlatform) -> Result<bool> {
+    let registered = terms::find(tx, app, &Term::DeviceType(DeviceType::Open(platform.clone())))?.is_some();
+    Ok(registered || documents::get(tx, app, DocumentKind::Platform, platform.as_str())?.is_some())
+}

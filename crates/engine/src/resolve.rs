@@ -1,0 +1,126 @@
+//! Resolving a push: who gets it, on which platform, in which blocks.
+
+use audience::block::blocks;
+use audience::codec;
+use audience::index::Index;
+use audience::plan::Plan;
+use model::ids::PushId;
+use model::payload::Push;
+use model::payload::device_types::DeviceTypes;
+use model::platform::DeviceType;
+use model::term::Term;
+use roaring::RoaringBitmap;
+use store::blocks::{self as block_rows, BlockKey, Progress};
+use store::jobs::{self, ClaimedJob};
+use store::pushes::{self, PushState, Tally};
+use store::Tx;
+
+use crate::job::Job;
+use crate::plan::Planner;
+use crate::{Engine, Error, Result, reach};
+
+impl Engine {
+    /// Running it twice is harmless: a push is resolved only while it is in the state `accepted`, and the transaction that
+    /// writes its blocks ends that state.
+    pub(crate) async fn resolve(&self, claimed: &ClaimedJob, push: PushId) -> Result<()> {
+        let app = claimed.app;
+        let row = self.0.store.read(move |tx| pushes::by_id(tx, app, push)).await?;
+        let Some(row) = row.filter(|row| row.state == PushState::Accepted) else { return self.settle(claimed).await };
+        let content = Push::from_stored(&row.payload).map_err(Error::internal)?;
+        let index = self.index_at(app, row.accepted_at).await?;
+        let audiences = self
+            .0
+            .store
+            .read(move |tx| {
+                let mut planner = Planner { tx, app, index: &index, open_types: open_types(&content, &index) };
+                audience_per_platform(&mut planner, &content)
+            })
+            .await?;
+        let (engine, claimed) = (self.clone(), claimed.clone());
+        self.0.store.write(app, move |tx| engine.write_blocks(tx, &claimed, push, &audiences)).await
+    }
+
+    fn write_blocks(
+        &self,
+        tx: &mut Tx<'_>,
+        claimed: &ClaimedJob,
+        push: PushId,
+        audiences: &[(DeviceType, RoaringBitmap)],
+    ) -> Result<()> {
+        let app = claimed.app;
+        let still_accepted = pushes::by_id(tx, app, push)?.is_some_and(|row| row.state == PushState::Accepted);
+        if !jobs::settle(tx, claimed)? || !still_accepted {
+            return Ok(());
+        }
+        let mut n_blocks = 0;
+        for (device_type, audience) in audiences {
+            let platform = device_type.to_string();
+            let tally = Tally { targeted: audience.len(), ..Tally::default() };
+            pushes::add_tally(tx, app, push, &platform, &tally)?;
+            for (block, recipients) in blocks(audience) {
+                let number = u32::from(block.0);
+                let key = BlockKey { push, platform: platform.clone(), number };
+                block_rows::insert(tx, app, &key, &untouched(&recipients))?;
+                let job = Job::Deliver { push, platform: platform.clone(), block: number };
+                self.enqueue(tx, app, self.clock().now(), &job)?;
+                n_blocks += 1;
+            }
+        }
+        let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
+        Ok(pushes::set_state(tx, app, push, state)?)
+    }
+}
+
+fn untouched(recipients: &RoaringBitmap) -> Progress {
+    let nobody = codec::encode(&RoaringBitmap::new());
+    Progress {
+        settled: false,
+        tries: 0,
+        pending: codec::encode(recipients),
+        delivered: nobody.clone(),
+        gone: nobody.clone(),
+        failed: nobody,
+    }
+}
+
+/// Everybody a push goes to, by platform; platforms without anybody are left out.
+fn audience_per_platform(
+    planner: &mut Planner<'_, '_>,
+    push: &Push,
+) -> Result<Vec<(DeviceType, RoaringBitmap)>> {
+    let audience = planner.audience(&push.audience)?;
+    let mut platforms = Vec::new();
+    for device_type in device_types(push, planner.index) {
+        let Some(reach) = reach::needed(push, &device_type) else { continue };
+        let parts = vec![
+            planner.term(&Term::DeviceType(device_type.clone())),
+            planner.term(&Term::Reach(reach)),
+            audience.clone(),
+        ];
+        let recipients = planner.index.resolve(&Plan::And(parts).normalize());
+        if !recipients.is_empty() {
+            platforms.push((device_type, recipients));
+        }
+    }
+    Ok(platforms)
+}
+
+/// The device types a push names, each once; all that channels have registered for when it names none.
+fn device_types(push: &Push, index: &Index) -> Vec<DeviceType> {
+    let mut types: Vec<DeviceType> = match &push.device_types {
+        DeviceTypes::All { .. } => {
+            let (group, _) = Term::DeviceType(DeviceType::Ios).key();
+            index.tags(group).iter().filter_map(|name| DeviceType::from_name(name)).collect()
+        }
+        DeviceTypes::List(types) => types.clone(),
+    };
+    types.sort();
+    types.dedup();
+    types
+}
+
+fn open_types(push: &Push, index: &Index) -> Vec<DeviceType> {
+    let mut types = device_types(push, index);
+    types.retain(|device_type| matches!(device_type, DeviceType::Open(_)));
+    types
+}

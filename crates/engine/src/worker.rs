@@ -1,0 +1,149 @@
+//! The one loop that runs jobs: claim, run, settle. Signals wake it; polling is the fallback. Tests step it by hand.
+
+use std::time::Duration;
+
+use store::jobs::{self, ClaimedJob};
+use store::{Signal, Signals};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time;
+
+use crate::apps::OPERATOR;
+use crate::{Engine, Result};
+
+/// How long a claim lasts unless it is renewed. A node that dies delays its jobs by at most this.
+pub(crate) const LEASE: Duration = Duration::from_secs(15);
+const RENEW_EVERY: Duration = Duration::from_secs(5);
+/// Jobs running at once in one process. Each has many requests in flight of its own.
+const CONCURRENT: usize = 8;
+/// How long a lost signal can delay a job.
+const POLL: Duration = Duration::from_secs(1);
+const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
+
+/// Tells a long job that the process is about to end, so that it can stop at its next checkpoint.
+#[derive(Clone)]
+pub(crate) struct Stop(watch::Receiver<bool>);
+
+impl Stop {
+    pub(crate) fn is_requested(&self) -> bool {
+        *self.0.borrow()
+    }
+}
+
+pub struct Worker {
+    engine: Engine,
+}
+
+impl Worker {
+    pub fn new(engine: Engine) -> Self {
+        Self { engine }
+    }
+
+    /// Runs jobs until `shutdown` turns true, then lets the running ones reach their next checkpoint.
+    pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
+        let mut signals = self.engine.0.store.signals();
+        let stop = Stop(shutdown.clone());
+        let mut running = JoinSet::new();
+        while !stop.is_requested() {
+            let free = CONCURRENT.saturating_sub(running.len());
+            let claimed = match self.claim(free).await {
+                Ok(claimed) => claimed,
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
+                    Vec::new()
+                }
+            };
+            let may_be_more = claimed.len() == free;
+            for job in claimed {
+                let (engine, stop) = (self.engine.clone(), stop.clone());
+                running.spawn(async move { engine.run_and_log(&job, &stop).await });
+            }
+            if may_be_more && running.len() < CONCURRENT {
+                continue;
+            }
+            let wait = self.until_next_due().await;
+            tokio::select! {
+                _ = shutdown.changed() => {}
+                Some(_) = running.join_next() => {}
+                () = next_jobs(&mut signals), if running.len() < CONCURRENT => {}
+                () = time::sleep(wait), if running.len() < CONCURRENT => {}
+            }
+        }
+        while running.join_next().await.is_some() {}
+    }
+
+    /// Runs one due job to its end. `false` when none is due.
+    pub async fn step(&self) -> Result<bool> {
+        let (_keep, never) = watch::channel(false);
+        let Some(job) = self.claim(1).await?.pop() else { return Ok(false) };
+        self.engine.run_and_log(&job, &Stop(never)).await;
+        Ok(true)
+    }
+
+    async fn claim(&self, at_most: usize) -> Result<Vec<ClaimedJob>> {
+        let now = self.engine.0.clock.now();
+        let at_most = u32::try_from(at_most).unwrap_or(u32::MAX);
+        let due = self.engine.0.store.read(jobs::next_due).await?;
+        if at_most == 0 || due.is_none_or(|due| due > now) {
+            return Ok(Vec::new());
+        }
+        let claim = move |tx: &mut store::Tx<'_>| jobs::claim(tx, now, now.plus(LEASE), at_most);
+        Ok(self.engine.0.store.write(OPERATOR, claim).await?)
+    }
+
+    async fn until_next_due(&self) -> Duration {
+        let now = self.engine.0.clock.now();
+        match self.engine.0.store.read(jobs::next_due).await {
+            Ok(Some(due)) => Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)).min(POLL),
+            Ok(None) | Err(_) => POLL,
+        }
+    }
+}
+
+async fn next_jobs(signals: &mut Signals) {
+    while signals.next().await != Signal::Jobs {}
+}
+
+impl Engine {
+    /// Only one process can use a SQLite database, so leases found at its start belong to a process that has died.
+    pub(crate) async fn release_own_leases(&self) -> Result<()> {
+        if !self.0.store.is_single_process() {
+            return Ok(());
+        }
+        let now = self.0.clock.now();
+        let n_released = self.0.store.write(OPERATOR, move |tx| jobs::release_all(tx, now)).await?;
+        if n_released > 0 {
+            tracing::info!(jobs = n_released, "took up the work of the previous run");
+        }
+        Ok(())
+    }
+
+    async fn run_and_log(&self, job: &ClaimedJob, stop: &Stop) {
+        let outcome = tokio::select! {
+            outcome = Box::pin(self.run_job(job, stop)) => outcome,
+            never = self.keep_renewing(job) => match never {},
+        };
+        self.0.metrics.job_ran(&job.kind, outcome.is_ok());
+        let Err(error) = outcome else { return };
+        let back_off = Duration::from_secs(1 << job.attempt.clamp(0, 20)).min(LONGEST_BACK_OFF);
+        tracing::warn!(
+            job = job.kind,
+            attempt = job.attempt,
+            retry_in_s = back_off.as_secs(),
+            error = &error as &dyn std::error::Error,
+            "a job failed and will be tried again"
+        );
+        let (due, job) = (self.0.clock.now().plus(back_off), job.clone());
+        // When even this fails the lease runs out, which has the same effect.
+        let _ = self.0.store.write(job.app, move |tx| jobs::postpone(tx, &job, due)).await;
+    }
+
+    async fn keep_renewing(&self, job: &ClaimedJob) -> std::convert::Infallible {
+        loop {
+            time::sleep(RENEW_EVERY).await;
+            let (until, job) = (self.0.clock.now().plus(LEASE), job.clone());
+            // A lease that is lost shows at the job's next checkpoint.
+            let _ = self.0.store.write(job.app, move |tx| jobs::renew(tx, &job, until)).await;
+        }
+    }
+}

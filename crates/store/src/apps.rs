@@ -1,0 +1,156 @@
+//! Apps: the tenants, their credentials (hashed), and the numbers that are given out per app without gaps.
+
+use model::app::{AppKey, Mode};
+use model::ids::{AppId, Ordinal, TermId};
+use model::time::UtcMillis;
+
+use crate::{Error, Result, Row, Signal, Tx};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct App {
+    pub id: AppId,
+    pub key: AppKey,
+    pub name: String,
+    pub mode: Mode,
+    pub created: UtcMillis,
+}
+
+/// SHA-256 of each secret. The secrets are 128 random bits, so a fast hash is as good as a slow one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretHashes {
+    pub app: [u8; 32],
+    pub master: [u8; 32],
+}
+
+/// What a new app starts with.
+pub struct NewApp {
+    pub key: AppKey,
+    pub name: String,
+    pub mode: Mode,
+    pub created: UtcMillis,
+    pub secrets: SecretHashes,
+}
+
+const COLUMNS: &str = "id, key, name, mode, created, app_secret_hash, master_secret_hash";
+
+/// Fails with `Conflict("app_by_key")` when the key is taken.
+pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
+    let sql = "update serial set value = value + 1 where name = 'app' returning value";
+    let id = AppId(tx.query_one(sql, &[], |row| row.get(0))?);
+    tx.execute(
+        "insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash,
+                          log_head, next_ordinal, next_term, sandbox_head)
+         values ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0)",
+        &[
+            id.into(),
+            new.key.as_str().into(),
+            new.name.as_str().into(),
+            new.mode.name().into(),
+            new.created.into(),
+            new.secrets.app.to_vec().into(),
+            new.secrets.master.to_vec().into(),
+        ],
+    )?;
+    tx.signal(Signal::Apps);
+    Ok(App { id, key: new.key.clone(), name: new.name.clone(), mode: new.mode, created: new.created })
+}
+
+pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
+    tx.query_opt(&format!("select {COLUMNS} from app where key = $1"), &[key.into()], read_app)
+}
+
+pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>> {
+    tx.query_opt(&format!("select {COLUMNS} from app where id = $1"), &[app.into()], read_app)
+}
+
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
+    tx.query(&format!("select {COLUMNS} from app order by id"), &[], |row| Ok(read_app(row)?.0))
+}
+
+pub fn set_name_and_mode(tx: &mut Tx<'_>, app: AppId, name: &str, mode: Mode) -> Result<()> {
+    tx.execute(
+        "update app set name = $2, mode = $3 where id = $1",
+        &[app.into(), name.into(), mode.name().into()],
+    )?;
+    tx.signal(Signal::Apps);
+    Ok(())
+}
+
+pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Result<()> {
+    tx.execute(
+        "update app set app_secret_hash = $2, master_secret_hash = $3 where id = $1",
+        &[app.into(), secrets.app.to_vec().into(), secrets.master.to_vec().into()],
+    )?;
+    tx.signal(Signal::Apps);
+    Ok(())
+}
+
+/// Takes the app's credentials away at once; [`erase_some`] removes what it left behind.
+pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
+    let n_deleted = tx.execute("delete from app where id = $1", &[app.into()])?;
+    tx.signal(Signal::Apps);
+    Ok(n_deleted > 0)
+}
+
+/// Every table that holds rows of apps and, for the large ones, a column that cuts them into slices.
+const OWNED_TABLES: [(&str, Option<&str>); 12] = [
+    ("log", Some("position")),
+    ("term", Some("id")),
+    ("channel", Some("ordinal")),
+    ("channel_key", Some("ordinal")),
+    ("sandbox", Some("position")),
+    ("push", None),
+    ("push_tally", None),
+    ("push_block", None),
+    ("job", None),
+    ("counter", None),
+    ("document", None),
+    ("idempotency", None),
+];
+
+/// Deletes up to about `at_most` rows per table of an app that is gone. Returns whether anything is left.
+pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: i64) -> Result<bool> {
+    let mut more = false;
+    for (table, slice) in OWNED_TABLES {
+        let Some(column) = slice else {
+            tx.execute(&format!("delete from {table} where app = $1"), &[app.into()])?;
+            continue;
+        };
+        let least = format!("select min({column}) from {table} where app = $1");
+        let Some(least) = tx.query_one::<Option<i64>>(&least, &[app.into()], |row| row.get(0))? else { continue };
+        let delete = format!("delete from {table} where app = $1 and {column} < $2");
+        tx.execute(&delete, &[app.into(), (least + at_most).into()])?;
+        more = true;
+    }
+    Ok(more)
+}
+
+/// Gives out the next ordinal of the app.
+pub fn take_ordinal(tx: &mut Tx<'_>, app: AppId) -> Result<Ordinal> {
+    let sql = "update app set next_ordinal = next_ordinal + 1 where id = $1 returning next_ordinal - 1";
+    tx.query_one(sql, &[app.into()], |row| row.get(0))
+}
+
+/// Gives out the next term number of the app.
+pub(crate) fn take_term(tx: &mut Tx<'_>, app: AppId) -> Result<TermId> {
+    let sql = "update app set next_term = next_term + 1 where id = $1 returning next_term - 1";
+    tx.query_one(sql, &[app.into()], |row| row.get(0))
+}
+
+fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {
+    let key: String = row.get(1)?;
+    let mode: String = row.get(3)?;
+    let app = App {
+        id: row.get(0)?,
+        key: AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?,
+        name: row.get(2)?,
+        mode: Mode::from_name(&mode).ok_or_else(|| Error::corrupt(format!("app mode {mode:?}")))?,
+        created: row.get(4)?,
+    };
+    Ok((app, SecretHashes { app: read_hash(row, 5)?, master: read_hash(row, 6)? }))
+}
+
+fn read_hash(row: &Row<'_>, column: usize) -> Result<[u8; 32]> {
+    let bytes: Vec<u8> = row.get(column)?;
+    bytes.try_into().map_err(|_| Error::corrupt("a secret hash is not 32 bytes long"))
+}

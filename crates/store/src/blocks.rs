@@ -1,0 +1,84 @@
+//! Blocks: the part of a push's audience on one platform within 65,536 consecutive ordinals, and how far it has got.
+//! The sets are serialized bitmaps; what is in them is the engine's business.
+
+use model::ids::{AppId, PushId};
+
+use crate::{Result, Tx};
+
+/// Which block.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BlockKey {
+    pub push: PushId,
+    pub platform: String,
+    pub number: u32,
+}
+
+/// How far a block has got. The four sets are disjoint and together are its recipients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Nothing is left to do.
+    pub settled: bool,
+    /// How often the block was gone through and left something to try again.
+    pub tries: u32,
+    pub pending: Vec<u8>,
+    pub delivered: Vec<u8>,
+    pub gone: Vec<u8>,
+    pub failed: Vec<u8>,
+}
+
+pub fn insert(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: &Progress) -> Result<()> {
+    tx.execute(
+        "insert into push_block (app, push, platform, block, settled, tries, pending, delivered, gone, failed)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        &values(app, key, progress),
+    )?;
+    Ok(())
+}
+
+pub fn save(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: &Progress) -> Result<()> {
+    tx.execute(
+        "update push_block set settled = $5, tries = $6, pending = $7, delivered = $8, gone = $9, failed = $10
+         where app = $1 and push = $2 and platform = $3 and block = $4",
+        &values(app, key, progress),
+    )?;
+    Ok(())
+}
+
+pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<Progress>> {
+    tx.query_opt(
+        "select settled, tries, pending, delivered, gone, failed from push_block
+         where app = $1 and push = $2 and platform = $3 and block = $4",
+        &[app.into(), key.push.into(), key.platform.as_str().into(), key.number.into()],
+        |row| {
+            Ok(Progress {
+                settled: row.get(0)?,
+                tries: row.get(1)?,
+                pending: row.get(2)?,
+                delivered: row.get(3)?,
+                gone: row.get(4)?,
+                failed: row.get(5)?,
+            })
+        },
+    )
+}
+
+/// How many blocks of a push still have work to do.
+pub fn unsettled(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<i64> {
+    let sql = "select count(*) from push_block where app = $1 and push = $2 and settled = 0";
+    tx.query_one(sql, &[app.into(), push.into()], |row| row.get(0))
+}
+
+fn values(app: AppId, key: &BlockKey, progress: &Progress) -> [crate::Value; 10] {
+    [
+        app.into(),
+        key.push.into(),
+        key.platform.as_str().into(),
+        key.number.into(),
+        progress.settled.into(),
+        progress.tries.into(),
+        progress.pending.clone().into(),
+        progress.delivered.clone().into(),
+        progress.gone.clone().into(),
+        progress.failed.clone().into(),
+    ]
+}

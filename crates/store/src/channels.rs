@@ -1,0 +1,213 @@
+//! Channels: one row per installation, found by id, by ordinal, or by one of its keys (an address, an identity hint).
+
+use model::ids::{AppId, ChannelId, Ordinal, TermId};
+use model::platform::DeviceType;
+use model::time::UtcMillis;
+
+use crate::{Error, Result, Row, Tx, Value, terms};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channel {
+    pub ordinal: Ordinal,
+    pub id: ChannelId,
+    pub device_type: DeviceType,
+    pub installed: bool,
+    pub address: Option<String>,
+    pub language: Option<String>,
+    pub country: Option<String>,
+    pub named_user: Option<String>,
+    pub created: UtcMillis,
+    pub last_registration: Option<UtcMillis>,
+    /// Everything the channel can be addressed by, sorted.
+    pub terms: Vec<TermId>,
+    /// What the device told about itself, as JSON of the engine's making.
+    pub profile: String,
+}
+
+const COLUMNS: &str = "ordinal, id, device_type, installed, address, language, country, named_user, created,
+                       last_registration, terms, profile";
+
+/// Fails with `Conflict("channel_by_id")` when the id is taken.
+pub fn insert(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
+    let sql = format!(
+        "insert into channel (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+    );
+    tx.execute(&sql, &values(app, channel))?;
+    Ok(())
+}
+
+/// Writes everything that can change about a channel.
+pub fn update(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
+    tx.execute(
+        "update channel set id = $3, device_type = $4, installed = $5, address = $6, language = $7, country = $8,
+                named_user = $9, created = $10, last_registration = $11, terms = $12, profile = $13
+         where app = $1 and ordinal = $2",
+        &values(app, channel),
+    )?;
+    Ok(())
+}
+
+pub fn by_id(tx: &mut Tx<'_>, app: AppId, id: ChannelId) -> Result<Option<Channel>> {
+    let sql = format!("select {COLUMNS} from channel where app = $1 and id = $2");
+    tx.query_opt(&sql, &[app.into(), id.into()], read_channel)
+}
+
+pub fn by_ordinal(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<Channel>> {
+    let sql = format!("select {COLUMNS} from channel where app = $1 and ordinal = $2");
+    tx.query_opt(&sql, &[app.into(), ordinal.into()], read_channel)
+}
+
+/// The ordinal of an installed channel, for selectors that name single channels.
+pub fn ordinal_of(tx: &mut Tx<'_>, app: AppId, id: ChannelId) -> Result<Option<Ordinal>> {
+    let sql = "select ordinal from channel where app = $1 and id = $2 and installed = 1";
+    tx.query_opt(sql, &[app.into(), id.into()], |row| row.get(0))
+}
+
+/// Up to `at_most` channels in the order they were made, beginning with the one named by `start`.
+pub fn page(tx: &mut Tx<'_>, app: AppId, start: Option<ChannelId>, at_most: u32) -> Result<Vec<Channel>> {
+    let first = match start {
+        None => Ordinal(0),
+        Some(id) => {
+            let sql = "select ordinal from channel where app = $1 and id = $2";
+            match tx.query_opt(sql, &[app.into(), id.into()], |row| row.get(0))? {
+                Some(ordinal) => ordinal,
+                None => return Ok(Vec::new()),
+            }
+        }
+    };
+    let sql = format!("select {COLUMNS} from channel where app = $1 and ordinal >= $2 order by ordinal limit $3");
+    tx.query(&sql, &[app.into(), first.into(), at_most.into()], read_channel)
+}
+
+/// The terms of up to `at_most` installed channels from an ordinal on, in order: what an index is built from.
+pub fn terms_from(tx: &mut Tx<'_>, app: AppId, first: i64, at_most: u32) -> Result<Vec<(Ordinal, Vec<TermId>)>> {
+    tx.query(
+        "select ordinal, terms from channel where app = $1 and ordinal >= $2 and installed = 1
+         order by ordinal limit $3",
+        &[app.into(), first.into(), at_most.into()],
+        |row| Ok((row.get(0)?, terms::decode(&row.get::<Vec<u8>>(1)?)?)),
+    )
+}
+
+/// What delivery needs to know of a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipient {
+    pub ordinal: Ordinal,
+    pub id: ChannelId,
+    pub address: String,
+    pub language: Option<String>,
+    pub country: Option<String>,
+    pub profile: String,
+}
+
+const RECIPIENT: &str = "select ordinal, id, address, language, country, profile from channel
+                         where app = $1 and installed = 1 and address is not null";
+
+/// The reachable channels of a range of ordinals, in order.
+pub fn recipients_between(tx: &mut Tx<'_>, app: AppId, first: Ordinal, last: Ordinal) -> Result<Vec<Recipient>> {
+    let sql = format!("{RECIPIENT} and ordinal between $2 and $3 order by ordinal");
+    tx.query(&sql, &[app.into(), first.into(), last.into()], read_recipient)
+}
+
+/// The reachable ones of a few channels far apart, in order.
+pub fn recipients_among(tx: &mut Tx<'_>, app: AppId, ordinals: &[Ordinal]) -> Result<Vec<Recipient>> {
+    let sql = format!("{RECIPIENT} and ordinal = $2");
+    let mut found = Vec::with_capacity(ordinals.len());
+    for ordinal in ordinals {
+        found.extend(tx.query_opt(&sql, &[app.into(), (*ordinal).into()], read_recipient)?);
+    }
+    Ok(found)
+}
+
+/// A way to find a channel other than its id. At most one channel of an app has a given key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    pub kind: String,
+    pub value: String,
+}
+
+pub fn by_key(tx: &mut Tx<'_>, app: AppId, key: &Key) -> Result<Option<Ordinal>> {
+    tx.query_opt(
+        "select ordinal from channel_key where app = $1 and kind = $2 and value = $3",
+        &[app.into(), key.kind.as_str().into(), key.value.as_str().into()],
+        |row| row.get(0),
+    )
+}
+
+/// All the keys of one channel.
+pub fn keys_of(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Vec<Key>> {
+    tx.query(
+        "select kind, value from channel_key where app = $1 and ordinal = $2 order by kind, value",
+        &[app.into(), ordinal.into()],
+        |row| Ok(Key { kind: row.get(0)?, value: row.get(1)? }),
+    )
+}
+
+/// Makes `keys` exactly the keys of a channel. A key that another channel had moves over; those channels are returned.
+pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key]) -> Result<Vec<(Ordinal, Key)>> {
+    let current = keys_of(tx, app, ordinal)?;
+    for key in current.iter().filter(|key| !keys.contains(key)) {
+        tx.execute(
+            "delete from channel_key where app = $1 and kind = $2 and value = $3",
+            &[app.into(), key.kind.as_str().into(), key.value.as_str().into()],
+        )?;
+    }
+    let mut robbed = Vec::new();
+    for key in keys.iter().filter(|key| !current.contains(key)) {
+        robbed.extend(by_key(tx, app, key)?.map(|previous| (previous, key.clone())));
+        tx.execute(
+            "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)
+             on conflict (app, kind, value) do update set ordinal = excluded.ordinal",
+            &[app.into(), key.kind.as_str().into(), key.value.as_str().into(), ordinal.into()],
+        )?;
+    }
+    Ok(robbed)
+}
+
+fn values(app: AppId, channel: &Channel) -> [Value; 13] {
+    [
+        app.into(),
+        channel.ordinal.into(),
+        channel.id.into(),
+        channel.device_type.to_string().into(),
+        channel.installed.into(),
+        channel.address.clone().into(),
+        channel.language.clone().into(),
+        channel.country.clone().into(),
+        channel.named_user.clone().into(),
+        channel.created.into(),
+        channel.last_registration.into(),
+        terms::encode(&channel.terms).into(),
+        channel.profile.as_str().into(),
+    ]
+}
+
+fn read_channel(row: &Row<'_>) -> Result<Channel> {
+    let device_type: String = row.get(2)?;
+    Ok(Channel {
+        ordinal: row.get(0)?,
+        id: row.get(1)?,
+        device_type: DeviceType::from_name(&device_type)
+            .ok_or_else(|| Error::corrupt(format!("device type {device_type:?}")))?,
+        installed: row.get(3)?,
+        address: row.get(4)?,
+        language: row.get(5)?,
+        country: row.get(6)?,
+        named_user: row.get(7)?,
+        created: row.get(8)?,
+        last_registration: row.get(9)?,
+        terms: terms::decode(&row.get::<Vec<u8>>(10)?)?,
+        profile: row.get(11)?,
+    })
+}
+
+fn read_recipient(row: &Row<'_>) -> Result<Recipient> {
+    Ok(Recipient {
+        ordinal: row.get(0)?,
+        id: row.get(1)?,
+        address: row.get(2)?,
+        language: row.get(3)?,
+        country: row.get(4)?,
+        profile: row.get(5)?,
+    })
+}

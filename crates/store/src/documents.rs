@@ -1,0 +1,63 @@
+//! Configuration objects: one table, told apart by kind, each body the JSON of a type that the caller owns.
+
+use model::ids::AppId;
+use model::time::UtcMillis;
+
+use crate::{Result, Row, Tx};
+
+/// What a document is. The names are stored: never change one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentKind {
+    /// Credentials or address of one platform, encrypted where secret.
+    Platform,
+}
+
+impl DocumentKind {
+    const fn name(self) -> &'static str {
+        match self {
+            DocumentKind::Platform => "platform",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    pub id: String,
+    pub created: UtcMillis,
+    pub modified: UtcMillis,
+    pub body: String,
+}
+
+pub fn put(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str, now: UtcMillis) -> Result<()> {
+    tx.execute(
+        "insert into document (app, kind, id, created, modified, body) values ($1, $2, $3, $4, $4, $5)
+         on conflict (app, kind, id) do update set modified = excluded.modified, body = excluded.body",
+        &[app.into(), kind.name().into(), id.into(), now.into(), body.into()],
+    )?;
+    Ok(())
+}
+
+pub fn get(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<Option<Document>> {
+    tx.query_opt(
+        "select id, created, modified, body from document where app = $1 and kind = $2 and id = $3",
+        &[app.into(), kind.name().into(), id.into()],
+        read_document,
+    )
+}
+
+pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Document>> {
+    tx.query(
+        "select id, created, modified, body from document where app = $1 and kind = $2 order by id",
+        &[app.into(), kind.name().into()],
+        read_document,
+    )
+}
+
+pub fn delete(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<bool> {
+    let sql = "delete from document where app = $1 and kind = $2 and id = $3";
+    Ok(tx.execute(sql, &[app.into(), kind.name().into(), id.into()])? > 0)
+}
+
+fn read_document(row: &Row<'_>) -> Result<Document> {
+    Ok(Document { id: row.get(0)?, created: row.get(1)?, modified: row.get(2)?, body: row.get(3)? })
+}

@@ -1,0 +1,32 @@
+//! Answers kept under the idempotency key of the request that caused them.
+
+use model::ids::AppId;
+use model::time::UtcMillis;
+
+use crate::{Result, Tx};
+
+/// What the first request with a key was and was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// A digest of the first request.
+    pub request: Vec<u8>,
+    pub answer: String,
+}
+
+pub fn find(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<Option<Kept>> {
+    let sql = "select request, answer from idempotency where app = $1 and key = $2";
+    tx.query_opt(sql, &[app.into(), key.into()], |row| Ok(Kept { request: row.get(0)?, answer: row.get(1)? }))
+}
+
+pub fn keep(tx: &mut Tx<'_>, app: AppId, key: &str, kept: &Kept, now: UtcMillis) -> Result<()> {
+    tx.execute(
+        "insert into idempotency (app, key, request, answer, created) values ($1, $2, $3, $4, $5)",
+        &[app.into(), key.into(), kept.request.clone().into(), kept.answer.as_str().into(), now.into()],
+    )?;
+    Ok(())
+}
+
+/// Forgets what was kept before an instant, for all apps.
+pub fn forget_before(tx: &mut Tx<'_>, instant: UtcMillis) -> Result<u64> {
+    tx.execute("delete from idempotency where created < $1", &[instant.into()])
+}

@@ -1,0 +1,98 @@
+//! Durable work with a due time. Claiming a job moves its due time to the end of the lease, so a job whose worker died is
+//! simply due again; the attempt number, which every claim raises, keeps the dead worker from settling it afterwards.
+
+use model::ids::{AppId, Id};
+use model::time::UtcMillis;
+
+use crate::{Result, Row, Signal, Tx};
+
+pub enum JobKind {}
+pub type JobId = Id<JobKind>;
+
+/// A job to enqueue. What `kind` and `payload` mean is the engine's business.
+#[derive(Clone, Debug)]
+pub struct NewJob {
+    pub id: JobId,
+    pub kind: &'static str,
+    pub due: UtcMillis,
+    pub payload: Vec<u8>,
+}
+
+/// A job that this process holds until its lease ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedJob {
+    pub app: AppId,
+    pub id: JobId,
+    pub kind: String,
+    pub attempt: i64,
+    pub payload: Vec<u8>,
+}
+
+/// A job whose id is there already stays as it is, so that a job that must exist once can be given a fixed id.
+pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: &NewJob) -> Result<()> {
+    tx.execute(
+        "insert into job (app, id, kind, due, leased, attempt, payload) values ($1, $2, $3, $4, 0, 0, $5)
+         on conflict (app, id) do nothing",
+        &[app.into(), job.id.into(), job.kind.into(), job.due.into(), job.payload.clone().into()],
+    )?;
+    tx.signal(Signal::Jobs);
+    Ok(())
+}
+
+/// Claims up to `at_most` due jobs, the longest due first.
+pub fn claim(tx: &mut Tx<'_>, now: UtcMillis, lease_until: UtcMillis, at_most: u32) -> Result<Vec<ClaimedJob>> {
+    // The suffix locks the chosen rows and passes over those that another node is choosing; SQLite needs none of it.
+    let sql = format!(
+        "update job set due = $2, leased = 1, attempt = attempt + 1
+         where (app, id) in (select app, id from job where due <= $1 order by due limit $3{})
+         returning app, id, kind, attempt, payload",
+        tx.claim_suffix()
+    );
+    tx.query(&sql, &[now.into(), lease_until.into(), at_most.into()], read_job)
+}
+
+/// Extends the lease. `false` means that the job is no longer ours: another worker has claimed it, or it was settled.
+pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, lease_until: UtcMillis) -> Result<bool> {
+    let sql = "update job set due = $4 where app = $1 and id = $2 and attempt = $3";
+    Ok(tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into(), lease_until.into()])? > 0)
+}
+
+/// The job is done. `false` as in [`renew`].
+pub fn settle(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<bool> {
+    let sql = "delete from job where app = $1 and id = $2 and attempt = $3";
+    Ok(tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into()])? > 0)
+}
+
+/// Gives the job back, to be claimed again at `due`. `false` as in [`renew`].
+pub fn postpone(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<bool> {
+    let sql = "update job set due = $4, leased = 0 where app = $1 and id = $2 and attempt = $3";
+    let n_postponed = tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into(), due.into()])?;
+    tx.signal(Signal::Jobs);
+    Ok(n_postponed > 0)
+}
+
+/// Makes every leased job due. Only right when no other process can hold a lease: at the start on SQLite.
+pub fn release_all(tx: &mut Tx<'_>, now: UtcMillis) -> Result<u64> {
+    tx.execute("update job set due = $1, leased = 0 where leased = 1", &[now.into()])
+}
+
+/// When the next job is due.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<UtcMillis>> {
+    tx.query_one("select min(due) from job", &[], |row| row.get(0))
+}
+
+/// How many jobs wait or run, and how many of them are leased.
+pub fn depth(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
+    let sql = "select count(*), coalesce(cast(sum(leased) as bigint), 0) from job";
+    tx.query_one(sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+fn read_job(row: &Row<'_>) -> Result<ClaimedJob> {
+    Ok(ClaimedJob {
+        app: row.get(0)?,
+        id: row.get(1)?,
+        kind: row.get(2)?,
+        attempt: row.get(3)?,
+        payload: row.get(4)?,
+    })
+}

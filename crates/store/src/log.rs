@@ -1,0 +1,85 @@
+//! The log of each app: everything that happened, in one order, without gaps.
+//!
+//! The app's row holds the last position given out. Taking positions updates that row, so two transactions that append
+//! to one app's log are serialized and become visible in order: a reader that has seen position N has seen all up to N.
+
+use model::event::RecordKind;
+use model::ids::{AppId, Offset, Ordinal};
+use model::time::UtcMillis;
+
+use crate::{Error, Result, Signal, Tx};
+
+/// One record to append.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRecord {
+    pub kind: RecordKind,
+    /// The channel the record is about, if it is about one.
+    pub ordinal: Option<Ordinal>,
+    pub body: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub offset: Offset,
+    pub at: UtcMillis,
+    pub kind: RecordKind,
+    pub ordinal: Option<Ordinal>,
+    pub body: Vec<u8>,
+}
+
+/// Appends records and returns the offset of the last one. Nothing to append leaves the log as it is.
+pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: &[NewRecord]) -> Result<Offset> {
+    if records.is_empty() {
+        return head(tx, app);
+    }
+    let n_records = i64::try_from(records.len()).unwrap_or(i64::MAX);
+    let sql = "update app set log_head = log_head + $2 where id = $1 returning log_head";
+    let last = tx.query_opt(sql, &[app.into(), n_records.into()], |row| row.get::<i64>(0))?;
+    let last = last.ok_or_else(|| Error::Conflict("app".to_owned()))?;
+    let rows: Vec<_> = records
+        .iter()
+        .zip(last - n_records + 1..)
+        .map(|(record, position)| {
+            vec![
+                app.into(),
+                position.into(),
+                at.into(),
+                record.kind.number().into(),
+                record.ordinal.into(),
+                record.body.clone().into(),
+            ]
+        })
+        .collect();
+    tx.execute_many(
+        "insert into log (app, position, at, kind, ordinal, body) values ($1, $2, $3, $4, $5, $6)",
+        &rows,
+    )?;
+    tx.signal(Signal::Log(app));
+    Ok(Offset(last))
+}
+
+/// The offset of the last record; 0 for an app without records and for one that does not exist.
+pub fn head(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
+    let head = tx.query_opt("select log_head from app where id = $1", &[app.into()], |row| row.get(0))?;
+    Ok(head.unwrap_or_default())
+}
+
+/// Up to `at_most` records after an offset, oldest first.
+pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Result<Vec<Record>> {
+    tx.query(
+        "select position, at, kind, ordinal, body from log
+         where app = $1 and position > $2 order by position limit $3",
+        &[app.into(), offset.into(), at_most.into()],
+        |row| {
+            let kind: i64 = row.get(2)?;
+            Ok(Record {
+                offset: row.get(0)?,
+                at: row.get(1)?,
+                kind: RecordKind::from_number(kind)
+                    .ok_or_else(|| Error::corrupt(format!("log record kind {kind}")))?,
+                ordinal: row.get(3)?,
+                body: row.get(4)?,
+            })
+        },
+    )
+}

@@ -1,0 +1,98 @@
+//! The numbers of terms. A term gets its number when it is first needed and keeps it for good, so numbers may be cached.
+
+use model::ids::{AppId, TermId};
+use model::term::Term;
+
+use crate::{Error, Result, Tx, apps};
+
+/// The number of a term, if it has one.
+pub fn find(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<Option<TermId>> {
+    let (group, tag) = term.key();
+    tx.query_opt(
+        "select id from term where app = $1 and grp = $2 and tag = $3",
+        &[app.into(), group.into(), tag.as_ref().into()],
+        |row| row.get(0),
+    )
+}
+
+/// Numbers a term that has none.
+pub fn insert(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<TermId> {
+    let id = apps::take_term(tx, app)?;
+    let (group, tag) = term.key();
+    tx.execute(
+        "insert into term (app, id, grp, tag) values ($1, $2, $3, $4)",
+        &[app.into(), id.into(), group.into(), tag.as_ref().into()],
+    )?;
+    Ok(id)
+}
+
+/// The term behind a number.
+pub fn name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Term> {
+    let found = tx.query_opt(
+        "select grp, tag from term where app = $1 and id = $2",
+        &[app.into(), id.into()],
+        |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?)),
+    )?;
+    let term = found.and_then(|(group, tag)| Term::from_key(&group, &tag));
+    term.ok_or_else(|| Error::corrupt(format!("term {} has no name", id.0)))
+}
+
+/// Every term of an app with its stored name, for loading an index.
+pub fn all(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(TermId, String, String)>> {
+    tx.query("select id, grp, tag from term where app = $1 order by id", &[app.into()], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })
+}
+
+/// Sorted term numbers as stored with a channel: the differences between neighbors, seven bits a byte.
+pub fn encode(sorted: &[TermId]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(sorted.len() * 2);
+    let mut previous = 0;
+    for id in sorted {
+        let mut rest = id.0.wrapping_sub(previous);
+        previous = id.0;
+        while rest >= 0x80 {
+            bytes.push((rest & 0x7f) as u8 | 0x80);
+            rest >>= 7;
+        }
+        bytes.push((rest & 0x7f) as u8);
+    }
+    bytes
+}
+
+/// The reverse of [`encode`].
+pub fn decode(bytes: &[u8]) -> Result<Vec<TermId>> {
+    let mut ids = Vec::with_capacity(bytes.len());
+    let (mut previous, mut value, mut shift) = (0_u32, 0_u32, 0);
+    for byte in bytes {
+        if shift > 28 {
+            return Err(Error::corrupt("a channel's terms cannot be read"));
+        }
+        value |= u32::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            previous = previous.wrapping_add(value);
+            ids.push(TermId(previous));
+            (value, shift) = (0, 0);
+        }
+    }
+    if shift != 0 {
+        return Err(Error::corrupt("a channel's terms end in the middle of a number"));
+    }
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_survive_encoding() {
+        for numbers in [vec![], vec![0], vec![5, 6, 7], vec![0, 127, 128, 16_383, 16_384, u32::MAX]] {
+            let ids: Vec<_> = numbers.into_iter().map(TermId).collect();
+            assert_eq!(decode(&encode(&ids)).unwrap(), ids);
+        }
+        assert!(decode(&[0x80]).is_err());
+        assert!(decode(&[0xff; 9]).is_err());
+    }
+}
