@@ -7,6 +7,7 @@ mod file;
 mod layers;
 mod values;
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -157,8 +158,20 @@ pub(crate) struct AppCredentials {
     pub(crate) master_secret: Secret,
 }
 
+/// Settings that cannot be used together, or that a command cannot do without.
+#[derive(Debug)]
+pub(crate) struct Unusable(String);
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
 impl FirstApp {
-    pub(crate) fn credentials(&self) -> anyhow::Result<Option<AppCredentials>> {
+    pub(crate) fn credentials(&self) -> Result<Option<AppCredentials>, Unusable> {
         let Self { login: AppLogin { app_key, master_secret }, app_secret } = self;
         match (app_key, app_secret, master_secret) {
             (None, None, None) => Ok(None),
@@ -175,10 +188,10 @@ impl FirstApp {
                 ];
                 let missing: Vec<&str> =
                     given.iter().filter(|(_, is_set)| !is_set).map(|(name, _)| *name).collect();
-                anyhow::bail!(
+                Err(Unusable(format!(
                     "The settings app_key, app_secret and master_secret go together; {} is not set.",
                     missing.join(" and ")
-                )
+                )))
             }
         }
     }
@@ -192,16 +205,15 @@ impl Node {
 
 impl AppLogin {
     /// The credentials of a command that cannot do without them.
-    pub(crate) fn required(&self) -> anyhow::Result<(&AppKey, &Secret)> {
-        match (&self.app_key, &self.master_secret) {
-            (Some(key), Some(secret)) => Ok((key, secret)),
-            (None, _) => {
-                anyhow::bail!("Which app? Set app_key with --app-key or AEROGRAM_APP_KEY.")
+    pub(crate) fn required(&self) -> Result<(&AppKey, &Secret), Unusable> {
+        let missing = match (&self.app_key, &self.master_secret) {
+            (Some(key), Some(secret)) => return Ok((key, secret)),
+            (None, _) => "Which app? Set app_key with --app-key or AEROGRAM_APP_KEY.",
+            (Some(_), None) => {
+                "The app's master secret is needed; set it with --master-secret or AEROGRAM_MASTER_SECRET."
             }
-            (Some(_), None) => anyhow::bail!(
-                "The app's master secret is needed: set it with --master-secret or AEROGRAM_MASTER_SECRET."
-            ),
-        }
+        };
+        Err(Unusable(missing.to_owned()))
     }
 }
 

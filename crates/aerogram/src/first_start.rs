@@ -1,5 +1,7 @@
 //! What a new installation needs before anybody can use it: an app, and a person who knows its secrets.
 
+use std::net::SocketAddr;
+
 use anyhow::{Context, Result};
 use engine::{CreatedApp, Engine, Error, NewApp};
 use model::app::Mode;
@@ -12,6 +14,7 @@ use crate::output;
 pub(crate) async fn ensure_app(
     engine: &Engine,
     node: &Node,
+    address: SocketAddr,
     folder: &DataFolder,
     named: Option<AppCredentials>,
 ) -> Result<()> {
@@ -23,7 +26,7 @@ pub(crate) async fn ensure_app(
     }
     let new = new_app("Development", None);
     let app = engine.create_app(new, None).await.context("The first app cannot be made.")?;
-    show(&app, node, folder)
+    show(&app, node, address, folder)
 }
 
 async fn ensure_named_app(engine: &Engine, credentials: AppCredentials) -> Result<()> {
@@ -47,10 +50,10 @@ fn new_app(name: &str, credentials: Option<AppCredentials>) -> NewApp {
     NewApp { name: name.to_owned(), mode: Mode::Development, key, app_secret, master_secret }
 }
 
-fn show(app: &CreatedApp, node: &Node, folder: &DataFolder) -> Result<()> {
+fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder) -> Result<()> {
     let url = match &node.public_url {
         Some(url) => url.to_string(),
-        None => format!("http://{}", node.listen),
+        None => format!("http://{address}"),
     };
     let token = match &node.data.operator_token {
         Some(_) => "the one in the settings".to_owned(),

@@ -10,11 +10,11 @@ mod run;
 mod telemetry;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use commands::Cli;
-use config::Refusal;
+use config::{Refusal, Unusable};
 
 /// The exit code for a command line or a setting that cannot be used, as clap has it.
 const USAGE: u8 = 2;
@@ -29,13 +29,13 @@ fn main() -> ExitCode {
     match commands::run(cli) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Unusable>() => complain(&error, ExitCode::from(USAGE)),
         Err(error) => complain(&error, ExitCode::FAILURE),
     }
 }
 
 fn complain(error: &anyhow::Error, code: ExitCode) -> ExitCode {
-    // When standard error is gone too, the exit code has to do.
-    drop(writeln!(io::stderr(), "aerogram: {error:#}"));
+    output::note(format_args!("aerogram: {error:#}"));
     code
 }
 

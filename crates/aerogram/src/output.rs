@@ -1,4 +1,4 @@
-//! Standard output: what a command was asked for. Logs and errors go to standard error.
+//! What commands print: what they were asked for to standard output, remarks to standard error.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -10,6 +10,12 @@ pub(crate) fn line(text: fmt::Arguments<'_>) -> Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
+}
+
+/// Writes one line beside the output, for the person who waits for it.
+pub(crate) fn note(text: fmt::Arguments<'_>) {
+    // A note that nobody can read is no reason to stop.
+    drop(writeln!(io::stderr(), "{text}"));
 }
 
 /// Writes rows under a heading, each column as wide as its widest cell.

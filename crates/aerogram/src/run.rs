@@ -45,7 +45,8 @@ async fn run(node: &Node) -> Result<ExitCode> {
     let listener = TcpListener::bind(node.listen).await;
     let listener =
         listener.with_context(|| format!("The address {} cannot be listened on.", node.listen))?;
-    first_start::ensure_app(&engine, node, &folder, credentials).await?;
+    let address = listener.local_addr().context("The address listened on is unknown.")?;
+    first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
 
     let (stop_listening, stopped_listening) = watch::channel(false);
     let (stop_working, stopped_working) = watch::channel(false);
@@ -58,7 +59,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
     };
     let router = api::router(engine, settings);
     let server = tokio::spawn(api::serve(listener, router, stopped_listening));
-    tracing::info!(listen = %node.listen, %database, roles = ?node.roles, version = env!("CARGO_PKG_VERSION"), "serving");
+    tracing::info!(listen = %address, %database, roles = ?node.roles, version = env!("CARGO_PKG_VERSION"), "serving");
 
     until_told_to_stop().await?;
     tracing::info!("stopping");

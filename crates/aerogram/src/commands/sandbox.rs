@@ -78,6 +78,7 @@ impl Sandbox {
         let query = self.filter();
         let query = query.strip_prefix('&').map_or_else(String::new, |query| format!("?{query}"));
         let mut body = client.stream(&format!("/api/sandbox/stream{query}")).await?;
+        output::note(format_args!("Waiting for deliveries. Control-C ends this."));
         let mut events = EventReader::default();
         while let Some(chunk) = body.chunk().await? {
             for event in events.feed(&chunk) {

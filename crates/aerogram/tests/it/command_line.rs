@@ -1,13 +1,8 @@
 //! The program from outside: exit codes, and complaints a person can act on.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-fn aerogram(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_aerogram"));
-    command.current_dir(folder).env_clear();
-    command
-}
+use crate::server::aerogram;
 
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
@@ -49,7 +44,7 @@ fn half_of_the_first_app_is_refused_before_anything_is_made() {
         .args(["serve", "--app-key", "abcdefghijklmnopqrstuv"])
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let complaint = stderr(&output);
     assert!(complaint.contains("app_secret and master_secret is not set"), "{complaint}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -3,4 +3,8 @@
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
+mod operator_story;
+#[cfg(test)]
+mod server;
+#[cfg(test)]
 mod tidy;

@@ -1,0 +1,72 @@
+//! The program running as a server, started and stopped as an operator would.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) url: String,
+    /// What it says on standard output until it ends.
+    stdout: Option<std::process::ChildStdout>,
+    log: Option<std::thread::JoinHandle<String>>,
+}
+
+pub(crate) fn aerogram(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_aerogram"));
+    command.current_dir(folder).env_clear();
+    command
+}
+
+impl Server {
+    /// Starts on a free port and returns when it serves.
+    pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let mut child = aerogram(folder)
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "json"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        let url = loop {
+            let start = said.len();
+            assert_ne!(log.read_line(&mut said).unwrap(), 0, "the server ended:\n{said}");
+            let Ok(line) = serde_json::from_str::<Value>(&said[start..]) else { continue };
+            if line["message"] == "serving" {
+                break format!("http://{}", line["listen"].as_str().unwrap());
+            }
+        };
+        let stdout = child.stdout.take();
+        // Read on, so that the server never waits for its log to be read.
+        let log = std::thread::spawn(move || {
+            log.read_to_string(&mut said).unwrap();
+            said
+        });
+        Self { child, url, stdout, log: Some(log) }
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    /// Waits for the end. Returns the exit code (`None` after a signal), standard output and the log.
+    pub(crate) fn wait(mut self) -> (Option<i32>, String, String) {
+        let mut said = String::new();
+        self.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        let code = self.child.wait().unwrap().code();
+        (code, said, self.log.take().unwrap().join().unwrap())
+    }
+}
+
+impl Drop for Server {
+    /// A failed test leaves no server behind.
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
