@@ -137,7 +137,7 @@ impl Client {
             request = request.header(CONTENT_TYPE, "application/json");
         }
         let request =
-            request.body(body.unwrap_or_default()).context("The request cannot be built.")?;
+            request.body(body.unwrap_or_default()).context("The request cannot be built")?;
         self.http.open(request).await.map_err(|error| self.unreachable(&error))
     }
 
@@ -155,7 +155,7 @@ impl Client {
 impl Reply {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.0)
-            .context("The server's answer has an unexpected form; do the versions match?")
+            .context("The server's answer has an unexpected form (do the versions match?)")
     }
 
     /// The server's JSON as it came.

@@ -79,17 +79,17 @@ impl Operator {
 
 fn one_thread(command: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.context("The runtime cannot be started.")?.block_on(command)
+    runtime.context("The runtime cannot be started")?.block_on(command)
 }
 
 /// The bytes of a file, or of standard input for `-`. The server judges what they are.
 fn read_input(path: &Path) -> Result<Bytes> {
     if path != Path::new("-") {
         return Ok(std::fs::read(path)
-            .with_context(|| format!("{} cannot be read.", path.display()))?
+            .with_context(|| format!("{} cannot be read", path.display()))?
             .into());
     }
     let mut body = Vec::new();
-    std::io::stdin().read_to_end(&mut body).context("Standard input cannot be read.")?;
+    std::io::stdin().read_to_end(&mut body).context("Standard input cannot be read")?;
     Ok(body.into())
 }

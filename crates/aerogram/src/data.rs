@@ -40,7 +40,7 @@ impl DataFolder {
             return Ok(());
         }
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
-        made.with_context(|| format!("The data folder {} cannot be made.", self.0.display()))
+        made.with_context(|| format!("The data folder {} cannot be made", self.0.display()))
     }
 
     pub(crate) fn operator_token_path(&self) -> PathBuf {
@@ -86,7 +86,7 @@ impl DataFolder {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => {
                     return Err(error)
-                        .with_context(|| format!("{} cannot be examined.", path.display()));
+                        .with_context(|| format!("{} cannot be examined", path.display()));
                 }
             }
         }
@@ -105,12 +105,11 @@ fn read_private(path: &Path) -> Result<Option<String>> {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => {
-            return Err(error).with_context(|| format!("{} cannot be read.", path.display()));
+            return Err(error).with_context(|| format!("{} cannot be read", path.display()));
         }
     };
     let mut text = String::new();
-    file.read_to_string(&mut text)
-        .with_context(|| format!("{} cannot be read.", path.display()))?;
+    file.read_to_string(&mut text).with_context(|| format!("{} cannot be read", path.display()))?;
     Ok(Some(text.trim().to_owned()))
 }
 
@@ -133,7 +132,7 @@ fn make_private(path: &Path, content: &str) -> Result<()> {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         Err(error) => {
-            return Err(error).with_context(|| format!("{} cannot be made.", path.display()));
+            return Err(error).with_context(|| format!("{} cannot be made", path.display()));
         }
     }
     if let Err(error) = cleaned {

@@ -25,7 +25,7 @@ pub(crate) async fn ensure_app(
         return Ok(());
     }
     let new = new_app("Development", None);
-    let app = engine.create_app(new, None).await.context("The first app cannot be made.")?;
+    let app = engine.create_app(new, None).await.context("The first app cannot be made")?;
     show(&app, node, address, folder)
 }
 
@@ -35,7 +35,7 @@ async fn ensure_named_app(engine: &Engine, credentials: AppCredentials) -> Resul
         Ok(_) => tracing::info!(app = %key, "created the app named by the settings"),
         // It is there already, with the secrets it has now.
         Err(Error::Conflict(_)) => {}
-        Err(error) => return Err(error).context("The app named by app_key cannot be made."),
+        Err(error) => return Err(error).context("The app named by app_key cannot be made"),
     }
     Ok(())
 }

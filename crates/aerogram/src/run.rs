@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use engine::{Engine, SealKey, Worker};
 use model::time::Clock;
 use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use crate::config::{Node, Role};
 use crate::data::DataFolder;
@@ -17,7 +18,7 @@ use crate::{first_start, telemetry};
 pub(crate) fn serve(node: &Node) -> Result<ExitCode> {
     telemetry::start(&node.logging)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.context("The runtime cannot be started.")?.block_on(run(node))
+    runtime.context("The runtime cannot be started")?.block_on(run(node))
 }
 
 async fn run(node: &Node) -> Result<ExitCode> {
@@ -34,7 +35,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
     let database = &node.data.database;
     let store = Store::open(database)
         .await
-        .with_context(|| format!("The database {database} cannot be opened."))?;
+        .with_context(|| format!("The database {database} cannot be opened"))?;
     let settings = engine::Settings {
         seal_key: SealKey::new(&folder.ensure_secrets_key()?),
         allow_private_addresses: node.allow_private_addresses,
@@ -44,31 +45,40 @@ async fn run(node: &Node) -> Result<ExitCode> {
     // Listen before making the first app: its secrets are shown once, which must not happen in a start that fails.
     let listener = TcpListener::bind(node.listen).await;
     let listener =
-        listener.with_context(|| format!("The address {} cannot be listened on.", node.listen))?;
-    let address = listener.local_addr().context("The address listened on is unknown.")?;
+        listener.with_context(|| format!("The address {} cannot be listened on", node.listen))?;
+    let address = listener.local_addr().context("The address listened on is unknown")?;
     first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
 
-    let (stop_listening, stopped_listening) = watch::channel(false);
-    let (stop_working, stopped_working) = watch::channel(false);
-    let worker = node
-        .has(Role::Worker)
-        .then(|| tokio::spawn(Worker::new(engine.clone()).run(stopped_working)));
+    let (stop_listening, listening_stops) = watch::channel(false);
+    let (stop_working, working_stops) = watch::channel(false);
+    let mut background = JoinSet::new();
+    let (follower, stops) = (engine.clone(), working_stops.clone());
+    background.spawn(async move { follower.follow(stops).await });
+    if node.has(Role::Worker) {
+        background.spawn(Worker::new(engine.clone()).run(working_stops));
+    }
     let settings = api::Settings {
         public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()),
         operator_token: operator_token.reveal().to_owned(),
     };
     let router = api::router(engine, settings);
-    let server = tokio::spawn(api::serve(listener, router, stopped_listening));
-    tracing::info!(listen = %address, %database, roles = ?node.roles, version = env!("CARGO_PKG_VERSION"), "serving");
+    let mut server = tokio::spawn(api::serve(listener, router, listening_stops));
+    let version = env!("CARGO_PKG_VERSION");
+    tracing::info!(listen = %address, %database, roles = ?node.roles, version, "serving");
 
-    until_told_to_stop().await?;
+    tokio::select! {
+        told = until_told_to_stop() => told?,
+        // Better to end and be started again than to go on with half of the parts.
+        _ = &mut server => bail!("The server ended unexpectedly."),
+        Some(_) = background.join_next() => bail!("The background work ended unexpectedly."),
+    }
     tracing::info!("stopping");
     tokio::spawn(end_at_second_signal());
     stop_listening.send_replace(true);
-    server.await.context("The server stopped unexpectedly.")?;
+    server.await.context("The server failed while it stopped")?;
     stop_working.send_replace(true);
-    if let Some(worker) = worker {
-        worker.await.context("The worker stopped unexpectedly.")?;
+    while let Some(ended) = background.join_next().await {
+        ended.context("The background work failed while it stopped")?;
     }
     store.close().await;
     tracing::info!("stopped");
@@ -77,8 +87,8 @@ async fn run(node: &Node) -> Result<ExitCode> {
 
 /// Waits for SIGTERM (service managers, containers) or SIGINT (the keyboard).
 async fn until_told_to_stop() -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for.")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for.")?;
+    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for")?;
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}

@@ -25,5 +25,5 @@ pub(crate) fn start(logging: &Logging) -> Result<()> {
             registry.with(layer).try_init()
         }
     };
-    started.context("Logging was started twice.")
+    started.context("Logging was started twice")
 }

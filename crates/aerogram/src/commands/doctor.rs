@@ -68,7 +68,7 @@ impl Doctor {
                         bail!("There is no {}; it is made when the service starts.", path.display())
                     }
                     Err(error) => {
-                        Err(error).with_context(|| format!("{} cannot be used.", path.display()))
+                        Err(error).with_context(|| format!("{} cannot be used", path.display()))
                     }
                 }
             }

@@ -26,7 +26,7 @@ impl Migrate {
         // Opening a database is what migrates it.
         let store = Store::open(database)
             .await
-            .with_context(|| format!("The database {database} cannot be opened."))?;
+            .with_context(|| format!("The database {database} cannot be opened"))?;
         store.close().await;
         output::line(format_args!("{database} is up to date."))?;
         Ok(ExitCode::SUCCESS)

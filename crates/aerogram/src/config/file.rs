@@ -21,7 +21,7 @@ struct FileValue {
 impl SettingsFile {
     pub(crate) fn read(path: &Path, known: &[String]) -> Result<Self> {
         let text = std::fs::read_to_string(path)
-            .with_context(|| format!("The settings file {} cannot be read.", path.display()))?;
+            .with_context(|| format!("The settings file {} cannot be read", path.display()))?;
         Self::parse(path, &text, known)
     }
 

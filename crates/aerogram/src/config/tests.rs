@@ -194,7 +194,7 @@ fn a_named_file_must_exist() {
     given.arguments.pop();
     given.arguments.push("/nonexistent/settings.toml".into());
     assert!(
-        given.refusal().starts_with("The settings file /nonexistent/settings.toml cannot be read.")
+        given.refusal().starts_with("The settings file /nonexistent/settings.toml cannot be read")
     );
 }
 
