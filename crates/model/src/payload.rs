@@ -1,18 +1,30 @@
 //! The push object: who a push is for, what it says on each platform, and how it is sent.
 
 pub mod actions;
+pub mod amazon;
+pub mod android;
 pub mod campaigns;
 pub mod color;
 pub mod content;
 pub mod decimal;
 pub mod device_types;
+pub mod email;
 pub mod expiry;
 pub mod extra;
 pub mod http_url;
 pub mod in_app;
 pub mod interactive;
+pub mod ios;
+pub mod live_event;
 pub mod message;
+pub mod mms;
+pub mod notification;
+pub mod open;
 pub mod options;
 pub mod orchestration;
 pub mod references;
+pub mod sms;
+pub mod style;
 pub mod template;
+pub mod web;
+pub mod wns;

@@ -14,8 +14,7 @@ use crate::limits;
 use crate::tag::Tag;
 
 pub use changes::{
-    AttributeChange, CustomEvent, Subject, SubscriptionChange, SubscriptionOperation, TagChange,
-    TagOperation,
+    AttributeChange, CustomEvent, Subject, SubscriptionChange, SubscriptionOperation, TagChange, TagOperation,
 };
 pub use open::{InlinePage, LandingPage, OpenAction, SceneContent, SceneTemplate};
 
@@ -47,9 +46,7 @@ impl Actions {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         if matches!(at.json(), Json::Object(entries) if entries.is_empty()) {
-            return at.invalid(
-                "At least one action must be given; leave 'actions' out when there is none.",
-            );
+            return at.invalid("At least one action must be given; leave 'actions' out when there is none.");
         }
         let add_tag = fields.optional("add_tag", tags);
         let remove_tag = fields.optional("remove_tag", tags);
@@ -59,11 +56,9 @@ impl Actions {
         let app_defined = own.as_ref().and_then(app_defined);
         let add_custom_event = fields.optional("add_custom_event", CustomEvent::parse);
         let changes = 1..=limits::CHANGES_PER_ACTION;
-        let attributes =
-            fields.optional("attributes", |at| at.array(changes.clone(), AttributeChange::parse));
+        let attributes = fields.optional("attributes", |at| at.array(changes.clone(), AttributeChange::parse));
         let tags = fields.optional("tags", |at| at.array(changes.clone(), TagChange::parse));
-        let subscription_list =
-            fields.optional("subscription_list", |at| at.array(changes, SubscriptionChange::parse));
+        let subscription_list = fields.optional("subscription_list", |at| at.array(changes, SubscriptionChange::parse));
         fields.finish();
         let actions = Self {
             add_tag,

@@ -10,15 +10,15 @@ use crate::json::At;
 pub struct Color(String);
 
 impl Color {
+    pub fn new(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix('#')?;
+        let is_color = digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        is_color.then(|| Self(text.to_owned()))
+    }
+
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        let text = at.string()?;
-        let is_color = text.strip_prefix('#').is_some_and(|digits| {
-            digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit())
-        });
-        if !is_color {
-            return at.invalid("A color has the form #rrggbb, such as #0a6fb3.");
-        }
-        Some(Self(text.to_owned()))
+        let color = Self::new(at.string()?);
+        color.or_else(|| at.invalid("A color has the form #rrggbb, such as #0a6fb3."))
     }
 
     pub fn as_str(&self) -> &str {
@@ -37,15 +37,8 @@ mod tests {
             let color = parse(body.as_bytes(), Color::parse).unwrap();
             assert_eq!(serde_json::to_string(&color).unwrap(), body);
         }
-        for body in [
-            r#""red""#,
-            r##""#fff""##,
-            r##""#0a6fb""##,
-            r##""#0a6fbg""##,
-            r##""#é6fb3""##,
-            r#""0a6fb3""#,
-            "0",
-        ] {
+        for body in [r#""red""#, r##""#fff""##, r##""#0a6fb""##, r##""#0a6fbg""##, r##""#é6fb3""##, r#""0a6fb3""#, "0"]
+        {
             parse(body.as_bytes(), Color::parse).unwrap_err();
         }
     }

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use uuid::Uuid;
 
+use crate::ids::Id;
 use crate::json::{At, Fields};
 use crate::limits;
+
+pub enum TemplateKind {}
+/// One stored template.
+pub type TemplateId = Id<TemplateKind>;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Template {
@@ -20,7 +24,7 @@ pub struct Template {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TemplateSource {
-    TemplateId(Uuid),
+    TemplateId(TemplateId),
     ExternalId(String),
     /// The texts themselves, by the name of the field they fill.
     Fields(BTreeMap<String, String>),
@@ -39,33 +43,24 @@ impl Template {
     pub fn take(fields: &mut Fields<'_>, text_fields: &[&str]) -> Option<Self> {
         let template = fields.take("template")?;
         for key in text_fields.iter().filter(|key| fields.has(key)) {
-            fields.at().invalid_key::<()>(
-                key,
-                format!("'{key}' comes from the template; leave one of the two out."),
-            );
+            fields.at().invalid_key::<()>(key, format!("'{key}' comes from the template; leave one of the two out."));
         }
         Self::parse(&template, text_fields)
     }
 
     fn parse(at: &At<'_>, text_fields: &[&str]) -> Option<Self> {
         let mut fields = at.object()?;
-        let n_sources =
-            ["template_id", "external_id", "fields"].iter().filter(|key| fields.has(key)).count();
-        let template_id = fields.optional("template_id", uuid).map(TemplateSource::TemplateId);
-        let external_id = fields
-            .optional("external_id", |id| id.text(1..=limits::EXTERNAL_ID_CHARS))
-            .map(TemplateSource::ExternalId);
-        let inline = fields
-            .optional("fields", |inline| parse_fields(inline, text_fields))
-            .map(TemplateSource::Fields);
+        let n_sources = ["template_id", "external_id", "fields"].iter().filter(|key| fields.has(key)).count();
+        let template_id = fields.optional("template_id", TemplateId::parse).map(TemplateSource::TemplateId);
+        let external_id =
+            fields.optional("external_id", |id| id.text(1..=limits::EXTERNAL_ID_CHARS)).map(TemplateSource::ExternalId);
+        let inline = fields.optional("fields", |inline| parse_fields(inline, text_fields)).map(TemplateSource::Fields);
         let variable_defaults = fields.optional("variable_defaults", |defaults| {
             defaults.array(0..=limits::TEMPLATE_VARIABLES, VariableDefault::parse)
         });
         fields.finish();
         if n_sources != 1 {
-            return at.invalid(
-                "A template is exactly one of 'template_id', 'external_id' and 'fields'.",
-            );
+            return at.invalid("A template is exactly one of 'template_id', 'external_id' and 'fields'.");
         }
         Some(Self { source: template_id.or(external_id).or(inline)?, variable_defaults })
     }
@@ -89,13 +84,6 @@ impl VariableDefault {
     }
 }
 
-fn uuid(at: &At<'_>) -> Option<Uuid> {
-    match Uuid::parse_str(at.string()?) {
-        Ok(uuid) => Some(uuid),
-        Err(_) => at.invalid("This must be a UUID."),
-    }
-}
-
 fn parse_fields(at: &At<'_>, text_fields: &[&str]) -> Option<BTreeMap<String, String>> {
     let mut fields = at.object()?;
     let texts: Vec<_> = text_fields
@@ -105,10 +93,7 @@ fn parse_fields(at: &At<'_>, text_fields: &[&str]) -> Option<BTreeMap<String, St
     let n_known = text_fields.iter().filter(|key| fields.has(key)).count();
     fields.finish();
     if n_known == 0 {
-        return at.invalid(format!(
-            "At least one of these fields must be given: {}.",
-            text_fields.join(", ")
-        ));
+        return at.invalid(format!("At least one of these fields must be given: {}.", text_fields.join(", ")));
     }
     Some(texts.into_iter().collect())
 }

@@ -101,8 +101,7 @@ impl Subject {
 impl AttributeChange {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let sets =
-            fields.required("action", |action| action.choice(&[("set", true), ("remove", false)]));
+        let sets = fields.required("action", |action| action.choice(&[("set", true), ("remove", false)]));
         let subject = fields.required("type", Subject::parse);
         let name = fields.required("name", |name| name.text(1..=limits::ATTRIBUTE_NAME_CHARS));
         let value = match sets {
@@ -133,8 +132,7 @@ impl TagChange {
             action.choice(&[("add", TagOperation::Add), ("remove", TagOperation::Remove)])
         });
         let group = fields.optional("group", TagGroup::parse);
-        let tags = fields
-            .required("tags", |tags| tags.one_or_many(1..=limits::TAGS_PER_OPERATION, Tag::parse));
+        let tags = fields.required("tags", |tags| tags.one_or_many(1..=limits::TAGS_PER_OPERATION, Tag::parse));
         fields.finish();
         Some(Self { subject: subject?, operation: operation?, group, tags: tags? })
     }
@@ -150,10 +148,8 @@ impl SubscriptionChange {
                 ("unsubscribe", SubscriptionOperation::Unsubscribe),
             ])
         });
-        let list_id =
-            fields.required("list_id", |id| id.text(1..=limits::SUBSCRIPTION_LIST_ID_CHARS));
-        let scope =
-            fields.optional("scope", |scope| scope.text(1..=limits::SUBSCRIPTION_LIST_ID_CHARS));
+        let list_id = fields.required("list_id", |id| id.text(1..=limits::SUBSCRIPTION_LIST_ID_CHARS));
+        let scope = fields.optional("scope", |scope| scope.text(1..=limits::SUBSCRIPTION_LIST_ID_CHARS));
         fields.finish();
         Some(Self { subject: subject?, operation: operation?, list_id: list_id?, scope })
     }

@@ -2,10 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{
-    Actions, AttributeChange, CustomEvent, InlinePage, LandingPage, OpenAction, Subject,
-    SubscriptionChange,
-};
+use super::{Actions, AttributeChange, CustomEvent, InlinePage, LandingPage, OpenAction, Subject, SubscriptionChange};
 
 /// One action: its key in the API and every name devices have for it, the first being the one that is sent.
 struct Names {
@@ -22,12 +19,9 @@ const OPEN_LANDING_PAGE: Names = Names { key: "open", device: &["^p", "landing_p
 /// Devices have no name for these: nothing is sent.
 const OPEN_UNNAMED: Names = Names { key: "open", device: &[] };
 /// The long name comes first because the short one differs between platforms.
-const ADD_CUSTOM_EVENT: Names =
-    Names { key: "add_custom_event", device: &["add_custom_event_action", "^+ce", "^+e"] };
-const ATTRIBUTES: Names = Names {
-    key: "attributes",
-    device: &["^a", "set_attributes_action", "modify_attributes_action"],
-};
+const ADD_CUSTOM_EVENT: Names = Names { key: "add_custom_event", device: &["add_custom_event_action", "^+ce", "^+e"] };
+const ATTRIBUTES: Names =
+    Names { key: "attributes", device: &["^a", "set_attributes_action", "modify_attributes_action"] };
 const TAGS: Names = Names { key: "tags", device: &["^t", "tag_action"] };
 const SUBSCRIPTION_LIST: Names = Names {
     key: "subscription_list",
@@ -53,18 +47,13 @@ impl Actions {
         name(&ATTRIBUTES, self.attributes.as_deref().map(attributes_value));
         name(&TAGS, self.tags.as_ref().map(|changes| json!(changes)));
         name(&SUBSCRIPTION_LIST, self.subscription_list.as_deref().map(subscriptions_value));
-        named.extend(
-            self.app_defined.iter().flatten().map(|(name, value)| (name.clone(), value.clone())),
-        );
+        named.extend(self.app_defined.iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
         named
     }
 
     /// The API key of the action that is given here and goes by this name, in the API or on devices.
     pub(super) fn action_called(&self, name: &str) -> Option<&'static str> {
-        self.given()
-            .into_iter()
-            .find(|names| names.key == name || names.device.contains(&name))
-            .map(|names| names.key)
+        self.given().into_iter().find(|names| names.key == name || names.device.contains(&name)).map(|names| names.key)
     }
 
     /// Whether a device would find this name among the actions, given or app-defined.
@@ -100,12 +89,8 @@ fn open_names(open: &OpenAction) -> &'static Names {
 fn open_value(open: &OpenAction, page_url: impl Fn(&InlinePage) -> String) -> Option<Value> {
     match open {
         OpenAction::Url { content } | OpenAction::DeepLink { content, .. } => Some(json!(content)),
-        OpenAction::LandingPage { content: LandingPage::Hosted { url } } => {
-            Some(json!({"url": url}))
-        }
-        OpenAction::LandingPage { content: LandingPage::Inline(page) } => {
-            Some(json!({"url": page_url(page)}))
-        }
+        OpenAction::LandingPage { content: LandingPage::Hosted { url } } => Some(json!({"url": url})),
+        OpenAction::LandingPage { content: LandingPage::Inline(page) } => Some(json!({"url": page_url(page)})),
         OpenAction::Scene { .. } | OpenAction::Home => None,
     }
 }
@@ -126,16 +111,13 @@ fn event_value(event: &CustomEvent) -> Value {
 fn attributes_value(changes: &[AttributeChange]) -> Value {
     let mut by_subject = json!({});
     for change in changes {
-        let (AttributeChange::Set { subject, .. } | AttributeChange::Remove { subject, .. }) =
-            change;
+        let (AttributeChange::Set { subject, .. } | AttributeChange::Remove { subject, .. }) = change;
         let subject = match subject {
             Subject::Channel => "channel",
             Subject::Contact => "named_user",
         };
         match change {
-            AttributeChange::Set { name, value, .. } => {
-                by_subject[subject]["set"][name] = value.clone()
-            }
+            AttributeChange::Set { name, value, .. } => by_subject[subject]["set"][name] = value.clone(),
             AttributeChange::Remove { name, .. } => match &mut by_subject[subject]["remove"] {
                 Value::Array(names) => names.push(json!(name)),
                 not_yet => *not_yet = json!([name]),
@@ -148,8 +130,7 @@ fn attributes_value(changes: &[AttributeChange]) -> Value {
 /// Devices say `list` where the API says `list_id`.
 fn subscriptions_value(changes: &[SubscriptionChange]) -> Value {
     let for_device = |change: &SubscriptionChange| {
-        let mut value =
-            json!({"type": change.subject, "action": change.operation, "list": change.list_id});
+        let mut value = json!({"type": change.subject, "action": change.operation, "list": change.list_id});
         if let Some(scope) = &change.scope {
             value["scope"] = json!(scope);
         }

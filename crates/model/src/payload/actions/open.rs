@@ -1,12 +1,12 @@
 //! What a tap opens: a URL, a place in the app, or a page made for this push.
 
 use serde::Serialize;
-use uuid::Uuid;
 
 use crate::json::At;
 use crate::limits;
 use crate::payload::content::{ContentEncoding, ContentType};
 use crate::payload::http_url::HttpUrl;
+use crate::payload::template::TemplateId;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -55,7 +55,7 @@ pub struct SceneContent {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SceneTemplate {
-    pub template_id: Uuid,
+    pub template_id: TemplateId,
 }
 
 #[derive(Clone, Copy)]
@@ -79,21 +79,18 @@ impl OpenAction {
         ];
         let kind = fields.required("type", |kind| kind.choice(&kinds))?;
         let action = match kind {
-            Kind::Url => fields
-                .required("content", |url| url.text(1..=usize::MAX))
-                .map(|content| OpenAction::Url { content }),
+            Kind::Url => {
+                fields.required("content", |url| url.text(1..=usize::MAX)).map(|content| OpenAction::Url { content })
+            }
             Kind::DeepLink => {
-                let content =
-                    fields.required("content", |link| link.text(1..=limits::DEEP_LINK_CHARS));
+                let content = fields.required("content", |link| link.text(1..=limits::DEEP_LINK_CHARS));
                 let fallback_url = fields.optional("fallback_url", HttpUrl::parse);
                 content.map(|content| OpenAction::DeepLink { content, fallback_url })
             }
-            Kind::LandingPage => fields
-                .required("content", LandingPage::parse)
-                .map(|content| OpenAction::LandingPage { content }),
-            Kind::Scene => fields
-                .required("content", SceneContent::parse)
-                .map(|content| OpenAction::Scene { content }),
+            Kind::LandingPage => {
+                fields.required("content", LandingPage::parse).map(|content| OpenAction::LandingPage { content })
+            }
+            Kind::Scene => fields.required("content", SceneContent::parse).map(|content| OpenAction::Scene { content }),
             Kind::Home => Some(OpenAction::Home),
         };
         fields.finish();
@@ -113,18 +110,13 @@ impl LandingPage {
         let body = fields.required("body", |body| {
             let text = body.text(1..=limits::LANDING_PAGE_CHARS)?;
             if content_encoding.unwrap_or(ContentEncoding::Utf8).decode(&text).is_none() {
-                return body
-                    .invalid("This is not valid base64, which 'content_encoding' says it is.");
+                return body.invalid("This is not valid base64, which 'content_encoding' says it is.");
             }
             Some(text)
         });
         let content_type = fields.required("content_type", ContentType::parse);
         fields.finish();
-        Some(LandingPage::Inline(InlinePage {
-            body: body?,
-            content_type: content_type?,
-            content_encoding,
-        }))
+        Some(LandingPage::Inline(InlinePage { body: body?, content_type: content_type?, content_encoding }))
     }
 }
 
@@ -141,11 +133,7 @@ impl SceneContent {
         let mut fields = at.object()?;
         let template = fields.required("template", |template| {
             let mut fields = template.object()?;
-            let template_id =
-                fields.required("template_id", |id| match Uuid::parse_str(id.string()?) {
-                    Ok(uuid) => Some(uuid),
-                    Err(_) => id.invalid("This must be a UUID."),
-                });
+            let template_id = fields.required("template_id", TemplateId::parse);
             fields.finish();
             Some(SceneTemplate { template_id: template_id? })
         });

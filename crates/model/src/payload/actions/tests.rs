@@ -6,8 +6,7 @@ use super::*;
 use crate::json::parse;
 
 fn read(body: &Value) -> Result<Actions, String> {
-    parse(body.to_string().as_bytes(), Actions::parse)
-        .map_err(|problems| problems.first().path.clone())
+    parse(body.to_string().as_bytes(), Actions::parse).map_err(|problems| problems.first().path.clone())
 }
 
 #[test]
@@ -45,8 +44,7 @@ fn good_actions_print_as_they_came() {
 
 #[test]
 fn mistakes_are_reported_where_they_are() {
-    let landing_page =
-        |content: Value| json!({"open": {"type": "landing_page", "content": content}});
+    let landing_page = |content: Value| json!({"open": {"type": "landing_page", "content": content}});
     for (body, path) in [
         (json!(null), ""),
         (json!({}), ""),
@@ -65,15 +63,9 @@ fn mistakes_are_reported_where_they_are() {
         (json!({"open": {"type": "uri", "content": "x"}}), "open.type"),
         (json!({"open": {"type": "url"}}), "open.content"),
         (json!({"open": {"type": "url", "content": ""}}), "open.content"),
-        (
-            json!({"open": {"type": "url", "content": "x", "fallback_url": "http://x"}}),
-            "open.fallback_url",
-        ),
+        (json!({"open": {"type": "url", "content": "x", "fallback_url": "http://x"}}), "open.fallback_url"),
         (json!({"open": {"type": "deep_link", "content": "x".repeat(1025)}}), "open.content"),
-        (
-            json!({"open": {"type": "deep_link", "content": "x", "fallback_url": "x"}}),
-            "open.fallback_url",
-        ),
+        (json!({"open": {"type": "deep_link", "content": "x", "fallback_url": "x"}}), "open.fallback_url"),
         (json!({"open": {"type": "home", "content": "x"}}), "open.content"),
         (
             json!({"open": {"type": "scene", "content": {"template": {"template_id": "x"}}}}),
@@ -83,40 +75,25 @@ fn mistakes_are_reported_where_they_are() {
         (landing_page(json!({"body": "<p>"})), "open.content.content_type"),
         (landing_page(json!({"content_type": "text/html"})), "open.content.body"),
         (landing_page(json!({"body": "", "content_type": "text/html"})), "open.content.body"),
-        (
-            landing_page(json!({"body": "x".repeat(8193), "content_type": "text/html"})),
-            "open.content.body",
-        ),
+        (landing_page(json!({"body": "x".repeat(8193), "content_type": "text/html"})), "open.content.body"),
         (landing_page(json!({"body": "x", "content_type": "html"})), "open.content.content_type"),
         (
             landing_page(json!({"body": "x", "content_type": "a/b", "content_encoding": "gzip"})),
             "open.content.content_encoding",
         ),
-        (
-            landing_page(json!({"body": "%", "content_type": "a/b", "content_encoding": "base64"})),
-            "open.content.body",
-        ),
+        (landing_page(json!({"body": "%", "content_type": "a/b", "content_encoding": "base64"})), "open.content.body"),
         (landing_page(json!({"url": "x"})), "open.content.url"),
         (landing_page(json!({"url": "https://x", "body": "x"})), "open.content.body"),
         (json!({"app_defined": []}), "app_defined"),
         (json!({"share": "x", "app_defined": {"^s": "y"}}), "app_defined.^s"),
         (json!({"share": "x", "app_defined": {"share_action": "y"}}), "app_defined.share_action"),
         (json!({"share": "x", "app_defined": {"share": "y"}}), "app_defined.share"),
-        (
-            json!({"add_tag": "x", "app_defined": {"add_tags_action": "y"}}),
-            "app_defined.add_tags_action",
-        ),
-        (
-            json!({"open": {"type": "url", "content": "x"}, "app_defined": {"^u": "y"}}),
-            "app_defined.^u",
-        ),
+        (json!({"add_tag": "x", "app_defined": {"add_tags_action": "y"}}), "app_defined.add_tags_action"),
+        (json!({"open": {"type": "url", "content": "x"}, "app_defined": {"^u": "y"}}), "app_defined.^u"),
         (json!({"add_custom_event": {"value": 1}}), "add_custom_event.name"),
         (json!({"add_custom_event": {"name": "x", "value": "1"}}), "add_custom_event.value"),
         (json!({"attributes": []}), "attributes"),
-        (
-            json!({"attributes": [{"action": "set", "type": "channel", "name": "a"}]}),
-            "attributes[0].value",
-        ),
+        (json!({"attributes": [{"action": "set", "type": "channel", "name": "a"}]}), "attributes[0].value"),
         (
             json!({"attributes": [{"action": "set", "type": "channel", "name": "a", "value": null}]}),
             "attributes[0].value",
@@ -125,10 +102,7 @@ fn mistakes_are_reported_where_they_are() {
             json!({"attributes": [{"action": "remove", "type": "channel", "name": "a", "value": 1}]}),
             "attributes[0].value",
         ),
-        (
-            json!({"attributes": [{"action": "set", "type": "user", "name": "a", "value": 1}]}),
-            "attributes[0].type",
-        ),
+        (json!({"attributes": [{"action": "set", "type": "user", "name": "a", "value": 1}]}), "attributes[0].type"),
         (json!({"tags": [{"type": "channel", "action": "set", "tags": ["t"]}]}), "tags[0].action"),
         (json!({"tags": [{"type": "channel", "action": "add", "tags": []}]}), "tags[0].tags"),
         (
@@ -182,10 +156,7 @@ fn devices_know_actions_by_short_names() {
     for (open, expected) in [
         (json!({"type": "url", "content": "https://e.com"}), json!({"^u": "https://e.com"})),
         (json!({"type": "deep_link", "content": "app://x"}), json!({"^d": "app://x"})),
-        (
-            json!({"type": "landing_page", "content": {"url": "https://e.com"}}),
-            json!({"^p": {"url": "https://e.com"}}),
-        ),
+        (json!({"type": "landing_page", "content": {"url": "https://e.com"}}), json!({"^p": {"url": "https://e.com"}})),
         (json!({"type": "home"}), json!({})),
     ] {
         let actions = read(&json!({"open": open})).unwrap();
@@ -197,9 +168,7 @@ fn devices_know_actions_by_short_names() {
 #[test]
 fn names_in_use() {
     let actions = read(&json!({"share": "x", "app_defined": {"mine": 1}})).unwrap();
-    for (name, used) in
-        [("^s", true), ("share_action", true), ("mine", true), ("share", false), ("^u", false)]
-    {
+    for (name, used) in [("^s", true), ("share_action", true), ("mine", true), ("share", false), ("^u", false)] {
         assert_eq!(actions.uses_device_name(name), used, "{name}");
     }
     assert!(actions.inline_page().is_none());

@@ -1,0 +1,154 @@
+//! What a push says: texts and actions for everybody, and overrides for each platform.
+
+mod effective;
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use super::actions::{Actions, InlinePage};
+use super::amazon::AmazonOverride;
+use super::android::AndroidOverride;
+use super::email::EmailOverride;
+use super::in_app::InApp;
+use super::interactive::Interactive;
+use super::ios::IosOverride;
+use super::mms::MmsOverride;
+use super::open::OpenOverride;
+use super::sms::SmsOverride;
+use super::web::WebOverride;
+use super::wns::WnsOverride;
+use crate::json::{At, Fields, Json};
+use crate::platform::OpenPlatform;
+
+pub use effective::OpenNotification;
+
+/// An override inherits `alert`, `actions` and `interactive` where it does not give its own. At least one key is given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Notification {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alert: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actions: Option<Actions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interactive: Option<Interactive>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ios: Option<Box<IosOverride>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub android: Option<Box<AndroidOverride>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amazon: Option<Box<AmazonOverride>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub web: Option<Box<WebOverride>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wns: Option<Box<WnsOverride>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sms: Option<Box<SmsOverride>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mms: Option<Box<MmsOverride>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<Box<EmailOverride>>,
+    /// Under the keys `open::<platform name>`.
+    #[serde(flatten, serialize_with = "print_open")]
+    pub open: BTreeMap<OpenPlatform, OpenOverride>,
+    /// Old clients put it here; it means the same as the `in_app` of the push.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_app: Option<Box<InApp>>,
+}
+
+impl Notification {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        if matches!(at.json(), Json::Object(entries) if entries.is_empty()) {
+            return at.invalid("A notification needs at least one key, such as 'alert'.");
+        }
+        let notification = Self {
+            alert: fields.optional("alert", At::any_text),
+            actions: fields.optional("actions", Actions::parse),
+            interactive: fields.optional("interactive", Interactive::parse),
+            ios: fields.optional("ios", IosOverride::parse).map(Box::new),
+            android: fields.optional("android", AndroidOverride::parse).map(Box::new),
+            amazon: fields.optional("amazon", AmazonOverride::parse).map(Box::new),
+            web: fields.optional("web", WebOverride::parse).map(Box::new),
+            wns: fields.optional("wns", WnsOverride::parse).map(Box::new),
+            sms: fields.optional("sms", SmsOverride::parse).map(Box::new),
+            mms: fields.optional("mms", MmsOverride::parse).map(Box::new),
+            email: fields.optional("email", EmailOverride::parse).map(Box::new),
+            in_app: fields.optional("in_app", InApp::parse).map(Box::new),
+            open: open_overrides(&mut fields),
+        };
+        if fields.has("sms") && fields.has("mms") {
+            at.invalid_key::<()>("mms", "A push is either a text message or a picture message: give 'sms' or 'mms'.");
+        }
+        notification.note_extra_conflicts(at);
+        Some(notification)
+    }
+
+    /// The landing pages that the service has to host, wherever in the notification they are opened.
+    pub fn inline_pages(&self) -> Vec<&InlinePage> {
+        let buttons = self.web.iter().flat_map(|web| web.buttons.iter().flatten());
+        let actions = [
+            self.actions.as_ref(),
+            self.ios.as_ref().and_then(|ios| ios.actions.as_ref()),
+            self.android.as_ref().and_then(|android| android.actions.as_ref()),
+            self.amazon.as_ref().and_then(|amazon| amazon.actions.as_ref()),
+            self.web.as_ref().and_then(|web| web.actions.as_ref()),
+            self.in_app.as_ref().and_then(|in_app| in_app.actions.as_ref()),
+        ];
+        let interactive = [
+            self.interactive.as_ref(),
+            self.ios.as_ref().and_then(|ios| ios.interactive.as_ref()),
+            self.android.as_ref().and_then(|android| android.interactive.as_ref()),
+            self.android.as_ref().and_then(|android| android.wearable.as_ref()?.interactive.as_ref()),
+            self.amazon.as_ref().and_then(|amazon| amazon.interactive.as_ref()),
+            self.web.as_ref().and_then(|web| web.interactive.as_ref()),
+            self.in_app.as_ref().and_then(|in_app| in_app.interactive.as_ref()),
+        ];
+        let interactive =
+            interactive.into_iter().flatten().chain(self.open.values().filter_map(|open| open.interactive.as_ref()));
+        actions
+            .into_iter()
+            .flatten()
+            .chain(buttons.filter_map(|button| button.actions.as_ref()))
+            .chain(interactive.flat_map(|interactive| interactive.button_actions.iter().flat_map(BTreeMap::values)))
+            .filter_map(Actions::inline_page)
+            .collect()
+    }
+
+    /// On iOS, actions and `extra` end up in one object, so that no name may stand for both.
+    fn note_extra_conflicts(&self, at: &At<'_>) {
+        let Some(ios) = &self.ios else { return };
+        let Some(actions) = ios.actions.as_ref().or(self.actions.as_ref()) else { return };
+        let keys = ios.extra.iter().flat_map(BTreeMap::keys);
+        for key in keys.filter(|key| actions.uses_device_name(key)) {
+            let message = format!("The key '{key}' stands for an action of this notification; choose another one.");
+            at.invalid_key::<()>(&format!("ios.extra.{key}"), message);
+        }
+    }
+}
+
+fn open_overrides(fields: &mut Fields<'_>) -> BTreeMap<OpenPlatform, OpenOverride> {
+    let mut overrides = BTreeMap::new();
+    for (key, at) in fields.rest() {
+        match key.strip_prefix("open::").map(OpenPlatform::new) {
+            Some(Ok(platform)) => {
+                if let Some(open) = OpenOverride::parse(&at) {
+                    overrides.insert(platform, open);
+                }
+            }
+            Some(Err(message)) => drop(at.invalid::<()>(message)),
+            None => drop(at.invalid::<()>(format!("The key '{key}' is not allowed in this context."))),
+        }
+    }
+    overrides
+}
+
+fn print_open<S: Serializer>(
+    overrides: &BTreeMap<OpenPlatform, OpenOverride>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(overrides.iter().map(|(platform, open)| (format!("open::{}", platform.as_str()), open)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! The override of an open platform, which the customer's own server turns into a message.
+
+use serde::Serialize;
+
+use super::extra::{self, TextExtra};
+use super::interactive::Interactive;
+use super::template::Template;
+use crate::json::At;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct OpenOverride {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alert: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// A URI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_attachment: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<TextExtra>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interactive: Option<Interactive>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Template>,
+}
+
+impl OpenOverride {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let text_fields = ["alert", "title", "summary", "media_attachment"];
+        let open = Self {
+            template: Template::take(&mut fields, &text_fields),
+            // A common client library sends null when the alert is not set.
+            alert: fields.nullable("alert", At::any_text),
+            title: fields.optional("title", At::any_text),
+            summary: fields.optional("summary", At::any_text),
+            media_attachment: fields.optional("media_attachment", |uri| uri.text(1..=usize::MAX)),
+            extra: fields.optional("extra", extra::text),
+            interactive: fields.optional("interactive", Interactive::parse),
+        };
+        fields.finish();
+        Some(open)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::json::parse;
+
+    fn read(body: &Value) -> Result<OpenOverride, String> {
+        parse(body.to_string().as_bytes(), OpenOverride::parse).map_err(|problems| problems.first().path.clone())
+    }
+
+    #[test]
+    fn good_and_bad() {
+        for body in [
+            json!({}),
+            json!({"alert": "a", "title": "t", "summary": "s", "media_attachment": "https://example.com/a.png",
+                "extra": {"a": "b"}, "interactive": {"type": "ua_share"}}),
+            json!({"template": {"fields": {"alert": "a", "media_attachment": "{{url}}"}}}),
+        ] {
+            assert_eq!(json!(read(&body).unwrap()), body);
+        }
+        assert_eq!(json!(read(&json!({"alert": null, "title": "t"})).unwrap()), json!({"title": "t"}));
+        for (body, path) in [
+            (json!([]), ""),
+            (json!({"alert": 1}), "alert"),
+            (json!({"title": null}), "title"),
+            (json!({"media_attachment": {"url": "https://example.com"}}), "media_attachment"),
+            (json!({"extra": {"a": ["b"]}}), "extra.a"),
+            (json!({"actions": {"share": "x"}}), "actions"),
+            (
+                json!({"interactive": {"type": "ua_share", "button_actions": {"share": {}}}}),
+                "interactive.button_actions.share",
+            ),
+        ] {
+            assert_eq!(read(&body).unwrap_err(), path, "{body}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The web override: what only browsers understand.
+
+use serde::Serialize;
+
+use super::actions::Actions;
+use super::expiry::Expiry;
+use super::extra::{self, TextExtra};
+use super::http_url::HttpUrl;
+use super::interactive::Interactive;
+use super::template::Template;
+use crate::json::At;
+use crate::limits;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WebOverride {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alert: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icon: Option<WebImage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<WebImage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<TextExtra>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub require_interaction: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_to_live: Option<Expiry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buttons: Option<Vec<WebButton>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actions: Option<Actions>,
+    /// Accepted because clients send it; browsers show `buttons`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interactive: Option<Interactive>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Template>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WebImage {
+    pub url: HttpUrl,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WebButton {
+    pub id: String,
+    pub label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actions: Option<Actions>,
+}
+
+impl WebOverride {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let web = Self {
+            template: Template::take(&mut fields, &["alert", "title"]),
+            alert: fields.optional("alert", At::any_text),
+            title: fields.optional("title", At::any_text),
+            icon: fields.optional("icon", WebImage::parse),
+            image: fields.optional("image", WebImage::parse),
+            extra: fields.optional("extra", extra::text),
+            require_interaction: fields.optional("require_interaction", At::boolean),
+            time_to_live: fields.optional("time_to_live", Expiry::parse),
+            buttons: fields.optional("buttons", buttons),
+            actions: fields.optional("actions", Actions::parse),
+            interactive: fields.optional("interactive", Interactive::parse),
+        };
+        fields.finish();
+        Some(web)
+    }
+}
+
+impl WebImage {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let url = fields.required("url", HttpUrl::parse);
+        fields.finish();
+        Some(Self { url: url? })
+    }
+}
+
+impl WebButton {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let id = fields.required("id", |id| id.text(1..=usize::MAX));
+        let label = fields.required("label", |label| label.text(1..=usize::MAX));
+        let actions = fields.optional("actions", Actions::parse);
+        fields.finish();
+        Some(Self { id: id?, label: label?, actions })
+    }
+}
+
+fn buttons(at: &At<'_>) -> Option<Vec<WebButton>> {
+    let buttons = at.array(1..=limits::WEB_BUTTONS, WebButton::parse)?;
+    if let [first, second] = buttons.as_slice()
+        && first.id == second.id
+    {
+        return at.invalid("Two buttons with the same id could not be told apart.");
+    }
+    Some(buttons)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::json::parse;
+
+    fn read(body: &Value) -> Result<WebOverride, String> {
+        parse(body.to_string().as_bytes(), WebOverride::parse).map_err(|problems| problems.first().path.clone())
+    }
+
+    #[test]
+    fn good_and_bad() {
+        let button = |id: &str| json!({"id": id, "label": "Go", "actions": {"open": {"type": "home"}}});
+        for body in [
+            json!({}),
+            json!({"alert": "a", "title": "t", "icon": {"url": "https://example.com/i.png"},
+                "image": {"url": "https://example.com/b.png"}, "extra": {"a": "b"}, "require_interaction": true}),
+            json!({"time_to_live": 60, "buttons": [button("one"), {"id": "two", "label": "No"}]}),
+            json!({"actions": {"open": {"type": "url", "content": "https://example.com"}}}),
+            json!({"interactive": {"type": "ua_share"}}),
+            json!({"template": {"fields": {"title": "x"}}}),
+        ] {
+            assert_eq!(json!(read(&body).unwrap()), body);
+        }
+        for (body, path) in [
+            (json!(null), ""),
+            (json!({"summary": "x"}), "summary"),
+            (json!({"icon": "https://example.com/i.png"}), "icon"),
+            (json!({"icon": {}}), "icon.url"),
+            (json!({"icon": {"url": "i.png"}}), "icon.url"),
+            (json!({"image": {"url": "https://example.com", "alt": "x"}}), "image.alt"),
+            (json!({"extra": {"a": 1}}), "extra.a"),
+            (json!({"require_interaction": "true"}), "require_interaction"),
+            (json!({"time_to_live": false}), "time_to_live"),
+            (json!({"buttons": []}), "buttons"),
+            (json!({"buttons": [button("1"), button("2"), button("3")]}), "buttons"),
+            (json!({"buttons": [button("1"), button("1")]}), "buttons"),
+            (json!({"buttons": [{"id": "x"}]}), "buttons[0].label"),
+            (json!({"buttons": [button("1"), {"id": "", "label": "x"}]}), "buttons[1].id"),
+            (json!({"buttons": [{"id": "x", "label": "x", "actions": {}}]}), "buttons[0].actions"),
+            (json!({"actions": {"open": {"type": "url"}}}), "actions.open.content"),
+            (json!({"template": {"external_id": "x"}, "title": "x"}), "title"),
+        ] {
+            assert_eq!(read(&body).unwrap_err(), path, "{body}");
+        }
+    }
+}
