@@ -77,8 +77,7 @@ proptest! {
 /// The plan where only a few channels matter, so that its large sets are looked up rather than merged.
 fn among_few(plan: &Plan) -> Plan {
     let few = Plan::Set([60_000, 63_000, 65_600, 66_001].into());
-    let wide =
-        Plan::Or((0..8).map(|term| Plan::Term(TermId(term))).chain([plan.clone()]).collect());
+    let wide = Plan::Or((0..8).map(|term| Plan::Term(TermId(term))).chain([plan.clone()]).collect());
     let both = Plan::And(vec![Plan::Term(TermId(0)), plan.clone()]);
     Plan::And(vec![few, Plan::Or(vec![both, Plan::Not(Box::new(wide))])])
 }
@@ -86,12 +85,7 @@ fn among_few(plan: &Plan) -> Plan {
 fn agree(index: &Index, naive: &Naive, plan: &Plan) -> Result<(), TestCaseError> {
     let expected = naive.resolve(plan);
     for plan in [plan.clone(), plan.clone().normalize()] {
-        prop_assert_eq!(
-            index.resolve(&plan).iter().collect::<Vec<_>>(),
-            &expected[..],
-            "{:?}",
-            plan
-        );
+        prop_assert_eq!(index.resolve(&plan).iter().collect::<Vec<_>>(), &expected[..], "{:?}", plan);
         prop_assert_eq!(index.count(&plan), expected.len() as u64, "{:?}", plan);
     }
     Ok(())
@@ -100,7 +94,7 @@ fn agree(index: &Index, naive: &Naive, plan: &Plan) -> Result<(), TestCaseError>
 fn rebuild(naive: &Naive, offset: Offset) -> Index {
     let mut builder = Index::builder();
     for change in additions(naive) {
-        builder.push(change.ordinal, &change.added).unwrap();
+        builder.push(change.ordinal, &change.added).expect("a map gives its channels in ascending order");
     }
     builder.finish(offset)
 }
