@@ -20,7 +20,6 @@ pub fn encode(channels: &RoaringBitmap) -> Vec<u8> {
 }
 
 pub fn decode(mut bytes: &[u8]) -> Result<RoaringBitmap, CorruptBitmap> {
-    let channels =
-        RoaringBitmap::deserialize_from(&mut bytes).map_err(CorruptBitmap::Unreadable)?;
+    let channels = RoaringBitmap::deserialize_from(&mut bytes).map_err(CorruptBitmap::Unreadable)?;
     if bytes.is_empty() { Ok(channels) } else { Err(CorruptBitmap::TooLong(bytes.len())) }
 }

@@ -101,11 +101,7 @@ impl Segment {
     }
 
     /// The answers of the parts of an `Or`, without the empty ones.
-    fn alternatives<'a>(
-        &'a self,
-        parts: &'a [Plan],
-        universe: &RoaringBitmap,
-    ) -> Vec<Channels<'a>> {
+    fn alternatives<'a>(&'a self, parts: &'a [Plan], universe: &RoaringBitmap) -> Vec<Channels<'a>> {
         parts
             .iter()
             .map(|part| narrow(self.resolve(part, universe), universe))
@@ -128,9 +124,7 @@ impl Segment {
             Plan::Nobody => 0,
             Plan::Term(term) => self.terms.get(term).map_or(0, RoaringBitmap::len),
             Plan::Set(set) => set.len(),
-            Plan::And(parts) => {
-                parts.iter().map(|part| self.at_most(part)).min().unwrap_or(self.everyone.len())
-            }
+            Plan::And(parts) => parts.iter().map(|part| self.at_most(part)).min().unwrap_or(self.everyone.len()),
             Plan::Or(parts) => parts.iter().map(|part| self.at_most(part)).sum(),
         }
     }
@@ -146,8 +140,7 @@ fn narrow<'a>(channels: Channels<'a>, universe: &RoaringBitmap) -> Channels<'a> 
 fn intersection<'a>(left: Channels<'a>, right: Channels<'a>) -> Channels<'a> {
     Cow::Owned(match (left, right) {
         (Cow::Owned(left), Cow::Owned(right)) => left & right,
-        (Cow::Owned(owned), Cow::Borrowed(borrowed))
-        | (Cow::Borrowed(borrowed), Cow::Owned(owned)) => owned & borrowed,
+        (Cow::Owned(owned), Cow::Borrowed(borrowed)) | (Cow::Borrowed(borrowed), Cow::Owned(owned)) => owned & borrowed,
         (Cow::Borrowed(left), Cow::Borrowed(right)) => left & right,
     })
 }
@@ -160,9 +153,5 @@ fn difference<'a>(left: Channels<'a>, right: &RoaringBitmap) -> Channels<'a> {
 }
 
 fn union(mut parts: Vec<Channels<'_>>) -> Channels<'_> {
-    if parts.len() > 1 {
-        Cow::Owned(parts.iter().map(Cow::as_ref).union())
-    } else {
-        parts.pop().unwrap_or_default()
-    }
+    if parts.len() > 1 { Cow::Owned(parts.iter().map(Cow::as_ref).union()) } else { parts.pop().unwrap_or_default() }
 }

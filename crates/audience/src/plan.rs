@@ -35,9 +35,7 @@ impl Plan {
                 Plan::Everyone => Plan::Nobody,
                 Plan::Nobody => Plan::Everyone,
                 Plan::Not(twice) => *twice,
-                other @ (Plan::Term(_) | Plan::Set(_) | Plan::And(_) | Plan::Or(_)) => {
-                    Plan::Not(Box::new(other))
-                }
+                other @ (Plan::Term(_) | Plan::Set(_) | Plan::And(_) | Plan::Or(_)) => Plan::Not(Box::new(other)),
             },
         }
     }

@@ -87,11 +87,7 @@ impl Segment {
 
     /// Adds holders of a term, in ascending order and above all of its present ones.
     pub(crate) fn append(&mut self, term: TermId, holders: impl Iterator<Item = u32>) {
-        self.terms
-            .entry(term)
-            .or_default()
-            .append(holders)
-            .expect("the builder refuses ordinals that do not ascend");
+        self.terms.entry(term).or_default().append(holders).expect("the builder refuses ordinals that do not ascend");
     }
 
     /// Gives back the memory that growing has reserved.

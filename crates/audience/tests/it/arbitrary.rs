@@ -22,18 +22,15 @@ pub(crate) fn ordinal() -> impl Strategy<Value = Ordinal> {
 
 /// Sets of all three kinds of containers: few, many, and runs.
 pub(crate) fn set() -> impl Strategy<Value = RoaringBitmap> {
-    let range = (0..1_u32 << 21, 1..10_000_u32, 1..4_usize).prop_map(|(start, length, step)| {
-        (start..start + length).step_by(step).collect::<RoaringBitmap>()
-    });
+    let range = (0..1_u32 << 21, 1..10_000_u32, 1..4_usize)
+        .prop_map(|(start, length, step)| (start..start + length).step_by(step).collect::<RoaringBitmap>());
     let few = vec(ordinal(), 0..8).prop_map(|ordinals| ordinals.iter().map(|o| o.0).collect());
-    (prop_oneof![3 => few, 1 => range], any::<bool>()).prop_map(
-        |(mut set, compact): (RoaringBitmap, bool)| {
-            if compact {
-                set.optimize();
-            }
-            set
-        },
-    )
+    (prop_oneof![3 => few, 1 => range], any::<bool>()).prop_map(|(mut set, compact): (RoaringBitmap, bool)| {
+        if compact {
+            set.optimize();
+        }
+        set
+    })
 }
 
 pub(crate) fn plan() -> impl Strategy<Value = Plan> {
@@ -58,11 +55,8 @@ pub(crate) fn terms() -> impl Strategy<Value = Vec<TermId>> {
 }
 
 pub(crate) fn changes() -> impl Strategy<Value = Vec<TermChange>> {
-    let change = (ordinal(), terms(), terms()).prop_map(|(ordinal, added, removed)| TermChange {
-        ordinal,
-        added,
-        removed,
-    });
+    let change =
+        (ordinal(), terms(), terms()).prop_map(|(ordinal, added, removed)| TermChange { ordinal, added, removed });
     let uninstall = ordinal().prop_map(|ordinal| TermChange {
         ordinal,
         added: Vec::new(),

@@ -9,8 +9,7 @@ use model::ids::{Offset, Ordinal, TermId};
 use model::term::{TermChange, TermsRecord};
 
 fn change(ordinal: u32, added: &[TermId], removed: &[TermId]) -> TermsRecord {
-    let change =
-        TermChange { ordinal: Ordinal(ordinal), added: added.to_vec(), removed: removed.to_vec() };
+    let change = TermChange { ordinal: Ordinal(ordinal), added: added.to_vec(), removed: removed.to_vec() };
     TermsRecord { new_terms: Vec::new(), changes: vec![change] }
 }
 
@@ -111,11 +110,8 @@ fn no_answer_shows_half_of_a_change() {
         let writer = scope.spawn(|| {
             for round in 1..=20 {
                 let (added, removed) = if round % 2 == 0 { (a, b) } else { (b, a) };
-                let swap = |ordinal| TermChange {
-                    ordinal: Ordinal(ordinal),
-                    added: vec![added],
-                    removed: vec![removed],
-                };
+                let swap =
+                    |ordinal| TermChange { ordinal: Ordinal(ordinal), added: vec![added], removed: vec![removed] };
                 let changes = (0..CHANNELS).map(swap).collect();
                 index.apply(Offset(round), &TermsRecord { new_terms: Vec::new(), changes });
             }

@@ -34,18 +34,9 @@ fn each_rule_of_the_normal_form() {
         (Or(vec![term(1), Nobody]), term(1)),
         (And(vec![term(1), And(vec![term(2), term(3)])]), And(vec![term(1), term(2), term(3)])),
         (Or(vec![term(1), Or(vec![term(2), term(3)])]), Or(vec![term(1), term(2), term(3)])),
-        (
-            And(vec![term(1), Or(vec![term(2), term(3)])]),
-            And(vec![term(1), Or(vec![term(2), term(3)])]),
-        ),
-        (
-            Or(vec![set(&[1]), set(&[]), Or(vec![set(&[2]), term(1)])]),
-            Or(vec![term(1), set(&[1, 2])]),
-        ),
-        (
-            And(vec![term(1), not(not(And(vec![term(2), term(3)])))]),
-            And(vec![term(1), term(2), term(3)]),
-        ),
+        (And(vec![term(1), Or(vec![term(2), term(3)])]), And(vec![term(1), Or(vec![term(2), term(3)])])),
+        (Or(vec![set(&[1]), set(&[]), Or(vec![set(&[2]), term(1)])]), Or(vec![term(1), set(&[1, 2])])),
+        (And(vec![term(1), not(not(And(vec![term(2), term(3)])))]), And(vec![term(1), term(2), term(3)])),
     ] {
         assert_eq!(plan.clone().normalize(), normal, "{plan:?}");
     }
@@ -65,9 +56,7 @@ fn is_normal(plan: &Plan) -> bool {
         Everyone | Nobody => false,
         Plan::Term(_) => true,
         Set(set) => !set.is_empty(),
-        And(parts) => {
-            parts.len() > 1 && parts.iter().all(|part| !matches!(part, And(_)) && is_normal(part))
-        }
+        And(parts) => parts.len() > 1 && parts.iter().all(|part| !matches!(part, And(_)) && is_normal(part)),
         Or(parts) => {
             parts.len() > 1
                 && parts.iter().filter(|part| matches!(part, Set(_))).count() < 2
