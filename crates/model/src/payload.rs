@@ -16,15 +16,165 @@ pub mod in_app;
 pub mod interactive;
 pub mod ios;
 pub mod live_event;
+pub mod localization;
 pub mod message;
 pub mod mms;
 pub mod notification;
 pub mod open;
 pub mod options;
 pub mod orchestration;
+pub mod push_type;
 pub mod references;
+mod rules;
 pub mod sms;
 pub mod style;
 pub mod template;
 pub mod web;
 pub mod wns;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::json::{self, At, Json};
+use crate::limits;
+use crate::platform::{DeviceType, OpenPlatform};
+use crate::problem::Problems;
+use crate::selector::{Audience, Trigger};
+use campaigns::Campaigns;
+use device_types::DeviceTypes;
+use email::MessageType;
+use in_app::InApp;
+use localization::Localization;
+use message::Message;
+use notification::Notification;
+use options::Options;
+use orchestration::Orchestration;
+use references::{FeedReferences, SnippetReferences};
+
+/// A push that has been checked against every rule that needs nothing but the push itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Push {
+    pub audience: Audience,
+    pub device_types: DeviceTypes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notification: Option<Notification>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// Private because it may be given inside the notification as well; see [`Push::in_app`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_app: Option<InApp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Options>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub campaigns: Option<Campaigns>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub localizations: Option<Vec<Localization>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_attributes: Option<BTreeMap<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_type: Option<MessageType>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orchestration: Option<Orchestration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feed_references: Option<FeedReferences>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snippet_references: Option<SnippetReferences>,
+}
+
+/// Reads a request body: one push, or an array of 1 to 100 of them. All are good or none is.
+pub fn parse_pushes(body: &[u8]) -> Result<Vec<Push>, Problems> {
+    json::parse(body, |at| match at.json() {
+        Json::Array(_) => at.array(1..=limits::PUSHES_PER_REQUEST, Push::parse),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_) => {
+            Push::parse(at).map(|push| vec![push])
+        }
+    })
+}
+
+impl Push {
+    /// A push that is sent because somebody asks for it, now or later.
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, Trigger::None)
+    }
+
+    pub fn parse_with(at: &At<'_>, trigger: Trigger) -> Option<Self> {
+        let mut fields = at.object()?;
+        let audience = fields.required("audience", |at| Audience::parse(at, trigger));
+        let device_types = fields.required("device_types", DeviceTypes::parse);
+        if !["notification", "message", "in_app"].iter().any(|key| fields.has(key)) {
+            at.missing::<()>("notification");
+        }
+        let notification = fields.optional("notification", Notification::parse);
+        let message = fields.optional("message", Message::parse);
+        let in_app = fields.optional("in_app", InApp::parse);
+        let options = fields.optional("options", Options::parse);
+        let campaigns = fields.optional("campaigns", Campaigns::parse);
+        let localizations = fields.optional("localizations", |at| {
+            at.array(1..=limits::LOCALIZATIONS, Localization::parse)
+        });
+        let global_attributes = fields.optional("global_attributes", parse_global_attributes);
+        let message_type = fields.optional("message_type", MessageType::parse);
+        let orchestration = fields.optional("orchestration", Orchestration::parse);
+        let feed_references = fields.optional("feed_references", FeedReferences::parse);
+        let snippet_references = fields.optional("snippet_references", SnippetReferences::parse);
+        fields.finish();
+        let push = Self {
+            audience: audience?,
+            device_types: device_types?,
+            notification,
+            message,
+            in_app,
+            options,
+            campaigns,
+            localizations,
+            global_attributes,
+            message_type,
+            orchestration,
+            feed_references,
+            snippet_references,
+        };
+        // A part that could not be read is missing here and would be blamed twice.
+        if at.is_clean() {
+            rules::check(&push, at, trigger);
+        }
+        Some(push)
+    }
+
+    /// The in-app message, which one client library puts inside the notification.
+    pub fn in_app(&self) -> Option<&InApp> {
+        self.in_app.as_ref().or_else(|| self.notification.as_ref()?.in_app.as_deref())
+    }
+
+    /// The open platforms named in `device_types`; whether they exist only the configuration knows.
+    pub fn open_platforms(&self) -> impl Iterator<Item = &OpenPlatform> {
+        self.device_types.listed().iter().filter_map(|device_type| match device_type {
+            DeviceType::Open(platform) => Some(platform),
+            DeviceType::Ios
+            | DeviceType::Android
+            | DeviceType::Amazon
+            | DeviceType::Web
+            | DeviceType::Wns
+            | DeviceType::Sms
+            | DeviceType::Mms
+            | DeviceType::Email => None,
+        })
+    }
+}
+
+/// Values for the texts of the push; the names are used as variables there.
+fn parse_global_attributes(at: &At<'_>) -> Option<BTreeMap<String, Value>> {
+    let attributes = at.object()?.into_map(0..=usize::MAX, |at| Some(at.json().to_value()))?;
+    for name in attributes.keys() {
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || name.starts_with("ua_") {
+            at.invalid_key::<()>(
+                name,
+                "The name of an attribute begins with a letter, and not with 'ua_'.",
+            );
+        }
+    }
+    Some(attributes)
+}

@@ -68,13 +68,21 @@ impl<'a> At<'a> {
 
     /// Notes a problem with this value. Returns `None`, so that a parse function can end with it.
     pub fn invalid<T>(&self, message: impl Into<String>) -> Option<T> {
-        self.sink.note(Problem { path: self.path.clone(), message: message.into(), kind: ProblemKind::Invalid });
+        self.sink.note(Problem {
+            path: self.path.clone(),
+            message: message.into(),
+            kind: ProblemKind::Invalid,
+        });
         None
     }
 
     /// Notes a problem with a key of this object.
     pub fn invalid_key<T>(&self, key: &str, message: impl Into<String>) -> Option<T> {
-        self.sink.note(Problem { path: self.child_path(key), message: message.into(), kind: ProblemKind::Invalid });
+        self.sink.note(Problem {
+            path: self.child_path(key),
+            message: message.into(),
+            kind: ProblemKind::Invalid,
+        });
         None
     }
 
@@ -83,6 +91,16 @@ impl<'a> At<'a> {
         let message = format!("'{key}' must be set.");
         self.sink.note(Problem { path: self.child_path(key), message, kind: ProblemKind::Missing });
         None
+    }
+
+    /// Whether nothing is wrong here or below so far: rules across several keys make sense only then.
+    pub fn is_clean(&self) -> bool {
+        let is_here = |problem: &Problem| {
+            problem.path.strip_prefix(&self.path).is_some_and(|rest| {
+                self.path.is_empty() || rest.is_empty() || rest.starts_with(['.', '['])
+            })
+        };
+        !self.sink.0.borrow().iter().any(is_here)
     }
 
     fn wrong_type<T>(&self, wanted: &str) -> Option<T> {
@@ -113,10 +131,15 @@ impl<'a> At<'a> {
         if n_chars < *length.start() {
             return match length.start() {
                 1 => self.invalid("This must not be empty."),
-                least => self.invalid(format!("This must have at least {least} characters; it has {n_chars}.")),
+                least => self.invalid(format!(
+                    "This must have at least {least} characters; it has {n_chars}."
+                )),
             };
         }
-        self.invalid(format!("This must have at most {} characters; it has {n_chars}.", length.end()))
+        self.invalid(format!(
+            "This must have at most {} characters; it has {n_chars}.",
+            length.end()
+        ))
     }
 
     /// Any string, owned. Empty strings are fine.
@@ -136,7 +159,11 @@ impl<'a> At<'a> {
         match number.as_i64() {
             Some(value) if range.contains(&value) => Some(value),
             _ if number.is_f64() => self.invalid(format!("This must be an integer, not {number}.")),
-            _ => self.invalid(format!("This must be between {} and {}, not {number}.", range.start(), range.end())),
+            _ => self.invalid(format!(
+                "This must be between {} and {}, not {number}.",
+                range.start(),
+                range.end()
+            )),
         }
     }
 
@@ -144,7 +171,11 @@ impl<'a> At<'a> {
         let Json::Number(number) = self.json else { return self.wrong_type("a number") };
         match number.as_f64() {
             Some(value) if range.contains(&value) => Some(value),
-            _ => self.invalid(format!("This must be between {} and {}, not {number}.", range.start(), range.end())),
+            _ => self.invalid(format!(
+                "This must be between {} and {}, not {number}.",
+                range.start(),
+                range.end()
+            )),
         }
     }
 
@@ -155,7 +186,10 @@ impl<'a> At<'a> {
             Some((_, value)) => Some(*value),
             None => {
                 let known: Vec<_> = words.iter().map(|(word, _)| format!("'{word}'")).collect();
-                self.invalid(format!("'{text}' is not known here; use one of {}.", known.join(", ")))
+                self.invalid(format!(
+                    "'{text}' is not known here; use one of {}.",
+                    known.join(", ")
+                ))
             }
         }
     }
@@ -166,8 +200,12 @@ impl<'a> At<'a> {
         if !length.contains(&items.len()) {
             let wanted = match (length.start(), length.end()) {
                 (1, _) if items.is_empty() => "This array must not be empty.".to_owned(),
-                (least, most) if least == most => format!("This array must have exactly {least} items; it has {}.", items.len()),
-                (least, most) => format!("This array must have {least} to {most} items; it has {}.", items.len()),
+                (least, most) if least == most => {
+                    format!("This array must have exactly {least} items; it has {}.", items.len())
+                }
+                (least, most) => {
+                    format!("This array must have {least} to {most} items; it has {}.", items.len())
+                }
             };
             return self.invalid(wanted);
         }
@@ -175,7 +213,11 @@ impl<'a> At<'a> {
     }
 
     /// An array, every item of which is read even when an earlier one is bad.
-    pub fn array<T>(&self, length: RangeInclusive<usize>, mut read: impl FnMut(&At<'a>) -> Option<T>) -> Option<Vec<T>> {
+    pub fn array<T>(
+        &self,
+        length: RangeInclusive<usize>,
+        mut read: impl FnMut(&At<'a>) -> Option<T>,
+    ) -> Option<Vec<T>> {
         let items = self.items(length)?;
         let read: Vec<Option<T>> = items.iter().map(&mut read).collect();
         read.into_iter().collect()

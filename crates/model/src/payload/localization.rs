@@ -1,0 +1,106 @@
+//! Localizations of a push, and the choice among them for one device.
+
+use serde::Serialize;
+
+use super::Push;
+use super::in_app::InApp;
+use super::message::Message;
+use super::notification::Notification;
+use crate::json::At;
+
+/// What devices of a language, a country or both get in place of the top-level content.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Localization {
+    /// A code of ISO 639. At least one of language and country is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// A code of ISO 3166.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
+    /// At least one of the three contents is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notification: Option<Notification>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_app: Option<InApp>,
+}
+
+/// What one device gets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Content<'a> {
+    pub notification: Option<&'a Notification>,
+    pub message: Option<&'a Message>,
+    pub in_app: Option<&'a InApp>,
+}
+
+impl Push {
+    /// The content for a device of this language and country. A localization that matches both beats one that matches the
+    /// language only, which beats one that matches the country only; of equal ones the first wins. What the localization
+    /// leaves out comes from the top level.
+    pub fn content_for(&self, language: Option<&str>, country: Option<&str>) -> Content<'_> {
+        let mut best = None;
+        for localization in self.localizations.iter().flatten() {
+            let rank = localization.rank(language, country);
+            if rank > best.map_or(0, |(best_rank, _)| best_rank) {
+                best = Some((rank, localization));
+            }
+        }
+        let top = self.top_content();
+        best.map_or(top, |(_, localization)| localization.content_over(top))
+    }
+
+    pub(super) fn top_content(&self) -> Content<'_> {
+        Content { notification: self.notification.as_ref(), message: self.message.as_ref(), in_app: self.in_app() }
+    }
+}
+
+impl Localization {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let language = fields.optional("language", |at| code(at, 2..=3));
+        let country = fields.optional("country", |at| code(at, 2..=2));
+        let notification = fields.optional("notification", Notification::parse);
+        let message = fields.optional("message", Message::parse);
+        let in_app = fields.optional("in_app", InApp::parse);
+        if !["language", "country"].iter().any(|key| fields.has(key)) {
+            at.missing::<()>("language");
+        }
+        if !["notification", "message", "in_app"].iter().any(|key| fields.has(key)) {
+            at.missing::<()>("notification");
+        }
+        fields.finish();
+        Some(Self { language, country, notification, message, in_app })
+    }
+
+    /// This localization's content, and what it leaves out from elsewhere.
+    pub(super) fn content_over<'a>(&'a self, top: Content<'a>) -> Content<'a> {
+        let nested_in_app = self.notification.as_ref().and_then(|n| n.in_app.as_deref());
+        Content {
+            notification: self.notification.as_ref().or(top.notification),
+            message: self.message.as_ref().or(top.message),
+            in_app: self.in_app.as_ref().or(nested_in_app).or(top.in_app),
+        }
+    }
+
+    /// 0 when the localization is not for such a device, otherwise higher for a closer match.
+    fn rank(&self, language: Option<&str>, country: Option<&str>) -> u8 {
+        let matches = |wanted: &Option<String>, actual: Option<&str>| {
+            wanted.as_deref().map(|wanted| actual.is_some_and(|a| a.eq_ignore_ascii_case(wanted)))
+        };
+        match (matches(&self.language, language), matches(&self.country, country)) {
+            (Some(true), Some(true)) => 3,
+            (Some(true), None) => 2,
+            (None, Some(true)) => 1,
+            (Some(false), _) | (_, Some(false)) | (None, None) => 0,
+        }
+    }
+}
+
+fn code(at: &At<'_>, n_letters: std::ops::RangeInclusive<usize>) -> Option<String> {
+    let text = at.string()?;
+    if n_letters.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphabetic()) {
+        return Some(text.to_owned());
+    }
+    at.invalid("This must be an ISO code, such as 'de' for a language or 'AT' for a country.")
+}

@@ -1,0 +1,261 @@
+//! Tests of the rules across the parts of a push, of its kind, and of the choice of a localization.
+
+use serde_json::{Value, json};
+
+use super::push_type::PushType;
+use super::*;
+
+const UUID: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
+
+fn read(body: &Value) -> Result<Push, Vec<String>> {
+    parse_pushes(body.to_string().as_bytes())
+        .map(|mut pushes| pushes.remove(0))
+        .map_err(|problems| problems.iter().map(|problem| problem.path.clone()).collect())
+}
+
+/// A push to all devices with some parts put in or replaced; `null` takes a part out.
+fn with(parts: Value) -> Value {
+    let mut push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
+    let Value::Object(parts) = parts else { panic!("parts are an object") };
+    for (key, part) in parts {
+        push[key] = part;
+    }
+    push.as_object_mut().unwrap().retain(|_, part| !part.is_null());
+    push
+}
+
+fn accepted(parts: Value) -> Push {
+    let push = with(parts);
+    read(&push).unwrap_or_else(|paths| panic!("{push}: {paths:?}"))
+}
+
+fn refused(parts: Value, paths: &[&str]) {
+    let push = with(parts);
+    assert_eq!(read(&push).expect_err(&push.to_string()), paths, "{push}");
+}
+
+#[test]
+fn something_must_be_sent() {
+    refused(json!({"notification": null}), &["notification"]);
+    refused(json!({"notification": {"actions": {"share": "x"}}}), &["notification"]);
+    accepted(json!({"notification": null, "message": {"title": "T", "body": "B"}}));
+    accepted(json!({"notification": null, "in_app": {"alert": "Hi", "display_type": "banner"}}));
+    accepted(json!({"notification": {"android": {"title": "T"}}}));
+}
+
+#[test]
+fn every_listed_platform_gets_something() {
+    let ios_only = json!({"ios": {"alert": "Hi"}});
+    accepted(json!({"device_types": ["ios"], "notification": ios_only}));
+    refused(
+        json!({"device_types": ["ios", "web", "open::kiosk"], "notification": ios_only}),
+        &["device_types[1]", "device_types[2]"],
+    );
+    accepted(json!({"device_types": ["ios", "web", "wns", "sms", "open::kiosk"]}));
+    accepted(json!({"device_types": ["open::kiosk"], "notification": {"open::kiosk": {"alert": "Hi"}}}));
+    refused(
+        json!({"device_types": ["open::kiosk"], "notification": {"open::desk": {"alert": "Hi"}}}),
+        &["device_types[0]"],
+    );
+    refused(json!({"device_types": ["mms"]}), &["device_types[0]"]);
+    refused(json!({"device_types": ["ios", "email"]}), &["notification.email"]);
+    let in_app = json!({"alert": "Hi", "display_type": "banner"});
+    accepted(json!({"device_types": ["ios", "android", "amazon"], "notification": null, "in_app": in_app}));
+    refused(json!({"device_types": ["web"], "notification": null, "in_app": in_app}), &["device_types[0]"]);
+    refused(
+        json!({"device_types": ["ios", "android"], "localizations": [
+            {"language": "fr", "notification": {"alert": "Salut"}},
+            {"language": "de", "notification": {"ios": {"alert": "Hallo"}}}
+        ]}),
+        &["localizations[1].notification"],
+    );
+}
+
+#[test]
+fn selected_devices_must_be_on_a_listed_platform() {
+    for (selector, platform, other) in [
+        (json!({"ios_channel": UUID}), "ios", "android"),
+        (json!({"device_token": "0A".repeat(32)}), "ios", "android"),
+        (json!({"android_channel": UUID}), "android", "ios"),
+        (json!({"apid": "x"}), "android", "ios"),
+        (json!({"amazon_channel": UUID}), "amazon", "ios"),
+        (json!({"web_channel": UUID}), "web", "ios"),
+        (json!({"wns": "x"}), "wns", "ios"),
+        (json!({"sms_sender": "12345"}), "sms", "ios"),
+        (json!({"sms_id": {"msisdn": "1", "sender": "2"}}), "sms", "ios"),
+        (json!({"open_channel": "desk-7"}), "open::kiosk", "ios"),
+    ] {
+        accepted(json!({"audience": selector, "device_types": [platform]}));
+        accepted(json!({"audience": selector}));
+        let key = selector.as_object().unwrap().keys().next().unwrap();
+        refused(json!({"audience": selector, "device_types": [other]}), &[&format!("audience.{key}")]);
+        refused(
+            json!({"audience": {"OR": [{"tag": "a"}, {"not": [selector]}]}, "device_types": [other]}),
+            &[&format!("audience.OR[1].not[0].{key}")],
+        );
+    }
+    accepted(json!({"audience": {"channel": UUID}, "device_types": ["web"]}));
+}
+
+#[test]
+fn locations_need_ios_or_android() {
+    let audience = json!({"and": [{"tag": "a"}, {"location": {"id": "x", "date": {"recent": {"days": 3}}}}]});
+    accepted(json!({"audience": audience, "device_types": ["ios", "web"]}));
+    accepted(json!({"audience": audience, "device_types": ["android"]}));
+    refused(json!({"audience": audience}), &["device_types"]);
+    refused(json!({"audience": audience, "device_types": ["web"]}), &["device_types"]);
+}
+
+#[test]
+fn messages_go_to_platforms_with_a_message_center() {
+    let message = json!({"title": "T", "body": "B"});
+    accepted(json!({"message": message, "device_types": ["ios", "android", "amazon", "web"]}));
+    accepted(json!({"message": message}));
+    for platform in ["wns", "sms", "open::kiosk"] {
+        refused(json!({"message": message, "device_types": ["ios", platform]}), &["device_types[1]"]);
+        refused(
+            json!({"localizations": [{"language": "de", "message": message}], "device_types": [platform]}),
+            &["device_types[0]"],
+        );
+    }
+}
+
+#[test]
+fn buttons_need_a_platform_that_shows_them() {
+    let notification = json!({"alert": "Hi", "interactive": {"type": "ua_follow"}});
+    accepted(json!({"notification": notification}));
+    accepted(json!({"notification": notification, "device_types": ["wns", "ios"]}));
+    refused(json!({"notification": notification, "device_types": ["wns", "sms"]}), &["notification.interactive"]);
+}
+
+#[test]
+fn ios_rules() {
+    refused(json!({"notification": {"ios": {"priority": 10}}}), &["notification.ios.priority"]);
+    for visible in [
+        json!({"priority": 10, "alert": "Hi"}),
+        json!({"priority": 10, "badge": 1}),
+        json!({"priority": 10, "sound": "x"}),
+    ] {
+        accepted(json!({"notification": {"ios": visible}}));
+    }
+    accepted(json!({"notification": {"alert": "Hi", "ios": {"priority": 10}}}));
+    accepted(json!({"notification": {"ios": {"priority": 5}}}));
+
+    let in_app = json!({"alert": "Hi", "display_type": "banner"});
+    let silent = |value| json!({"alert": "Hi", "ios": {"content_available": value}});
+    refused(json!({"notification": silent(false), "in_app": in_app}), &["notification.ios.content_available"]);
+    accepted(json!({"notification": silent(true), "in_app": in_app}));
+    accepted(json!({"notification": silent(false)}));
+    refused(
+        json!({"localizations": [{"language": "de", "notification": silent(false), "in_app": in_app}]}),
+        &["localizations[0].notification.ios.content_available"],
+    );
+}
+
+#[test]
+fn what_is_kept_cannot_be_redacted() {
+    let options = json!({"redact_payload": true});
+    accepted(json!({"options": options}));
+    refused(json!({"options": options, "message": {"title": "T", "body": "B"}}), &["options.redact_payload"]);
+    accepted(json!({"options": {"redact_payload": false}, "message": {"title": "T", "body": "B"}}));
+    let body = with(json!({"audience": "triggered", "options": options})).to_string();
+    let problems = json::parse(body.as_bytes(), |at| Push::parse_with(at, Trigger::Pipeline)).unwrap_err();
+    assert_eq!(problems.first().path, "options.redact_payload");
+}
+
+#[test]
+fn triggered_is_for_pipelines() {
+    refused(json!({"audience": "triggered"}), &["audience"]);
+    let body = with(json!({"audience": "triggered"})).to_string();
+    let push = json::parse(body.as_bytes(), |at| Push::parse_with(at, Trigger::Pipeline)).unwrap();
+    assert_eq!(push.push_type(), PushType::UnicastPush);
+}
+
+#[test]
+fn email_has_one_message_type() {
+    let email = json!({"message_type": "transactional", "subject": "S", "plaintext_body": "B", "sender_name": "N",
+        "sender_address": "a@example.com", "reply_to": "b@example.com"});
+    let push = |message_type: &str| json!({"device_types": ["email"], "notification": {"email": email}, "message_type": message_type});
+    accepted(push("transactional"));
+    refused(push("commercial"), &["notification.email.message_type"]);
+}
+
+#[test]
+fn an_in_app_message_may_be_inside_the_notification() {
+    let in_app = json!({"alert": "Psst", "display_type": "banner"});
+    let nested = accepted(json!({"notification": {"alert": "Hi", "in_app": in_app}}));
+    assert_eq!(nested.in_app().unwrap().alert, "Psst");
+    let top = accepted(json!({"in_app": in_app}));
+    assert_eq!(top.in_app().unwrap().alert, "Psst");
+    assert_eq!(accepted(json!({})).in_app(), None);
+    refused(json!({"notification": {"alert": "Hi", "in_app": in_app}, "in_app": in_app}), &["notification.in_app"]);
+    accepted(json!({"notification": {"in_app": in_app}}));
+}
+
+#[test]
+fn a_part_that_cannot_be_read_is_blamed_once() {
+    refused(json!({"device_types": ["ios"], "notification": {"ios": {"badge": "many"}}}), &["notification.ios.badge"]);
+}
+
+#[test]
+fn open_platforms_are_named() {
+    let push = accepted(json!({"device_types": ["open::kiosk", "ios", "open::desk"]}));
+    let names: Vec<_> = push.open_platforms().map(OpenPlatform::as_str).collect();
+    assert_eq!(names, ["kiosk", "desk"]);
+    assert_eq!(accepted(json!({})).open_platforms().count(), 0);
+}
+
+#[test]
+fn kinds_of_pushes() {
+    for (audience, kind) in [
+        (json!("ALL"), "BROADCAST_PUSH"),
+        (json!({"ios_channel": UUID}), "UNICAST_PUSH"),
+        (json!({"channel": [UUID]}), "UNICAST_PUSH"),
+        (json!({"named_user": "kim"}), "UNICAST_PUSH"),
+        (json!({"open_channel": "desk-7"}), "UNICAST_PUSH"),
+        (json!({"named_user": ["kim", "lee"]}), "SEGMENTS_PUSH"),
+        (json!({"tag": "a"}), "TAG_PUSH"),
+        (json!({"tag": ["a", "b"], "group": "g"}), "TAG_PUSH"),
+        (json!({"and": [{"tag": "a"}, {"not": {"tag": "b"}}]}), "TAG_PUSH"),
+        (json!({"and": [{"tag": "a"}, {"segment": UUID}]}), "SEGMENTS_PUSH"),
+        (json!({"segment": UUID}), "SEGMENTS_PUSH"),
+        (json!({"static_list": "vips"}), "SEGMENTS_PUSH"),
+    ] {
+        let kind_of = accepted(json!({"audience": audience})).push_type();
+        assert_eq!(kind_of.name(), kind, "{audience}");
+        assert_eq!(json!(kind_of), kind);
+    }
+}
+
+#[test]
+fn the_closest_localization_wins() {
+    let push = accepted(json!({
+        "message": {"title": "Top", "body": "B"},
+        "localizations": [
+            {"country": "AT", "notification": {"alert": "AT"}},
+            {"language": "de", "notification": {"alert": "de"}},
+            {"language": "de", "country": "AT", "notification": {"alert": "de-AT"}},
+            {"language": "de", "notification": {"alert": "second de"}},
+            {"language": "fr", "message": {"title": "fr", "body": "B"}},
+            {"language": "it", "in_app": {"alert": "it", "display_type": "banner"}},
+        ],
+    }));
+    let alert = |language, country| push.content_for(language, country).notification.unwrap().alert.as_deref().unwrap();
+    assert_eq!(alert(Some("de"), Some("AT")), "de-AT");
+    assert_eq!(alert(Some("DE"), Some("at")), "de-AT");
+    assert_eq!(alert(Some("de"), Some("DE")), "de");
+    assert_eq!(alert(Some("de"), None), "de");
+    assert_eq!(alert(Some("sl"), Some("AT")), "AT");
+    assert_eq!(alert(None, Some("AT")), "AT");
+    assert_eq!(alert(Some("en"), Some("US")), "Hi");
+    assert_eq!(alert(None, None), "Hi");
+    assert_eq!(alert(Some("fr"), None), "Hi");
+
+    let title = |language| match &push.content_for(Some(language), None).message.unwrap().content {
+        message::MessageContent::Text { title, .. } => title.as_str(),
+        message::MessageContent::Template { .. } => panic!("no template was given"),
+    };
+    assert_eq!((title("fr"), title("de")), ("fr", "Top"));
+    assert_eq!(push.content_for(Some("it"), None).in_app.unwrap().alert, "it");
+    assert_eq!(push.content_for(Some("de"), None).in_app, None);
+}
