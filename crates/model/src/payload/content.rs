@@ -16,9 +16,7 @@ impl ContentType {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let text = at.text(1..=limits::CONTENT_TYPE_CHARS)?;
         let essence = text.split(';').next().unwrap_or_default().trim_end();
-        let is_mime = essence
-            .split_once('/')
-            .is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype));
+        let is_mime = essence.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype));
         if !is_mime || text.contains(char::is_control) {
             return at.invalid(format!("'{text}' is not a MIME type such as text/html."));
         }
@@ -64,21 +62,11 @@ mod tests {
 
     #[test]
     fn mime_types() {
-        for body in
-            [r#""text/html""#, r#""application/vnd.x+json""#, r#""text/html; charset=utf-8""#]
-        {
+        for body in [r#""text/html""#, r#""application/vnd.x+json""#, r#""text/html; charset=utf-8""#] {
             let content_type = parse(body.as_bytes(), ContentType::parse).unwrap();
             assert_eq!(serde_json::to_string(&content_type).unwrap(), body);
         }
-        for body in [
-            r#""""#,
-            r#""html""#,
-            r#""text/""#,
-            r#""/html""#,
-            r#""text/html/x""#,
-            r#""te xt/html""#,
-            "null",
-        ] {
+        for body in [r#""""#, r#""html""#, r#""text/""#, r#""/html""#, r#""text/html/x""#, r#""te xt/html""#, "null"] {
             parse(body.as_bytes(), ContentType::parse).unwrap_err();
         }
     }

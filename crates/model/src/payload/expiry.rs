@@ -30,9 +30,7 @@ impl Expiry {
             }
             Json::String(text) => match UtcMillis::parse_api(text) {
                 Some(instant) => Some(Expiry::At { at: instant, text: text.clone() }),
-                None => at.invalid(format!(
-                    "'{text}' is not a date-time; use the form 2030-01-31T12:00:00, in UTC."
-                )),
+                None => at.invalid(format!("'{text}' is not a date-time; use the form 2030-01-31T12:00:00, in UTC.")),
             },
             Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => {
                 at.invalid("This must be a number of seconds or a date-time in UTC.")
@@ -65,18 +63,14 @@ mod tests {
 
     #[test]
     fn seconds_and_instants() {
-        for body in ["0", "3600", "4294967295", r#""2030-01-31T12:00:00""#, r#""2030-01-31 12:00""#]
-        {
+        for body in ["0", "3600", "4294967295", r#""2030-01-31T12:00:00""#, r#""2030-01-31 12:00""#] {
             let expiry = parse(body.as_bytes(), Expiry::parse).unwrap();
             assert_eq!(serde_json::to_string(&expiry).unwrap(), body);
         }
-        for body in
-            ["-1", "1.5", "4294967296", r#""tomorrow""#, r#""""#, "null", "true", "[60]", "{}"]
-        {
+        for body in ["-1", "1.5", "4294967296", r#""tomorrow""#, r#""""#, "null", "true", "[60]", "{}"] {
             parse(body.as_bytes(), Expiry::parse).unwrap_err();
         }
-        let within =
-            |body: &str| parse(body.as_bytes(), |at| Expiry::parse_within(at, 60..=120)).is_ok();
+        let within = |body: &str| parse(body.as_bytes(), |at| Expiry::parse_within(at, 60..=120)).is_ok();
         assert!(within("60") && within("120") && within(r#""2030-01-31T12:00:00""#));
         assert!(!within("59") && !within("121"));
     }

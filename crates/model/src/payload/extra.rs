@@ -18,8 +18,7 @@ pub fn text(at: &At<'_>) -> Option<TextExtra> {
 pub fn android(at: &At<'_>) -> Option<TextExtra> {
     let entries = at.object()?.rest().into_iter().map(|(key, value)| {
         if is_taken_by_firebase(key) {
-            return value
-                .invalid(format!("The key '{key}' is reserved by Firebase; choose another one."));
+            return value.invalid(format!("The key '{key}' is reserved by Firebase; choose another one."));
         }
         Some((key.to_owned(), value.any_text()?))
     });
@@ -36,9 +35,7 @@ pub fn ios(at: &At<'_>) -> Option<JsonExtra> {
 }
 
 fn is_taken_by_firebase(key: &str) -> bool {
-    matches!(key, "from" | "message_type" | "data")
-        || key.starts_with("google")
-        || key.starts_with("gcm")
+    matches!(key, "from" | "message_type" | "data") || key.starts_with("google") || key.starts_with("gcm")
 }
 
 #[cfg(test)]
@@ -52,10 +49,7 @@ mod tests {
             parse(body.as_bytes(), read).err().map(|problems| problems.first().path.clone())
         };
         for key in ["from", "message_type", "data", "google.x", "googleplex", "gcm"] {
-            assert_eq!(
-                path(&format!(r#"{{"ok":"", "{key}":"x"}}"#), android).as_deref(),
-                Some(key)
-            );
+            assert_eq!(path(&format!(r#"{{"ok":"", "{key}":"x"}}"#), android).as_deref(), Some(key));
         }
         assert_eq!(path(r#"{"fromage":"", "my_google":"", "From":""}"#, android), None);
         assert_eq!(path(r#"{"from":"", "aps":""}"#, text), None);

@@ -11,9 +11,9 @@ pub struct HttpUrl(String);
 impl HttpUrl {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let text = at.string()?;
-        let after_scheme = text.split_once("://").filter(|(scheme, _)| {
-            scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")
-        });
+        let after_scheme = text
+            .split_once("://")
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http"));
         let Some((_, rest)) = after_scheme else {
             return at.invalid("A URL that begins with https:// or http:// is needed here.");
         };
@@ -38,9 +38,7 @@ mod tests {
 
     #[test]
     fn scheme_and_host_are_needed() {
-        for body in
-            [r#""https://example.com/a?b=c#d""#, r#""http://[::1]:80""#, r#""HTTPS://example.com""#]
-        {
+        for body in [r#""https://example.com/a?b=c#d""#, r#""http://[::1]:80""#, r#""HTTPS://example.com""#] {
             let url = parse(body.as_bytes(), HttpUrl::parse).unwrap();
             assert_eq!(serde_json::to_string(&url).unwrap(), body);
         }

@@ -35,10 +35,7 @@ impl Interactive {
             let known = kind.as_ref().and_then(InteractiveType::buttons);
             let entries = buttons.object()?.rest().into_iter().map(|(button, actions)| {
                 if let Some(known) = known.filter(|known| !known.contains(&button)) {
-                    return actions.invalid(format!(
-                        "This type has no such button; it has {}.",
-                        known.join(" and ")
-                    ));
+                    return actions.invalid(format!("This type has no such button; it has {}.", known.join(" and ")));
                 }
                 Some((button.to_owned(), Actions::parse(&actions)?))
             });
@@ -49,14 +46,9 @@ impl Interactive {
     }
 
     /// The actions of every button by their device-side names; see [`Actions::for_device`].
-    pub fn actions_for_device(
-        &self,
-        page_url: impl Fn(&InlinePage) -> String,
-    ) -> Map<String, Value> {
+    pub fn actions_for_device(&self, page_url: impl Fn(&InlinePage) -> String) -> Map<String, Value> {
         let buttons = self.button_actions.iter().flatten();
-        buttons
-            .map(|(button, actions)| (button.clone(), Value::Object(actions.for_device(&page_url))))
-            .collect()
+        buttons.map(|(button, actions)| (button.clone(), Value::Object(actions.for_device(&page_url)))).collect()
     }
 }
 
@@ -104,23 +96,18 @@ mod tests {
     use crate::json::parse;
 
     fn read(body: &Value) -> Result<Interactive, String> {
-        parse(body.to_string().as_bytes(), Interactive::parse)
-            .map_err(|problems| problems.first().path.clone())
+        parse(body.to_string().as_bytes(), Interactive::parse).map_err(|problems| problems.first().path.clone())
     }
 
     #[test]
     fn every_built_in_type_takes_its_buttons_and_no_others() {
         assert_eq!(BUILT_IN_TYPES.len(), 37);
         for built_in in BUILT_IN_TYPES {
-            let buttons: Map<_, _> = built_in
-                .buttons
-                .iter()
-                .map(|button| ((*button).to_owned(), json!({"add_tag": "x"})))
-                .collect();
+            let buttons: Map<_, _> =
+                built_in.buttons.iter().map(|button| ((*button).to_owned(), json!({"add_tag": "x"}))).collect();
             let body = json!({"type": built_in.name, "button_actions": buttons});
             assert_eq!(json!(read(&body).unwrap()), body);
-            let body =
-                json!({"type": built_in.name, "button_actions": {"push_me": {"add_tag": "x"}}});
+            let body = json!({"type": built_in.name, "button_actions": {"push_me": {"add_tag": "x"}}});
             assert_eq!(read(&body).unwrap_err(), "button_actions.push_me");
         }
     }
@@ -143,22 +130,13 @@ mod tests {
             (json!({"type": "ua_custom"}), "type"),
             (json!({"type": "ua_follow", "buttons": {}}), "buttons"),
             (json!({"type": "ua_follow", "button_actions": []}), "button_actions"),
-            (
-                json!({"type": "ua_follow", "button_actions": {"follow": null}}),
-                "button_actions.follow",
-            ),
-            (
-                json!({"type": "ua_follow", "button_actions": {"follow": {}}}),
-                "button_actions.follow",
-            ),
+            (json!({"type": "ua_follow", "button_actions": {"follow": null}}), "button_actions.follow"),
+            (json!({"type": "ua_follow", "button_actions": {"follow": {}}}), "button_actions.follow"),
             (
                 json!({"type": "ua_follow", "button_actions": {"follow": {"add_tag": []}}}),
                 "button_actions.follow.add_tag",
             ),
-            (
-                json!({"type": "ua_follow", "button_actions": {"unfollow": {"share": "x"}}}),
-                "button_actions.unfollow",
-            ),
+            (json!({"type": "ua_follow", "button_actions": {"unfollow": {"share": "x"}}}), "button_actions.unfollow"),
         ] {
             assert_eq!(read(&body).unwrap_err(), path, "{body}");
         }
@@ -166,7 +144,8 @@ mod tests {
 
     #[test]
     fn devices_get_the_actions_of_each_button() {
-        let body = json!({"type": "ua_yes_no_background", "button_actions": {"yes": {"add_tag": "y"}, "no": {"share": "n"}}});
+        let body =
+            json!({"type": "ua_yes_no_background", "button_actions": {"yes": {"add_tag": "y"}, "no": {"share": "n"}}});
         let named = read(&body).unwrap().actions_for_device(|_| panic!("there is no inline page"));
         assert_eq!(Value::Object(named), json!({"yes": {"^+t": "y"}, "no": {"^s": "n"}}));
     }

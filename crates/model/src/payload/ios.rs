@@ -113,7 +113,7 @@ impl IosOverride {
 
     /// Whether the user notices anything. A push that is not visible only wakes the app.
     pub fn is_visible(&self) -> bool {
-        self.full_alert().is_some() || self.badge.is_some() || self.sound.is_some()
+        self.full_alert().is_some() || self.badge.is_some() || self.sound.is_some() || self.template.is_some()
     }
 
     /// The buttons decide; the category of the app's own counts when there are none.

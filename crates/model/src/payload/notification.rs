@@ -19,7 +19,7 @@ use super::sms::SmsOverride;
 use super::web::WebOverride;
 use super::wns::WnsOverride;
 use crate::json::{At, Fields, Json};
-use crate::platform::OpenPlatform;
+use crate::platform::{DeviceType, OpenPlatform};
 
 pub use effective::OpenNotification;
 
@@ -77,11 +77,29 @@ impl Notification {
             in_app: fields.optional("in_app", InApp::parse).map(Box::new),
             open: open_overrides(&mut fields),
         };
-        if fields.has("sms") && fields.has("mms") {
-            at.invalid_key::<()>("mms", "A push is either a text message or a picture message: give 'sms' or 'mms'.");
-        }
         notification.note_extra_conflicts(at);
         Some(notification)
+    }
+
+    /// Whether devices of this type get more than the alert for everybody. An empty override does not count.
+    pub fn has_override(&self, device_type: &DeviceType) -> bool {
+        match device_type {
+            DeviceType::Ios => says_something(self.ios.as_deref()),
+            DeviceType::Android => says_something(self.android.as_deref()),
+            DeviceType::Amazon => says_something(self.amazon.as_deref()),
+            DeviceType::Web => says_something(self.web.as_deref()),
+            DeviceType::Wns => self.wns.is_some(),
+            // Picture messages go to the same telephones.
+            DeviceType::Sms => says_something(self.sms.as_deref()) || self.mms.is_some(),
+            DeviceType::Mms => self.mms.is_some(),
+            DeviceType::Email => self.email.is_some(),
+            DeviceType::Open(platform) => says_something(self.open.get(platform)),
+        }
+    }
+
+    pub fn has_overrides(&self) -> bool {
+        DeviceType::NAMED.iter().any(|(_, device_type)| self.has_override(device_type))
+            || self.open.values().any(|open| says_something(Some(open)))
     }
 
     /// The landing pages that the service has to host, wherever in the notification they are opened.
@@ -125,6 +143,10 @@ impl Notification {
             at.invalid_key::<()>(&format!("ios.extra.{key}"), message);
         }
     }
+}
+
+fn says_something<Override: Default + PartialEq>(given: Option<&Override>) -> bool {
+    given.is_some_and(|given| *given != Override::default())
 }
 
 fn open_overrides(fields: &mut Fields<'_>) -> BTreeMap<OpenPlatform, OpenOverride> {

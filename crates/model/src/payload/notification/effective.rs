@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Notification;
+use super::{Notification, says_something};
 use crate::payload::actions::Actions;
 use crate::payload::amazon::AmazonOverride;
 use crate::payload::android::AndroidOverride;
@@ -13,7 +13,7 @@ use crate::payload::open::OpenOverride;
 use crate::payload::template::Template;
 use crate::payload::web::WebOverride;
 use crate::payload::wns::{WnsContent, WnsOverride};
-use crate::platform::{DeviceType, OpenPlatform};
+use crate::platform::OpenPlatform;
 
 /// Prints as the `payload` of a delivery to an open platform.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -113,25 +113,9 @@ impl Notification {
         Some(OpenNotification { content, actions })
     }
 
-    /// Whether there is anything to send to devices of this type.
-    pub fn has_content_for(&self, device_type: &DeviceType) -> bool {
-        match device_type {
-            DeviceType::Ios => self.for_ios().is_some(),
-            DeviceType::Android => self.for_android().is_some(),
-            DeviceType::Amazon => self.for_amazon().is_some(),
-            DeviceType::Web => self.for_web().is_some(),
-            DeviceType::Wns => self.for_wns().is_some(),
-            DeviceType::Sms => self.own(self.sms.as_deref()).is_some() || self.mms.is_some(),
-            DeviceType::Mms => self.mms.is_some(),
-            DeviceType::Email => self.email.is_some(),
-            DeviceType::Open(platform) => self.for_open(platform).is_some(),
-        }
-    }
-
     /// The override to complete: an empty one when there is none but the alert for everybody will fill it.
     fn own<Override: Clone + Default + PartialEq>(&self, given: Option<&Override>) -> Option<Override> {
-        let given = given.cloned().unwrap_or_default();
-        (self.alert.is_some() || given != Override::default()).then_some(given)
+        (self.alert.is_some() || says_something(given)).then(|| given.cloned().unwrap_or_default())
     }
 
     fn inherit(&self, actions: &mut Option<Actions>, interactive: &mut Option<Interactive>) {

@@ -63,7 +63,6 @@ fn mistakes_are_reported_where_they_are() {
         (json!({"open::a b": {}}), "open::a b"),
         (json!({"open::toaster": {"alert": 1}}), "open::toaster.alert"),
         (json!({"in_app": {}}), "in_app.alert"),
-        (json!({"sms": {"alert": "a"}, "mms": {"template": {"external_id": "x"}}}), "mms"),
         (json!({"actions": {"share": "x"}, "ios": {"extra": {"^s": "y"}}}), "ios.extra.^s"),
         (json!({"actions": {"share": "x"}, "ios": {"extra": {"share_action": "y"}}}), "ios.extra.share_action"),
         (json!({"actions": {"app_defined": {"mine": 1}}, "ios": {"extra": {"mine": 1}}}), "ios.extra.mine"),
@@ -172,21 +171,23 @@ fn ios_facts() {
 }
 
 #[test]
-fn content_by_device_type() {
+fn overrides_by_device_type() {
     let open = |name: &str| DeviceType::Open(OpenPlatform::new(name).unwrap());
-    let alert = good(&json!({"alert": "a"}));
-    for device_type in [DeviceType::Ios, DeviceType::Wns, DeviceType::Sms, open("toaster")] {
-        assert!(alert.has_content_for(&device_type), "{device_type}");
-    }
-    for device_type in [DeviceType::Mms, DeviceType::Email] {
-        assert!(!alert.has_content_for(&device_type), "{device_type}");
-    }
-    let toaster = good(&json!({"open::toaster": {"alert": "a"}}));
-    assert!(toaster.has_content_for(&open("toaster")));
-    assert!(!toaster.has_content_for(&open("fridge")));
-    assert!(!toaster.has_content_for(&DeviceType::Sms));
-    let mms = good(&json!({"mms": {"template": {"external_id": "x"}}}));
-    assert!(mms.has_content_for(&DeviceType::Mms) && mms.has_content_for(&DeviceType::Sms));
+    let every_type = || DeviceType::NAMED.into_iter().map(|(_, device_type)| device_type).chain([open("toaster")]);
+    let overridden = |body: Value| -> Vec<String> {
+        let notification = good(&body);
+        let types: Vec<_> = every_type().filter(|device_type| notification.has_override(device_type)).collect();
+        assert_eq!(notification.has_overrides(), !types.is_empty(), "{body}");
+        types.iter().map(ToString::to_string).collect()
+    };
+    assert!(overridden(json!({"alert": "a", "ios": {}, "open::toaster": {}})).is_empty());
+    assert_eq!(overridden(json!({"open::toaster": {"alert": "a"}})), ["open::toaster"]);
+    assert_eq!(overridden(json!({"mms": {"template": {"external_id": "x"}}})), ["sms", "mms"]);
+    assert_eq!(overridden(json!({"sms": {"alert": "a"}, "wns": {"alert": "a"}})), ["wns", "sms"]);
+    let title = json!({"title": "t"});
+    let titles = json!({"ios": title, "android": title, "amazon": title, "web": title});
+    assert_eq!(overridden(titles), ["ios", "android", "amazon", "web"]);
+    assert!(!good(&json!({"open::fridge": title})).has_override(&open("toaster")));
 }
 
 #[test]
