@@ -77,6 +77,12 @@ impl Notification {
             in_app: fields.optional("in_app", InApp::parse).map(Box::new),
             open: open_overrides(&mut fields),
         };
+        if notification.sms.is_some() && notification.mms.is_some() {
+            at.invalid_key::<()>(
+                "mms",
+                "A push is a text message or a picture message: give only 'sms' or only 'mms'.",
+            );
+        }
         notification.note_extra_conflicts(at);
         Some(notification)
     }

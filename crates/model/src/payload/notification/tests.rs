@@ -63,6 +63,7 @@ fn mistakes_are_reported_where_they_are() {
         (json!({"open::a b": {}}), "open::a b"),
         (json!({"open::toaster": {"alert": 1}}), "open::toaster.alert"),
         (json!({"in_app": {}}), "in_app.alert"),
+        (json!({"sms": {"alert": "a"}, "mms": {"template": {"external_id": "x"}}}), "mms"),
         (json!({"actions": {"share": "x"}, "ios": {"extra": {"^s": "y"}}}), "ios.extra.^s"),
         (json!({"actions": {"share": "x"}, "ios": {"extra": {"share_action": "y"}}}), "ios.extra.share_action"),
         (json!({"actions": {"app_defined": {"mine": 1}}, "ios": {"extra": {"mine": 1}}}), "ios.extra.mine"),
