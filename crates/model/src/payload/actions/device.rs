@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Actions, AttributeChange, CustomEvent, InlinePage, LandingPage, OpenAction, Subject, SubscriptionChange};
+use super::{
+    Actions, AttributeChange, CustomEvent, InlinePage, LandingPage, OpenAction, Subject, SubscriptionChange, TagChange,
+};
 
 /// One action: its key in the API and every name devices have for it, the first being the one that is sent.
 struct Names {
@@ -45,7 +47,7 @@ impl Actions {
         }
         name(&ADD_CUSTOM_EVENT, self.add_custom_event.as_ref().map(event_value));
         name(&ATTRIBUTES, self.attributes.as_deref().map(attributes_value));
-        name(&TAGS, self.tags.as_ref().map(|changes| json!(changes)));
+        name(&TAGS, self.tags.as_deref().map(tags_value));
         name(&SUBSCRIPTION_LIST, self.subscription_list.as_deref().map(subscriptions_value));
         named.extend(self.app_defined.iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
         named
@@ -125,6 +127,16 @@ fn attributes_value(changes: &[AttributeChange]) -> Value {
         }
     }
     by_subject
+}
+
+/// Devices want an array even for one tag.
+fn tags_value(changes: &[TagChange]) -> Value {
+    let for_device = |change: &TagChange| {
+        let mut value = json!(change);
+        value["tags"] = json!(change.tags.as_slice());
+        value
+    };
+    changes.iter().map(for_device).collect()
 }
 
 /// Devices say `list` where the API says `list_id`.

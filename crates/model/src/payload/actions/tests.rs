@@ -132,7 +132,7 @@ fn devices_know_actions_by_short_names() {
             {"action": "set", "type": "contact", "name": "size", "value": 4},
             {"action": "remove", "type": "contact", "name": "a"},
             {"action": "remove", "type": "contact", "name": "b"}],
-        "tags": [{"type": "channel", "action": "add", "group": "g", "tags": ["t"]}],
+        "tags": [{"type": "channel", "action": "add", "group": "g", "tags": "t"}],
         "subscription_list": [{"type": "contact", "action": "subscribe", "list_id": "weekly", "scope": "app"}]
     }))
     .unwrap();
