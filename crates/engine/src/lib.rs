@@ -11,6 +11,7 @@ mod job;
 mod journal;
 mod metrics;
 mod once;
+mod pages;
 mod plan;
 mod platforms;
 mod push;
@@ -44,6 +45,8 @@ pub struct Settings {
     pub seal_key: SealKey,
     /// Lets webhooks, open platforms and provider endpoints point at private addresses.
     pub allow_private_addresses: bool,
+    /// Where clients reach this service, without a slash at the end; for absolute links.
+    pub public_url: String,
 }
 
 /// A handle on the running service; clones share everything.
@@ -55,6 +58,7 @@ struct Parts {
     clock: Clock,
     http: Client,
     address_policy: AddressPolicy,
+    public_url: String,
     seal_key: SealKey,
     apps: apps::AppCache,
     audiences: audience::Audiences,
@@ -68,6 +72,7 @@ impl Engine {
         let engine = Self(Arc::new(Parts {
             http: Client::new(address_policy),
             address_policy,
+            public_url: settings.public_url,
             seal_key: settings.seal_key,
             apps: apps::AppCache::default(),
             audiences: audience::Audiences::default(),
@@ -86,6 +91,10 @@ impl Engine {
 
     pub fn clock(&self) -> &Clock {
         &self.0.clock
+    }
+
+    pub fn public_url(&self) -> &str {
+        &self.0.public_url
     }
 
     pub fn metrics(&self) -> &Metrics {

@@ -4,6 +4,7 @@ use audience::index::Index;
 use audience::plan::Plan;
 use model::ids::{AppId, ChannelId, Ordinal};
 use model::platform::DeviceType;
+use model::property::selected_tag;
 use model::selector::{Atomic, Audience, Selector};
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
@@ -83,7 +84,8 @@ impl Planner<'_, '_> {
 
     fn tags(&self, group: Option<&TagGroup>, tags: &[Tag]) -> Plan {
         let group = group.cloned().unwrap_or_else(TagGroup::device);
-        Plan::Or(tags.iter().map(|tag| self.term(&Term::Tag { group: group.clone(), tag: tag.clone() })).collect())
+        let term = |tag| Term::Tag { group: group.clone(), tag: selected_tag(&group, tag) };
+        Plan::Or(tags.iter().map(|tag| self.term(&term(tag))).collect())
     }
 
     pub(crate) fn term(&self, term: &Term) -> Plan {

@@ -1,10 +1,13 @@
 //! Accepting pushes: everything that can be wrong is said now, and what is accepted is durable.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::event::{self, PushResource, RecordKind};
+use model::json;
 use model::ids::{AppId, Id, OperationId, PushId};
 use model::payload::Push;
+use model::payload::expiry::Expiry;
 use model::platform::{DeviceType, OpenPlatform};
 use model::problem::{Problem, ProblemKind, Problems};
 use model::selector::{Atomic, Audience};
@@ -18,7 +21,7 @@ use store::{Tx, terms};
 
 use crate::job::Job;
 use crate::journal::Journal;
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, Once, Result, pages};
 
 /// The answer to an accepted request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +30,8 @@ pub struct AcceptedPushes {
     pub push_ids: Vec<PushId>,
     /// One per push that has a Message Center message.
     pub message_ids: Vec<String>,
+    /// Where the inline landing pages are served.
+    pub content_urls: Vec<String>,
     /// One per push that has localizations.
     pub localized_ids: Vec<LocalizedId>,
 }
@@ -56,11 +61,14 @@ impl Engine {
             operation_id: OperationId::at(now),
             push_ids: pushes.iter().map(|_| PushId::at(now)).collect(),
             message_ids: Vec::new(),
+            content_urls: Vec::new(),
             localized_ids: pushes.iter().filter(|push| push.localizations.is_some()).map(|_| Id::random()).collect(),
         };
         let with_message = pushes.iter().zip(&accepted.push_ids).filter(|(push, _)| push.message.is_some());
-        let message_ids = with_message.map(|(_, id)| id.message_id()).collect();
-        let accepted = AcceptedPushes { message_ids, ..accepted };
+        let message_ids = with_message.map(|(_, id)| providers::message_id(*id)).collect();
+        let pages = pushes.iter().zip(&accepted.push_ids);
+        let content_urls = pages.flat_map(|(push, id)| pages::urls(self.public_url(), &app.key, *id, push)).collect();
+        let accepted = AcceptedPushes { message_ids, content_urls, ..accepted };
 
         let (engine, app) = (self.clone(), app.id);
         let n_pushes = pushes.len() as u64;
@@ -118,7 +126,7 @@ impl Engine {
                 id: *id,
                 operation: accepted.operation_id,
                 created: now,
-                expires: push.expires(now),
+                expires: expires(push, now),
                 push_type: push.push_type().name().to_owned(),
                 state: PushState::Accepted,
                 accepted_at,
@@ -128,6 +136,19 @@ impl Engine {
             self.enqueue(tx, app, now, &Job::Resolve { push: *id })?;
         }
         Ok(())
+    }
+}
+
+/// A push as it was stored. It was checked when it was accepted, so a problem now is ours.
+pub(crate) fn stored_push(payload: &str) -> Result<Push> {
+    json::parse(payload.as_bytes(), |at| Push::parse(at)).map_err(Error::internal)
+}
+
+/// When our own queue gives up. "Now or never" is meant for the provider; the queue gets a minute to be there now.
+fn expires(push: &Push, now: UtcMillis) -> Option<UtcMillis> {
+    match push.options.as_ref()?.expiry.as_ref()? {
+        Expiry::Seconds(0) => Some(now.plus(Duration::from_secs(60))),
+        expiry => Some(expiry.deadline(now)),
     }
 }
 

@@ -17,7 +17,8 @@ use store::Tx;
 
 use crate::job::Job;
 use crate::plan::Planner;
-use crate::{Engine, Error, Result, reach};
+use crate::push::stored_push;
+use crate::{Engine, Result, reach};
 
 impl Engine {
     /// Running it twice is harmless: a push is resolved only while it is in the state `accepted`, and the transaction that
@@ -26,7 +27,7 @@ impl Engine {
         let app = claimed.app;
         let row = self.0.store.read(move |tx| pushes::by_id(tx, app, push)).await?;
         let Some(row) = row.filter(|row| row.state == PushState::Accepted) else { return self.settle(claimed).await };
-        let content = Push::from_stored(&row.payload).map_err(Error::internal)?;
+        let content = stored_push(&row.payload)?;
         let index = self.index_at(app, row.accepted_at).await?;
         let audiences = self
             .0

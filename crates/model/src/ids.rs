@@ -152,6 +152,9 @@ impl NamedUserId {
         if text.trim() != text {
             return at.invalid("A named user id must not begin or end with white space.");
         }
+        if text.contains(char::is_control) {
+            return at.invalid("A named user id must not contain control characters.");
+        }
         Some(Self(text))
     }
 

@@ -125,16 +125,22 @@ pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: i64) -> Result<bool> {
     Ok(more)
 }
 
-/// Gives out the next ordinal of the app.
+/// Gives out the next ordinal of the app. Fails with `Conflict("app")` when the app is gone, as do [`crate::log::append`]
+/// and everything else that takes one of its numbers.
 pub fn take_ordinal(tx: &mut Tx<'_>, app: AppId) -> Result<Ordinal> {
     let sql = "update app set next_ordinal = next_ordinal + 1 where id = $1 returning next_ordinal - 1";
-    tx.query_one(sql, &[app.into()], |row| row.get(0))
+    tx.query_opt(sql, &[app.into()], |row| row.get(0))?.ok_or_else(gone)
 }
 
 /// Gives out the next term number of the app.
 pub(crate) fn take_term(tx: &mut Tx<'_>, app: AppId) -> Result<TermId> {
     let sql = "update app set next_term = next_term + 1 where id = $1 returning next_term - 1";
-    tx.query_one(sql, &[app.into()], |row| row.get(0))
+    tx.query_opt(sql, &[app.into()], |row| row.get(0))?.ok_or_else(gone)
+}
+
+/// What a command hears that has outlived its app.
+pub(crate) fn gone() -> Error {
+    Error::Conflict("app".to_owned())
 }
 
 fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {

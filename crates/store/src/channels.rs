@@ -154,7 +154,8 @@ pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key])
     }
     let mut robbed = Vec::new();
     for key in keys.iter().filter(|key| !current.contains(key)) {
-        robbed.extend(by_key(tx, app, key)?.map(|previous| (previous, key.clone())));
+        let previous = by_key(tx, app, key)?.filter(|previous| *previous != ordinal);
+        robbed.extend(previous.map(|previous| (previous, key.clone())));
         tx.execute(
             "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)
              on conflict (app, kind, value) do update set ordinal = excluded.ordinal",

@@ -41,31 +41,38 @@ pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: &NewJob) -> Result<()> {
 
 /// Claims up to `at_most` due jobs, the longest due first.
 pub fn claim(tx: &mut Tx<'_>, now: UtcMillis, lease_until: UtcMillis, at_most: u32) -> Result<Vec<ClaimedJob>> {
-    // The suffix locks the chosen rows and passes over those that another node is choosing; SQLite needs none of it.
+    // The suffix locks the chosen rows and passes over those that another node is choosing; SQLite needs none of it. Choosing
+    // is a statement of its own: inside the update, PostgreSQL would be free to choose more than once, and keeps no order.
     let sql = format!(
-        "update job set due = $2, leased = 1, attempt = attempt + 1
-         where (app, id) in (select app, id from job where due <= $1 order by due limit $3{})
-         returning app, id, kind, attempt, payload",
+        "select app, id, kind, attempt + 1, payload from job where due <= $1 order by due, app, id limit $2{}",
         tx.claim_suffix()
     );
-    tx.query(&sql, &[now.into(), lease_until.into(), at_most.into()], read_job)
+    let chosen = tx.query(&sql, &[now.into(), at_most.into()], read_job)?;
+    if !chosen.is_empty() {
+        tx.execute_many(
+            "update job set due = $3, leased = 1, attempt = $4 where app = $1 and id = $2",
+            chosen.iter().map(|job| [job.app.into(), job.id.into(), lease_until.into(), job.attempt.into()]),
+        )?;
+    }
+    Ok(chosen)
 }
 
-/// Extends the lease. `false` means that the job is no longer ours: another worker has claimed it, or it was settled.
+/// Extends the lease. `false` means that the job is no longer ours: it was given back or settled, or another worker has
+/// claimed it.
 pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, lease_until: UtcMillis) -> Result<bool> {
-    let sql = "update job set due = $4 where app = $1 and id = $2 and attempt = $3";
+    let sql = "update job set due = $4 where app = $1 and id = $2 and attempt = $3 and leased = 1";
     Ok(tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into(), lease_until.into()])? > 0)
 }
 
 /// The job is done. `false` as in [`renew`].
 pub fn settle(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<bool> {
-    let sql = "delete from job where app = $1 and id = $2 and attempt = $3";
+    let sql = "delete from job where app = $1 and id = $2 and attempt = $3 and leased = 1";
     Ok(tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into()])? > 0)
 }
 
 /// Gives the job back, to be claimed again at `due`. `false` as in [`renew`].
 pub fn postpone(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<bool> {
-    let sql = "update job set due = $4, leased = 0 where app = $1 and id = $2 and attempt = $3";
+    let sql = "update job set due = $4, leased = 0 where app = $1 and id = $2 and attempt = $3 and leased = 1";
     let n_postponed = tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into(), due.into()])?;
     tx.signal(Signal::Jobs);
     Ok(n_postponed > 0)

@@ -7,7 +7,7 @@ use model::event::RecordKind;
 use model::ids::{AppId, Offset, Ordinal};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Signal, Tx};
+use crate::{Error, Result, Signal, Tx, apps};
 
 /// One record to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: &[NewRecord])
     let n_records = i64::try_from(records.len()).unwrap_or(i64::MAX);
     let sql = "update app set log_head = log_head + $2 where id = $1 returning log_head";
     let last = tx.query_opt(sql, &[app.into(), n_records.into()], |row| row.get::<i64>(0))?;
-    let last = last.ok_or_else(|| Error::Conflict("app".to_owned()))?;
+    let last = last.ok_or_else(apps::gone)?;
     let rows: Vec<_> = records
         .iter()
         .zip(last - n_records + 1..)

@@ -3,7 +3,7 @@
 use model::ids::{AppId, ChannelId, DeliveryId, PushId};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Tx};
+use crate::{Result, Tx, apps};
 
 /// How many deliveries are kept per app.
 pub const KEPT: i64 = 10_000;
@@ -34,7 +34,7 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, deliveries: &[SandboxDelivery]) -> Resul
     let n_added = i64::try_from(deliveries.len()).unwrap_or(i64::MAX);
     let sql = "update app set sandbox_head = sandbox_head + $2 where id = $1 returning sandbox_head";
     let head = tx.query_opt(sql, &[app.into(), n_added.into()], |row| row.get::<i64>(0))?;
-    let head = head.ok_or_else(|| Error::Conflict("app".to_owned()))?;
+    let head = head.ok_or_else(apps::gone)?;
     let rows: Vec<_> = deliveries
         .iter()
         .zip(head - n_added + 1..)

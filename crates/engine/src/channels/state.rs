@@ -43,7 +43,6 @@ impl State {
             tags.iter().map(|tag| Term::Tag { group: group.clone(), tag: tag.clone() })
         });
         let mut terms: Vec<Term> = own.collect();
-        terms.push(Term::DeviceType(self.profile.device_type.clone()));
         terms.extend(property_terms(&self.profile));
         terms.extend(reach_terms(&self.profile));
         terms

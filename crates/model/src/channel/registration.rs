@@ -106,14 +106,14 @@ impl Registration {
         profile
     }
 
-    /// The device tags of the channel after this registration. Only `set_tags: true` makes `tags` count, and then they
-    /// replace what was there; `tag_changes` count unless `set_tags` is false.
+    /// The device tags of the channel after this registration: `tags` replace what was there unless `set_tags` is false,
+    /// which leaves all tags alone; `tag_changes` count on top.
     pub fn device_tags(&self, current: &BTreeSet<Tag>) -> BTreeSet<Tag> {
         let TagsUpdate { set_tags, tags, add, remove } = &self.tags;
         if *set_tags == Some(false) {
             return current.clone();
         }
-        let base = tags.as_ref().filter(|_| *set_tags == Some(true)).unwrap_or(current);
+        let base = tags.as_ref().unwrap_or(current);
         base.difference(remove).chain(add).cloned().collect()
     }
 }

@@ -191,7 +191,7 @@ fn which_tags_a_registration_leaves() {
     let current = tag_set(&["a", "b"]);
     for (tags, wanted) in [
         (json!({}), tag_set(&["a", "b"])),
-        (json!({"tags": ["c"]}), tag_set(&["a", "b"])),
+        (json!({"tags": ["c"]}), tag_set(&["c"])),
         (json!({"set_tags": false, "tags": ["c"]}), tag_set(&["a", "b"])),
         (json!({"set_tags": true, "tags": ["c"]}), tag_set(&["c"])),
         (json!({"set_tags": true, "tags": []}), tag_set(&[])),

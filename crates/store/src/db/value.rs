@@ -19,6 +19,12 @@ impl From<i64> for Value {
     }
 }
 
+impl From<i32> for Value {
+    fn from(number: i32) -> Self {
+        Value::Int(i64::from(number))
+    }
+}
+
 impl From<u32> for Value {
     fn from(number: u32) -> Self {
         Value::Int(i64::from(number))
