@@ -31,9 +31,7 @@ mod tests;
 pub use activity::{Activity, Metric, Threshold, ThresholdOperator, Window, WindowUnit};
 pub use atomic::{Atomic, DeviceToken, SmsId};
 pub use attribute::{Attribute, AttributeTest, CompareAs, Property};
-pub use comparison::{
-    CalendarPart, Comparison, Direction, Moment, MomentUnit, Ordering, Scalar, Side,
-};
+pub use comparison::{CalendarPart, Comparison, Direction, Moment, MomentUnit, Ordering, Scalar, Side};
 pub use location::{Location, Period, Place, RecentForm, Resolution};
 
 use serde::ser::SerializeMap;
@@ -89,9 +87,9 @@ impl Audience {
         }
         match trigger {
             Trigger::Pipeline => Some(Audience::Triggered(spelling)),
-            Trigger::None => at.invalid(
-                "The audience 'triggered' is for pipelines only, because nothing triggers this push.",
-            ),
+            Trigger::None => {
+                at.invalid("The audience 'triggered' is for pipelines only, because nothing triggers this push.")
+            }
         }
     }
 }
@@ -157,7 +155,9 @@ impl Reader {
             [first, second, ..] => {
                 return at.invalid_key(
                     second,
-                    format!("A selector has exactly one of '{first}' and '{second}'; combine selectors with AND or OR."),
+                    format!(
+                        "A selector has exactly one of '{first}' and '{second}'; combine selectors with AND or OR."
+                    ),
                 );
             }
         };
@@ -172,10 +172,7 @@ impl Reader {
 
     fn compound(&mut self, operator: &str, at: &At<'_>, depth: usize) -> Option<Selector> {
         if depth > limits::SELECTOR_DEPTH {
-            return at.invalid(format!(
-                "AND, OR and NOT may be nested {} deep at most.",
-                limits::SELECTOR_DEPTH
-            ));
+            return at.invalid(format!("AND, OR and NOT may be nested {} deep at most.", limits::SELECTOR_DEPTH));
         }
         let spelling = Spelling(operator.to_owned());
         if operator.eq_ignore_ascii_case("not") {
@@ -187,8 +184,7 @@ impl Reader {
             };
             return Some(Selector::Not { spelling, member: Box::new(member), in_array });
         }
-        let members =
-            at.array(1..=limits::SELECTORS_PER_AUDIENCE, |item| self.selector(item, depth))?;
+        let members = at.array(1..=limits::SELECTORS_PER_AUDIENCE, |item| self.selector(item, depth))?;
         if operator.eq_ignore_ascii_case("and") {
             Some(Selector::And { spelling, members })
         } else {
@@ -203,15 +199,12 @@ fn is_operator(key: &str) -> bool {
 
 fn refuse_non_object<T>(at: &At<'_>) -> Option<T> {
     match at.json() {
-        Json::String(word)
-            if word.eq_ignore_ascii_case("all") || word.eq_ignore_ascii_case("triggered") =>
-        {
+        Json::String(word) if word.eq_ignore_ascii_case("all") || word.eq_ignore_ascii_case("triggered") => {
             at.invalid(format!("'{word}' stands alone and cannot be part of a selector."))
         }
-        other => at.invalid(format!(
-            "A selector must be an object such as {{\"tag\": \"news\"}}, not {}.",
-            other.kind()
-        )),
+        other => {
+            at.invalid(format!("A selector must be an object such as {{\"tag\": \"news\"}}, not {}.", other.kind()))
+        }
     }
 }
 
@@ -224,9 +217,7 @@ fn refuse_headless<T>(at: &At<'_>, entries: &[(String, Json)]) -> Option<T> {
         );
     }
     if entries.is_empty() {
-        at.invalid::<()>(
-            "This selector is empty; name what it selects, such as {\"tag\": \"news\"}.",
-        );
+        at.invalid::<()>("This selector is empty; name what it selects, such as {\"tag\": \"news\"}.");
     }
     None
 }
@@ -234,9 +225,7 @@ fn refuse_headless<T>(at: &At<'_>, entries: &[(String, Json)]) -> Option<T> {
 impl Serialize for Audience {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Audience::All(spelling) | Audience::Triggered(spelling) => {
-                spelling.serialize(serializer)
-            }
+            Audience::All(spelling) | Audience::Triggered(spelling) => spelling.serialize(serializer),
             Audience::Selector(selector) => selector.serialize(serializer),
         }
     }
@@ -246,12 +235,8 @@ impl Serialize for Selector {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (spelling, members) = match self {
             Selector::Atomic(atomic) => return atomic.serialize(serializer),
-            Selector::And { spelling, members } | Selector::Or { spelling, members } => {
-                (spelling, members.as_slice())
-            }
-            Selector::Not { spelling, member, in_array: true } => {
-                (spelling, std::slice::from_ref(&**member))
-            }
+            Selector::And { spelling, members } | Selector::Or { spelling, members } => (spelling, members.as_slice()),
+            Selector::Not { spelling, member, in_array: true } => (spelling, std::slice::from_ref(&**member)),
             Selector::Not { spelling, member, in_array: false } => {
                 let mut map = serializer.serialize_map(Some(1))?;
                 map.serialize_entry(spelling.as_str(), member)?;

@@ -14,9 +14,7 @@ impl Campaigns {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let categories = fields.required("categories", |at| {
-            at.one_or_many(1..=limits::CAMPAIGN_CATEGORIES, |item| {
-                item.text(1..=limits::CAMPAIGN_CATEGORY_CHARS)
-            })
+            at.one_or_many(1..=limits::CAMPAIGN_CATEGORIES, |item| item.text(1..=limits::CAMPAIGN_CATEGORY_CHARS))
         });
         fields.finish();
         Some(Self { categories: categories? })

@@ -25,10 +25,7 @@ impl DeviceTypes {
                 "'{word}' must be \"all\" or an array of device types such as [\"ios\", \"android\"]."
             )),
             Json::Array(_) => Self::parse_items(&at.items(1..=usize::MAX)?),
-            other => at.invalid(format!(
-                "This must be \"all\" or an array of device types, not {}.",
-                other.kind()
-            )),
+            other => at.invalid(format!("This must be \"all\" or an array of device types, not {}.", other.kind())),
         }
     }
 
@@ -91,9 +88,7 @@ mod tests {
 
     #[test]
     fn everything_or_a_list() {
-        for body in
-            [r#""all""#, r#""ALL""#, r#"["all"]"#, r#"["All"]"#, r#"["ios","ios","open::kiosk"]"#]
-        {
+        for body in [r#""all""#, r#""ALL""#, r#"["all"]"#, r#"["All"]"#, r#"["ios","ios","open::kiosk"]"#] {
             let device_types = parse(body.as_bytes(), DeviceTypes::parse).unwrap();
             assert_eq!(serde_json::to_string(&device_types).unwrap(), body);
         }

@@ -56,32 +56,22 @@ impl InApp {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let alert = fields.required("alert", At::any_text);
-        let display_type =
-            fields.required("display_type", |at| at.choice(&[("banner", DisplayType::Banner)]));
+        let display_type = fields.required("display_type", |at| at.choice(&[("banner", DisplayType::Banner)]));
         let display = fields.optional("display", Display::parse);
         let expiry = fields.optional("expiry", Expiry::parse);
         let actions = fields.optional("actions", Actions::parse);
         let interactive = fields.optional("interactive", Interactive::parse);
         let extra = fields.optional("extra", extra::text);
         fields.finish();
-        Some(Self {
-            alert: alert?,
-            display_type: display_type?,
-            display,
-            expiry,
-            actions,
-            interactive,
-            extra,
-        })
+        Some(Self { alert: alert?, display_type: display_type?, display, expiry, actions, interactive, extra })
     }
 }
 
 impl Display {
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let position = fields.optional("position", |at| {
-            at.choice(&[("top", Position::Top), ("bottom", Position::Bottom)])
-        });
+        let position =
+            fields.optional("position", |at| at.choice(&[("top", Position::Top), ("bottom", Position::Bottom)]));
         let duration = fields.optional("duration", |at| at.integer(0..=i64::from(u32::MAX)));
         let primary_color = fields.optional("primary_color", Color::parse);
         let secondary_color = fields.optional("secondary_color", Color::parse);

@@ -61,49 +61,26 @@ pub enum Icon {
 impl Message {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let content_type =
-            either_spelling(&mut fields, "content_type", "content-type", ContentType::parse);
-        let content_encoding = either_spelling(
-            &mut fields,
-            "content_encoding",
-            "content-encoding",
-            ContentEncoding::parse,
-        );
+        let content_type = either_spelling(&mut fields, "content_type", "content-type", ContentType::parse);
+        let content_encoding =
+            either_spelling(&mut fields, "content_encoding", "content-encoding", ContentEncoding::parse);
         let content = MessageContent::take(&mut fields, content_encoding);
         let expiry = fields.optional("expiry", Expiry::parse);
         let extra = fields.optional("extra", extra::text);
         let icons = fields.optional("icons", Icons::parse);
-        let options = fields.optional("options", |at| {
-            at.object()?.into_map(0..=usize::MAX, |at| Some(at.json().to_value()))
-        });
+        let options =
+            fields.optional("options", |at| at.object()?.into_map(0..=usize::MAX, |at| Some(at.json().to_value())));
         let campaigns = fields.optional("campaigns", Campaigns::parse);
         fields.finish();
-        Some(Self {
-            content: content?,
-            content_type,
-            content_encoding,
-            expiry,
-            extra,
-            icons,
-            options,
-            campaigns,
-        })
+        Some(Self { content: content?, content_type, content_encoding, expiry, extra, icons, options, campaigns })
     }
 }
 
 /// Two keys were documented over the years; only one of them may be given.
-fn either_spelling<T>(
-    fields: &mut Fields<'_>,
-    key: &str,
-    old_key: &str,
-    read: fn(&At<'_>) -> Option<T>,
-) -> Option<T> {
+fn either_spelling<T>(fields: &mut Fields<'_>, key: &str, old_key: &str, read: fn(&At<'_>) -> Option<T>) -> Option<T> {
     if fields.has(key) && fields.has(old_key) {
         fields.take(old_key);
-        fields.at().invalid_key::<()>(
-            old_key,
-            format!("This is the old spelling of '{key}', which is given as well."),
-        );
+        fields.at().invalid_key::<()>(old_key, format!("This is the old spelling of '{key}', which is given as well."));
     }
     fields.optional(key, read).or_else(|| fields.optional(old_key, read))
 }
@@ -113,17 +90,17 @@ impl MessageContent {
         let has_template = fields.has("template");
         let template = Template::take(fields, &["title", "body"]);
         if has_template {
-            (fields.take("title"), fields.take("body"));
+            fields.take("title");
+            fields.take("body");
             return template.map(|template| MessageContent::Template { template });
         }
         let title = fields.required("title", At::any_text);
         let body = fields.required("body", At::any_text);
         let (title, body) = (title?, body?);
         if title.len() + body.len() > limits::MESSAGE_BYTES {
-            return fields.at().invalid_key(
-                "body",
-                format!("Title and body have at most {} bytes together.", limits::MESSAGE_BYTES),
-            );
+            return fields
+                .at()
+                .invalid_key("body", format!("Title and body have at most {} bytes together.", limits::MESSAGE_BYTES));
         }
         if encoding.is_some_and(|encoding| encoding.decode(&body).is_none()) {
             return fields.at().invalid_key("body", "This is not valid base64.");
@@ -136,9 +113,7 @@ impl Icons {
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let list_icon = fields.required("list_icon", |at| match at.string()? {
-            hosted if hosted.len() > 3 && hosted.starts_with("ua:") => {
-                Some(Icon::Hosted(hosted.to_owned()))
-            }
+            hosted if hosted.len() > 3 && hosted.starts_with("ua:") => Some(Icon::Hosted(hosted.to_owned())),
             _ => HttpUrl::parse(at).map(Icon::Url),
         });
         fields.finish();

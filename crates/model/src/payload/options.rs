@@ -50,9 +50,8 @@ impl Options {
             bypass_frequency_limits: fields.optional("bypass_frequency_limits", At::boolean),
             bypass_holdout_groups: fields.optional("bypass_holdout_groups", At::boolean),
             bypass_ban_list_processing: fields.optional("bypass_ban_list_processing", At::boolean),
-            ban_list_parameters: fields.optional("ban_list_parameters", |at| {
-                at.object()?.into_map(0..=usize::MAX, At::any_text)
-            }),
+            ban_list_parameters: fields
+                .optional("ban_list_parameters", |at| at.object()?.into_map(0..=usize::MAX, At::any_text)),
             audience_limits: fields.optional("audience_limits", AudienceLimits::parse),
             use_strict_sms_validation: fields.optional("use_strict_sms_validation", At::boolean),
         };

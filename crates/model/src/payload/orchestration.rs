@@ -76,9 +76,7 @@ impl ChannelGroup {
             "web" => Some(ChannelGroup::Web),
             "sms" => Some(ChannelGroup::Sms),
             "email" => Some(ChannelGroup::Email),
-            _ => at.invalid(format!(
-                "'{name}' is not known here; use app, web, sms, email or open::<platform name>."
-            )),
+            _ => at.invalid(format!("'{name}' is not known here; use app, web, sms, email or open::<platform name>.")),
         }
     }
 }
@@ -106,9 +104,7 @@ impl Serialize for Orchestration {
         let mut map = serializer.serialize_map(None)?;
         match self {
             Orchestration::FanOut => map.serialize_entry("type", "fan_out")?,
-            Orchestration::TriggeringChannel => {
-                map.serialize_entry("type", "triggering_channel")?
-            }
+            Orchestration::TriggeringChannel => map.serialize_entry("type", "triggering_channel")?,
             Orchestration::LastActive => map.serialize_entry("type", "last_active")?,
             Orchestration::ChannelPriority(order) => {
                 map.serialize_entry("type", "channel_priority")?;

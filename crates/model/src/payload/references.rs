@@ -45,8 +45,7 @@ pub struct SnippetReference {
 impl FeedReferences {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let feeds =
-            fields.required("feeds", |at| at.array(1..=limits::REFERENCES, FeedReference::parse));
+        let feeds = fields.required("feeds", |at| at.array(1..=limits::REFERENCES, FeedReference::parse));
         let defaults = fields.optional("defaults", free_map);
         fields.finish();
         Some(Self { feeds: feeds?, defaults })
@@ -58,9 +57,8 @@ impl FeedReference {
         let mut fields = at.object()?;
         let name = fields.required("name", name);
         let params = fields.optional("params", free_map);
-        let on_error = fields.optional("on_error", |at| {
-            at.choice(&[("cancel", OnError::Cancel), ("continue", OnError::Continue)])
-        });
+        let on_error = fields
+            .optional("on_error", |at| at.choice(&[("cancel", OnError::Cancel), ("continue", OnError::Continue)]));
         fields.finish();
         Some(Self { name: name?, params, on_error })
     }
@@ -69,8 +67,7 @@ impl FeedReference {
 impl SnippetReferences {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let snippets = fields
-            .required("snippets", |at| at.array(1..=limits::REFERENCES, SnippetReference::parse));
+        let snippets = fields.required("snippets", |at| at.array(1..=limits::REFERENCES, SnippetReference::parse));
         fields.finish();
         Some(Self { snippets: snippets? })
     }

@@ -31,7 +31,7 @@ pub(super) fn check(push: &Push, at: &At<'_>, trigger: Trigger) {
 fn audience_fits_device_types(push: &Push, at: &At<'_>) {
     let Audience::Selector(selector) = &push.audience else { return };
     let device_types = &push.device_types;
-    visit_atoms(selector, "audience".to_owned(), &mut |path, atomic| {
+    visit_atoms(selector, "audience", &mut |path, atomic| {
         if let Some((key, wanted)) = missing_platform(atomic, device_types) {
             at.invalid_key::<()>(
                 &format!("{path}.{key}"),
@@ -88,17 +88,17 @@ fn missing_platform(atomic: &Atomic, device_types: &DeviceTypes) -> Option<(&'st
 }
 
 /// Visits every atomic selector together with its path.
-fn visit_atoms(selector: &Selector, path: String, visit: &mut impl FnMut(&str, &Atomic)) {
+fn visit_atoms(selector: &Selector, path: &str, visit: &mut impl FnMut(&str, &Atomic)) {
     match selector {
-        Selector::Atomic(atomic) => visit(&path, atomic),
+        Selector::Atomic(atomic) => visit(path, atomic),
         Selector::And { spelling, members } | Selector::Or { spelling, members } => {
             for (i, member) in members.iter().enumerate() {
-                visit_atoms(member, format!("{path}.{}[{i}]", spelling.as_str()), visit);
+                visit_atoms(member, &format!("{path}.{}[{i}]", spelling.as_str()), visit);
             }
         }
         Selector::Not { spelling, member, in_array } => {
             let index = if *in_array { "[0]" } else { "" };
-            visit_atoms(member, format!("{path}.{}{index}", spelling.as_str()), visit);
+            visit_atoms(member, &format!("{path}.{}{index}", spelling.as_str()), visit);
         }
     }
 }
@@ -132,13 +132,13 @@ fn every_platform_gets_something(push: &Push, at: &At<'_>) {
 }
 
 fn is_sendable_somewhere(content: &Content<'_>) -> bool {
-    content.message.is_some() || content.in_app.is_some() || content.notification.is_some_and(|n| can_say_something(n))
+    content.message.is_some() || content.in_app.is_some() || content.notification.is_some_and(can_say_something)
 }
 
 /// Whether a platform can make something of the content. Email and MMS have no short form, so an alert is not enough.
 fn is_sendable(content: &Content<'_>, device_type: &DeviceType) -> bool {
     let has_alert = content.notification.is_some_and(|n| n.alert.is_some());
-    let has_override = content.notification.is_some_and(|n| has_override(n, device_type));
+    let has_override = content.notification.is_some_and(|n| n.has_override(device_type));
     has_override
         || match device_type {
             DeviceType::Ios | DeviceType::Android | DeviceType::Amazon => {
@@ -150,24 +150,11 @@ fn is_sendable(content: &Content<'_>, device_type: &DeviceType) -> bool {
         }
 }
 
-fn has_override(notification: &Notification, device_type: &DeviceType) -> bool {
-    match device_type {
-        DeviceType::Ios => notification.ios.is_some(),
-        DeviceType::Android => notification.android.is_some(),
-        DeviceType::Amazon => notification.amazon.is_some(),
-        DeviceType::Web => notification.web.is_some(),
-        DeviceType::Wns => notification.wns.is_some(),
-        DeviceType::Sms => notification.sms.is_some(),
-        DeviceType::Mms => notification.mms.is_some(),
-        DeviceType::Email => notification.email.is_some(),
-        DeviceType::Open(platform) => notification.open.contains_key(platform),
-    }
-}
-
 fn can_say_something(notification: &Notification) -> bool {
+    let open_platforms = notification.open.keys().cloned().map(DeviceType::Open);
+    let named = DeviceType::NAMED.into_iter().map(|(_, device_type)| device_type);
     notification.alert.is_some()
-        || !notification.open.is_empty()
-        || DeviceType::NAMED.iter().any(|(_, device_type)| has_override(notification, device_type))
+        || named.chain(open_platforms).any(|device_type| notification.has_override(&device_type))
 }
 
 /// Only some platforms have a Message Center. With "all" the message simply does not go to the others.
@@ -235,6 +222,9 @@ fn notification_rules(push: &Push, at: &At<'_>, prefix: &str, content: &Content<
                 "This must not be false, because an in-app message comes in the background.",
             );
         }
+    }
+    if notification.sms.is_some() && notification.mms.is_some() {
+        note("notification.mms", "A push is either a text or a picture message: give 'sms' or 'mms'.");
     }
     if let (Some(email), Some(message_type)) = (&notification.email, push.message_type)
         && email.message_type != message_type

@@ -41,6 +41,8 @@ fn something_must_be_sent() {
     accepted(json!({"notification": null, "message": {"title": "T", "body": "B"}}));
     accepted(json!({"notification": null, "in_app": {"alert": "Hi", "display_type": "banner"}}));
     accepted(json!({"notification": {"android": {"title": "T"}}}));
+    accepted(json!({"notification": {"open::kiosk": {"title": "T"}}}));
+    refused(json!({"notification": {"android": {}}}), &["notification"]);
 }
 
 #[test]
@@ -169,6 +171,15 @@ fn triggered_is_for_pipelines() {
     let body = with(json!({"audience": "triggered"})).to_string();
     let push = json::parse(body.as_bytes(), |at| Push::parse_with(at, Trigger::Pipeline)).unwrap();
     assert_eq!(push.push_type(), PushType::UnicastPush);
+}
+
+#[test]
+fn a_phone_gets_a_text_or_a_picture() {
+    let mms = json!({"fallback_text": "Hi", "slides": [
+        {"media": {"url": "https://example.com/a.png", "content_type": "image/png"}}
+    ]});
+    accepted(json!({"device_types": ["mms"], "notification": {"mms": mms}}));
+    refused(json!({"notification": {"sms": {"alert": "Hi"}, "mms": mms}}), &["notification.mms"]);
 }
 
 #[test]

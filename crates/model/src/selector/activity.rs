@@ -100,12 +100,8 @@ impl Metric {
             First,
             Last,
         }
-        let words = [
-            ("count", Word::Count),
-            ("total_value", Word::TotalValue),
-            ("first", Word::First),
-            ("last", Word::Last),
-        ];
+        let words =
+            [("count", Word::Count), ("total_value", Word::TotalValue), ("first", Word::First), ("last", Word::Last)];
         match fields.required("metric", |at| at.choice(&words))? {
             Word::Count => Threshold::parse(fields).map(Metric::Count),
             Word::TotalValue => Threshold::parse(fields).map(Metric::TotalValue),

@@ -42,9 +42,9 @@ pub enum Atomic {
     DevicePin(OneOrMany<String>),
     SmsId(OneOrMany<SmsId>),
     SmsSender(OneOrMany<String>),
-    Attribute(Attribute),
-    Activity(Activity),
-    Location(Location),
+    Attribute(Box<Attribute>),
+    Activity(Box<Activity>),
+    Location(Box<Location>),
 }
 
 /// An address of Apple's push service: 64 hexadecimal digits, kept in upper case.
@@ -83,9 +83,9 @@ const READERS: [(&str, Read); 23] = [
     ("device_pin", |at, _| texts(at, limits::PUSH_ADDRESS_CHARS).map(Atomic::DevicePin)),
     ("sms_id", |at, _| values(at, SmsId::parse).map(Atomic::SmsId)),
     ("sms_sender", |at, _| texts(at, limits::SMS_SENDER_CHARS).map(Atomic::SmsSender)),
-    ("attribute", |at, companions| Attribute::parse(at, companions).map(Atomic::Attribute)),
-    ("activity", |at, companions| Activity::parse(at, companions).map(Atomic::Activity)),
-    ("location", |at, _| Location::parse(at).map(Atomic::Location)),
+    ("attribute", |at, companions| Attribute::parse(at, companions).map(|it| Atomic::Attribute(Box::new(it)))),
+    ("activity", |at, companions| Activity::parse(at, companions).map(|it| Atomic::Activity(Box::new(it)))),
+    ("location", |at, _| Location::parse(at).map(|it| Atomic::Location(Box::new(it)))),
 ];
 
 impl Atomic {
@@ -165,12 +165,8 @@ impl Serialize for Atomic {
             Atomic::NamedUser(ids) => entry(serializer, "named_user", ids),
             Atomic::Alias(aliases) => entry(serializer, "alias", aliases),
             Atomic::StaticList(names) => entry(serializer, "static_list", names),
-            Atomic::SubscriptionList { ids, plural_key: false } => {
-                entry(serializer, "subscription_list", ids)
-            }
-            Atomic::SubscriptionList { ids, plural_key: true } => {
-                entry(serializer, "subscription_lists", ids)
-            }
+            Atomic::SubscriptionList { ids, plural_key: false } => entry(serializer, "subscription_list", ids),
+            Atomic::SubscriptionList { ids, plural_key: true } => entry(serializer, "subscription_lists", ids),
             Atomic::Channel(ids) => entry(serializer, "channel", ids),
             Atomic::IosChannel(ids) => entry(serializer, "ios_channel", ids),
             Atomic::AndroidChannel(ids) => entry(serializer, "android_channel", ids),
@@ -191,11 +187,7 @@ impl Serialize for Atomic {
     }
 }
 
-fn entry<S: Serializer>(
-    serializer: S,
-    key: &str,
-    value: &impl Serialize,
-) -> Result<S::Ok, S::Error> {
+fn entry<S: Serializer>(serializer: S, key: &str, value: &impl Serialize) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(1))?;
     map.serialize_entry(key, value)?;
     map.end()

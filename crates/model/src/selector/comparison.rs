@@ -175,9 +175,7 @@ impl Comparison {
             Operator::Equals => equals(fields, subject),
             Operator::Contains => value(fields, subject).map(Comparison::Contains),
             Operator::NotContains => value(fields, subject).map(Comparison::NotContains),
-            Operator::Order(ordering) => {
-                Some(Comparison::Order { ordering, value: value(fields, subject)? })
-            }
+            Operator::Order(ordering) => Some(Comparison::Order { ordering, value: value(fields, subject)? }),
             Operator::Moment(side) => moment(fields, side),
             Operator::Range => fields.required("value", range),
         }
@@ -210,11 +208,7 @@ impl Comparison {
     }
 }
 
-fn print_pair<M: SerializeMap>(
-    map: &mut M,
-    operator: &impl Serialize,
-    value: &impl Serialize,
-) -> Result<(), M::Error> {
+fn print_pair<M: SerializeMap>(map: &mut M, operator: &impl Serialize, value: &impl Serialize) -> Result<(), M::Error> {
     map.serialize_entry("operator", operator)?;
     map.serialize_entry("value", value)
 }
@@ -253,9 +247,8 @@ fn equals(fields: &mut Fields<'_>, subject: Subject) -> Option<Comparison> {
 fn moment(fields: &mut Fields<'_>, side: Side) -> Option<Comparison> {
     let moment = fields.required("value", Moment::parse);
     let unit = fields.optional("precision", |at| at.choice(&MOMENT_UNITS));
-    let direction = fields.optional("relative_to", |at| {
-        at.choice(&[("past", Direction::Past), ("future", Direction::Future)])
-    });
+    let direction =
+        fields.optional("relative_to", |at| at.choice(&[("past", Direction::Past), ("future", Direction::Future)]));
     if matches!(moment, Some(Moment::Away { .. })) && !fields.has("precision") {
         return fields.at().missing("precision");
     }
@@ -278,9 +271,7 @@ impl Scalar {
             Json::String(_) => at.text(0..=limits::ATTRIBUTE_TEXT_CHARS).map(Scalar::Text),
             Json::Number(number) => Some(Scalar::Number(number.clone())),
             Json::Bool(value) if subject == Subject::Json => Some(Scalar::Boolean(*value)),
-            other => {
-                at.invalid(format!("This must be a string or a number, not {}.", other.kind()))
-            }
+            other => at.invalid(format!("This must be a string or a number, not {}.", other.kind())),
         }
     }
 }

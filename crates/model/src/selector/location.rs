@@ -86,9 +86,9 @@ impl Location {
         let place = match places.pop() {
             None => at.missing("id"),
             Some((key, place)) if places.is_empty() => Place::parse(key, &place),
-            Some((key, place)) => place.invalid(format!(
-                "A location has exactly one id or alias; '{key}' is given as well."
-            )),
+            Some((key, place)) => {
+                place.invalid(format!("A location has exactly one id or alias; '{key}' is given as well."))
+            }
         };
         let (period, last_seen) = date?;
         Some(Self { place: place?, period, last_seen })

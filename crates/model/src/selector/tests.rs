@@ -38,9 +38,7 @@ fn words() {
 fn atomic_selectors_print_back() {
     prints_back(r#"{"tag":"news"}"#);
     prints_back(r#"{"tag":["news","sports"],"group":"loyalty","tag_class":"device"}"#);
-    for key in
-        ["segment", "channel", "ios_channel", "android_channel", "amazon_channel", "web_channel"]
-    {
+    for key in ["segment", "channel", "ios_channel", "android_channel", "amazon_channel", "web_channel"] {
         prints_back(&format!(r#"{{"{key}":"{UUID}"}}"#));
         prints_back(&format!(r#"{{"{key}":["{UUID}"]}}"#));
         refused(&format!(r#"{{"{key}":"{}"}}"#, UUID.replace('-', "")), key);
@@ -75,19 +73,14 @@ fn ids_have_one_letter_case() {
     assert_eq!(upper, read(&format!(r#"{{"ios_channel":"{UUID}"}}"#)).unwrap());
     let token = "0a".repeat(32);
     let lower = read(&format!(r#"{{"device_token":"{token}"}}"#)).unwrap();
-    assert_eq!(
-        serde_json::to_string(&lower).unwrap(),
-        format!(r#"{{"device_token":"{}"}}"#, token.to_uppercase())
-    );
+    assert_eq!(serde_json::to_string(&lower).unwrap(), format!(r#"{{"device_token":"{}"}}"#, token.to_uppercase()));
     refused(r#"{"device_token":"0a"}"#, "device_token");
     refused(&format!(r#"{{"device_token":["{token}","x"]}}"#), "device_token[1]");
 }
 
 #[test]
 fn compounds_keep_their_spelling() {
-    prints_back(
-        r#"{"AND":[{"tag":"a"},{"Or":[{"tag":"b"},{"not":{"tag":"c"}}]},{"NOT":[{"tag":"d"}]}]}"#,
-    );
+    prints_back(r#"{"AND":[{"tag":"a"},{"Or":[{"tag":"b"},{"not":{"tag":"c"}}]},{"NOT":[{"tag":"d"}]}]}"#);
     refused(r#"{"and":[]}"#, "and");
     refused(r#"{"or":{"tag":"a"}}"#, "or");
     refused(r#"{"not":[{"tag":"a"},{"tag":"b"}]}"#, "not");
@@ -106,10 +99,7 @@ fn one_head_per_object() {
     refused(r#"{"and":[{"tag":"a"}],"AND":[{"tag":"a"}]}"#, "AND");
     refused(r#"{"and":[{"tag":"a"}],"group":"x"}"#, "group");
     refused(r#"{"tag":"a","tag":"b"}"#, "tag");
-    assert_eq!(
-        read(r#"{"or":[{"tag":1},{"tag":""},{"x":2}]}"#).unwrap_err(),
-        ["or[0].tag", "or[1].tag", "or[2].x"]
-    );
+    assert_eq!(read(r#"{"or":[{"tag":1},{"tag":""},{"x":2}]}"#).unwrap_err(), ["or[0].tag", "or[1].tag", "or[2].x"]);
 }
 
 #[test]
@@ -157,10 +147,7 @@ fn attributes() {
         (r#"{"attribute":"a","operator":"is_empty","value":1}"#, "value"),
         (r#"{"attribute":"a","operator":"equals"}"#, "value"),
         (r#"{"attribute":"a","operator":"equals","value":true}"#, "value"),
-        (
-            r#"{"attribute":"a","operator":"equals","value":"13-01","precision":"month_day"}"#,
-            "value",
-        ),
+        (r#"{"attribute":"a","operator":"equals","value":"13-01","precision":"month_day"}"#, "value"),
         (r#"{"attribute":"a","operator":"before","value":3}"#, "precision"),
         (r#"{"attribute":"a","operator":"before","value":"soon"}"#, "value"),
         (r#"{"attribute":"a","operator":"range","value":"2020-02-01/2020-01-01"}"#, "value"),
@@ -198,8 +185,7 @@ fn activities() {
 
 #[test]
 fn locations() {
-    let location =
-        |date: &str| format!(r#"{{"location":{{"id":"4oFkxX7RcUdirjtaenEQIV","date":{date}}}}}"#);
+    let location = |date: &str| format!(r#"{{"location":{{"id":"4oFkxX7RcUdirjtaenEQIV","date":{date}}}}}"#);
     for date in [
         r#"{"recent":{"months":3}}"#,
         r#"{"recent":{"hours":48},"last_seen":true}"#,
@@ -225,10 +211,7 @@ fn locations() {
         (r#"{"days":{"start":"2015-10-15"}}"#, "location.date.days.end"),
         (r#"{"days":{"start":"2015-10-15","end":"2015-10-32"}}"#, "location.date.days.end"),
         (r#"{"days":{"start":"2015-10-15","end":"2015-10-14"}}"#, "location.date.days.end"),
-        (
-            r#"{"minutes":{"start":"2015-10-15 1000Z","end":"2015-10-15 10:30"}}"#,
-            "location.date.minutes.start",
-        ),
+        (r#"{"minutes":{"start":"2015-10-15 1000Z","end":"2015-10-15 10:30"}}"#, "location.date.minutes.start"),
         (r#"{"weeks":{"start":"2015-W00","end":"2015-W03"}}"#, "location.date.weeks.start"),
         (r#"{"recent":{"days":3},"last_seen":"yes"}"#, "location.date.last_seen"),
     ] {
@@ -236,18 +219,14 @@ fn locations() {
     }
     refused(r#"{"location":{"date":{"recent":{"days":3}}}}"#, "location.id");
     refused(r#"{"location":{"id":"x"}}"#, "location.date");
-    refused(
-        r#"{"location":{"id":"x","us_state":"CA","date":{"recent":{"days":3}}}}"#,
-        "location.us_state",
-    );
+    refused(r#"{"location":{"id":"x","us_state":"CA","date":{"recent":{"days":3}}}}"#, "location.us_state");
     refused(r#"{"location":{"a b":"x","date":{"recent":{"days":3}}}}"#, "location.a b");
 }
 
 #[test]
 fn atoms_come_in_order() {
     let Audience::Selector(selector) =
-        read(r#"{"and":[{"tag":"a"},{"or":[{"tag":"b"},{"not":{"tag":"c"}}]},{"tag":"d"}]}"#)
-            .unwrap()
+        read(r#"{"and":[{"tag":"a"},{"or":[{"tag":"b"},{"not":{"tag":"c"}}]},{"tag":"d"}]}"#).unwrap()
     else {
         panic!("this is a selector")
     };
