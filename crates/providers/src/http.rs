@@ -98,11 +98,7 @@ impl Client {
         // Addresses in the URL never reach the resolver, so they are checked here.
         url::check_uri(request.uri(), self.policy).map_err(SendError::Refused)?;
         let exchange = async {
-            let answer = self
-                .inner
-                .request(request.map(Full::new))
-                .await
-                .map_err(|error| classify(&error))?;
+            let answer = self.inner.request(request.map(Full::new)).await.map_err(|error| classify(&error))?;
             let (head, body) = answer.into_parts();
             Ok(Response::from_parts(head, start_of(body).await?))
         };
@@ -130,8 +126,7 @@ fn classify(error: &(dyn Error + 'static)) -> SendError {
         if let Some(ResolveError::Refused(refusal)) = error.downcast_ref() {
             return SendError::Refused(refusal.clone());
         }
-        if error.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::TimedOut)
-        {
+        if error.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::TimedOut) {
             return SendError::Timeout;
         }
         let text = error.to_string();
@@ -141,4 +136,23 @@ fn classify(error: &(dyn Error + 'static)) -> SendError {
         cause = error.source();
     }
     SendError::Connection(texts.join(": "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn names_are_judged_by_what_they_resolve_to() {
+        let client = Client::new(AddressPolicy::PUBLIC_ONLY);
+        // Past the check of the URL, as a name would be that was pointed elsewhere after it was checked.
+        let request = Request::get("http://localhost:9/").body(Full::default()).unwrap();
+        let error = client.inner.request(request).await.unwrap_err();
+        match classify(&error) {
+            SendError::Refused(Refusal::Address { host, kind }) => {
+                assert_eq!((host.as_str(), kind), ("localhost", "loopback"))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -1,13 +1,26 @@
 //! The outside world: the HTTP client, and for every provider the request that carries a push to one device.
 //! Knows HTTP and keys, not the store.
 
+pub mod adm;
+pub mod apns;
 pub mod credential;
+mod data_message;
+pub mod fcm;
 pub mod http;
+mod in_app;
+mod message_id;
 pub mod open;
 pub mod outcome;
 mod recipient;
+mod rendered;
+mod rendering;
 mod request;
 mod template;
+pub mod webpush;
+pub mod wns;
 
+pub use message_id::{message_id, push_of_message};
 pub use recipient::Recipient;
+pub use rendered::{NotSendable, RenderedPush};
+pub use rendering::Rendering;
 pub use request::PreparedRequest;

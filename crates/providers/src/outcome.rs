@@ -34,9 +34,7 @@ impl Outcome {
     pub fn of_error(error: &SendError) -> Self {
         match error {
             SendError::Refused(refusal) => Outcome::Unauthorized { reason: refusal.to_string() },
-            SendError::Timeout | SendError::Connection(_) => {
-                Outcome::Retry { after: None, reason: error.to_string() }
-            }
+            SendError::Timeout | SendError::Connection(_) => Outcome::Retry { after: None, reason: error.to_string() },
         }
     }
 }

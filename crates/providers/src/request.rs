@@ -21,19 +21,15 @@ impl PreparedRequest {
 
     /// For people to read: headers by name, and a JSON body as JSON rather than as text.
     pub fn to_json(&self) -> Value {
-        let headers: Map<String, Value> = self
-            .headers
-            .iter()
-            .map(|(name, value)| (name.clone(), Value::from(value.as_str())))
-            .collect();
-        let body =
-            serde_json::from_str(&self.body).unwrap_or_else(|_| Value::from(self.body.as_str()));
+        let headers: Map<String, Value> =
+            self.headers.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+        let body = serde_json::from_str(&self.body).unwrap_or_else(|_| Value::from(self.body.as_str()));
         json!({ "method": self.method, "url": self.url, "headers": headers, "body": body })
     }
 }
 
 /// A header as [`PreparedRequest`] has it.
-pub(crate) fn header(name: &str, value: impl ToString) -> (String, String) {
+pub(crate) fn header(name: &str, value: &(impl ToString + ?Sized)) -> (String, String) {
     (name.to_owned(), value.to_string())
 }
 
@@ -42,9 +38,7 @@ pub(crate) fn path_segment(text: &str) -> String {
     let mut segment = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b':' => {
-                segment.push(char::from(byte))
-            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b':' => segment.push(char::from(byte)),
             // A segment of dots alone would walk up the path.
             b'.' if text.bytes().any(|b| b != b'.') => segment.push('.'),
             other => segment.push_str(&format!("%{other:02X}")),
@@ -59,29 +53,19 @@ mod tests {
 
     #[test]
     fn shown_with_headers_by_name_and_json_bodies_taken_apart() {
-        let headers = vec![header("ttl", 60)];
-        let request = PreparedRequest::post(
-            "https://example.com/".to_owned(),
-            headers.clone(),
-            b"{\"a\":1}".to_vec(),
-        );
+        let headers = vec![header("ttl", &60)];
+        let request = PreparedRequest::post("https://example.com/".to_owned(), headers.clone(), b"{\"a\":1}".to_vec());
         let shown = json!({
             "method": "POST", "url": "https://example.com/", "headers": {"ttl": "60"}, "body": {"a": 1},
         });
         assert_eq!(request.to_json(), shown);
-        let xml =
-            PreparedRequest::post("https://example.com/".to_owned(), headers, b"<toast/>".to_vec());
+        let xml = PreparedRequest::post("https://example.com/".to_owned(), headers, b"<toast/>".to_vec());
         assert_eq!(xml.to_json()["body"], "<toast/>");
     }
 
     #[test]
     fn addresses_cannot_leave_their_path_segment() {
-        let table = [
-            ("abc-1_2:~.d", "abc-1_2:~.d"),
-            ("../x?y#z", "..%2Fx%3Fy%23z"),
-            ("..", "%2E%2E"),
-            ("é", "%C3%A9"),
-        ];
+        let table = [("abc-1_2:~.d", "abc-1_2:~.d"), ("../x?y#z", "..%2Fx%3Fy%23z"), ("..", "%2E%2E"), ("é", "%C3%A9")];
         for (address, segment) in table {
             assert_eq!(path_segment(address), segment);
         }

@@ -37,22 +37,27 @@ impl Template {
     }
 
     pub(crate) fn json(self, value: &impl Serialize) -> Self {
-        let json = serde_json::to_string(value)
-            .expect("maps with text keys and plain values always serialize");
+        let json = serde_json::to_string(value).expect("maps with text keys and plain values always serialize");
         self.text(&json)
     }
 
-    /// The entries of an object without its braces, each followed by a comma.
-    pub(crate) fn entries(mut self, object: &serde_json::Map<String, serde_json::Value>) -> Self {
-        for (key, value) in object {
-            self = self.json(key).text(":").json(value).text(",");
+    /// The members of an object, without its braces.
+    pub(crate) fn members(self, object: &impl Serialize) -> Self {
+        let json = to_json(object);
+        self.text(&json[1..json.len() - 1])
+    }
+
+    /// As `members`, with a comma before them unless there are none.
+    pub(crate) fn members_after(self, object: &impl Serialize) -> Self {
+        let json = to_json(object);
+        match &json[1..json.len() - 1] {
+            "" => self,
+            members => self.text(",").text(members),
         }
-        self
     }
 
     pub(crate) fn fill(&self, recipient: &Recipient<'_>) -> Vec<u8> {
-        let n_bytes =
-            self.text.len() + recipient.address.len() + self.holes.len() * USUAL_HOLE_BYTES;
+        let n_bytes = self.text.len() + recipient.address.len() + self.holes.len() * USUAL_HOLE_BYTES;
         let mut filled = Vec::with_capacity(n_bytes);
         self.fill_into(&mut filled, recipient);
         filled
@@ -71,13 +76,15 @@ impl Template {
                     Some(identifiers) => write_json(out, identifiers),
                     None => out.extend_from_slice(b"{}"),
                 },
-                Hole::BadgeMovedBy(change) => {
-                    write_json(out, &recipient.badge.saturating_add(*change).max(0))
-                }
+                Hole::BadgeMovedBy(change) => write_json(out, &recipient.badge.saturating_add(*change).max(0)),
             }
         }
         out.extend_from_slice(&self.text.as_bytes()[done..]);
     }
+}
+
+fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("maps with text keys and plain values always serialize")
 }
 
 fn write_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
@@ -107,11 +114,8 @@ mod tests {
             .hole(Hole::BadgeMovedBy(2))
             .text("]}");
         let (delivery, channel) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let mut recipient = Recipient::new(
-            DeliveryId::from_uuid(delivery),
-            ChannelId::from_uuid(channel),
-            "a\"b\\\n\u{1F600}",
-        );
+        let mut recipient =
+            Recipient::new(DeliveryId::from_uuid(delivery), ChannelId::from_uuid(channel), "a\"b\\\n\u{1F600}");
         recipient.badge = 1;
         let filled: serde_json::Value = serde_json::from_slice(&template.fill(&recipient)).unwrap();
         let expected = serde_json::json!({
@@ -123,20 +127,10 @@ mod tests {
 
     #[test]
     fn usual_tokens_need_one_buffer() {
-        let template = Template::default()
-            .text("[")
-            .hole(Hole::DeliveryId)
-            .text(",")
-            .hole(Hole::Address)
-            .text("]");
+        let template = Template::default().text("[").hole(Hole::DeliveryId).text(",").hole(Hole::Address).text("]");
         let address = "a".repeat(160);
-        let filled =
-            template.fill(&Recipient::new(DeliveryId::random(), ChannelId::random(), &address));
+        let filled = template.fill(&Recipient::new(DeliveryId::random(), ChannelId::random(), &address));
         let reserved = 3 + 160 + 2 * USUAL_HOLE_BYTES;
-        assert_eq!(
-            (filled.len() <= reserved, filled.capacity()),
-            (true, reserved),
-            "the buffer did not grow"
-        );
+        assert_eq!((filled.len() <= reserved, filled.capacity()), (true, reserved), "the buffer did not grow");
     }
 }

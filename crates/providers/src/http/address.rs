@@ -64,16 +64,12 @@ const RESERVED_V6: [(Ipv6Addr, u32, &str); 14] = [
 ];
 
 fn reserved_v4(address: Ipv4Addr) -> Option<&'static str> {
-    let within = |(block, bits, _): &&(Ipv4Addr, u32, _)| {
-        (block.to_bits() ^ address.to_bits()) >> (32 - bits) == 0
-    };
+    let within = |(block, bits, _): &&(Ipv4Addr, u32, _)| (block.to_bits() ^ address.to_bits()) >> (32 - bits) == 0;
     RESERVED_V4.iter().find(within).map(|(_, _, kind)| *kind)
 }
 
 fn reserved_v6(address: Ipv6Addr) -> Option<&'static str> {
-    let within = |(block, bits, _): &&(Ipv6Addr, u32, _)| {
-        (block.to_bits() ^ address.to_bits()) >> (128 - bits) == 0
-    };
+    let within = |(block, bits, _): &&(Ipv6Addr, u32, _)| (block.to_bits() ^ address.to_bits()) >> (128 - bits) == 0;
     if let Some((_, _, kind)) = RESERVED_V6.iter().find(within) {
         return Some(kind);
     }
@@ -164,11 +160,7 @@ mod tests {
     #[test]
     fn public_addresses_are_permitted() {
         for address in PERMITTED {
-            assert_eq!(
-                AddressPolicy::PUBLIC_ONLY.check(address.parse().unwrap()),
-                Ok(()),
-                "{address}"
-            );
+            assert_eq!(AddressPolicy::PUBLIC_ONLY.check(address.parse().unwrap()), Ok(()), "{address}");
         }
     }
 }

@@ -70,9 +70,7 @@ mod tests {
     fn resolved(addresses: &[&str]) -> Result<Vec<String>, String> {
         let found = addresses.iter().map(|address| SocketAddr::new(address.parse().unwrap(), 0));
         let permitted = permitted("name.example", found, AddressPolicy::PUBLIC_ONLY);
-        permitted
-            .map(|some| some.map(|a| a.ip().to_string()).collect())
-            .map_err(|error| error.to_string())
+        permitted.map(|some| some.map(|a| a.ip().to_string()).collect()).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -15,9 +15,7 @@ impl Client {
     /// Like [`Client::send`], but answers as soon as the head of the answer is there. Only that is bounded in time.
     pub async fn open(&self, request: Request<Bytes>) -> Result<Response<Streaming>, SendError> {
         url::check_uri(request.uri(), self.policy).map_err(SendError::Refused)?;
-        let answer =
-            tokio::time::timeout(self.timeouts.total, self.inner.request(request.map(Full::new)))
-                .await;
+        let answer = tokio::time::timeout(self.timeouts.total, self.inner.request(request.map(Full::new))).await;
         let answer = answer.map_err(|_| SendError::Timeout)?.map_err(|error| classify(&error))?;
         Ok(answer.map(Streaming))
     }

@@ -15,9 +15,7 @@ pub enum Refusal {
     NotAUrl { url: String },
     #[error("The URL's scheme is '{scheme}'; only http and https are supported.")]
     Scheme { scheme: String },
-    #[error(
-        "The URL must not contain a user name or password; configure them as authentication instead."
-    )]
+    #[error("The URL must not contain a user name or password; configure them as authentication instead.")]
     Credentials,
     #[error("'{host}' is neither a host name nor an address in its usual form.")]
     Host { host: String },
@@ -104,8 +102,7 @@ fn check_host(host: &str, policy: AddressPolicy) -> Result<(), Refusal> {
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     let last_label = name.rsplit('.').next().unwrap_or_default();
     // `127.1`, `2130706433` and `0x7f.0.0.1` are old spellings of addresses that only hide where they lead.
-    let looks_numeric =
-        last_label.bytes().all(|b| b.is_ascii_digit()) || last_label.starts_with("0x");
+    let looks_numeric = last_label.bytes().all(|b| b.is_ascii_digit()) || last_label.starts_with("0x");
     let unfit = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'));
     if looks_numeric || name.contains(unfit) {
         return odd();
@@ -151,12 +148,8 @@ mod tests {
         for (url, refusal) in table {
             assert_eq!(check_url(url, AddressPolicy::PUBLIC_ONLY), Err(refusal), "{url}");
         }
-        let fine = [
-            "https://example.com",
-            "http://example.com:8080/a?b=c",
-            "https://1.1.1.1/",
-            "https://a_b.example.com./",
-        ];
+        let fine =
+            ["https://example.com", "http://example.com:8080/a?b=c", "https://1.1.1.1/", "https://a_b.example.com./"];
         for url in fine {
             check_url(url, AddressPolicy::PUBLIC_ONLY).expect(url);
         }
@@ -164,9 +157,7 @@ mod tests {
 
     #[test]
     fn the_operator_can_permit_private_addresses_and_the_refusal_says_how() {
-        for url in
-            ["http://127.0.0.1:9/", "http://[::1]/", "http://localhost/", "http://192.168.0.1/"]
-        {
+        for url in ["http://127.0.0.1:9/", "http://[::1]/", "http://localhost/", "http://192.168.0.1/"] {
             let refusal = check_url(url, AddressPolicy::PUBLIC_ONLY).unwrap_err();
             assert!(refusal.to_string().contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"), "{refusal}");
             check_url(url, AddressPolicy::ANY).expect(url);
@@ -182,10 +173,7 @@ mod tests {
             ("https://example.com:8443/a?key=1", "https://example.com:8443/a/push?key=1"),
         ];
         for (root, joined) in table {
-            assert_eq!(
-                check_url(root, AddressPolicy::PUBLIC_ONLY).unwrap().join("push").to_string(),
-                joined
-            );
+            assert_eq!(check_url(root, AddressPolicy::PUBLIC_ONLY).unwrap().join("push").to_string(), joined);
         }
     }
 }

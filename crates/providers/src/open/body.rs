@@ -1,11 +1,10 @@
 //! What a webhook gets: up to a thousand messages in one request, each with its target and the payload.
 
 use bytes::Bytes;
-use model::app::AppKey;
-use model::ids::PushId;
-use serde_json::{Map, Value};
+use model::payload::notification::OpenNotification;
 
 use crate::recipient::Recipient;
+use crate::rendering::Rendering;
 use crate::request::{PreparedRequest, header};
 use crate::template::{Hole, Template};
 
@@ -33,14 +32,14 @@ pub struct Batch {
 }
 
 impl OpenPush {
-    pub(crate) fn new(app_key: &AppKey, push_id: PushId, payload: &Map<String, Value>) -> Self {
+    pub(crate) fn new(rendering: &Rendering<'_>, payload: &OpenNotification) -> Self {
         let value = Template::default()
             .text("{\"send_id\":")
             .hole(Hole::DeliveryId)
             .text(",\"push_id\":")
-            .json(&push_id)
+            .json(&rendering.push_id)
             .text(",\"app_key\":")
-            .json(app_key)
+            .json(rendering.app_key)
             .text(",\"target\":{\"address\":")
             .hole(Hole::Address)
             .text(",\"channel_id\":")
@@ -75,8 +74,7 @@ impl OpenPush {
 
     /// A request for one channel. The URL is relative because a platform in the sandbox has no webhook.
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
-        let headers =
-            vec![header("content-type", CONTENT_TYPE), header("data-attribute", DATA_ATTRIBUTE)];
+        let headers = vec![header("content-type", CONTENT_TYPE), header("data-attribute", DATA_ATTRIBUTE)];
         let body = self.batch(std::slice::from_ref(recipient)).body;
         PreparedRequest::post("/push".to_owned(), headers, body.into())
     }

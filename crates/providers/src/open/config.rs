@@ -47,11 +47,7 @@ impl OpenAuth {
     /// `{"type": "none"}`, `{"type": "basic", "user", "password"}` or `{"type": "signature", "secret"}`.
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let types = [
-            ("none", AuthType::None),
-            ("basic", AuthType::Basic),
-            ("signature", AuthType::Signature),
-        ];
+        let types = [("none", AuthType::None), ("basic", AuthType::Basic), ("signature", AuthType::Signature)];
         let auth = match fields.required("type", |at| at.choice(&types))? {
             AuthType::None => Some(OpenAuth::None),
             AuthType::Basic => {
@@ -59,9 +55,7 @@ impl OpenAuth {
                 let password = fields.required("password", credential);
                 user.zip(password).map(|(user, password)| OpenAuth::Basic { user, password })
             }
-            AuthType::Signature => {
-                fields.required("secret", credential).map(|secret| OpenAuth::Signature { secret })
-            }
+            AuthType::Signature => fields.required("secret", credential).map(|secret| OpenAuth::Signature { secret }),
         };
         fields.finish();
         auth
@@ -86,8 +80,7 @@ fn credential(at: &At<'_>) -> Option<Credential> {
 fn user_name(at: &At<'_>) -> Option<String> {
     let name = at.text(1..=MOST_CREDENTIAL_CHARS)?;
     if name.contains(':') {
-        return at
-            .invalid("A user name must not contain ':', which separates it from the password.");
+        return at.invalid("A user name must not contain ':', which separates it from the password.");
     }
     Some(name)
 }
@@ -116,11 +109,7 @@ mod tests {
         ];
         for (body, paths) in wrong {
             let problems = read(body).unwrap_err();
-            assert_eq!(
-                problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(),
-                paths,
-                "{body}"
-            );
+            assert_eq!(problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(), paths, "{body}");
         }
     }
 
@@ -136,9 +125,6 @@ mod tests {
         let stored = serde_json::to_string(&config).unwrap();
         assert_eq!(serde_json::from_str::<OpenPlatformConfig>(&stored).unwrap(), config);
         assert!(!format!("{config:?}").contains("hunter2"));
-        assert!(
-            !format!("{:?}", OpenAuth::Signature { secret: Credential::new("hunter2") })
-                .contains("hunter2")
-        );
+        assert!(!format!("{:?}", OpenAuth::Signature { secret: Credential::new("hunter2") }).contains("hunter2"));
     }
 }

@@ -18,12 +18,7 @@ use crate::outcome::Outcome;
 const DATA_ATTRIBUTE: HeaderName = HeaderName::from_static("data-attribute");
 
 /// `POST {root}/push`. The outcome holds for every message in the body, which is a [`super::Batch`]'s.
-pub async fn deliver(
-    client: &Client,
-    config: &OpenPlatformConfig,
-    body: Bytes,
-    now: UtcMillis,
-) -> Outcome {
+pub async fn deliver(client: &Client, config: &OpenPlatformConfig, body: Bytes, now: UtcMillis) -> Outcome {
     let mut request = Request::new(Bytes::new());
     *request.method_mut() = Method::POST;
     *request.uri_mut() = config.url.join("push");
@@ -45,9 +40,5 @@ pub async fn deliver(
 
 fn compressed(body: &[u8]) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder
-        .write_all(body)
-        .and_then(|()| encoder.finish())
-        .expect("writing to memory cannot fail")
-        .into()
+    encoder.write_all(body).and_then(|()| encoder.finish()).expect("writing to memory cannot fail").into()
 }

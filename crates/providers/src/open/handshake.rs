@@ -17,13 +17,9 @@ pub enum HandshakeError {
     NoAnswer { url: String, source: SendError },
     #[error("The webhook at {url} answered {status} to the validation request; 200 is needed.")]
     Status { url: String, status: StatusCode },
-    #[error(
-        "The webhook at {url} did not answer with JSON of the form {{\"confirmation_code\": \"<uuid>\"}}."
-    )]
+    #[error("The webhook at {url} did not answer with JSON of the form {{\"confirmation_code\": \"<uuid>\"}}.")]
     NotConfirmation { url: String },
-    #[error(
-        "The webhook at {url} answered with another confirmation code than the platform's validation code."
-    )]
+    #[error("The webhook at {url} answered with another confirmation code than the platform's validation code.")]
     WrongCode { url: String },
 }
 
@@ -33,11 +29,7 @@ struct Confirmation {
 }
 
 /// `GET {root}/validate` must answer 200 with the platform's validation code.
-pub async fn validate(
-    client: &Client,
-    config: &OpenPlatformConfig,
-    now: UtcMillis,
-) -> Result<(), HandshakeError> {
+pub async fn validate(client: &Client, config: &OpenPlatformConfig, now: UtcMillis) -> Result<(), HandshakeError> {
     let url = config.url.join("validate");
     let mut request = Request::new(Bytes::new());
     *request.uri_mut() = url.clone();
@@ -53,9 +45,7 @@ pub async fn validate(
     }
     match serde_json::from_slice::<Confirmation>(answer.body()) {
         Err(_) => Err(HandshakeError::NotConfirmation { url }),
-        Ok(answer) if answer.confirmation_code != config.validation_code => {
-            Err(HandshakeError::WrongCode { url })
-        }
+        Ok(answer) if answer.confirmation_code != config.validation_code => Err(HandshakeError::WrongCode { url }),
         Ok(_) => Ok(()),
     }
 }

@@ -19,10 +19,7 @@ enum Verdict {
 /// 410 is about the webhook itself, and open channels leave only when they are uninstalled.
 const VERDICTS: [(RangeInclusive<u16>, Verdict); 10] = [
     (200..=299, Verdict::Delivered),
-    (
-        300..=399,
-        Verdict::Rejected("redirects are not followed; set the platform's URL to the new location"),
-    ),
+    (300..=399, Verdict::Rejected("redirects are not followed; set the platform's URL to the new location")),
     (401..=401, Verdict::Unauthorized),
     (403..=403, Verdict::Unauthorized),
     (404..=404, Verdict::Rejected("there is no webhook at the platform's URL")),
@@ -43,13 +40,9 @@ pub(super) fn outcome(answer: &Response<Bytes>, now: UtcMillis) -> Outcome {
             after: retry_after(answer.headers(), now),
             reason: format!("The webhook answered {status}."),
         },
-        Verdict::Rejected(why) => {
-            Outcome::Rejected { reason: format!("The webhook answered {status}: {why}.") }
-        }
+        Verdict::Rejected(why) => Outcome::Rejected { reason: format!("The webhook answered {status}: {why}.") },
         Verdict::Unauthorized => Outcome::Unauthorized {
-            reason: format!(
-                "The webhook answered {status}: it does not accept the platform's authentication."
-            ),
+            reason: format!("The webhook answered {status}: it does not accept the platform's authentication."),
         },
     }
 }
@@ -75,16 +68,10 @@ mod tests {
         for status in [408, 425, 429, 500, 502, 503, 504, 599, 600, 999] {
             assert!(matches!(of(status, None), Outcome::Retry { after: None, .. }), "{status}");
             let seven = Some(Duration::from_secs(7));
-            assert!(
-                matches!(of(status, Some("7")), Outcome::Retry { after, .. } if after == seven),
-                "{status}"
-            );
+            assert!(matches!(of(status, Some("7")), Outcome::Retry { after, .. } if after == seven), "{status}");
             let at_epoch = Some("Thu, 01 Jan 1970 00:01:00 GMT");
             let minute = Some(Duration::from_secs(60));
-            assert!(
-                matches!(of(status, at_epoch), Outcome::Retry { after, .. } if after == minute),
-                "{status}"
-            );
+            assert!(matches!(of(status, at_epoch), Outcome::Retry { after, .. } if after == minute), "{status}");
         }
         for status in [401, 403] {
             assert!(matches!(of(status, None), Outcome::Unauthorized { .. }), "{status}");

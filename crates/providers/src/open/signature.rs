@@ -32,8 +32,7 @@ pub(super) fn authenticate(headers: &mut HeaderMap, auth: &OpenAuth, body: &[u8]
 
 /// Lower-case hexadecimal HMAC-SHA256 of the time in seconds, a colon and the body.
 fn sign(secret: &str, seconds: i64, body: &[u8]) -> String {
-    let mut context =
-        hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));
+    let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));
     context.update(seconds.to_string().as_bytes());
     context.update(b":");
     context.update(body);
@@ -55,10 +54,7 @@ mod tests {
     fn headers(auth: &OpenAuth, body: &[u8]) -> Vec<(String, String)> {
         let mut headers = HeaderMap::new();
         authenticate(&mut headers, auth, body, NOW);
-        headers
-            .iter()
-            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
-            .collect()
+        headers.iter().map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect()
     }
 
     #[test]
@@ -66,28 +62,18 @@ mod tests {
         let auth = OpenAuth::Signature { secret: Credential::new("whsecret") };
         let vectors = [
             ("", "1e37c7f91bf625cc665a4aad97f7f71425c5fe390747a587e1427c2383c10a06"),
-            (
-                r#"{"values":[]}"#,
-                "88128308d521173d63edc7b6ddd5c4142f6112884a1988c7d140df09154a71ee",
-            ),
+            (r#"{"values":[]}"#, "88128308d521173d63edc7b6ddd5c4142f6112884a1988c7d140df09154a71ee"),
         ];
         for (body, signature) in vectors {
             let expected = [("x-ua-timestamp", "1536947409"), ("x-ua-signature", signature)];
-            assert_eq!(
-                headers(&auth, body.as_bytes()),
-                expected.map(|(n, v)| (n.to_owned(), v.to_owned()))
-            );
+            assert_eq!(headers(&auth, body.as_bytes()), expected.map(|(n, v)| (n.to_owned(), v.to_owned())));
         }
     }
 
     #[test]
     fn basic_and_none() {
-        let basic = OpenAuth::Basic {
-            user: "Aladdin".to_owned(),
-            password: Credential::new("open sesame"),
-        };
-        let expected =
-            ("authorization".to_owned(), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==".to_owned());
+        let basic = OpenAuth::Basic { user: "Aladdin".to_owned(), password: Credential::new("open sesame") };
+        let expected = ("authorization".to_owned(), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==".to_owned());
         assert_eq!(headers(&basic, b"x"), [expected]);
         assert_eq!(headers(&OpenAuth::None, b"x"), []);
     }

@@ -9,8 +9,7 @@ use jiff::tz::TimeZone;
 use model::time::UtcMillis;
 
 /// The form in use, then the two obsolete ones that receivers must still understand.
-const DATE_FORMS: [&str; 3] =
-    ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
+const DATE_FORMS: [&str; 3] = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
 /// How long the provider wants to be left alone; `None` without a header that can be understood. A date in the past is zero.
 pub fn retry_after(headers: &HeaderMap, now: UtcMillis) -> Option<Duration> {

@@ -45,10 +45,7 @@ async fn private_addresses_are_refused_as_literals_and_behind_names() {
     for url in refused {
         match client.send(get(&url)).await {
             Err(SendError::Refused(refusal @ Refusal::Address { .. })) => {
-                assert!(
-                    refusal.to_string().contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"),
-                    "{refusal}"
-                );
+                assert!(refusal.to_string().contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"), "{refusal}");
             }
             other => panic!("{url}: {other:?}"),
         }
@@ -121,4 +118,20 @@ async fn long_answers_are_cut() {
     assert_eq!((response.status().as_u16(), response.body().len()), (200, MOST_ANSWER_BYTES));
     // The connection with the unread rest is not used again.
     assert_eq!(client.send(get(&receiver.url("/"))).await.unwrap().body().len(), MOST_ANSWER_BYTES);
+}
+
+#[tokio::test]
+async fn an_answer_can_be_read_piece_by_piece_and_whole() {
+    let n_bytes = 3 * MOST_ANSWER_BYTES;
+    let receiver = Receiver::start(move |_| answer(200, vec![b'x'; n_bytes])).await;
+    let mut body = Client::new(AddressPolicy::ANY).open(get(&receiver.url("/"))).await.unwrap().into_body();
+    let mut n_read = 0;
+    while let Some(chunk) = body.chunk().await.unwrap() {
+        n_read += chunk.len();
+    }
+    assert_eq!(n_read, n_bytes);
+
+    let refused = Client::new(AddressPolicy::PUBLIC_ONLY).open(get(&receiver.url("/"))).await;
+    assert!(matches!(refused, Err(SendError::Refused(Refusal::Address { .. }))));
+    assert_eq!(receiver.received().len(), 1);
 }

@@ -20,13 +20,7 @@ const CODE: Uuid = Uuid::from_u128(0x1234);
 
 fn config(url: String) -> OpenPlatformConfig {
     let url = WebUrl::try_from(url).unwrap();
-    OpenPlatformConfig {
-        url,
-        auth: OpenAuth::None,
-        validation_code: CODE,
-        enabled: true,
-        gzip: false,
-    }
+    OpenPlatformConfig { url, auth: OpenAuth::None, validation_code: CODE, enabled: true, gzip: false }
 }
 
 fn client() -> Client {
@@ -68,14 +62,12 @@ async fn the_handshake_says_what_was_wrong() {
     ];
     for (status, body, said) in answers {
         let receiver = Receiver::start(move |_| answer(status, body.clone())).await;
-        let error =
-            validate(&client(), &config(receiver.url("")), NOW).await.unwrap_err().to_string();
+        let error = validate(&client(), &config(receiver.url("")), NOW).await.unwrap_err().to_string();
         assert!(error.contains(said) && error.contains("/validate"), "{error}");
     }
 
     let public = Client::new(AddressPolicy::PUBLIC_ONLY);
-    let error =
-        validate(&public, &config("http://127.0.0.1:1/".to_owned()), NOW).await.unwrap_err();
+    let error = validate(&public, &config("http://127.0.0.1:1/".to_owned()), NOW).await.unwrap_err();
     assert!(matches!(error, HandshakeError::NoAnswer { .. }));
     assert!(error.to_string().contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"), "{error}");
 }
@@ -89,10 +81,7 @@ async fn a_delivery_is_posted_plain_and_signed() {
     assert_eq!(outcome, Outcome::Delivered);
 
     let posted = &receiver.received()[0];
-    assert_eq!(
-        (posted.head.method.as_str(), posted.head.uri.to_string().as_str()),
-        ("POST", "/hook/push?tenant=7")
-    );
+    assert_eq!((posted.head.method.as_str(), posted.head.uri.to_string().as_str()), ("POST", "/hook/push?tenant=7"));
     assert_eq!(posted.header("content-type"), Some("application/vnd.urbanairship+json; version=3"));
     assert_eq!(posted.header("data-attribute"), Some("values"));
     assert_eq!(posted.header("content-encoding"), None);
@@ -130,10 +119,7 @@ async fn basic_credentials_are_sent() {
     config.auth = OpenAuth::Basic { user: "u".to_owned(), password: Credential::new("p") };
     assert_eq!(deliver(&client(), &config, Bytes::new(), NOW).await, Outcome::Delivered);
     config.auth = OpenAuth::None;
-    assert!(matches!(
-        deliver(&client(), &config, Bytes::new(), NOW).await,
-        Outcome::Unauthorized { .. }
-    ));
+    assert!(matches!(deliver(&client(), &config, Bytes::new(), NOW).await, Outcome::Unauthorized { .. }));
 }
 
 #[tokio::test]
@@ -145,8 +131,7 @@ async fn answers_and_failures_become_outcomes() {
         answer
     })
     .await;
-    let to =
-        async |path: &str| deliver(&client(), &config(receiver.url(path)), Bytes::new(), NOW).await;
+    let to = async |path: &str| deliver(&client(), &config(receiver.url(path)), Bytes::new(), NOW).await;
     assert_eq!(to("/200").await, Outcome::Delivered);
     let half_minute = Some(Duration::from_secs(30));
     assert!(matches!(to("/429").await, Outcome::Retry { after, .. } if after == half_minute));

@@ -36,9 +36,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) async fn start(
-        answer: impl Fn(&Received) -> Response<Bytes> + Send + Sync + 'static,
-    ) -> Self {
+    pub(crate) async fn start(answer: impl Fn(&Received) -> Response<Bytes> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -59,9 +57,8 @@ impl Receiver {
                 });
                 tokio::spawn(async move {
                     // A client that goes away in the middle is none of the server's business.
-                    let _ = auto::Builder::new(TokioExecutor::new())
-                        .serve_connection(TokioIo::new(stream), service)
-                        .await;
+                    let _ =
+                        auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
                 });
             }
         });

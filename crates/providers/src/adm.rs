@@ -1,0 +1,5 @@
+//! Amazon Device Messaging: Amazon's tablets and TV sticks.
+
+mod body;
+
+pub use body::AdmPush;

@@ -1,0 +1,5 @@
+//! Apple's push service: iOS devices.
+
+mod body;
+
+pub use body::ApnsPush;

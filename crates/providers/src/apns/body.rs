@@ -1,0 +1,152 @@
+//! The request to Apple for one device: alert, badge and sound under `aps`, everything else beside it.
+
+use model::payload::decimal::Decimal;
+use model::payload::ios::{Badge, InterruptionLevel, IosAlert, IosOverride, Sound};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::in_app::Banner;
+use crate::recipient::Recipient;
+use crate::rendering::{Rendering, key};
+use crate::request::{PreparedRequest, header, path_segment};
+use crate::template::{Hole, Template};
+
+const SEND_ID: &str = "_";
+const MEDIA_ATTACHMENT: &str = "com.urbanairship.media_attachment";
+
+/// One push for iOS, ready to be addressed to devices.
+#[derive(Clone, Debug)]
+pub struct ApnsPush {
+    body: Template,
+    headers: Vec<(String, String)>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Aps<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alert: Option<IosAlert>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sound: Option<ApsSound<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_available: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mutable_content: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_content_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_criteria: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interruption_level: Option<InterruptionLevel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relevance_score: Option<&'a Decimal>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ApsSound<'a> {
+    Name(&'a str),
+    Object {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        volume: Option<&'a Decimal>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        critical: Option<u8>,
+    },
+}
+
+impl ApnsPush {
+    pub(crate) fn new(rendering: &Rendering<'_>, ios: &IosOverride) -> Self {
+        let aps = aps(rendering, ios);
+        let body = Template::default().text("{\"aps\":{");
+        let body = match ios.badge {
+            None => body.members(&aps),
+            Some(badge) => with_badge(body.text("\"badge\":"), badge).members_after(&aps),
+        };
+        let body = body.text("}").members_after(&beside_aps(rendering, ios)).text("}");
+        Self { body, headers: headers(rendering, ios) }
+    }
+
+    /// The topic and the authorization come with an app's credentials and are not part of this.
+    pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
+        let url = format!("https://api.push.apple.com/3/device/{}", path_segment(recipient.address));
+        let mut headers = self.headers.clone();
+        headers.push(header("apns-id", &recipient.delivery_id));
+        PreparedRequest::post(url, headers, self.body.fill(recipient))
+    }
+}
+
+/// Apple cannot count, so the service does: from the badge it last knew of.
+fn with_badge(body: Template, badge: Badge) -> Template {
+    match badge {
+        Badge::Set(badge) => body.json(&badge),
+        Badge::Auto => body.hole(Hole::BadgeMovedBy(0)),
+        Badge::Change(by) => body.hole(Hole::BadgeMovedBy(i64::from(by))),
+    }
+}
+
+fn aps<'a>(rendering: &Rendering<'_>, ios: &'a IosOverride) -> Aps<'a> {
+    // The app has to run to keep a banner for later; without anything to show, running is all it does.
+    let wakes_app = ios.content_available == Some(true) || rendering.content.in_app.is_some() || !ios.is_visible();
+    Aps {
+        alert: ios.full_alert(),
+        sound: ios.sound.as_ref().map(sound),
+        category: ios.apns_category(),
+        content_available: wakes_app.then_some(1),
+        mutable_content: ios.is_mutable().then_some(1),
+        thread_id: ios.thread_id.as_deref(),
+        target_content_id: ios.target_content_id.as_deref(),
+        filter_criteria: ios.filter_criteria.as_deref(),
+        interruption_level: ios.interruption_level,
+        relevance_score: ios.relevance_score.as_ref(),
+    }
+}
+
+fn sound(sound: &Sound) -> ApsSound<'_> {
+    match sound {
+        Sound::Name(name) => ApsSound::Name(name),
+        Sound::Object { name, volume, critical } => {
+            ApsSound::Object { name, volume: volume.as_ref(), critical: critical.map(u8::from) }
+        }
+    }
+}
+
+/// The keys of the app's own come first, so that they cannot replace ours.
+fn beside_aps(rendering: &Rendering<'_>, ios: &IosOverride) -> Map<String, Value> {
+    let mut keys: Map<String, Value> =
+        ios.extra.iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
+    keys.extend(rendering.actions(ios.actions.as_ref()));
+    keys.remove("aps");
+    // Devices report this id for whatever the push led to, so it names the push and not the delivery.
+    keys.insert(SEND_ID.to_owned(), json!(rendering.push_id));
+    keys.insert(key::METADATA.to_owned(), json!(rendering.metadata()));
+    if let Some(message_id) = rendering.message_id() {
+        keys.insert(key::MESSAGE_ID.to_owned(), json!(message_id));
+    }
+    if let Some(buttons) = rendering.button_actions(ios.interactive.as_ref()) {
+        keys.insert(key::INTERACTIVE_ACTIONS.to_owned(), Value::Object(buttons));
+    }
+    if let Some(media) = &ios.media_attachment {
+        keys.insert(MEDIA_ATTACHMENT.to_owned(), json!(media));
+    }
+    if let Some(banner) = Banner::of(rendering) {
+        keys.insert(key::IN_APP.to_owned(), json!(banner));
+    }
+    keys
+}
+
+fn headers(rendering: &Rendering<'_>, ios: &IosOverride) -> Vec<(String, String)> {
+    let push_type = if ios.is_visible() { "alert" } else { "background" };
+    let mut headers = vec![header("apns-push-type", push_type), header("apns-priority", &ios.apns_priority().as_u8())];
+    if let Some(deadline) = rendering.deadline(ios.expiry.as_ref()) {
+        headers.push(header("apns-expiration", &deadline.seconds()));
+    }
+    if let Some(collapse_id) = &ios.collapse_id {
+        headers.push(header("apns-collapse-id", collapse_id));
+    }
+    headers
+}

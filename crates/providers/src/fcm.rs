@@ -1,0 +1,5 @@
+//! Firebase Cloud Messaging: Android devices.
+
+mod body;
+
+pub use body::FcmPush;

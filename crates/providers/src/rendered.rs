@@ -1,0 +1,98 @@
+//! A push rendered for one platform: everything that is the same for all its devices, done once.
+
+use model::payload::notification::Notification;
+use model::platform::DeviceType;
+
+use crate::adm::AdmPush;
+use crate::apns::ApnsPush;
+use crate::fcm::FcmPush;
+use crate::open::OpenPush;
+use crate::recipient::Recipient;
+use crate::rendering::Rendering;
+use crate::request::PreparedRequest;
+use crate::webpush::WebPush;
+use crate::wns::WnsPush;
+
+#[derive(Clone, Debug)]
+pub enum RenderedPush {
+    Apns(ApnsPush),
+    Fcm(FcmPush),
+    Adm(AdmPush),
+    Wns(WnsPush),
+    WebPush(WebPush),
+    Open(OpenPush),
+}
+
+/// Why a platform's devices get nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSendable {
+    #[error("The push has nothing to say on this platform.")]
+    NothingToSend,
+    #[error("There is no way to deliver to this platform.")]
+    NoTransport,
+}
+
+impl RenderedPush {
+    pub fn new(rendering: &Rendering<'_>, device_type: &DeviceType) -> Result<Self, NotSendable> {
+        let content = &rendering.content;
+        let notification = content.notification;
+        // A message or a banner without a notification still has to reach the app, silently.
+        let (has_message, has_banner) = (content.message.is_some(), content.in_app.is_some());
+        let rendered = match device_type {
+            DeviceType::Ios => {
+                let ios = or_silent(notification.and_then(Notification::for_ios), has_message || has_banner);
+                ios.map(|ios| RenderedPush::Apns(ApnsPush::new(rendering, &ios)))
+            }
+            DeviceType::Android => {
+                let android = or_silent(notification.and_then(Notification::for_android), has_message || has_banner);
+                android.map(|android| RenderedPush::Fcm(FcmPush::new(rendering, &android)))
+            }
+            DeviceType::Amazon => {
+                let amazon = or_silent(notification.and_then(Notification::for_amazon), has_message || has_banner);
+                amazon.map(|amazon| RenderedPush::Adm(AdmPush::new(rendering, &amazon)))
+            }
+            DeviceType::Web => {
+                let web = or_silent(notification.and_then(Notification::for_web), has_message);
+                web.map(|web| RenderedPush::WebPush(WebPush::new(rendering, &web)))
+            }
+            DeviceType::Wns => {
+                let wns = notification.and_then(Notification::for_wns);
+                wns.map(|wns| RenderedPush::Wns(WnsPush::new(rendering, &wns)))
+            }
+            DeviceType::Open(platform) => {
+                let open = notification.and_then(|notification| notification.for_open(platform));
+                open.map(|open| RenderedPush::Open(OpenPush::new(rendering, &open)))
+            }
+            DeviceType::Sms | DeviceType::Mms | DeviceType::Email => return Err(NotSendable::NoTransport),
+        };
+        rendered.ok_or(NotSendable::NothingToSend)
+    }
+
+    /// The exact request for one device.
+    pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
+        match self {
+            RenderedPush::Apns(push) => push.request(recipient),
+            RenderedPush::Fcm(push) => push.request(recipient),
+            RenderedPush::Adm(push) => push.request(recipient),
+            RenderedPush::Wns(push) => push.request(recipient),
+            RenderedPush::WebPush(push) => push.request(recipient),
+            RenderedPush::Open(push) => push.request(recipient),
+        }
+    }
+
+    /// The name of the transport that such requests are for.
+    pub const fn transport(&self) -> &'static str {
+        match self {
+            RenderedPush::Apns(_) => "apns",
+            RenderedPush::Fcm(_) => "fcm",
+            RenderedPush::Adm(_) => "adm",
+            RenderedPush::Wns(_) => "wns",
+            RenderedPush::WebPush(_) => "webpush",
+            RenderedPush::Open(_) => "open",
+        }
+    }
+}
+
+fn or_silent<Override: Default>(own: Option<Override>, has_more: bool) -> Option<Override> {
+    own.or_else(|| has_more.then(Override::default))
+}

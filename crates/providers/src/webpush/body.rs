@@ -1,0 +1,90 @@
+//! The request to a browser's push service. The payload is our own format, read by our service worker; the sandbox shows it
+//! before it is encrypted for the browser.
+
+use model::payload::extra::TextExtra;
+use model::payload::web::{WebButton, WebImage, WebOverride};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::recipient::Recipient;
+use crate::rendering::Rendering;
+use crate::request::{PreparedRequest, header};
+use crate::template::Template;
+
+/// Push services insist on a lifetime; four weeks is the longest that all of them keep.
+const USUAL_TTL_SECONDS: u64 = 2_419_200;
+
+/// One push for browsers, ready to be addressed to them.
+#[derive(Clone, Debug)]
+pub struct WebPush {
+    body: Template,
+    headers: Vec<(String, String)>,
+}
+
+#[derive(Serialize)]
+struct Payload<'a> {
+    /// Browsers report this id for whatever the push led to.
+    #[serde(rename = "_")]
+    send_id: String,
+    push_id: String,
+    #[serde(rename = "com.urbanairship.metadata")]
+    metadata: String,
+    #[serde(rename = "_uamid", skip_serializing_if = "Option::is_none")]
+    message_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alert: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    icon: Option<&'a WebImage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<&'a WebImage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    require_interaction: Option<bool>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    actions: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    buttons: Option<Vec<Button<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra: Option<&'a TextExtra>,
+}
+
+#[derive(Serialize)]
+struct Button<'a> {
+    id: &'a str,
+    label: &'a str,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    actions: Map<String, Value>,
+}
+
+impl WebPush {
+    pub(crate) fn new(rendering: &Rendering<'_>, web: &WebOverride) -> Self {
+        let payload = Payload {
+            send_id: rendering.push_id.to_string(),
+            push_id: rendering.push_id.to_string(),
+            metadata: rendering.metadata(),
+            message_id: rendering.message_id(),
+            alert: web.alert.as_deref(),
+            title: web.title.as_deref(),
+            icon: web.icon.as_ref(),
+            image: web.image.as_ref(),
+            require_interaction: web.require_interaction,
+            actions: rendering.actions(web.actions.as_ref()),
+            buttons: web.buttons.as_deref().map(|buttons| with_actions(rendering, buttons)),
+            extra: web.extra.as_ref(),
+        };
+        let ttl = rendering.lifetime(web.time_to_live.as_ref()).unwrap_or(USUAL_TTL_SECONDS);
+        let headers = vec![header("ttl", &ttl.min(USUAL_TTL_SECONDS)), header("urgency", "normal")];
+        Self { body: Template::default().json(&payload), headers }
+    }
+
+    /// A browser's address is the URL of its subscription.
+    pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
+        PreparedRequest::post(recipient.address.to_owned(), self.headers.clone(), self.body.fill(recipient))
+    }
+}
+
+fn with_actions<'a>(rendering: &Rendering<'_>, buttons: &'a [WebButton]) -> Vec<Button<'a>> {
+    let actions = |button: &WebButton| rendering.actions(button.actions.as_ref());
+    buttons.iter().map(|button| Button { id: &button.id, label: &button.label, actions: actions(button) }).collect()
+}

@@ -1,0 +1,6 @@
+//! Windows Push Notification Services.
+
+mod body;
+mod xml;
+
+pub use body::WnsPush;
