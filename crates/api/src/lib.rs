@@ -1,1 +1,31 @@
-//! Placeholder.
+//! The HTTP edge: who is calling, what they want, and the answer in the form that client libraries expect.
+
+mod accept;
+mod answer;
+mod auth;
+mod body;
+mod cors;
+mod edge;
+mod error;
+mod input;
+mod links;
+mod path;
+mod query;
+mod request_log;
+mod router;
+mod routes;
+mod serve;
+mod stopping;
+
+pub use auth::Access;
+pub use router::router;
+pub use routes::{Route, routes};
+pub use serve::serve;
+
+/// What the edge needs to know beyond the engine.
+pub struct Settings {
+    /// The base URL clients see, for absolute links. Without it links follow the `Host` header of each request.
+    pub public_url: Option<String>,
+    /// The bearer token of the operator API.
+    pub operator_token: String,
+}

@@ -1,0 +1,76 @@
+//! A successful answer: a status, headers, and a JSON object that says `"ok": true`.
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use http::header::LOCATION;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// Tells clients under which key of the object the data is.
+const DATA_ATTRIBUTE: HeaderName = HeaderName::from_static("data-attribute");
+
+pub(crate) struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+/// An answer that says nothing but that all is well.
+#[derive(Serialize)]
+pub(crate) struct Done {}
+
+#[derive(Serialize)]
+struct Okay<T> {
+    ok: bool,
+    #[serde(flatten)]
+    rest: T,
+}
+
+impl Answer {
+    /// 200 with `"ok": true` before the keys of `rest`.
+    pub(crate) fn ok(rest: impl Serialize) -> Result<Self> {
+        let body = serde_json::to_vec(&Okay { ok: true, rest }).map_err(Error::internal)?;
+        Ok(Self { status: StatusCode::OK, headers: HeaderMap::new(), body })
+    }
+
+    /// 204, which has no body.
+    pub(crate) fn nothing() -> Self {
+        Self { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Vec::new() }
+    }
+
+    pub(crate) fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    pub(crate) fn data_attribute(mut self, name: &'static str) -> Self {
+        self.headers.insert(DATA_ATTRIBUTE, HeaderValue::from_static(name));
+        self
+    }
+
+    pub(crate) fn location(self, url: &str) -> Self {
+        self.header(LOCATION, url)
+    }
+
+    /// Leaves the header out when its value cannot be one: links are made of a `Host` header we do not control.
+    pub(crate) fn header(mut self, name: HeaderName, value: &str) -> Self {
+        self.headers.extend(HeaderValue::from_str(value).ok().map(|value| (name, value)));
+        self
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        json_response(self.status, self.headers, self.body)
+    }
+}
+
+/// Its content type depends on the request and is set by the layer that knows it.
+pub(crate) fn json_response(status: StatusCode, headers: HeaderMap, body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}

@@ -1,0 +1,112 @@
+//! Who is calling. The guard runs before a handler and before any of the body is read; what it enforces for a route is
+//! what the route table says.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use engine::Rights;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use store::apps::App;
+
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+
+/// Who may call a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody.
+    Open,
+    /// Devices with the app secret, and servers with the master secret. Browsers too: these routes have CORS.
+    Device,
+    /// Servers, with the master secret.
+    Master,
+    /// The operator, with the bearer token.
+    Operator,
+}
+
+const BASIC: &str = "Basic realm=\"aerogram\"";
+const BEARER: &str = "Bearer realm=\"aerogram operator\"";
+
+const NO_APP: Error = Error::Unauthorized {
+    why: "Credentials are missing; send the app key and a secret by HTTP Basic authentication.",
+    challenge: BASIC,
+};
+const WRONG_APP: Error = Error::Unauthorized { why: "The app key or the secret is wrong.", challenge: BASIC };
+const NOT_MASTER: Error =
+    Error::Unauthorized { why: "The app secret is not enough for this; use the master secret.", challenge: BASIC };
+const NOT_OPERATOR: Error = Error::Unauthorized {
+    why: "This needs the operator token, as 'Authorization: Bearer <token>'.",
+    challenge: BEARER,
+};
+
+/// The app that an authenticated caller belongs to. Only routes that require credentials have one.
+#[derive(Clone)]
+pub(crate) struct CallingApp(pub(crate) Arc<App>);
+
+/// Lets a request pass to its handler if its credentials are good enough and the service is not overloaded.
+pub(crate) async fn guard(
+    State((edge, access)): State<(Edge, Access)>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response> {
+    // Probes are answered under any load, or an orchestrator would restart a service for being busy.
+    let _place = match access {
+        Access::Open => None,
+        Access::Device | Access::Master | Access::Operator => Some(edge.admit()?),
+    };
+    match access {
+        Access::Open => {}
+        Access::Device | Access::Master => {
+            let app = caller(&edge, request.headers(), access).await?;
+            request.extensions_mut().insert(app);
+        }
+        Access::Operator => {
+            let token = credentials(request.headers(), "bearer").ok_or(NOT_OPERATOR)?;
+            edge.is_operator(token).then_some(()).ok_or(NOT_OPERATOR)?;
+        }
+    }
+    Ok(next.run(request).await)
+}
+
+async fn caller(edge: &Edge, headers: &HeaderMap, access: Access) -> Result<CallingApp> {
+    let (key, secret) = credentials(headers, "basic").and_then(key_and_secret).ok_or(NO_APP)?;
+    let caller = edge.engine.authenticate(&key, &secret).await?.ok_or(WRONG_APP)?;
+    match (caller.rights, access) {
+        (Rights::Device, Access::Master | Access::Operator) => Err(NOT_MASTER),
+        (Rights::Device, Access::Device | Access::Open) | (Rights::Master, _) => Ok(CallingApp(caller.app)),
+    }
+}
+
+/// What follows the name of the scheme in the one `Authorization` header.
+fn credentials<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next()?.to_str().ok()?;
+    let (scheme, credentials) = value.trim().split_once(' ')?;
+    (values.next().is_none() && scheme.eq_ignore_ascii_case(wanted)).then(|| credentials.trim())
+}
+
+fn key_and_secret(encoded: &str) -> Option<(String, String)> {
+    const LENIENT: GeneralPurpose = GeneralPurpose::new(
+        &STANDARD,
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+    );
+    let decoded = String::from_utf8(LENIENT.decode(encoded).ok()?).ok()?;
+    let (key, secret) = decoded.split_once(':')?;
+    Some((key.to_owned(), secret.to_owned()))
+}
+
+impl FromRequestParts<Edge> for CallingApp {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
+        let app = parts.extensions.get::<CallingApp>().cloned();
+        app.ok_or_else(|| Error::internal("a handler asks for an app on a route without credentials"))
+    }
+}

@@ -1,0 +1,57 @@
+//! What every handler can reach: the engine, and the few facts and limits of this edge.
+
+use std::sync::Arc;
+
+use engine::Engine;
+use ring::digest::{SHA256, digest};
+use subtle::ConstantTimeEq;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::Settings;
+use crate::error::{Error, Result};
+
+/// Requests in work at once. More than this means that answers would come too late anyway.
+const MOST_IN_FLIGHT: usize = 4096;
+/// Streams stay open for hours, so they are counted apart from requests.
+const MOST_STREAMS: usize = 512;
+
+#[derive(Clone)]
+pub(crate) struct Edge {
+    pub(crate) engine: Engine,
+    pub(crate) public_url: Option<Arc<str>>,
+    /// A hash, so that comparing takes the same time for tokens of every length.
+    operator_token: [u8; 32],
+    in_flight: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+}
+
+impl Edge {
+    pub(crate) fn new(engine: Engine, settings: &Settings) -> Self {
+        let public_url = settings.public_url.as_deref();
+        Self {
+            engine,
+            public_url: public_url.map(|url| url.trim_end_matches('/').into()),
+            operator_token: hash(&settings.operator_token),
+            in_flight: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
+            streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+        }
+    }
+
+    pub(crate) fn is_operator(&self, token: &str) -> bool {
+        hash(token).ct_eq(&self.operator_token).into()
+    }
+
+    /// A place among the requests in work, to be held until the answer is made.
+    pub(crate) fn admit(&self) -> Result<OwnedSemaphorePermit> {
+        self.in_flight.clone().try_acquire_owned().map_err(|_| Error::Busy)
+    }
+
+    /// A place among the open streams, to be held as long as the stream is.
+    pub(crate) fn admit_stream(&self) -> Result<OwnedSemaphorePermit> {
+        self.streams.clone().try_acquire_owned().map_err(|_| Error::Busy)
+    }
+}
+
+fn hash(token: &str) -> [u8; 32] {
+    digest(&SHA256, token.as_bytes()).as_ref().try_into().expect("SHA-256 gives 32 bytes")
+}

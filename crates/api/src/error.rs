@@ -1,0 +1,212 @@
+//! Everything a caller can be told is wrong, in one table: status, public code and sentence. Nothing else makes errors.
+
+use std::error::Error as StdError;
+
+use axum::response::{IntoResponse, Response};
+use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use model::ids::OperationId;
+use model::problem::{ProblemKind, Problems};
+use serde::Serialize;
+
+use crate::answer::json_response;
+
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug)]
+pub(crate) enum Error {
+    Invalid(Problems),
+    /// The caller is not who they would have to be.
+    Unauthorized {
+        why: &'static str,
+        challenge: &'static str,
+    },
+    Forbidden(String),
+    /// There is nothing under this path.
+    NoSuchPath,
+    /// There is no such thing, though there could be.
+    NotFound(String),
+    /// The router adds the methods there are.
+    MethodNotAllowed,
+    NotAcceptable,
+    BodyTooSlow,
+    Conflict(String),
+    BodyTooLarge {
+        limit_bytes: usize,
+    },
+    Busy,
+    Internal(Box<dyn StdError + Send + Sync>),
+    Unavailable(Box<dyn StdError + Send + Sync>),
+    /// This process is about to end; another one may be there already.
+    Stopping,
+}
+
+/// The table. An official code is the status followed by two digits.
+fn row(error: &Error) -> (StatusCode, u32, String) {
+    match error {
+        Error::Invalid(problems) => match problems.first().kind {
+            ProblemKind::Invalid => (StatusCode::BAD_REQUEST, 40000, all_of(problems)),
+            ProblemKind::Missing => (StatusCode::BAD_REQUEST, 40202, all_of(problems)),
+        },
+        Error::Unauthorized { why, .. } => (StatusCode::UNAUTHORIZED, 40100, (*why).to_owned()),
+        Error::Forbidden(why) => (StatusCode::FORBIDDEN, 40300, why.clone()),
+        Error::NoSuchPath => {
+            let text = "There is nothing under this path; see the API reference for the paths there are.";
+            (StatusCode::NOT_FOUND, 40400, text.to_owned())
+        }
+        Error::NotFound(what) => (StatusCode::NOT_FOUND, 40401, what.clone()),
+        Error::MethodNotAllowed => {
+            let text = "This path does not have this method; the Allow header names those it has.";
+            (StatusCode::METHOD_NOT_ALLOWED, 40500, text.to_owned())
+        }
+        Error::NotAcceptable => {
+            let text = "Only version 3 of the API is available; ask for it with 'version=3' in the Accept header.";
+            (StatusCode::NOT_ACCEPTABLE, 40600, text.to_owned())
+        }
+        Error::BodyTooSlow => {
+            (StatusCode::REQUEST_TIMEOUT, 40800, "The request body did not arrive in time.".to_owned())
+        }
+        Error::Conflict(why) => (StatusCode::CONFLICT, 40900, why.clone()),
+        Error::BodyTooLarge { limit_bytes } => {
+            let text = format!("The request body is larger than {limit_bytes} bytes; split it into several requests.");
+            (StatusCode::PAYLOAD_TOO_LARGE, 41300, text)
+        }
+        Error::Busy => {
+            let text = "Too many requests are in work; try again in a moment.";
+            (StatusCode::TOO_MANY_REQUESTS, 42900, text.to_owned())
+        }
+        Error::Internal(_) => {
+            let text = "Something went wrong inside the service; its log has the cause under this operation_id.";
+            (StatusCode::INTERNAL_SERVER_ERROR, 50000, text.to_owned())
+        }
+        Error::Unavailable(_) => {
+            let text = "The service cannot reach its database; try again in a moment.";
+            (StatusCode::SERVICE_UNAVAILABLE, 50300, text.to_owned())
+        }
+        Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, 50301, "The server is stopping.".to_owned()),
+    }
+}
+
+/// The error body. Strict client libraries know these keys and no others, and of `details` only these two.
+#[derive(Serialize)]
+struct ErrorBody {
+    ok: bool,
+    operation_id: OperationId,
+    error: String,
+    error_code: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Details>,
+}
+
+#[derive(Serialize)]
+struct Details {
+    error: String,
+    path: String,
+}
+
+/// How many problems the body has.
+const PROBLEMS: HeaderName = HeaderName::from_static("aerogram-problems");
+/// Texts that quote the request are cut here, so that an answer never outgrows the question.
+const MOST_QUOTED_CHARS: usize = 1000;
+const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("1");
+
+impl Error {
+    pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Error::Internal(cause.into())
+    }
+
+    pub(crate) fn invalid(path: &str, message: impl Into<String>) -> Self {
+        Error::Invalid(Problems::one(path, message))
+    }
+
+    fn details(&self) -> Option<Details> {
+        let Error::Invalid(problems) = self else { return None };
+        let first = problems.first();
+        Some(Details { error: cut(&first.message), path: cut(&first.path) })
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        match self {
+            Error::Invalid(problems) => {
+                headers.insert(PROBLEMS, problems.iter().count().into());
+            }
+            Error::Unauthorized { challenge, .. } => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+            }
+            Error::Busy | Error::Unavailable(_) | Error::Stopping => {
+                headers.insert(RETRY_AFTER, RETRY_SECONDS);
+            }
+            Error::MethodNotAllowed
+            | Error::Forbidden(_)
+            | Error::NoSuchPath
+            | Error::NotFound(_)
+            | Error::NotAcceptable
+            | Error::BodyTooSlow
+            | Error::Conflict(_)
+            | Error::BodyTooLarge { .. }
+            | Error::Internal(_) => {}
+        }
+        headers
+    }
+
+    /// Only here: nothing below the edge logs an error that it returns.
+    fn log(&self, reference: OperationId) {
+        if let Error::Internal(cause) | Error::Unavailable(cause) = self {
+            let cause: &(dyn StdError + 'static) = &**cause;
+            tracing::error!(%reference, error = cause, "a request failed");
+        }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let operation_id = OperationId::random();
+        self.log(operation_id);
+        let (status, error_code, error) = row(&self);
+        let body = ErrorBody { ok: false, operation_id, error, error_code, details: self.details() };
+        let text = serde_json::to_vec(&body).expect("an error body is numbers and texts");
+        json_response(status, self.headers(), text)
+    }
+}
+
+impl From<engine::Error> for Error {
+    fn from(error: engine::Error) -> Self {
+        match error {
+            engine::Error::Invalid(problems) => Error::Invalid(problems),
+            engine::Error::NotFound(what) => Error::NotFound(format!("There is no such {what}.")),
+            engine::Error::Conflict(why) => Error::Conflict(why),
+            engine::Error::Forbidden(why) => Error::Forbidden(why),
+            engine::Error::Unavailable(_) => Error::Unavailable(Box::new(error)),
+            engine::Error::Internal(_) => Error::Internal(Box::new(error)),
+        }
+    }
+}
+
+impl From<Problems> for Error {
+    fn from(problems: Problems) -> Self {
+        Error::Invalid(problems)
+    }
+}
+
+/// Every problem, since strict clients leave no other place for the second one.
+fn all_of(problems: &Problems) -> String {
+    let sentences: Vec<String> = problems
+        .iter()
+        .map(|problem| match problem.path.as_str() {
+            "" => cut(&problem.message),
+            path => format!("{}: {}", cut(path), cut(&problem.message)),
+        })
+        .collect();
+    match sentences.len() {
+        1 => sentences.concat(),
+        several => format!("{several} problems: {}", sentences.join(" | ")),
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_QUOTED_CHARS) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

@@ -1,0 +1,70 @@
+//! Absolute URLs of our own, for `Location`, `Link` and `next_page`.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use http::header::HOST;
+use http::request::Parts;
+use http::uri::Authority;
+
+use crate::edge::Edge;
+
+/// The base URL the caller sees: the configured one, or else what the request says. A proxy that ends TLS says so in
+/// `X-Forwarded-Proto`; `X-Forwarded-Host` is not trusted, since proxies can pass `Host` on.
+pub(crate) struct Links(String);
+
+impl Links {
+    pub(crate) fn to(&self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+}
+
+impl FromRequestParts<Edge> for Links {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self, Infallible> {
+        Ok(Self(match &edge.public_url {
+            Some(url) => url.to_string(),
+            // Without a host there are only relative links.
+            None => of_request(parts).unwrap_or_default(),
+        }))
+    }
+}
+
+fn of_request(parts: &Parts) -> Option<String> {
+    let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host: Authority = host.or_else(|| parts.uri.authority().map(Authority::as_str))?.parse().ok()?;
+    if host.as_str().contains('@') {
+        return None;
+    }
+    let forwarded = parts.headers.get("x-forwarded-proto").map(|scheme| scheme.as_bytes());
+    let scheme = if forwarded == Some(b"https") { "https" } else { "http" };
+    Some(format!("{scheme}://{host}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::Request;
+
+    fn base(headers: &[(&str, &str)]) -> Option<String> {
+        let mut request = Request::builder().uri("/api/channels");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        of_request(&request.body(()).unwrap().into_parts().0)
+    }
+
+    #[test]
+    fn links_follow_the_host_and_the_scheme_a_proxy_tells() {
+        let plain = Some("http://example.com:8080".to_owned());
+        assert_eq!(base(&[("host", "example.com:8080")]), plain);
+        assert_eq!(base(&[("host", "example.com:8080"), ("x-forwarded-proto", "gopher")]), plain);
+        assert_eq!(base(&[("host", "example.com:8080"), ("x-forwarded-host", "evil.example")]), plain);
+        let secure = base(&[("host", "example.com"), ("x-forwarded-proto", "https")]);
+        assert_eq!(secure.as_deref(), Some("https://example.com"));
+        for odd in ["", "a b", "user@example.com", "example.com/path"] {
+            assert_eq!(base(&[("host", odd)]), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Values in the query and in the path of a request, read into types. Queries may have other keys; they are ignored.
+
+use std::ops::RangeInclusive;
+
+use axum::extract::{FromRequestParts, Path, Query};
+use http::request::Parts;
+use model::ids::Id;
+use model::problem::{Problem, ProblemKind, Problems};
+use serde::de::DeserializeOwned;
+
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+
+/// The query, read value by value; what is wrong is collected until [`Params::finish`].
+pub(crate) struct Params {
+    pairs: Vec<(String, String)>,
+    problems: Vec<Problem>,
+}
+
+impl Params {
+    /// An empty value counts as none.
+    fn value(&self, name: &str) -> Option<&str> {
+        let pair = self.pairs.iter().rfind(|(key, _)| key == name);
+        pair.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    pub(crate) fn id<Kind>(&mut self, name: &str) -> Option<Id<Kind>> {
+        let id = self.value(name)?.parse().ok();
+        if id.is_none() {
+            self.refuse(name, "This must be a UUID, such as 9c36e8c7-5a73-47c0-9716-99fd3d4197d5.".to_owned());
+        }
+        id
+    }
+
+    pub(crate) fn number(&mut self, name: &str, range: RangeInclusive<u32>) -> Option<u32> {
+        let number = self.value(name)?.parse().ok().filter(|number| range.contains(number));
+        if number.is_none() {
+            self.refuse(name, format!("This must be a number from {} to {}.", range.start(), range.end()));
+        }
+        number
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        Problems::from_vec(self.problems).map_or(Ok(()), |problems| Err(problems.into()))
+    }
+
+    fn refuse(&mut self, name: &str, message: String) {
+        self.problems.push(Problem { path: name.to_owned(), message, kind: ProblemKind::Invalid });
+    }
+}
+
+impl FromRequestParts<Edge> for Params {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self> {
+        let query = Query::from_request_parts(parts, edge).await;
+        let Query(pairs) = query.map_err(|error| Error::invalid("", format!("The query cannot be read: {error}.")))?;
+        Ok(Self { pairs, problems: Vec::new() })
+    }
+}
+
+/// The variable segments of the path. A path that is no text leads nowhere.
+pub(crate) struct Segments<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Edge> for Segments<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self> {
+        let path = Path::from_request_parts(parts, edge).await;
+        path.map(|Path(segments)| Self(segments)).map_err(|_| Error::NoSuchPath)
+    }
+}

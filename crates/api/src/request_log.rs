@@ -1,0 +1,103 @@
+//! What happens around every request: its id, its line in the log, its count, and the headers every answer has.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use model::ids::OperationId;
+use tracing::Instrument;
+
+use crate::accept;
+use crate::cors::DeviceRoutes;
+use crate::edge::Edge;
+use crate::error::Error;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const MOST_REQUEST_ID_CHARS: usize = 128;
+const PLAIN_JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// Stands for every path that no route matches, so that made-up paths do not fill the metrics.
+const UNMATCHED: &str = "unmatched";
+
+pub(crate) async fn observe(
+    State((edge, devices)): State<(Edge, DeviceRoutes)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let began = Instant::now();
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let route = matched.as_ref().map_or(UNMATCHED, MatchedPath::as_str);
+    let (method, id) = (request.method().clone(), request_id(request.headers()));
+    let content_type = content_type(request.uri().path(), request.headers());
+    // Neither the query nor the path itself: they can hold what does not belong in a log.
+    let span = tracing::info_span!("request", id, method = method_label(&method), route);
+
+    let mut response = answer(request, next).instrument(span.clone()).await;
+    finish(&mut response, &id, content_type);
+    devices.expose(&method, route, &mut response);
+
+    let status = response.status().as_u16();
+    edge.engine.metrics().request(method_label(&method), route, status);
+    let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    span.in_scope(|| tracing::info!(status, duration_ms, "answered"));
+    response
+}
+
+/// A caller that cannot take what we have is told so before anything happens. A handler that panics is our fault, and only
+/// its own request fails.
+async fn answer(request: Request, next: Next) -> Response {
+    if let Err(refusal) = accept::content_type(request.headers()) {
+        return refusal.into_response();
+    }
+    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+        Ok(response) => response,
+        Err(panic) => {
+            let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+            let message = message.unwrap_or_else(|| "without a message".to_owned());
+            Error::internal(format!("a handler panicked: {message}")).into_response()
+        }
+    }
+}
+
+fn finish(response: &mut Response, id: &str, content_type: HeaderValue) {
+    let has_body = response.status() != StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
+    if has_body {
+        headers.entry(CONTENT_TYPE).or_insert(content_type);
+    }
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.extend(HeaderValue::from_str(id).ok().map(|id| (REQUEST_ID, id)));
+}
+
+/// The vendor's type belongs to the API; everything else here is ours, and browsers can show plain JSON.
+fn content_type(path: &str, headers: &HeaderMap) -> HeaderValue {
+    let is_api = path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if is_api { accept::echo(headers) } else { PLAIN_JSON }
+}
+
+/// The caller's own id if it is harmless in a log, else a new one.
+fn request_id(headers: &HeaderMap) -> String {
+    let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
+    let is_harmless = |id: &&str| {
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.:/+=".contains(&b);
+        (1..=MOST_REQUEST_ID_CHARS).contains(&id.len()) && id.bytes().all(is_plain)
+    };
+    match given.filter(is_harmless) {
+        Some(id) => id.to_owned(),
+        None => OperationId::random().to_string(),
+    }
+}
+
+/// HTTP lets callers make up methods; the metrics do not.
+fn method_label(method: &Method) -> &'static str {
+    const KNOWN: [Method; 7] =
+        [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD, Method::OPTIONS];
+    const NAMES: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+    KNOWN.iter().position(|known| known == method).map_or("other", |i| NAMES[i])
+}

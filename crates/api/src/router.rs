@@ -1,0 +1,47 @@
+//! Puts the routes of the table together with everything that happens before and after a handler.
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use engine::Engine;
+use http::Method;
+
+use crate::Settings;
+use crate::answer::Answer;
+use crate::auth;
+use crate::cors::DeviceRoutes;
+use crate::edge::Edge;
+use crate::error::Error;
+use crate::request_log;
+use crate::routes::{self, Endpoint};
+
+/// The whole API as one service. It expects paths in their normal form, which [`crate::serve`] gives them.
+pub fn router(engine: Engine, settings: Settings) -> Router {
+    let edge = Edge::new(engine, &settings);
+    let devices = DeviceRoutes::among(&routes::routes());
+    let mut router = Router::new();
+    for Endpoint { route, handler } in routes::endpoints() {
+        let guard = from_fn_with_state((edge.clone(), route.access), auth::guard);
+        router = router.route(route.path, handler.route_layer(guard));
+    }
+    let other_method = {
+        let devices = devices.clone();
+        move |matched: MatchedPath, request: Request| {
+            std::future::ready(other_method(&devices, matched.as_str(), &request))
+        }
+    };
+    router
+        .method_not_allowed_fallback(other_method)
+        .fallback(|| async { Error::NoSuchPath })
+        .layer(from_fn_with_state((edge.clone(), devices), request_log::observe))
+        .with_state(edge)
+}
+
+/// A method that the path does not have. The router adds the `Allow` header.
+fn other_method(devices: &DeviceRoutes, path: &str, request: &Request) -> Response {
+    if request.method() != Method::OPTIONS {
+        return Error::MethodNotAllowed.into_response();
+    }
+    devices.preflight(path, request.headers()).unwrap_or_else(Answer::nothing).into_response()
+}

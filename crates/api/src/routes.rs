@@ -1,0 +1,100 @@
+//! The table of contents: every route, who may call it, and the function that answers.
+
+mod apps;
+mod channel_record;
+mod channels;
+mod health;
+mod open_channels;
+mod platforms;
+mod push;
+mod sandbox;
+
+use axum::handler::Handler;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use http::Method;
+
+use crate::auth::Access;
+use crate::edge::Edge;
+
+/// One entry of the table.
+#[derive(Clone, Debug)]
+pub struct Route {
+    pub method: Method,
+    /// Segments in braces are variable.
+    pub path: &'static str,
+    pub access: Access,
+}
+
+/// A route and the function that answers.
+pub(crate) struct Endpoint {
+    pub(crate) route: Route,
+    pub(crate) handler: MethodRouter<Edge>,
+}
+
+/// All routes, as data.
+pub fn routes() -> Vec<Route> {
+    endpoints().into_iter().map(|endpoint| endpoint.route).collect()
+}
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    use Access::{Device, Master, Open, Operator};
+    vec![
+        post("/api/push", Master, push::send),
+        post("/api/push/validate", Master, push::validate),
+        get("/api/push/{push_id}", Master, push::status),
+        post("/api/channels", Device, channels::register),
+        get("/api/channels", Master, channels::list),
+        get("/api/channels/{channel_id}", Device, channels::look_up),
+        put("/api/channels/{channel_id}", Device, channels::update),
+        post("/api/channels/uninstall", Master, channels::uninstall),
+        post("/api/channels/open", Master, open_channels::register),
+        post("/api/channels/open/uninstall", Master, open_channels::uninstall),
+        post("/api/channels/open/tags", Master, open_channels::tag),
+        get("/api/sandbox", Master, sandbox::list),
+        get("/api/sandbox/stream", Master, sandbox::stream),
+        post("/operator/apps", Operator, apps::create),
+        get("/operator/apps", Operator, apps::list),
+        get("/operator/apps/{key}", Operator, apps::look_up),
+        patch("/operator/apps/{key}", Operator, apps::change),
+        delete("/operator/apps/{key}", Operator, apps::delete),
+        post("/operator/apps/{key}/rotate", Operator, apps::rotate),
+        get("/operator/apps/{key}/platforms", Operator, platforms::list),
+        put("/operator/apps/{key}/platforms/{platform}", Operator, platforms::set),
+        get("/operator/apps/{key}/platforms/{platform}", Operator, platforms::look_up),
+        delete("/operator/apps/{key}/platforms/{platform}", Operator, platforms::delete),
+        post("/operator/apps/{key}/platforms/{platform}/test", Operator, platforms::test),
+        get("/health", Open, health::health),
+        get("/ready", Open, health::ready),
+        get("/metrics", Open, health::metrics),
+    ]
+}
+
+fn get<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+    endpoint(Method::GET, MethodFilter::GET, path, access, handler)
+}
+
+fn post<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+    endpoint(Method::POST, MethodFilter::POST, path, access, handler)
+}
+
+fn put<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+    endpoint(Method::PUT, MethodFilter::PUT, path, access, handler)
+}
+
+fn patch<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+    endpoint(Method::PATCH, MethodFilter::PATCH, path, access, handler)
+}
+
+fn delete<H: Handler<T, Edge>, T: 'static>(path: &'static str, access: Access, handler: H) -> Endpoint {
+    endpoint(Method::DELETE, MethodFilter::DELETE, path, access, handler)
+}
+
+fn endpoint<H: Handler<T, Edge>, T: 'static>(
+    method: Method,
+    filter: MethodFilter,
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Endpoint {
+    Endpoint { route: Route { method, path, access }, handler: on(filter, handler) }
+}

@@ -1,0 +1,145 @@
+//! Apps, for the operator: create, list, change, rotate secrets, delete.
+
+use axum::extract::State;
+use engine::{NewApp, RotatedSecrets, SecretChoice};
+use http::StatusCode;
+use model::app::{AppKey, Mode, Secret};
+use model::json::At;
+use serde::Serialize;
+use store::apps::App;
+
+use crate::answer::Answer;
+use crate::edge::Edge;
+use crate::error::Result;
+use crate::input::Input;
+use crate::links::Links;
+use crate::query::Segments;
+
+const NAME_CHARS: usize = 128;
+
+#[derive(Serialize)]
+struct AppRecord {
+    key: AppKey,
+    name: String,
+    mode: &'static str,
+    created: String,
+}
+
+#[derive(Serialize)]
+struct One {
+    app: AppRecord,
+}
+
+#[derive(Serialize)]
+struct All {
+    apps: Vec<AppRecord>,
+}
+
+/// The only time the secrets are shown.
+#[derive(Serialize)]
+struct Created {
+    app: AppRecord,
+    app_secret: String,
+    master_secret: String,
+}
+
+/// As above, for those that were replaced.
+#[derive(Serialize)]
+struct Rotated {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app_secret: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    master_secret: Option<String>,
+}
+
+struct Change {
+    name: Option<String>,
+    mode: Option<Mode>,
+}
+
+pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input) -> Result<Answer> {
+    let new = input.parse(parse_new_app)?;
+    let created = edge.engine.create_app(new, input.once).await?;
+    let app = edge.engine.app(created.key.as_str()).await?;
+    let location = links.to(&format!("/operator/apps/{}", created.key));
+    let answer = Answer::ok(Created {
+        app: AppRecord::from(&*app),
+        app_secret: created.app_secret,
+        master_secret: created.master_secret,
+    })?;
+    Ok(answer.status(StatusCode::CREATED).location(&location))
+}
+
+pub(super) async fn list(State(edge): State<Edge>) -> Result<Answer> {
+    let apps = edge.engine.apps().await?;
+    Answer::ok(All { apps: apps.iter().map(AppRecord::from).collect() })
+}
+
+pub(super) async fn look_up(State(edge): State<Edge>, Segments(key): Segments<String>) -> Result<Answer> {
+    let app = edge.engine.app(&key).await?;
+    Answer::ok(One { app: AppRecord::from(&*app) })
+}
+
+pub(super) async fn change(State(edge): State<Edge>, Segments(key): Segments<String>, input: Input) -> Result<Answer> {
+    let Change { name, mode } = input.parse(Change::parse)?;
+    let app = edge.engine.change_app(&key, name, mode).await?;
+    Answer::ok(One { app: AppRecord::from(&*app) })
+}
+
+pub(super) async fn delete(State(edge): State<Edge>, Segments(key): Segments<String>) -> Result<Answer> {
+    edge.engine.delete_app(&key).await?;
+    Ok(Answer::nothing())
+}
+
+pub(super) async fn rotate(State(edge): State<Edge>, Segments(key): Segments<String>, input: Input) -> Result<Answer> {
+    let choice = input.parse(parse_choice)?;
+    let RotatedSecrets { app_secret, master_secret } = edge.engine.rotate(&key, choice, input.once).await?;
+    Answer::ok(Rotated { app_secret, master_secret })
+}
+
+fn parse_new_app(at: &At<'_>) -> Option<NewApp> {
+    let mut fields = at.object()?;
+    let name = fields.required("name", parse_name);
+    let mode = fields.required("mode", parse_mode);
+    let key = fields.nullable("key", AppKey::parse);
+    let app_secret = fields.nullable("app_secret", Secret::parse);
+    let master_secret = fields.nullable("master_secret", Secret::parse);
+    fields.finish();
+    Some(NewApp { name: name?, mode: mode?, key, app_secret, master_secret })
+}
+
+fn parse_choice(at: &At<'_>) -> Option<SecretChoice> {
+    let choices = [("app", SecretChoice::App), ("master", SecretChoice::Master), ("both", SecretChoice::Both)];
+    let mut fields = at.object()?;
+    let choice = fields.required("secret", |at| at.choice(&choices));
+    fields.finish();
+    choice
+}
+
+fn parse_name(at: &At<'_>) -> Option<String> {
+    let name = at.text(1..=NAME_CHARS)?;
+    if name.contains(char::is_control) {
+        return at.invalid("A name must not contain control characters.");
+    }
+    Some(name)
+}
+
+fn parse_mode(at: &At<'_>) -> Option<Mode> {
+    at.choice(&Mode::NAMED)
+}
+
+impl Change {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let name = fields.optional("name", parse_name);
+        let mode = fields.optional("mode", parse_mode);
+        fields.finish();
+        Some(Self { name, mode })
+    }
+}
+
+impl From<&App> for AppRecord {
+    fn from(app: &App) -> Self {
+        Self { key: app.key.clone(), name: app.name.clone(), mode: app.mode.name(), created: app.created.to_api() }
+    }
+}

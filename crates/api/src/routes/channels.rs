@@ -1,0 +1,105 @@
+//! Channels of devices: registration, lookup, listing and uninstallation.
+
+use axum::extract::State;
+use http::StatusCode;
+use http::header::LINK;
+use model::channel::{Registration, Uninstalls};
+use model::ids::ChannelId;
+use serde::Serialize;
+
+use super::channel_record::ChannelRecord;
+use crate::answer::{Answer, Done};
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::Links;
+use crate::query::{Params, Segments};
+
+/// The default as well as the limit.
+const MOST_PER_PAGE: u32 = 1000;
+
+#[derive(Serialize)]
+struct Registered {
+    channel_id: ChannelId,
+}
+
+#[derive(Serialize)]
+struct One {
+    channel: ChannelRecord,
+}
+
+#[derive(Serialize)]
+struct Page {
+    channels: Vec<ChannelRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+}
+
+pub(super) async fn register(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let registration = input.parse(Registration::parse)?;
+    let registered = edge.engine.register_channel(app.id, registration, input.once).await?;
+    let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
+    let answer = Answer::ok(Registered { channel_id: registered.id })?.status(status);
+    Ok(answer.location(&location(&links, registered.id)))
+}
+
+pub(super) async fn update(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let registration = input.parse(Registration::parse)?;
+    // Upon a conflict devices forget the id and register anew, which is the way out of an id that is none.
+    let id = id.parse().map_err(|_| Error::Conflict("A channel id is a UUID; register a new channel.".to_owned()))?;
+    let updated = edge.engine.update_channel(app.id, id, registration).await?;
+    let answer = Answer::ok(Registered { channel_id: updated.id })?;
+    Ok(answer.location(&location(&links, updated.id)))
+}
+
+pub(super) async fn look_up(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let id = id.parse().map_err(|_| Error::NotFound("There is no such channel.".to_owned()))?;
+    let channel = edge.engine.channel(app.id, id).await?.into();
+    Ok(Answer::ok(One { channel })?.data_attribute("channel"))
+}
+
+pub(super) async fn list(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let start = params.id("start");
+    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    params.finish()?;
+    let (page, next) = edge.engine.channels(app.id, start, limit).await?;
+    let next_page = next.map(|next| links.to(&format!("/api/channels?start={next}&limit={limit}")));
+    let link = next_page.as_ref().map(|url| format!("<{url}>; rel=next"));
+    let channels = page.into_iter().map(ChannelRecord::from).collect();
+    let answer = Answer::ok(Page { channels, next_page })?.data_attribute("channels");
+    Ok(match link {
+        Some(link) => answer.header(LINK, &link),
+        None => answer,
+    })
+}
+
+pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let Uninstalls(uninstalls) = input.parse(Uninstalls::parse)?;
+    edge.engine.uninstall_channels(app.id, uninstalls).await?;
+    Ok(Answer::ok(Done {})?.status(StatusCode::ACCEPTED))
+}
+
+pub(super) fn location(links: &Links, id: ChannelId) -> String {
+    links.to(&format!("/api/channels/{id}"))
+}

@@ -1,0 +1,49 @@
+//! Whether the process lives, whether it can do its work, and what it has counted. Anybody may ask.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::Response;
+use http::HeaderValue;
+use http::header::CONTENT_TYPE;
+use serde::Serialize;
+
+use crate::answer::{Answer, Done};
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::stopping::Stopping;
+
+/// A database that takes longer than this cannot serve requests either.
+const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
+const OPEN_METRICS: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+
+#[derive(Serialize)]
+struct Health {
+    version: &'static str,
+}
+
+/// The process lives and answers; nothing else is asked.
+pub(super) async fn health() -> Result<Answer> {
+    Answer::ok(Health { version: env!("CARGO_PKG_VERSION") })
+}
+
+/// The database answers, and the server is not about to stop.
+pub(super) async fn ready(State(edge): State<Edge>, stopping: Stopping) -> Result<Answer> {
+    if stopping.is_near() {
+        return Err(Error::Stopping);
+    }
+    let question = edge.engine.store().read(store::jobs::next_due);
+    match tokio::time::timeout(DATABASE_PATIENCE, question).await {
+        Ok(Ok(_)) => Answer::ok(Done {}),
+        Ok(Err(error)) => Err(Error::Unavailable(Box::new(error))),
+        Err(_) => Err(Error::Unavailable("the database does not answer".into())),
+    }
+}
+
+/// Counts and gauges without names of apps, channels or people, in the text form of Prometheus.
+pub(super) async fn metrics(State(edge): State<Edge>) -> Result<Response> {
+    let mut response = Response::new(edge.engine.metrics_text().await?.into());
+    response.headers_mut().insert(CONTENT_TYPE, OPEN_METRICS);
+    Ok(response)
+}

@@ -1,0 +1,51 @@
+//! Channels of open platforms, which servers register and name by platform and address.
+
+use axum::extract::State;
+use http::StatusCode;
+use model::channel::{OpenAddress, OpenRegistration, OpenTags};
+use model::ids::ChannelId;
+use serde::Serialize;
+
+use super::channel_record::ChannelRecord;
+use super::channels::location;
+use crate::answer::{Answer, Done};
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::Links;
+
+#[derive(Serialize)]
+struct Registered {
+    channel_id: ChannelId,
+    channel: ChannelRecord,
+}
+
+pub(super) async fn register(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let registration = input.parse(OpenRegistration::parse)?;
+    let channel_id = edge.engine.register_open(app.id, registration, input.once).await?.id;
+    let channel = edge.engine.channel(app.id, channel_id).await?.into();
+    Ok(Answer::ok(Registered { channel_id, channel })?.location(&location(&links, channel_id)))
+}
+
+pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let address = input.parse(OpenAddress::parse)?;
+    edge.engine.uninstall_open(app.id, address).await?;
+    Ok(Answer::ok(Done {})?.status(StatusCode::ACCEPTED))
+}
+
+pub(super) async fn tag(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let OpenTags { audience, operation } = input.parse(OpenTags::parse)?;
+    if let Some(group) = operation.read_only_groups().first() {
+        return Err(Error::Forbidden(format!(
+            "The tag group '{group}' follows from device properties and cannot be changed."
+        )));
+    }
+    edge.engine.tag_open(app.id, audience, operation).await?;
+    Answer::ok(Done {})
+}

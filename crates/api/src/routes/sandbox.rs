@@ -1,0 +1,128 @@
+//! The sandbox: what providers would have got, as a list and as it happens.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use engine::SandboxFeed;
+use futures_util::stream;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue};
+use model::ids::{ChannelId, DeliveryId, PushId};
+use serde::Serialize;
+use serde_json::Value;
+use store::sandbox::{Filter, SandboxDelivery};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::query::Params;
+use crate::stopping::Stopping;
+
+const MOST_PER_PAGE: u32 = 1000;
+const DEFAULT_PER_PAGE: u32 = 100;
+const LAST_EVENT_ID: &str = "last-event-id";
+/// Keeps proxies from taking a quiet stream for a dead one.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_COMMENT: &str = ": nothing new\n\n";
+
+#[derive(Serialize)]
+struct Page {
+    deliveries: Vec<DeliveryRecord>,
+}
+
+#[derive(Serialize)]
+struct DeliveryRecord {
+    delivery_id: DeliveryId,
+    push_id: PushId,
+    channel_id: ChannelId,
+    device_type: String,
+    transport: String,
+    at: String,
+    /// What the provider would have got, in whatever form that provider wants it.
+    request: Value,
+}
+
+pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp, mut params: Params) -> Result<Answer> {
+    let filter = filter(&mut params);
+    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(DEFAULT_PER_PAGE);
+    params.finish()?;
+    let found = edge.engine.sandbox(app.id, filter, limit).await?;
+    let deliveries = found.into_iter().map(|(_, delivery)| record(delivery)).collect::<Result<_>>()?;
+    Ok(Answer::ok(Page { deliveries })?.data_attribute("deliveries"))
+}
+
+/// Server-sent events, one per delivery. A client that reconnects says the last id it has seen and misses nothing.
+pub(super) async fn stream(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    stopping: Stopping,
+    headers: HeaderMap,
+    mut params: Params,
+) -> Result<Response> {
+    let filter = filter(&mut params);
+    params.finish()?;
+    let place = edge.admit_stream()?;
+    let feed = edge.engine.sandbox_feed(app.id, filter, last_event_id(&headers)?).await?;
+    let open = OpenStream { feed, stopping, _place: place };
+    let events = stream::unfold(open, |mut open| async { open.next().await.map(|text| (text, open)) });
+    let mut response = Response::new(Body::from_stream(events));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    Ok(response)
+}
+
+struct OpenStream {
+    feed: SandboxFeed,
+    stopping: Stopping,
+    _place: OwnedSemaphorePermit,
+}
+
+impl OpenStream {
+    /// The next piece of text, or the end. An error ends the stream too; the client reconnects where it was.
+    async fn next(&mut self) -> Option<Result<String, std::io::Error>> {
+        let found = tokio::select! {
+            found = self.feed.next() => found.map_err(Error::from),
+            () = self.stopping.wait() => return None,
+            () = tokio::time::sleep(KEEP_ALIVE) => return Some(Ok(KEEP_ALIVE_COMMENT.to_owned())),
+        };
+        let events = found.and_then(|found| found.into_iter().map(event).collect::<Result<String>>());
+        match events {
+            Ok(events) => Some(Ok(events)),
+            Err(error) => {
+                tracing::warn!(?error, "a sandbox stream broke off");
+                None
+            }
+        }
+    }
+}
+
+fn event((position, delivery): (i64, SandboxDelivery)) -> Result<String> {
+    let data = serde_json::to_string(&record(delivery)?).map_err(Error::internal)?;
+    Ok(format!("id: {position}\ndata: {data}\n\n"))
+}
+
+fn record(delivery: SandboxDelivery) -> Result<DeliveryRecord> {
+    Ok(DeliveryRecord {
+        delivery_id: delivery.delivery,
+        push_id: delivery.push,
+        channel_id: delivery.channel,
+        device_type: delivery.device_type,
+        transport: delivery.transport,
+        at: delivery.at.to_iso(),
+        request: serde_json::from_str(&delivery.request).map_err(Error::internal)?,
+    })
+}
+
+fn filter(params: &mut Params) -> Filter {
+    Filter { push: params.id("push_id"), channel: params.id("channel_id") }
+}
+
+fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>> {
+    let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
+    let position = value.to_str().ok().and_then(|text| text.parse().ok()).filter(|position| *position >= 0);
+    let wrong = || Error::invalid(LAST_EVENT_ID, "This must be the id of an event of this stream.");
+    position.ok_or_else(wrong).map(Some)
+}
