@@ -1,8 +1,11 @@
 //! Channels: one row per installation, found by id, by ordinal, or by one of its keys (an address, an identity hint).
 
+use std::borrow::Cow;
+
 use model::ids::{AppId, ChannelId, Ordinal, TermId};
 use model::platform::DeviceType;
 use model::time::UtcMillis;
+use ring::digest;
 
 use crate::{Error, Result, Row, Tx, Value, terms};
 
@@ -29,10 +32,19 @@ const COLUMNS: &str = "ordinal, id, device_type, installed, address, language, c
 
 /// Fails with `Conflict("channel_by_id")` when the id is taken.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
-    let sql = format!(
-        "insert into channel (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
-    );
-    tx.execute(&sql, &values(app, channel))?;
+    tx.execute(&insert_sql(), &values(app, channel))?;
+    Ok(())
+}
+
+/// Inserts channels with their keys, which nobody may have yet: for loading many at once.
+pub fn insert_many(tx: &mut Tx<'_>, app: AppId, channels: &[(Channel, Vec<Key>)]) -> Result<()> {
+    tx.execute_many(&insert_sql(), channels.iter().map(|(channel, _)| values(app, channel)))?;
+    let keys = channels.iter().flat_map(|(channel, keys)| {
+        keys.iter().map(|key| {
+            [app.into(), key.kind.as_str().into(), key.value.as_str().into(), Value::from(channel.ordinal)]
+        })
+    });
+    tx.execute_many("insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)", keys)?;
     Ok(())
 }
 
@@ -129,12 +141,12 @@ pub struct Key {
 pub fn by_key(tx: &mut Tx<'_>, app: AppId, key: &Key) -> Result<Option<Ordinal>> {
     tx.query_opt(
         "select ordinal from channel_key where app = $1 and kind = $2 and value = $3",
-        &[app.into(), key.kind.as_str().into(), key.value.as_str().into()],
+        &[app.into(), key.kind.as_str().into(), stored_value(&key.value).as_ref().into()],
         |row| row.get(0),
     )
 }
 
-/// All the keys of one channel.
+/// All the keys of one channel, as stored: a long value is represented by its digest.
 pub fn keys_of(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Vec<Key>> {
     tx.query(
         "select kind, value from channel_key where app = $1 and ordinal = $2 order by kind, value",
@@ -146,23 +158,38 @@ pub fn keys_of(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Vec<Key>
 /// Makes `keys` exactly the keys of a channel. A key that another channel had moves over; those channels are returned.
 pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key]) -> Result<Vec<(Ordinal, Key)>> {
     let current = keys_of(tx, app, ordinal)?;
-    for key in current.iter().filter(|key| !keys.contains(key)) {
+    let is_same = |stored: &Key, key: &Key| stored.kind == key.kind && stored.value == stored_value(&key.value);
+    for key in current.iter().filter(|stored| !keys.iter().any(|key| is_same(stored, key))) {
         tx.execute(
             "delete from channel_key where app = $1 and kind = $2 and value = $3",
             &[app.into(), key.kind.as_str().into(), key.value.as_str().into()],
         )?;
     }
     let mut robbed = Vec::new();
-    for key in keys.iter().filter(|key| !current.contains(key)) {
+    for key in keys.iter().filter(|key| !current.iter().any(|stored| is_same(stored, key))) {
         let previous = by_key(tx, app, key)?.filter(|previous| *previous != ordinal);
         robbed.extend(previous.map(|previous| (previous, key.clone())));
         tx.execute(
             "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)
              on conflict (app, kind, value) do update set ordinal = excluded.ordinal",
-            &[app.into(), key.kind.as_str().into(), key.value.as_str().into(), ordinal.into()],
+            &[app.into(), key.kind.as_str().into(), stored_value(&key.value).as_ref().into(), ordinal.into()],
         )?;
     }
     Ok(robbed)
+}
+
+/// The value of a key as it stands in the table. PostgreSQL cannot index much more than this, and addresses may be longer.
+fn stored_value(value: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 1024;
+    if value.len() <= LONGEST {
+        return Cow::Borrowed(value);
+    }
+    let digest = digest::digest(&digest::SHA256, value.as_bytes());
+    Cow::Owned(digest.as_ref().iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+}
+
+fn insert_sql() -> String {
+    format!("insert into channel (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
 }
 
 fn values(app: AppId, channel: &Channel) -> [Value; 13] {

@@ -46,10 +46,11 @@ pub fn all(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(TermId, String, String)>>
 
 /// Sorted term numbers as stored with a channel: the differences between neighbors, seven bits a byte.
 pub fn encode(sorted: &[TermId]) -> Vec<u8> {
+    debug_assert!(sorted.is_sorted(), "{sorted:?}");
     let mut bytes = Vec::with_capacity(sorted.len() * 2);
     let mut previous = 0;
     for id in sorted {
-        let mut rest = id.0.wrapping_sub(previous);
+        let mut rest = id.0 - previous;
         previous = id.0;
         while rest >= 0x80 {
             bytes.push((rest & 0x7f) as u8 | 0x80);
@@ -62,16 +63,18 @@ pub fn encode(sorted: &[TermId]) -> Vec<u8> {
 
 /// The reverse of [`encode`].
 pub fn decode(bytes: &[u8]) -> Result<Vec<TermId>> {
+    let too_large = || Error::corrupt("a channel's terms hold a number that is too large");
     let mut ids = Vec::with_capacity(bytes.len());
-    let (mut previous, mut value, mut shift) = (0_u32, 0_u32, 0);
+    let (mut previous, mut value, mut shift) = (0_u32, 0_u64, 0);
     for byte in bytes {
         if shift > 28 {
-            return Err(Error::corrupt("a channel's terms cannot be read"));
+            return Err(too_large());
         }
-        value |= u32::from(byte & 0x7f) << shift;
+        value |= u64::from(byte & 0x7f) << shift;
         shift += 7;
         if byte & 0x80 == 0 {
-            previous = previous.wrapping_add(value);
+            let step = u32::try_from(value).map_err(|_| too_large())?;
+            previous = previous.checked_add(step).ok_or_else(too_large)?;
             ids.push(TermId(previous));
             (value, shift) = (0, 0);
         }
@@ -92,7 +95,8 @@ mod tests {
             let ids: Vec<_> = numbers.into_iter().map(TermId).collect();
             assert_eq!(decode(&encode(&ids)).unwrap(), ids);
         }
-        assert!(decode(&[0x80]).is_err());
-        assert!(decode(&[0xff; 9]).is_err());
+        for damaged in [&[0x80][..], &[0xff; 9], &[0xff, 0xff, 0xff, 0xff, 0x10], &[0xff, 0xff, 0xff, 0xff, 0x0f, 1]] {
+            assert!(decode(damaged).is_err(), "{damaged:?}");
+        }
     }
 }
