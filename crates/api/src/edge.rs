@@ -26,11 +26,10 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    pub(crate) fn new(engine: Engine, settings: &Settings) -> Self {
-        let public_url = settings.public_url.as_deref();
+    pub(crate) fn new(engine: Engine, settings: Settings) -> Self {
         Self {
             engine,
-            public_url: public_url.map(|url| url.trim_end_matches('/').into()),
+            public_url: settings.public_url.map(|url| url.trim_end_matches('/').into()),
             operator_token: hash(&settings.operator_token),
             in_flight: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
             streams: Arc::new(Semaphore::new(MOST_STREAMS)),

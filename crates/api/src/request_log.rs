@@ -101,3 +101,43 @@ fn method_label(method: &Method) -> &'static str {
     const NAMES: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
     KNOWN.iter().position(|known| known == method).map_or("other", |i| NAMES[i])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::Router;
+    use axum::middleware::from_fn;
+    use axum::routing::get;
+    use http_body_util::BodyExt;
+    use tower::ServiceExt;
+
+    async fn faulty() -> Response {
+        panic!("hunter2 is the password")
+    }
+
+    #[tokio::test]
+    async fn a_panic_fails_its_own_request_and_tells_nothing() {
+        let router: Router = Router::new().route("/", get(faulty)).layer(from_fn(answer));
+        for _ in 0..2 {
+            let response = router.clone().oneshot(Request::new(axum::body::Body::empty())).await.unwrap();
+            assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            let body = response.into_body().collect().await.unwrap().to_bytes();
+            let body = String::from_utf8(body.to_vec()).unwrap();
+            assert!(body.contains("operation_id") && body.contains("50000"), "{body}");
+            assert!(!body.contains("hunter2"), "{body}");
+        }
+    }
+
+    #[test]
+    fn request_ids_are_taken_over_only_when_harmless() {
+        let id_for = |given: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, HeaderValue::from_bytes(given.as_bytes()).unwrap());
+            request_id(&headers)
+        };
+        assert_eq!(id_for("Root=1-67891233-abcdef"), "Root=1-67891233-abcdef");
+        for odd in ["", "two words", "a\"b", "é", &"x".repeat(129)] {
+            assert_eq!(id_for(odd).len(), 36, "{odd}");
+        }
+    }
+}

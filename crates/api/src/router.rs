@@ -18,7 +18,7 @@ use crate::routes::{self, Endpoint};
 
 /// The whole API as one service. It expects paths in their normal form, which [`crate::serve`] gives them.
 pub fn router(engine: Engine, settings: Settings) -> Router {
-    let edge = Edge::new(engine, &settings);
+    let edge = Edge::new(engine, settings);
     let devices = DeviceRoutes::among(&routes::routes());
     let mut router = Router::new();
     for Endpoint { route, handler } in routes::endpoints() {

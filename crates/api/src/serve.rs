@@ -7,7 +7,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tower::ServiceExt;
@@ -15,40 +15,59 @@ use tower::ServiceExt;
 use crate::path;
 use crate::stopping::Stopping;
 
-/// How long a connection may be silent before, between and within request heads. Bounds what idle and slow callers hold.
-const HEAD_PATIENCE: Duration = Duration::from_secs(60);
-/// How long requests in work may take to finish once the server stops.
-const STOP_PATIENCE: Duration = Duration::from_secs(20);
 /// After a failed accept, most likely for want of file descriptors, which only come back with time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long the server waits for others.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// Before, between and within the heads of requests: bounds what idle and slow callers hold.
+    head: Duration,
+    /// For requests in work once the server stops.
+    stop: Duration,
+}
+
+const PATIENCE: Patience = Patience { head: Duration::from_secs(60), stop: Duration::from_secs(20) };
 
 /// Serves until `shutdown` turns true, then answers what was asked already, within bounds.
 ///
 /// It speaks HTTP/1.1, with header names in title case because some device libraries look for that spelling. TLS and other
 /// versions of HTTP are the business of a proxy in front.
-pub async fn serve(listener: TcpListener, router: Router, mut shutdown: watch::Receiver<bool>) {
+pub async fn serve(listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
+    serve_within(PATIENCE, listener, router, shutdown).await;
+}
+
+async fn serve_within(patience: Patience, listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
     let connections = GracefulShutdown::new();
-    let stopping = Stopping(Some(shutdown.clone()));
+    let stopping = Stopping(Some(shutdown));
+    let mut stops = stopping.clone();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => start(stream, router.clone(), stopping.clone(), &connections),
+                Ok((stream, _)) => {
+                    let connection = connect(stream, router.clone(), stopping.clone(), patience.head);
+                    run(connections.watch(connection));
+                },
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             },
-            // An error means that nobody is left who could ask us to stop; so we do.
-            _ = shutdown.wait_for(|stops| *stops) => break,
+            () = stops.wait() => break,
         }
     }
     drop(listener);
-    if tokio::time::timeout(STOP_PATIENCE, connections.shutdown()).await.is_err() {
+    if tokio::time::timeout(patience.stop, connections.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
 }
 
-fn start(stream: TcpStream, router: Router, stopping: Stopping, connections: &GracefulShutdown) {
+fn connect(
+    stream: TcpStream,
+    router: Router,
+    stopping: Stopping,
+    head_patience: Duration,
+) -> impl GracefulConnection<Error = hyper::Error> + Send + 'static {
     // Answers are small and written at once; waiting to fill packets would only delay them.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection could not be tuned");
@@ -58,15 +77,67 @@ fn start(stream: TcpStream, router: Router, stopping: Stopping, connections: &Gr
         request.extensions_mut().insert(stopping.clone());
         router.clone().oneshot(request)
     });
-    let connection = http1::Builder::new()
+    http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
+        .header_read_timeout(head_patience)
         .title_case_headers(true)
-        .serve_connection(TokioIo::new(stream), service);
-    let connection = connections.watch(connection);
+        .serve_connection(TokioIo::new(stream), service)
+}
+
+fn run<T>(connection: impl Future<Output = Result<T, hyper::Error>> + Send + 'static) {
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::debug!(%error, "a connection ended early");
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, SocketAddr};
+
+    async fn start() -> (SocketAddr, watch::Sender<bool>) {
+        let patience = Patience { head: Duration::from_millis(100), stop: Duration::from_millis(100) };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stops) = watch::channel(false);
+        let router = Router::new().route("/", axum::routing::get(|| async { "hello" }));
+        tokio::spawn(serve_within(patience, listener, router, stops));
+        (address, stop)
+    }
+
+    /// What the server says to these bytes before it hangs up.
+    async fn answer_to(address: SocketAddr, request: &'static str, hang_up: bool) -> String {
+        let talk = move || {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            if hang_up {
+                stream.shutdown(Shutdown::Write).unwrap();
+            }
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        };
+        tokio::task::spawn_blocking(talk).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn callers_that_never_finish_a_head_are_hung_up_on() {
+        let (address, _stop) = start().await;
+        for head in ["", "P", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
+            let answer = answer_to(address, head, false).await;
+            assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{head:?}: {answer}");
+        }
+        let answer = answer_to(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", false).await;
+        assert!(answer.ends_with("hello"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn header_names_have_capitals() {
+        let (address, _stop) = start().await;
+        let answer = answer_to(address, "GET //?q HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", true).await;
+        assert!(answer.contains("\r\nContent-Type: "), "{answer}");
+    }
 }

@@ -20,7 +20,7 @@ impl Stopping {
     /// Returns when the server begins to stop.
     pub(crate) async fn wait(&mut self) {
         match &mut self.0 {
-            // An error means that nobody can ask us to stop any more, which happens when the process ends.
+            // An error means that nobody is left who could ask us to stop, so this is the end too.
             Some(stopping) => drop(stopping.wait_for(|stops| *stops).await),
             None => std::future::pending().await,
         }

@@ -1,0 +1,158 @@
+//! The whole service in this process: a real database, a real socket, a clock that the test steps, and workers that run
+//! when the test says so.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use engine::{NewApp, SealKey, Worker};
+use model::app::Mode;
+use model::time::{Clock, UtcMillis};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::client::{Caller, Credentials};
+use crate::store::{Engine, Home, engines};
+
+pub const OPERATOR_TOKEN: &str = "the-operator-of-the-tests";
+/// Where every stepped clock begins: 2024-05-01 12:00:00.
+pub const START: UtcMillis = UtcMillis(1_714_564_800_000);
+
+pub struct TestApp {
+    home: Home,
+    clock: Clock,
+    parts: Parts,
+    /// An app in development mode that exists from the start.
+    pub app: Credentials,
+    caller: Caller,
+}
+
+/// What a restart replaces.
+struct Parts {
+    engine: engine::Engine,
+    base: String,
+    stop: watch::Sender<bool>,
+    server: JoinHandle<()>,
+    follower: JoinHandle<()>,
+}
+
+/// Runs a test against a new service on each engine, one after the other.
+pub async fn on_each_engine(test: impl AsyncFn(TestApp)) {
+    for engine in engines() {
+        // The future holds a whole service and a test; the stack of a test thread is small.
+        let app = Box::pin(TestApp::on(engine)).await;
+        Box::pin(test(app)).await;
+    }
+}
+
+impl TestApp {
+    pub async fn on(engine: Engine) -> Self {
+        let (home, clock) = (Home::new(engine), Clock::stepped(START));
+        let parts = Parts::start(&home, &clock).await;
+        let app = create_app(&parts.engine, Mode::Development).await;
+        Self { caller: Caller::new(parts.base.clone()), home, clock, parts, app }
+    }
+
+    /// Stops the service as SIGTERM would and starts it again on the same database, under a new address.
+    pub async fn restart(self) -> Self {
+        self.parts.stop().await;
+        let parts = Parts::start(&self.home, &self.clock).await;
+        Self { caller: Caller::new(parts.base.clone()), parts, ..self }
+    }
+
+    /// Stops the service and waits until it has let go of everything.
+    pub async fn stop(self) {
+        self.parts.stop().await;
+    }
+
+    pub fn engine(&self) -> &engine::Engine {
+        &self.parts.engine
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.parts.base)
+    }
+
+    /// Tells the server to stop; it finishes the requests in work.
+    pub fn begin_stop(&self) {
+        self.parts.stop.send_replace(true);
+    }
+
+    pub fn advance(&self, by: Duration) {
+        self.clock.step(by);
+    }
+
+    /// Runs jobs until none is due, and answers how many there were.
+    pub async fn step_all(&self) -> usize {
+        let worker = Worker::new(self.parts.engine.clone());
+        let mut n_jobs = 0;
+        while worker.step().await.expect("the database answers") {
+            n_jobs += 1;
+        }
+        n_jobs
+    }
+
+    /// Another app, of which nobody else knows.
+    pub async fn another_app(&self, mode: Mode) -> Credentials {
+        create_app(&self.parts.engine, mode).await
+    }
+
+    /// A caller without credentials.
+    pub fn nobody(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// A server of the app.
+    pub fn master(&self) -> Caller {
+        self.caller.basic(&self.app.key, &self.app.master_secret)
+    }
+
+    /// A device of the app.
+    pub fn device(&self) -> Caller {
+        self.caller.basic(&self.app.key, &self.app.app_secret)
+    }
+
+    pub fn operator(&self) -> Caller {
+        self.caller.bearer(OPERATOR_TOKEN)
+    }
+}
+
+impl Parts {
+    async fn start(home: &Home, clock: &Clock) -> Self {
+        let store = home.open().await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
+        let base = format!("http://{}", listener.local_addr().expect("a listener has an address"));
+        let settings = engine::Settings {
+            seal_key: SealKey::new(&[7; 32]),
+            allow_private_addresses: true,
+            public_url: base.clone(),
+        };
+        let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");
+        let (stop, stops) = watch::channel(false);
+        let settings = api::Settings { public_url: None, operator_token: OPERATOR_TOKEN.to_owned() };
+        let router = api::router(engine.clone(), settings);
+        let server = tokio::spawn(api::serve(listener, router, stops.clone()));
+        let follows = engine.clone();
+        let follower = tokio::spawn(async move { follows.follow(stops).await });
+        Self { engine, base, stop, server, follower }
+    }
+
+    async fn stop(self) {
+        self.stop.send_replace(true);
+        self.server.await.expect("the server does not panic");
+        self.follower.await.expect("the follower does not panic");
+        self.engine.store().clone().close().await;
+    }
+}
+
+async fn create_app(engine: &engine::Engine, mode: Mode) -> Credentials {
+    static N_APPS: AtomicU32 = AtomicU32::new(0);
+    let name = format!("Test {}", N_APPS.fetch_add(1, Ordering::Relaxed));
+    let new = NewApp { name, mode, key: None, app_secret: None, master_secret: None };
+    let created = engine.create_app(new, None).await.expect("an app can be created");
+    Credentials {
+        key: created.key.as_str().to_owned(),
+        app_secret: created.app_secret,
+        master_secret: created.master_secret,
+    }
+}
