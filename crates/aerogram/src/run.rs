@@ -36,17 +36,17 @@ async fn run(node: &Node) -> Result<ExitCode> {
     let store = Store::open(database)
         .await
         .with_context(|| format!("The database {database} cannot be opened"))?;
+    // Listen before making the first app: its secrets are shown once, which must not happen in a start that fails.
+    let listener = TcpListener::bind(node.listen).await;
+    let listener = listener.with_context(|| format!("The address {} cannot be listened on", node.listen))?;
+    let address = listener.local_addr().context("The address listened on is unknown")?;
+    let public_url = node.public_url.as_ref().map(|url| url.as_str().to_owned());
     let settings = engine::Settings {
         seal_key: SealKey::new(&folder.ensure_secrets_key()?),
         allow_private_addresses: node.allow_private_addresses,
+        public_url: public_url.clone().unwrap_or_else(|| format!("http://{address}")),
     };
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
-
-    // Listen before making the first app: its secrets are shown once, which must not happen in a start that fails.
-    let listener = TcpListener::bind(node.listen).await;
-    let listener =
-        listener.with_context(|| format!("The address {} cannot be listened on", node.listen))?;
-    let address = listener.local_addr().context("The address listened on is unknown")?;
     first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
 
     let (stop_listening, listening_stops) = watch::channel(false);
@@ -58,7 +58,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
         background.spawn(Worker::new(engine.clone()).run(working_stops));
     }
     let settings = api::Settings {
-        public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()),
+        public_url,
         operator_token: operator_token.reveal().to_owned(),
     };
     let router = api::router(engine, settings);

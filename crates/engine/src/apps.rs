@@ -66,20 +66,33 @@ type KnownApp = (Arc<App>, SecretHashes);
 
 /// Apps by key, so that authentication does not cost a query. Emptied whenever any app changes, on any node.
 #[derive(Default)]
-pub(crate) struct AppCache(RwLock<HashMap<String, Arc<KnownApp>>>);
+pub(crate) struct AppCache(RwLock<Cached>);
+
+#[derive(Default)]
+struct Cached {
+    apps: HashMap<String, Arc<KnownApp>>,
+    /// How often the cache was emptied. What was read before the last time must not be put back.
+    emptied: u64,
+}
 
 impl AppCache {
-    fn get(&self, key: &str) -> Option<Arc<KnownApp>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    /// The app, or else the ticket to put it in with.
+    fn get(&self, key: &str) -> Result<Arc<KnownApp>, u64> {
+        let cached = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        cached.apps.get(key).cloned().ok_or(cached.emptied)
     }
 
-    fn put(&self, known: Arc<KnownApp>) {
-        let key = known.0.key.as_str().to_owned();
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, known);
+    fn put(&self, ticket: u64, known: &Arc<KnownApp>) {
+        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if cached.emptied == ticket {
+            cached.apps.insert(known.0.key.as_str().to_owned(), known.clone());
+        }
     }
 
     pub(crate) fn clear(&self) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        cached.apps.clear();
+        cached.emptied += 1;
     }
 }
 
@@ -100,16 +113,17 @@ impl Engine {
     }
 
     async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {
-        if let Some(known) = self.0.apps.get(key) {
-            return Ok(Some(known));
-        }
+        let ticket = match self.0.apps.get(key) {
+            Ok(known) => return Ok(Some(known)),
+            Err(ticket) => ticket,
+        };
         let wanted = key.to_owned();
         let found = self.0.store.read(move |tx| store::apps::by_key(tx, &wanted)).await?;
-        Ok(found.map(|(app, hashes)| {
-            let known = Arc::new((Arc::new(app), hashes));
-            self.0.apps.put(known.clone());
-            known
-        }))
+        let known = found.map(|(app, hashes)| Arc::new((Arc::new(app), hashes)));
+        if let Some(known) = &known {
+            self.0.apps.put(ticket, known);
+        }
+        Ok(known)
     }
 
     pub async fn app(&self, key: &str) -> Result<Arc<App>> {

@@ -90,6 +90,8 @@ fn audience_per_platform(
     push: &Push,
 ) -> Result<Vec<(DeviceType, RoaringBitmap)>> {
     let audience = planner.audience(&push.audience)?;
+    let limits = push.options.as_ref().and_then(|options| options.audience_limits.as_ref());
+    let mut left = limits.map_or(usize::MAX, |limits| limits.max_recipients as usize);
     let mut platforms = Vec::new();
     for device_type in device_types(push, planner.index) {
         let Some(reach) = reach::needed(push, &device_type) else { continue };
@@ -98,7 +100,11 @@ fn audience_per_platform(
             planner.term(&Term::Reach(reach)),
             audience.clone(),
         ];
-        let recipients = planner.index.resolve(&Plan::And(parts).normalize());
+        let mut recipients = planner.index.resolve(&Plan::And(parts).normalize());
+        if recipients.len() > left as u64 {
+            recipients = recipients.iter().take(left).collect();
+        }
+        left = left.saturating_sub(usize::try_from(recipients.len()).unwrap_or(usize::MAX));
         if !recipients.is_empty() {
             platforms.push((device_type, recipients));
         }

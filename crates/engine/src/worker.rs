@@ -53,13 +53,9 @@ impl Worker {
                     Vec::new()
                 }
             };
-            let may_be_more = claimed.len() == free;
             for job in claimed {
                 let (engine, stop) = (self.engine.clone(), stop.clone());
                 running.spawn(async move { engine.run_and_log(&job, &stop).await });
-            }
-            if may_be_more && running.len() < CONCURRENT {
-                continue;
             }
             let wait = self.until_next_due().await;
             tokio::select! {

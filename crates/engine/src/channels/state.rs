@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use audience::index::Index;
 use model::channel::{Profile, TagSets};
 use model::event::{RecordKind, TagChange};
-use model::ids::{AppId, ChannelId, TermId};
+use model::ids::{AppId, ChannelId, Ordinal, TermId};
+use model::limits;
 use model::property::{property_terms, reach_terms};
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
@@ -117,6 +118,11 @@ impl<'a> Desk<'a> {
 
     /// Puts a state into a row and notes what follows from it for the index and for other channels.
     fn fill(&mut self, tx: &mut Tx<'_>, channel: &mut Channel, state: &State) -> Result<()> {
+        let n_tags: usize = state.tags.values().map(BTreeSet::len).sum();
+        if n_tags > limits::TAGS_PER_CHANNEL {
+            let most = limits::TAGS_PER_CHANNEL;
+            return Err(Error::invalid("", format!("A channel has at most {most} tags; this would make {n_tags}.")));
+        }
         let mut stored = state.profile.clone();
         channel.address = stored.address.take();
         channel.device_type = stored.device_type.clone();
@@ -135,7 +141,7 @@ impl<'a> Desk<'a> {
 
     /// The channel that had a key before another took it over. Without its address it is no longer reachable, so that one
     /// device never gets a push twice.
-    fn give_up_key(&mut self, tx: &mut Tx<'_>, ordinal: model::ids::Ordinal, key: &Key) -> Result<()> {
+    fn give_up_key(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal, key: &Key) -> Result<()> {
         let Some(channel) = channels::by_ordinal(tx, self.app, ordinal)? else { return Ok(()) };
         let before = self.open(tx, &channel)?;
         let mut after = before.clone();

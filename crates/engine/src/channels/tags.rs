@@ -2,13 +2,12 @@
 
 use model::channel::{OpenAddress, TagOperation};
 use model::ids::AppId;
-use model::limits;
 use model::platform::DeviceType;
 use store::channels;
 
 use super::keys;
 use super::state::Desk;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Result};
 
 impl Engine {
     /// Changes the tags of one open channel. An address nobody has registered is passed over.
@@ -26,11 +25,6 @@ impl Engine {
                 let mut after = before.clone();
                 operation.apply(&mut after.tags);
                 after.tags.retain(|_, tags| !tags.is_empty());
-                let n_tags: usize = after.tags.values().map(|tags| tags.len()).sum();
-                if n_tags > limits::TAGS_PER_CHANNEL {
-                    let message = format!("A channel has at most {} tags; this would make {n_tags}.", limits::TAGS_PER_CHANNEL);
-                    return Err(Error::invalid("", message));
-                }
                 desk.save(tx, channel, &before, &after)?;
                 desk.journal.write(tx, app)?;
                 Ok(())
