@@ -16,7 +16,7 @@ fn printed(value: &impl serde::Serialize) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 800, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn pushes(body in push()) {
@@ -53,4 +53,20 @@ fn tolerated_spellings_print_in_the_documented_one() {
     assert_eq!(message["content_type"], "text/plain");
     assert_eq!(message["content_encoding"], "base64");
     assert!(message.get("content-type").is_none());
+}
+
+/// Fuzzing starts from these, which helps only as long as they are good.
+#[test]
+fn the_seeds_of_the_fuzzer_are_good() {
+    let folder = |target: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
+        let files = std::fs::read_dir(path).unwrap();
+        files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect::<Vec<_>>()
+    };
+    for body in folder("push") {
+        parse_pushes(&body).unwrap();
+    }
+    for body in folder("selector") {
+        json::parse(&body, Selector::parse).unwrap();
+    }
 }
