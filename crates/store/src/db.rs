@@ -70,21 +70,13 @@ impl<'c> Tx<'c> {
     ) -> Result<Option<T>> {
         let mut rows = self.query(sql, params, map)?;
         if rows.len() > 1 {
-            return self.keep(Err(Error::corrupt(format!(
-                "{} rows where one was expected: {sql}",
-                rows.len()
-            ))));
+            return self.keep(Err(Error::corrupt(format!("{} rows where one was expected: {sql}", rows.len()))));
         }
         Ok(rows.pop())
     }
 
     /// Runs a statement that always yields one row, such as a count or an `insert … returning`.
-    pub fn query_one<T>(
-        &mut self,
-        sql: &str,
-        params: &[Value],
-        map: impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<T> {
+    pub fn query_one<T>(&mut self, sql: &str, params: &[Value], map: impl FnMut(&Row<'_>) -> Result<T>) -> Result<T> {
         match self.query_opt(sql, params, map)? {
             Some(row) => Ok(row),
             None => self.keep(Err(Error::corrupt(format!("no row where one was expected: {sql}")))),
@@ -98,8 +90,7 @@ impl<'c> Tx<'c> {
         params: &[Value],
         mut visit: impl FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let only_reads =
-            sql.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("select"));
+        let only_reads = sql.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("select"));
         self.check(!only_reads)?;
         let done = match self.connection {
             Connection::Sqlite(session) => session.for_each(sql, params, &mut visit),
@@ -120,11 +111,7 @@ impl<'c> Tx<'c> {
 
     /// Runs one statement once for every row of parameters; answers how many rows all of them changed. PostgreSQL gets them
     /// without waiting for an answer to each.
-    pub fn execute_many<R: AsRef<[Value]>>(
-        &mut self,
-        sql: &str,
-        rows: impl IntoIterator<Item = R>,
-    ) -> Result<u64> {
+    pub fn execute_many<R: AsRef<[Value]>>(&mut self, sql: &str, rows: impl IntoIterator<Item = R>) -> Result<u64> {
         self.check(true)?;
         let done = match self.connection {
             Connection::Sqlite(session) => session.execute_many(sql, rows),

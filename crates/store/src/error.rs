@@ -40,10 +40,7 @@ impl Error {
 }
 
 impl Cause {
-    pub(crate) fn new(
-        message: impl Into<String>,
-        source: impl StdError + Send + Sync + 'static,
-    ) -> Self {
+    pub(crate) fn new(message: impl Into<String>, source: impl StdError + Send + Sync + 'static) -> Self {
         Self { message: message.into(), source: Some(Arc::new(source)) }
     }
 }

@@ -78,8 +78,8 @@ impl Store {
                 .start()
             }
             DatabaseUrl::Postgres(url) => {
-                let config = postgres::config(&url)?;
-                let session = || postgres::Session::new(config.clone()).map(Connection::Postgres);
+                let config = Arc::new(postgres::config(&url)?);
+                let session = || postgres::Session::new(Arc::clone(&config)).map(Connection::Postgres);
                 let mut writers =
                     (0..POSTGRES_WRITERS).map(|_| session()).collect::<Result<Vec<_>>>()?;
                 migrate::run(&mut writers[0])?;
@@ -168,7 +168,7 @@ impl Store {
     }
 
     /// Returns once signals of other nodes are heard.
-    fn listen(&self, config: tokio_postgres::Config) -> Result<()> {
+    fn listen(&self, config: Arc<tokio_postgres::Config>) -> Result<()> {
         let (ready, listening) = oneshot::channel();
         let listener = Listener { config, hub: Arc::clone(&self.shared.hub), ready: Some(ready) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -12,11 +12,10 @@ struct Step {
 }
 
 /// In order; the version of a step is its place, counted from 1. Released steps never change.
-const STEPS: &[Step] =
-    &[Step { name: "0001_init", sql: include_str!("../migrations/0001_init.sql") }];
+const STEPS: &[Step] = &[Step { name: "0001_init", sql: include_str!("../migrations/0001_init.sql") }];
 
 const HISTORY: &str = "create table if not exists schema_version (
-    version bigint primary key,
+    version bigint not null primary key,
     name text not null,
     checksum text not null
 )";
@@ -46,10 +45,9 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
 
 /// How many steps have been applied, all of them ours.
 fn check_history(tx: &mut Tx<'_>) -> Result<usize> {
-    let applied =
-        tx.query("select name, checksum from schema_version order by version", &[], |row| {
-            Ok((row.get::<String>(0)?, row.get::<String>(1)?))
-        })?;
+    let applied = tx.query("select name, checksum from schema_version order by version", &[], |row| {
+        Ok((row.get::<String>(0)?, row.get::<String>(1)?))
+    })?;
     for (index, (name, applied_checksum)) in applied.iter().enumerate() {
         let Some(step) = STEPS.get(index) else {
             return Err(Error::corrupt(format!(
@@ -72,9 +70,7 @@ fn check_history(tx: &mut Tx<'_>) -> Result<usize> {
 /// A statement ends with a semicolon at the end of a line.
 fn statements(sql: &str) -> impl Iterator<Item = &str> {
     sql.split(";\n").map(|statement| statement.trim().trim_end_matches(';')).filter(|statement| {
-        statement
-            .lines()
-            .any(|line| !line.trim().is_empty() && !line.trim_start().starts_with("--"))
+        statement.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with("--"))
     })
 }
 

@@ -31,9 +31,7 @@ impl DatabaseUrl {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return match postgres::describe(text) {
                 Ok(_) => Ok(DatabaseUrl::Postgres(text.to_owned())),
-                Err(why) => {
-                    Err(InvalidDatabaseUrl(format!("The PostgreSQL URL cannot be read: {why}.")))
-                }
+                Err(why) => Err(InvalidDatabaseUrl(format!("The PostgreSQL URL cannot be read: {why}."))),
             };
         }
         // The text may hold a password, so only its scheme is repeated.

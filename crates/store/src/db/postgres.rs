@@ -6,6 +6,7 @@ mod types;
 
 use std::collections::HashMap;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, TryStreamExt, future, stream};
@@ -30,8 +31,7 @@ const SESSION: &str = "set search_path = aerogram, pg_catalog";
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
 
 pub(crate) fn config(url: &str) -> Result<Config> {
-    let unreadable =
-        |error| Error::Unavailable(Cause::new("the PostgreSQL URL cannot be read", error));
+    let unreadable = |error| Error::Unavailable(Cause::new("the PostgreSQL URL cannot be read", error));
     let mut config: Config = url.parse().map_err(unreadable)?;
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(CONNECT_TIMEOUT);
@@ -44,8 +44,7 @@ pub(crate) fn config(url: &str) -> Result<Config> {
 
 /// The URL without its password and options.
 pub(crate) fn describe(url: &str) -> std::result::Result<String, String> {
-    let config: Config =
-        url.parse().map_err(|error: tokio_postgres::Error| failure::text(&error))?;
+    let config: Config = url.parse().map_err(|error: tokio_postgres::Error| failure::text(&error))?;
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
         Some(Host::Unix(folder)) => folder.display().to_string(),
@@ -73,7 +72,7 @@ pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
 }
 
 pub(crate) struct Session {
-    config: Config,
+    config: Arc<Config>,
     runtime: Runtime,
     link: Option<Link>,
     /// A `begin` that travels with the first statement, which saves waiting for its answer.
@@ -96,10 +95,9 @@ struct Outage {
 
 impl Session {
     /// Connects when it is first needed.
-    pub(crate) fn new(config: Config) -> Result<Self> {
+    pub(crate) fn new(config: Arc<Config>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
+        let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         Ok(Self { config, runtime, link: None, opening: None, outage: None })
     }
 
@@ -113,8 +111,7 @@ impl Session {
         runtime.block_on(async {
             let statement = link.prepare(sql).await?;
             let rows = link.client.query_raw(&statement, params);
-            let ((), rows) =
-                future::try_join(link.open(opening), rows).await.map_err(failure::classify)?;
+            let ((), rows) = future::try_join(link.open(opening), rows).await.map_err(failure::classify)?;
             let mut rows = pin!(rows);
             while let Some(row) = rows.try_next().await.map_err(failure::classify)? {
                 visit(&Row::postgres(&row))?;
@@ -128,8 +125,7 @@ impl Session {
         runtime.block_on(async {
             let statement = link.prepare(sql).await?;
             let changed = link.client.execute_raw(&statement, params);
-            let ((), changed) =
-                future::try_join(link.open(opening), changed).await.map_err(failure::classify)?;
+            let ((), changed) = future::try_join(link.open(opening), changed).await.map_err(failure::classify)?;
             Ok(changed)
         })
     }
@@ -184,9 +180,7 @@ impl Session {
         if let Some(link) = self.link {
             drop((link.client, link.statements));
             // Lets the driver say goodbye to the server.
-            let _ = self
-                .runtime
-                .block_on(async { tokio::time::timeout(CONNECT_TIMEOUT, link.driver).await });
+            let _ = self.runtime.block_on(async { tokio::time::timeout(CONNECT_TIMEOUT, link.driver).await });
         }
     }
 
@@ -200,10 +194,7 @@ impl Session {
             let (client, connection) = self.config.connect(NoTls).await?;
             let driver = tokio::spawn(async move {
                 if let Err(error) = connection.await {
-                    tracing::warn!(
-                        error = failure::text(&error),
-                        "a connection to PostgreSQL was lost"
-                    );
+                    tracing::warn!(error = failure::text(&error), "a connection to PostgreSQL was lost");
                 }
             });
             client.batch_execute(SESSION).await?;
@@ -217,12 +208,8 @@ impl Session {
             }
             Err(error) => {
                 let error = failure::connecting(error);
-                let pause = self
-                    .outage
-                    .as_ref()
-                    .map_or(FIRST_PAUSE, |last| (last.pause * 2).min(LONGEST_PAUSE));
-                self.outage =
-                    Some(Outage { error: error.clone(), pause, over: Instant::now() + pause });
+                let pause = self.outage.as_ref().map_or(FIRST_PAUSE, |last| (last.pause * 2).min(LONGEST_PAUSE));
+                self.outage = Some(Outage { error: error.clone(), pause, over: Instant::now() + pause });
                 Err(error)
             }
         }
@@ -237,10 +224,7 @@ impl Session {
     }
 
     fn parts(&mut self) -> Result<(&Runtime, &mut Link, Option<&'static str>)> {
-        let link = self
-            .link
-            .as_mut()
-            .ok_or_else(|| Error::unavailable("the connection to PostgreSQL was lost"))?;
+        let link = self.link.as_mut().ok_or_else(|| Error::unavailable("the connection to PostgreSQL was lost"))?;
         Ok((&self.runtime, link, self.opening.take()))
     }
 }
@@ -258,10 +242,7 @@ impl Link {
         Ok(statement)
     }
 
-    async fn open(
-        &self,
-        opening: Option<&'static str>,
-    ) -> std::result::Result<(), tokio_postgres::Error> {
+    async fn open(&self, opening: Option<&'static str>) -> std::result::Result<(), tokio_postgres::Error> {
         match opening {
             Some(begin) => self.client.batch_execute(begin).await,
             None => Ok(()),

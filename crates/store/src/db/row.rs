@@ -44,10 +44,7 @@ impl<'r> Row<'r> {
         let column = self.column(index)?;
         T::from_column(column).ok_or_else(|| {
             let wanted = std::any::type_name::<T>();
-            Error::corrupt(format!(
-                "column {index} holds {} where {wanted} was expected",
-                column.kind()
-            ))
+            Error::corrupt(format!("column {index} holds {} where {wanted} was expected", column.kind()))
         })
     }
 
@@ -59,9 +56,9 @@ impl<'r> Row<'r> {
                     ValueRef::Null => Column::Null,
                     ValueRef::Integer(number) => Column::Int(number),
                     ValueRef::Real(number) => Column::Real(number),
-                    ValueRef::Text(bytes) => Column::Text(
-                        std::str::from_utf8(bytes).map_err(|error| unreadable(index, error))?,
-                    ),
+                    ValueRef::Text(bytes) => {
+                        Column::Text(std::str::from_utf8(bytes).map_err(|error| unreadable(index, error))?)
+                    }
                     ValueRef::Blob(bytes) => Column::Bytes(bytes),
                 })
             }

@@ -33,9 +33,7 @@ pub(crate) struct Database {
 impl Database {
     /// Makes the file and its folder, for the owner only, if they do not exist.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let unusable = |error| {
-            Error::Unavailable(Cause::new(format!("{} cannot be opened", path.display()), error))
-        };
+        let unusable = |error| Error::Unavailable(Cause::new(format!("{} cannot be opened", path.display()), error));
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unusable)?;
         }
@@ -56,8 +54,7 @@ impl Database {
 
     pub(crate) fn writer(&self) -> Result<Session> {
         let connection = self.connect(WRITER_CACHE)?;
-        let checkpoints =
-            Checkpoints::start(self.connect(READER_CACHE)?, path_with(&self.path, "-wal"))?;
+        let checkpoints = Checkpoints::start(self.connect(READER_CACHE)?, path_with(&self.path, "-wal"))?;
         Session::new(connection, Some(checkpoints), &self.lock)
     }
 
@@ -91,14 +88,9 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    fn new(
-        connection: rusqlite::Connection,
-        checkpoints: Option<Checkpoints>,
-        lock: &Arc<File>,
-    ) -> Result<Self> {
+    fn new(connection: rusqlite::Connection, checkpoints: Option<Checkpoints>, lock: &Arc<File>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
-        let runtime =
-            runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
+        let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         Ok(Self { connection, runtime, checkpoints, _lock: Arc::clone(lock) })
     }
 
@@ -108,8 +100,7 @@ impl Session {
         params: &[Value],
         visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let mut statement =
-            self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
+        let mut statement = self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
         bind(&mut statement, params)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(|error| self.failed(error))? {
@@ -127,8 +118,7 @@ impl Session {
         sql: &str,
         rows: impl IntoIterator<Item = R>,
     ) -> Result<u64> {
-        let mut statement =
-            self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
+        let mut statement = self.connection.prepare_cached(sql).map_err(|error| self.failed(error))?;
         let mut changed = 0;
         for row in rows {
             bind(&mut statement, row.as_ref())?;
@@ -185,13 +175,9 @@ fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {
     let mut used = 0;
     for position in 1..=statement.parameter_count() {
         let name = statement.parameter_name(position).unwrap_or_default();
-        let number =
-            name.strip_prefix('$').and_then(|digits| digits.parse().ok()).unwrap_or(0_usize);
+        let number = name.strip_prefix('$').and_then(|digits| digits.parse().ok()).unwrap_or(0_usize);
         let Some(value) = number.checked_sub(1).and_then(|index| params.get(index)) else {
-            return Err(Error::corrupt(format!(
-                "a statement has the parameter {name:?} but {} values",
-                params.len()
-            )));
+            return Err(Error::corrupt(format!("a statement has the parameter {name:?} but {} values", params.len())));
         };
         if matches!(value, Value::Text(text) if text.contains('\0')) {
             return Err(Error::corrupt("a text holds the character NUL, which cannot be stored"));
@@ -200,10 +186,7 @@ fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {
         used = used.max(number);
     }
     if used != params.len() {
-        return Err(Error::corrupt(format!(
-            "a statement uses {used} parameters but has {} values",
-            params.len()
-        )));
+        return Err(Error::corrupt(format!("a statement uses {used} parameters but has {} values", params.len())));
     }
     Ok(())
 }

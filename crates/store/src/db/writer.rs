@@ -56,9 +56,7 @@ impl Writer {
         while !batch.is_empty() {
             match self.attempt(&mut batch) {
                 Ended::Committed => batch.drain(..).for_each(Command::answer),
-                Ended::Unavailable(error) => {
-                    batch.drain(..).for_each(|command| command.refuse(error.clone()))
-                }
+                Ended::Unavailable(error) => batch.drain(..).for_each(|command| command.refuse(error.clone())),
                 Ended::Failed(index) => alone.push(batch.remove(index)),
             }
             if alone.len() == SET_ASIDE {
@@ -101,9 +99,7 @@ impl Writer {
                 (Some(index), _) => return Ended::Failed(index),
             }
         }
-        Ended::Unavailable(
-            last.unwrap_or_else(|| Error::unavailable("the transaction was given up")),
-        )
+        Ended::Unavailable(last.unwrap_or_else(|| Error::unavailable("the transaction was given up")))
     }
 }
 

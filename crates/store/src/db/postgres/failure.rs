@@ -13,8 +13,7 @@ const PASSING: [&str; 5] = ["08", "40", "53", "57", "58"];
 pub(super) fn classify(error: tokio_postgres::Error) -> Error {
     let cause = |error: tokio_postgres::Error| Cause::new(text(&error), error);
     let Some(state) = error.code() else {
-        let lost =
-            error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>());
+        let lost = error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>());
         return if lost { Error::Unavailable(cause(error)) } else { Error::Corrupt(cause(error)) };
     };
     if *state == SqlState::UNIQUE_VIOLATION {

@@ -17,7 +17,7 @@ const LISTEN: &str = "set synchronous_commit = off; listen aerogram";
 const NOTIFY: &str = "select pg_notify('aerogram', $1)";
 
 pub(crate) struct Listener {
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     pub(crate) hub: Arc<Hub>,
     /// Told once the first connection listens.
     pub(crate) ready: Option<oneshot::Sender<()>>,
@@ -29,10 +29,7 @@ impl Listener {
         let node = Uuid::new_v4().simple().to_string();
         let mut pause = FIRST_PAUSE;
         while let Err(error) = self.serve(&node, &mut pause).await {
-            tracing::warn!(
-                error = failure::text(&error),
-                "signals from other nodes are interrupted"
-            );
+            tracing::warn!(error = failure::text(&error), "signals from other nodes are interrupted");
             tokio::select! {
                 () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
                 closing = self.hub.outgoing() => if closing.is_none() { return },
@@ -41,11 +38,7 @@ impl Listener {
     }
 
     /// Returns without an error when the store closes.
-    async fn serve(
-        &mut self,
-        node: &str,
-        pause: &mut std::time::Duration,
-    ) -> Result<(), tokio_postgres::Error> {
+    async fn serve(&mut self, node: &str, pause: &mut std::time::Duration) -> Result<(), tokio_postgres::Error> {
         let (client, mut connection) = self.config.connect(NoTls).await?;
         let hub = Arc::clone(&self.hub);
         let own = node.to_owned();

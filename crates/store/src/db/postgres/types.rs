@@ -8,19 +8,13 @@ use tokio_postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
 use crate::db::{Column, Value};
 
 impl ToSql for Value {
-    fn to_sql(
-        &self,
-        wanted: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         let wanted = base(wanted);
         match self {
             Value::Null => Ok(IsNull::Yes),
             // The server infers the type of a parameter; next to a literal number it may be a narrow one.
             Value::Int(number) if *wanted == Type::INT8 => number.to_sql(wanted, out),
-            Value::Int(number) if *wanted == Type::INT4 => {
-                i32::try_from(*number)?.to_sql(wanted, out)
-            }
+            Value::Int(number) if *wanted == Type::INT4 => i32::try_from(*number)?.to_sql(wanted, out),
             Value::Real(number) if *wanted == Type::FLOAT8 => number.to_sql(wanted, out),
             Value::Text(text) if *wanted == Type::TEXT => text.to_sql(wanted, out),
             Value::Bytes(bytes) if *wanted == Type::BYTEA => bytes.to_sql(wanted, out),

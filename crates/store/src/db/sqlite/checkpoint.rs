@@ -50,9 +50,7 @@ impl Checkpoints {
             std::thread::Builder::new()
                 .name("store-checkpoint".to_owned())
                 .spawn(move || copier.run(&connection, &woken))
-                .map_err(|error| {
-                    Error::Unavailable(Cause::new("no thread for checkpoints", error))
-                })?
+                .map_err(|error| Error::Unavailable(Cause::new("no thread for checkpoints", error)))?
         };
         Ok(Self { log, handled: 0, copier, wake, thread })
     }

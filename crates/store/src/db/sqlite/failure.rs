@@ -10,12 +10,7 @@ pub(super) fn classify(connection: &Connection, error: rusqlite::Error) -> Error
         return Error::Corrupt(Cause::new(error.to_string(), error));
     };
     match (failure.code, failure.extended_code) {
-        (
-            _,
-            ffi::SQLITE_CONSTRAINT_UNIQUE
-            | ffi::SQLITE_CONSTRAINT_PRIMARYKEY
-            | ffi::SQLITE_CONSTRAINT_ROWID,
-        ) => {
+        (_, ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY | ffi::SQLITE_CONSTRAINT_ROWID) => {
             let text = error.to_string();
             match violated(connection, &text) {
                 Some(name) => Error::Conflict(name),
@@ -40,9 +35,7 @@ pub(super) fn classify(connection: &Connection, error: rusqlite::Error) -> Error
 pub(super) fn opening(error: rusqlite::Error) -> Error {
     let text = error.to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            Error::Corrupt(Cause::new(text, error))
-        }
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Error::Corrupt(Cause::new(text, error)),
         _ => Error::Unavailable(Cause::new(text, error)),
     }
 }
@@ -53,8 +46,7 @@ fn violated(connection: &Connection, text: &str) -> Option<String> {
     let (_, columns) = text.split_once("constraint failed: ")?;
     let table = columns.split_once('.')?.0;
     let prefix = format!("{table}.");
-    let columns: Vec<&str> =
-        columns.split(", ").map(|column| column.strip_prefix(&prefix).unwrap_or(column)).collect();
+    let columns: Vec<&str> = columns.split(", ").map(|column| column.strip_prefix(&prefix).unwrap_or(column)).collect();
     let found = connection.query_row(
         "select l.name, l.origin from pragma_index_list(?1) l where l.\"unique\" = 1 and ?2 = \
          (select group_concat(i.name, ', ') from (select name from pragma_index_info(l.name) order by seqno) i)",

@@ -1,0 +1,51 @@
+//! The store on both engines, from one text.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking, and its output is shown then")]
+
+mod apps;
+mod channels;
+mod claims;
+mod conflicts;
+mod counters;
+mod documents;
+mod idempotency;
+mod jobs;
+mod log;
+mod opening;
+mod outages;
+mod pushes;
+mod sample;
+mod sandbox;
+mod schema;
+mod signals;
+mod terms;
+mod transactions;
+mod values;
+
+use model::ids::AppId;
+use store::{Store, Value};
+use testkit::store::{Home, engines, fresh};
+
+const APP: AppId = AppId(1);
+
+/// Runs the test once per engine, on a fresh store each. The last line of a failing test's output names its engine.
+async fn on_both(test: impl AsyncFn(&Store, &Home)) {
+    for engine in engines() {
+        println!("on {engine:?}:");
+        let (store, home) = fresh(engine).await;
+        test(&store, &home).await;
+        store.close().await;
+    }
+}
+
+async fn execute(store: &Store, sql: &'static str) -> u64 {
+    store.write(APP, move |tx| tx.execute(sql, &[])).await.unwrap_or_else(|error: store::Error| panic!("{sql}: {error}"))
+}
+
+async fn insert(store: &Store, app: AppId, id: i64) -> store::Result<()> {
+    store.write(app, move |tx| tx.execute("insert into item (id) values ($1)", &[Value::Int(id)]).map(drop)).await
+}
+
+async fn ids(store: &Store) -> Vec<i64> {
+    let read = store.read(|tx| tx.query("select id from item order by id", &[], |row| row.get(0)));
+    read.await.unwrap_or_else(|error: store::Error| panic!("{error}"))
+}

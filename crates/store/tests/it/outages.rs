@@ -1,0 +1,65 @@
+//! A PostgreSQL server that drops connections.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use store::{Error, Signal, Store};
+use testkit::store::{Engine, engines, fresh};
+
+use crate::{APP, execute, ids, insert};
+
+/// Ends every connection to this database but the caller's own.
+async fn cut(store: &Store) {
+    let sql = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
+               where datname = current_database() and pid <> pg_backend_pid()";
+    let cut: Result<i64, Error> = store.read(move |tx| tx.query_one(sql, &[], |row| row.get(0))).await;
+    assert!(cut.unwrap() > 0);
+}
+
+#[tokio::test]
+async fn idle_connections_are_made_again() {
+    if !engines().contains(&Engine::Postgres) {
+        return;
+    }
+    let (store, home) = fresh(Engine::Postgres).await;
+    execute(&store, "create table item (id bigint primary key)").await;
+    let knife = home.open().await;
+    let mut signals = store.signals();
+    for id in 0..3 {
+        assert_eq!(ids(&store).await.len(), usize::try_from(id).unwrap());
+        cut(&knife).await;
+        // The listener tells that it was away; by then the other connections know as well.
+        assert_eq!(signals.next().await, Signal::Jobs);
+        assert_eq!(signals.next().await, Signal::Apps);
+        insert(&store, APP, id).await.unwrap();
+    }
+    store.close().await;
+    knife.close().await;
+}
+
+#[tokio::test]
+async fn a_transaction_cut_before_its_commit_is_run_again() {
+    if !engines().contains(&Engine::Postgres) {
+        return;
+    }
+    let (store, _home) = fresh(Engine::Postgres).await;
+    execute(&store, "create table item (id bigint primary key)").await;
+    let runs = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&runs);
+    let suicide = "select 1 where pg_terminate_backend(pg_backend_pid())";
+    let once = store.write(APP, move |tx| {
+        tx.execute("insert into item (id) values (1)", &[])?;
+        if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+            tx.query(suicide, &[], |_| Ok(()))?;
+        }
+        Ok::<_, Error>(())
+    });
+    once.await.unwrap();
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
+    assert_eq!(ids(&store).await, [1]);
+    let always: Result<Vec<()>, Error> = store.write(APP, move |tx| tx.query(suicide, &[], |_| Ok(()))).await;
+    assert!(matches!(always, Err(Error::Unavailable(_))), "{always:?}");
+    insert(&store, APP, 2).await.unwrap();
+    assert_eq!(ids(&store).await, [1, 2]);
+    store.close().await;
+}

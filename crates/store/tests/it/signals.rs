@@ -1,0 +1,77 @@
+//! Who waits for a change is woken after it is committed.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use model::ids::AppId;
+use store::{Error, Signal, Signals};
+use testkit::store::{Engine, engines, fresh};
+
+use crate::{APP, execute, on_both};
+
+#[tokio::test]
+async fn signals_come_after_the_commit() {
+    on_both(async |store, _| {
+        execute(store, "create table item (id bigint primary key)").await;
+        let (mut signals, mut other) = (store.signals(), store.signals());
+        let done = store.write(APP, |tx| {
+            tx.signal(Signal::Jobs);
+            tx.execute("insert into item (id) values (1)", &[])?;
+            Err::<(), _>(Error::corrupt("on purpose"))
+        });
+        assert!(done.await.is_err());
+        assert_eq!(waiting(&mut signals), None, "nothing was committed");
+        for _ in 0..3 {
+            let done: Result<(), Error> = store
+                .write(APP, |tx| {
+                    tx.signal(Signal::Log(APP));
+                    tx.signal(Signal::Jobs);
+                    tx.signal(Signal::Log(APP));
+                    Ok(())
+                })
+                .await;
+            done.unwrap();
+        }
+        assert_eq!(signals.next().await, Signal::Jobs);
+        assert_eq!(signals.next().await, Signal::Log(APP));
+        assert_eq!(waiting(&mut signals), None, "repetitions are one");
+        assert_eq!(other.next().await, Signal::Jobs, "every subscriber hears");
+        let mut late = store.signals();
+        assert_eq!(waiting(&mut late), None, "what was before the subscription is not repeated");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn other_nodes_hear() {
+    if !engines().contains(&Engine::Postgres) {
+        return;
+    }
+    let (store, home) = fresh(Engine::Postgres).await;
+    let other = home.open().await;
+    assert!(!store.is_single_process());
+    let (mut here, mut there) = (store.signals(), other.signals());
+    for signal in [Signal::Apps, Signal::Log(AppId(-3)), Signal::Jobs, Signal::Log(AppId(i64::MAX))] {
+        let done: Result<(), Error> = store
+            .write(APP, move |tx| {
+                tx.signal(signal);
+                Ok(())
+            })
+            .await;
+        done.unwrap();
+        assert_eq!(there.next().await, signal);
+        assert_eq!(here.next().await, signal);
+    }
+    // The order of notifications is that of sending, so an echo of the first ones would be here by now.
+    assert_eq!(waiting(&mut here), None, "a node does not hear itself twice");
+    store.close().await;
+    other.close().await;
+}
+
+fn waiting(signals: &mut Signals) -> Option<Signal> {
+    match pin!(signals.next()).poll(&mut Context::from_waker(Waker::noop())) {
+        std::task::Poll::Ready(signal) => Some(signal),
+        std::task::Poll::Pending => None,
+    }
+}

@@ -1,0 +1,140 @@
+//! A private PostgreSQL server for the tests of one process. It lives in a temporary folder, is reached by a socket in that
+//! folder only, and goes away with the process, however that ends.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStderr, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const USER: &str = "aerogram";
+
+/// Makes the server and runs it until the guard's input ends, which is when the test process does, even by SIGKILL. The
+/// server alone keeps the error output, so that its end can be seen there. Settings are quick rather than safe, since the
+/// data is thrown away; text has an order that is not that of its bytes, as on most real servers.
+const GUARD: &str = r#"
+if "$1/initdb" -D "$2/data" -U "$3" -A trust -E UTF8 --no-sync --locale=C --locale-provider=icu --icu-locale=en-US \
+    </dev/null >/dev/null
+then
+    "$1/postgres" -D "$2/data" -c listen_addresses= -c unix_socket_directories="$2" \
+        -c max_connections=300 -c shared_buffers=32MB -c wal_level=minimal -c max_wal_senders=0 \
+        -c fsync=off -c full_page_writes=off -c synchronous_commit=off &
+    server=$!
+fi
+exec 2>/dev/null
+cat
+if [ -n "$server" ]; then kill -QUIT "$server"; wait "$server"; fi
+cd /
+rm -rf "$2"
+"#;
+
+pub struct Cluster {
+    programs: PathBuf,
+    folder: PathBuf,
+    n_databases: AtomicU32,
+    /// The server lives as long as this end of the pipe is open.
+    _alive: ChildStdin,
+}
+
+/// The server of this process, started on first use.
+pub fn cluster() -> &'static Cluster {
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    CLUSTER.get_or_init(|| Cluster::start().unwrap_or_else(|why| panic!("{why}")))
+}
+
+/// Whether the developer chose to do without PostgreSQL.
+pub fn is_skipped() -> bool {
+    #[expect(clippy::disallowed_methods, reason = "a switch of the test suite, not a setting of the service")]
+    std::env::var("AEROGRAM_SKIP_POSTGRES").is_ok_and(|value| value == "1")
+}
+
+impl Cluster {
+    /// Makes an empty database and answers its URL.
+    pub fn fresh_database(&self) -> String {
+        let name = format!("test_{}", self.n_databases.fetch_add(1, Ordering::Relaxed));
+        let mut psql = Command::new(self.programs.join("psql"));
+        psql.arg("-X").arg("-h").arg(&self.folder).args(["-U", USER, "-d", "postgres", "-c"]);
+        let created = psql.arg(format!("create database {name}")).stdin(Stdio::null()).output();
+        let created = created.unwrap_or_else(|error| panic!("psql cannot be started: {error}"));
+        assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
+        let host = self.folder.to_string_lossy().replace('%', "%25").replace('/', "%2F");
+        format!("postgres://{USER}@{host}/{name}")
+    }
+
+    fn start() -> Result<Self, String> {
+        let programs = find_programs()?;
+        let folder =
+            tempfile::Builder::new().prefix("aerogram-postgres-").tempdir().map_err(|error| error.to_string())?;
+        let mut guard = Command::new("sh");
+        guard.args(["-c", GUARD, "guard"]).arg(&programs).arg(folder.path()).arg(USER);
+        guard.current_dir(folder.path()).env("LC_ALL", "C");
+        if let Some((user, group)) = unprivileged(folder.path())? {
+            guard.uid(user).gid(group);
+        }
+        // A group of its own: a Ctrl-C meant for the tests must not end the guard before its work is done.
+        guard.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut guard = guard.spawn().map_err(|error| format!("sh cannot be started: {error}"))?;
+        let (Some(alive), Some(log)) = (guard.stdin.take(), guard.stderr.take()) else {
+            return Err("the pipes to the PostgreSQL server are missing".to_owned());
+        };
+        // From here on the guard removes the folder.
+        let folder = folder.keep();
+        wait_until_ready(log)?;
+        Ok(Self { programs, folder, n_databases: AtomicU32::new(0), _alive: alive })
+    }
+}
+
+/// Where `initdb` and `postgres` are: on the path, in Debian's place for the newest version, or where `pg_config` says.
+fn find_programs() -> Result<PathBuf, String> {
+    #[expect(clippy::disallowed_methods, reason = "looking for a program, not reading a setting")]
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut versions: Vec<PathBuf> = versions.map(|entry| entry.path()).collect();
+    let number = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
+    versions.sort_by_key(|path| std::cmp::Reverse(number(path)));
+    folders.extend(versions.into_iter().map(|version| version.join("bin")));
+    if let Ok(output) = Command::new("pg_config").arg("--bindir").output() {
+        folders.push(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
+    }
+    // Links on the path are followed: the other programs are beside the real one.
+    let real = folders.iter().filter_map(|folder| folder.join("postgres").canonicalize().ok());
+    let mut complete = real.filter_map(|server| server.parent().map(Path::to_owned));
+    complete.find(|folder| folder.join("initdb").exists() && folder.join("psql").exists()).ok_or_else(|| {
+        "The tests need PostgreSQL's server programs (Debian package \"postgresql\"); set AEROGRAM_SKIP_POSTGRES=1 to \
+         test with SQLite only."
+            .to_owned()
+    })
+}
+
+/// Whom to run the server as. It refuses to run as root: then the folder is given to `nobody`.
+fn unprivileged(folder: &Path) -> Result<Option<(u32, u32)>, String> {
+    let made_by = std::fs::metadata(folder).map_err(|error| error.to_string())?.uid();
+    if made_by != 0 {
+        return Ok(None);
+    }
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let nobody = users.lines().find_map(|line| {
+        let mut fields = line.strip_prefix("nobody:")?.split(':').skip(1);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    });
+    let (user, group) = nobody.unwrap_or((65534, 65534));
+    chown(folder, Some(user), Some(group)).map_err(|error| error.to_string())?;
+    Ok(Some((user, group)))
+}
+
+fn wait_until_ready(log: ChildStderr) -> Result<(), String> {
+    let mut lines = BufReader::new(log).lines();
+    let mut said = String::new();
+    for line in lines.by_ref().map_while(Result::ok) {
+        if line.contains("ready to accept connections") {
+            // Goes on reading, so that the server never waits for room in the pipe.
+            std::thread::spawn(move || lines.for_each(drop));
+            return Ok(());
+        }
+        said = said + &line + "\n";
+    }
+    Err(format!("The PostgreSQL server of the tests did not start:\n{said}"))
+}
