@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::config::{AppLogin, BaseUrl, Data, Remote};
 use crate::data::DataFolder;
+use crate::output;
 
 const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -84,12 +85,7 @@ impl Client {
         self.call(Method::DELETE, path, None).await
     }
 
-    pub(crate) async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        body: &serde_json::Value,
-    ) -> Result<Reply> {
+    pub(crate) async fn send(&self, method: Method, path: &str, body: &serde_json::Value) -> Result<Reply> {
         self.call(method, path, Some(Bytes::from(body.to_string()))).await
     }
 
@@ -117,17 +113,10 @@ impl Client {
             Ok(Reply(body))
         };
         let answer = tokio::time::timeout(PATIENCE, exchange).await;
-        answer.unwrap_or_else(|_| {
-            Err(anyhow!("{} did not answer within {} s.", self.base, PATIENCE.as_secs()))
-        })
+        answer.unwrap_or_else(|_| Err(anyhow!("{} did not answer within {} s.", self.base, PATIENCE.as_secs())))
     }
 
-    async fn open(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Bytes>,
-    ) -> Result<Response<Streaming>> {
+    async fn open(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Response<Streaming>> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         request = request.header(ACCEPT, "application/json");
         if let Some(authorization) = &self.authorization {
@@ -136,8 +125,7 @@ impl Client {
         if body.is_some() {
             request = request.header(CONTENT_TYPE, "application/json");
         }
-        let request =
-            request.body(body.unwrap_or_default()).context("The request cannot be built")?;
+        let request = request.body(body.unwrap_or_default()).context("The request cannot be built")?;
         self.http.open(request).await.map_err(|error| self.unreachable(&error))
     }
 
@@ -154,13 +142,16 @@ impl Client {
 
 impl Reply {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_slice(&self.0)
-            .context("The server's answer has an unexpected form (do the versions match?)")
+        serde_json::from_slice(&self.0).context("The server's answer has an unexpected form (do the versions match?)")
     }
 
-    /// The server's JSON as it came.
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0).trim_end().to_owned()
+    /// Writes the server's JSON as it came. Some answers have none.
+    pub(crate) fn print(&self) -> Result<()> {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            output::line(format_args!("{}", String::from_utf8_lossy(&self.0).trim_end()))
+        }
     }
 }
 
@@ -169,9 +160,7 @@ pub(crate) fn segment(name: &str) -> String {
     let mut encoded = String::new();
     for byte in name.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
-                encoded.push(byte.into())
-            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => encoded.push(byte.into()),
             _ => encoded += &format!("%{byte:02X}"),
         }
     }

@@ -85,9 +85,7 @@ fn one_thread(command: impl Future<Output = Result<ExitCode>>) -> Result<ExitCod
 /// The bytes of a file, or of standard input for `-`. The server judges what they are.
 fn read_input(path: &Path) -> Result<Bytes> {
     if path != Path::new("-") {
-        return Ok(std::fs::read(path)
-            .with_context(|| format!("{} cannot be read", path.display()))?
-            .into());
+        return Ok(std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?.into());
     }
     let mut body = Vec::new();
     std::io::stdin().read_to_end(&mut body).context("Standard input cannot be read")?;

@@ -38,13 +38,7 @@ pub(crate) struct Node {
     pub(crate) public_url: Option<BaseUrl>,
 
     /// What this node does: `api` answers requests, `worker` sends
-    #[arg(
-        long,
-        global = true,
-        value_name = "ROLES",
-        value_delimiter = ',',
-        default_value = "api,worker"
-    )]
+    #[arg(long, global = true, value_name = "ROLES", value_delimiter = ',', default_value = "api,worker")]
     pub(crate) roles: Vec<Role>,
 
     /// Whether open platforms and provider endpoints may be loopback and private addresses
@@ -72,12 +66,7 @@ pub(crate) struct Node {
 #[command(next_help_heading = HEADING)]
 pub(crate) struct Data {
     /// `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        default_value = "sqlite:./aerogram-data/aerogram.db"
-    )]
+    #[arg(long, global = true, value_name = "URL", default_value = "sqlite:./aerogram-data/aerogram.db")]
     pub(crate) database: DatabaseUrl,
 
     /// Folder of the operator token and the secrets key; that of the SQLite database or ./aerogram-data when absent
@@ -186,8 +175,7 @@ impl FirstApp {
                     ("app_secret", app_secret.is_some()),
                     ("master_secret", master_secret.is_some()),
                 ];
-                let missing: Vec<&str> =
-                    given.iter().filter(|(_, is_set)| !is_set).map(|(name, _)| *name).collect();
+                let missing: Vec<&str> = given.iter().filter(|(_, is_set)| !is_set).map(|(name, _)| *name).collect();
                 Err(Unusable(format!(
                     "The settings app_key, app_secret and master_secret go together; {} is not set.",
                     missing.join(" and ")

@@ -51,9 +51,7 @@ impl DataFolder {
     pub(crate) fn operator_token(&self) -> Result<Option<Token>> {
         let path = self.operator_token_path();
         let Some(text) = read_private(&path)? else { return Ok(None) };
-        let token = text
-            .parse()
-            .map_err(|reason| anyhow!("{} holds no token. {reason}", path.display()))?;
+        let token = text.parse().map_err(|reason| anyhow!("{} holds no token. {reason}", path.display()))?;
         Ok(Some(token))
     }
 
@@ -71,7 +69,10 @@ impl DataFolder {
         let text = read_private(&path)?.with_context(|| format!("{} vanished.", path.display()))?;
         let key = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
         key.with_context(|| {
-            format!("{} is damaged: it must hold {KEY_BYTES} bytes in URL-safe base64. Restore it from a backup.", path.display())
+            format!(
+                "{} is damaged: it must hold {KEY_BYTES} bytes in URL-safe base64. Restore it from a backup.",
+                path.display()
+            )
         })
     }
 
@@ -85,8 +86,7 @@ impl DataFolder {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => {
-                    return Err(error)
-                        .with_context(|| format!("{} cannot be examined", path.display()));
+                    return Err(error).with_context(|| format!("{} cannot be examined", path.display()));
                 }
             }
         }
@@ -121,8 +121,7 @@ fn make_private(path: &Path, content: &str) -> Result<()> {
     }
     let aside = path.with_extension(format!("{}.new", std::process::id()));
     let made = (|| {
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
         writeln!(file, "{content}")?;
         file.sync_all()?;
         fs::hard_link(&aside, path)
@@ -164,8 +163,7 @@ mod tests {
         assert_ne!(token.reveal(), URL_SAFE_NO_PAD.encode(key));
 
         assert!(folder.exposed_files().unwrap().is_empty());
-        let mut names: Vec<_> =
-            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, [OPERATOR_TOKEN, SECRETS_KEY]);
         assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
@@ -175,8 +173,7 @@ mod tests {
     fn exposed_and_damaged_files_are_noticed() {
         let (_temporary, folder) = folder();
         fs::write(folder.path().join(SECRETS_KEY), "short").unwrap();
-        fs::set_permissions(folder.path().join(SECRETS_KEY), fs::Permissions::from_mode(0o644))
-            .unwrap();
+        fs::set_permissions(folder.path().join(SECRETS_KEY), fs::Permissions::from_mode(0o644)).unwrap();
         assert_eq!(folder.exposed_files().unwrap(), [folder.path().join(SECRETS_KEY)]);
         let message = folder.ensure_secrets_key().unwrap_err().to_string();
         assert!(message.contains("secrets.key is damaged"), "{message}");

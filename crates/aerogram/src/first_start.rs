@@ -42,9 +42,7 @@ async fn ensure_named_app(engine: &Engine, credentials: AppCredentials) -> Resul
 
 fn new_app(name: &str, credentials: Option<AppCredentials>) -> NewApp {
     let (key, app_secret, master_secret) = match credentials {
-        Some(AppCredentials { key, app_secret, master_secret }) => {
-            (Some(key), Some(app_secret), Some(master_secret))
-        }
+        Some(AppCredentials { key, app_secret, master_secret }) => (Some(key), Some(app_secret), Some(master_secret)),
         None => (None, None, None),
     };
     NewApp { name: name.to_owned(), mode: Mode::Development, key, app_secret, master_secret }

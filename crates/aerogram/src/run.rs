@@ -7,7 +7,7 @@ use engine::{Engine, SealKey, Worker};
 use model::time::Clock;
 use store::Store;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -33,9 +33,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
         None => folder.ensure_operator_token()?,
     };
     let database = &node.data.database;
-    let store = Store::open(database)
-        .await
-        .with_context(|| format!("The database {database} cannot be opened"))?;
+    let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
     // Listen before making the first app: its secrets are shown once, which must not happen in a start that fails.
     let listener = TcpListener::bind(node.listen).await;
     let listener = listener.with_context(|| format!("The address {} cannot be listened on", node.listen))?;
@@ -57,23 +55,21 @@ async fn run(node: &Node) -> Result<ExitCode> {
     if node.has(Role::Worker) {
         background.spawn(Worker::new(engine.clone()).run(working_stops));
     }
-    let settings = api::Settings {
-        public_url,
-        operator_token: operator_token.reveal().to_owned(),
-    };
+    let settings = api::Settings { public_url, operator_token: operator_token.reveal().to_owned() };
     let router = api::router(engine, settings);
     let mut server = tokio::spawn(api::serve(listener, router, listening_stops));
+    let mut signals = StopSignals::catch()?;
     let version = env!("CARGO_PKG_VERSION");
     tracing::info!(listen = %address, %database, roles = ?node.roles, version, "serving");
 
     tokio::select! {
-        told = until_told_to_stop() => told?,
+        () = signals.next() => {}
         // Better to end and be started again than to go on with half of the parts.
         _ = &mut server => bail!("The server ended unexpectedly."),
         Some(_) = background.join_next() => bail!("The background work ended unexpectedly."),
     }
     tracing::info!("stopping");
-    tokio::spawn(end_at_second_signal());
+    tokio::spawn(end_at_next(signals));
     stop_listening.send_replace(true);
     server.await.context("The server failed while it stopped")?;
     stop_working.send_replace(true);
@@ -85,21 +81,31 @@ async fn run(node: &Node) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Waits for SIGTERM (service managers, containers) or SIGINT (the keyboard).
-async fn until_told_to_stop() -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for")?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// SIGTERM (service managers, containers) and SIGINT (the keyboard).
+struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    /// From here on the signals no longer end the process by themselves.
+    fn catch() -> Result<Self> {
+        let terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
+        let interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for")?;
+        Ok(Self { terminate, interrupt })
     }
-    Ok(())
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
 }
 
 /// A person who asks twice does not want to wait. Nothing is lost: accepted work is in the database.
-async fn end_at_second_signal() {
-    if until_told_to_stop().await.is_ok() {
-        tracing::warn!("stopping at once");
-        std::process::exit(1);
-    }
+async fn end_at_next(mut signals: StopSignals) {
+    signals.next().await;
+    tracing::warn!("stopping at once");
+    std::process::exit(1);
 }

@@ -13,15 +13,12 @@ pub(crate) fn start(logging: &Logging) -> Result<()> {
     let registry = tracing_subscriber::registry().with(logging.log_level.clone());
     let started = match logging.log {
         LogFormat::Text => {
-            let layer = tracing_subscriber::fmt::layer()
-                .with_writer(io::stderr)
-                .with_ansi(io::stderr().is_terminal());
+            let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal());
             registry.with(layer).try_init()
         }
         LogFormat::Json => {
             // Fields at the top level are what log collectors index without configuration.
-            let layer =
-                tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(io::stderr);
+            let layer = tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(io::stderr);
             registry.with(layer).try_init()
         }
     };

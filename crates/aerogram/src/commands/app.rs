@@ -114,7 +114,7 @@ impl App {
         let client = self.operator.connect()?;
         let reply = self.action.ask(&client).await?;
         if self.operator.remote.json {
-            output::line(format_args!("{}", reply.text()))?;
+            reply.print()?;
         } else {
             self.action.show(&reply)?;
         }
@@ -125,9 +125,7 @@ impl App {
 impl Action {
     async fn ask(&self, client: &Client) -> Result<Reply> {
         match self {
-            Action::Create(create) => {
-                client.send(Method::POST, "/operator/apps", &create.body()).await
-            }
+            Action::Create(create) => client.send(Method::POST, "/operator/apps", &create.body()).await,
             Action::List => client.get("/operator/apps").await,
             Action::Rotate { app, secret } => {
                 let secret = match secret {
@@ -135,30 +133,14 @@ impl Action {
                     Which::Master => "master",
                     Which::Both => "both",
                 };
-                client
-                    .send(
-                        Method::POST,
-                        &format!("/operator/apps/{app}/rotate"),
-                        &json!({ "secret": secret }),
-                    )
-                    .await
+                client.send(Method::POST, &format!("/operator/apps/{app}/rotate"), &json!({ "secret": secret })).await
             }
             Action::Delete { yes: false, app } => {
-                bail!(
-                    "This deletes {app} with all its channels and history. Repeat it with --yes to confirm."
-                )
+                bail!("This deletes {app} with all its channels and history. Repeat it with --yes to confirm.")
             }
-            Action::Delete { yes: true, app } => {
-                client.delete(&format!("/operator/apps/{app}")).await
-            }
+            Action::Delete { yes: true, app } => client.delete(&format!("/operator/apps/{app}")).await,
             Action::Mode { app, mode } => {
-                client
-                    .send(
-                        Method::PATCH,
-                        &format!("/operator/apps/{app}"),
-                        &json!({ "mode": mode.name() }),
-                    )
-                    .await
+                client.send(Method::PATCH, &format!("/operator/apps/{app}"), &json!({ "mode": mode.name() })).await
             }
         }
     }
@@ -167,31 +149,21 @@ impl Action {
         match self {
             Action::Create(_) => {
                 let created: Created = reply.read()?;
-                output::line(format_args!(
-                    "Created '{}' ({}).",
-                    created.app.name, created.app.mode
-                ))?;
+                output::line(format_args!("Created '{}' ({}).", created.app.name, created.app.mode))?;
                 output::line(format_args!("  app key        {}", created.app.key))?;
                 created.secrets.show()
             }
             Action::List => {
                 let Apps { apps } = reply.read()?;
-                let rows: Vec<_> = apps
-                    .into_iter()
-                    .map(|app| [app.key, app.mode, app.created, app.name])
-                    .collect();
+                let rows: Vec<_> = apps.into_iter().map(|app| [app.key, app.mode, app.created, app.name]).collect();
                 output::table(["KEY", "MODE", "CREATED", "NAME"], &rows)
             }
             Action::Rotate { app, .. } => {
-                output::line(format_args!(
-                    "New secrets of {app}; the old ones are refused from now on."
-                ))?;
+                output::line(format_args!("New secrets of {app}; the old ones are refused from now on."))?;
                 reply.read::<Secrets>()?.show()
             }
             Action::Delete { app, .. } => output::line(format_args!("Deleted {app}.")),
-            Action::Mode { app, mode } => {
-                output::line(format_args!("{app} is in {} mode.", mode.name()))
-            }
+            Action::Mode { app, mode } => output::line(format_args!("{app} is in {} mode.", mode.name())),
         }
     }
 }
@@ -206,9 +178,7 @@ impl Create {
             ("app_secret", self.app_secret.as_ref().map(Secret::reveal)),
             ("master_secret", self.master_secret.as_ref().map(Secret::reveal)),
         ];
-        body.extend(
-            given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))),
-        );
+        body.extend(given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))));
         body.into()
     }
 }

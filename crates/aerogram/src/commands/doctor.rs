@@ -61,20 +61,14 @@ impl Doctor {
     /// Looks from outside only: opening the database would migrate it, and a running service has the file to itself.
     fn database(&self) -> Finding {
         match &self.data.database {
-            DatabaseUrl::Sqlite(path) => {
-                match std::fs::OpenOptions::new().read(true).write(true).open(path) {
-                    Ok(_) => Ok(format!("{} can be read and written.", path.display())),
-                    Err(error) if error.kind() == ErrorKind::NotFound => {
-                        bail!("There is no {}; it is made when the service starts.", path.display())
-                    }
-                    Err(error) => {
-                        Err(error).with_context(|| format!("{} cannot be used", path.display()))
-                    }
+            DatabaseUrl::Sqlite(path) => match std::fs::OpenOptions::new().read(true).write(true).open(path) {
+                Ok(_) => Ok(format!("{} can be read and written.", path.display())),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    bail!("There is no {}; it is made when the service starts.", path.display())
                 }
-            }
-            DatabaseUrl::Postgres(_) => {
-                Ok(format!("{}; the server says whether it is reachable.", self.data.database))
-            }
+                Err(error) => Err(error).with_context(|| format!("{} cannot be used", path.display())),
+            },
+            DatabaseUrl::Postgres(_) => Ok(format!("{}; the server says whether it is reachable.", self.data.database)),
         }
     }
 
@@ -85,8 +79,7 @@ impl Doctor {
 }
 
 async fn version(client: &Client) -> Finding {
-    let (server, own) =
-        (client.get("/health").await?.read::<Health>()?.version, env!("CARGO_PKG_VERSION"));
+    let (server, own) = (client.get("/health").await?.read::<Health>()?.version, env!("CARGO_PKG_VERSION"));
     if server != own {
         bail!("The server is version {server} and this program is {own}; use the same version.");
     }

@@ -24,9 +24,7 @@ impl Migrate {
         DataFolder::of(&self.data).create()?;
         let database = &self.data.database;
         // Opening a database is what migrates it.
-        let store = Store::open(database)
-            .await
-            .with_context(|| format!("The database {database} cannot be opened"))?;
+        let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
         store.close().await;
         output::line(format_args!("{database} is up to date."))?;
         Ok(ExitCode::SUCCESS)

@@ -106,7 +106,7 @@ impl Platform {
         let client = self.operator.connect()?;
         let reply = self.action.ask(&client).await?;
         if self.operator.remote.json {
-            output::line(format_args!("{}", reply.text()))?;
+            reply.print()?;
         } else {
             self.action.show(&reply)?;
         }
@@ -119,9 +119,7 @@ impl Action {
         match self {
             Action::Set(set) => client.send_raw(Method::PUT, &set.which.path(), set.body()?).await,
             Action::List { app } => client.get(&format!("/operator/apps/{app}/platforms")).await,
-            Action::Test(which) => {
-                client.send_raw(Method::POST, &format!("{}/test", which.path()), Bytes::new()).await
-            }
+            Action::Test(which) => client.send_raw(Method::POST, &format!("{}/test", which.path()), Bytes::new()).await,
             Action::Delete(which) => client.delete(&which.path()).await,
         }
     }
@@ -132,19 +130,11 @@ impl Action {
             Action::List { .. } => {
                 let Platforms { platforms } = reply.read()?;
                 let state = |enabled| if enabled { "enabled" } else { "disabled" };
-                let row =
-                    |p: Shown| [p.platform, state(p.enabled).to_owned(), p.url.unwrap_or_default()];
-                output::table(
-                    ["PLATFORM", "STATE", "URL"],
-                    &platforms.into_iter().map(row).collect::<Vec<_>>(),
-                )
+                let row = |p: Shown| [p.platform, state(p.enabled).to_owned(), p.url.unwrap_or_default()];
+                output::table(["PLATFORM", "STATE", "URL"], &platforms.into_iter().map(row).collect::<Vec<_>>())
             }
-            Action::Test(which) => {
-                output::line(format_args!("{} answers as it should.", which.platform))
-            }
-            Action::Delete(which) => {
-                output::line(format_args!("{} is no longer configured.", which.platform))
-            }
+            Action::Test(which) => output::line(format_args!("{} answers as it should.", which.platform)),
+            Action::Delete(which) => output::line(format_args!("{} is no longer configured.", which.platform)),
         }
     }
 }
@@ -160,9 +150,7 @@ impl Set {
         output::line(format_args!("{} is configured.", self.which.platform))?;
         if let Some(code) = reply.read::<Saved>()?.validation_code {
             let answer = json!({ "confirmation_code": code });
-            output::line(format_args!(
-                "Its endpoint must answer GET ENDPOINT/validate with {answer}."
-            ))?;
+            output::line(format_args!("Its endpoint must answer GET ENDPOINT/validate with {answer}."))?;
         }
         Ok(())
     }
@@ -187,9 +175,7 @@ impl Set {
             (Auth::Basic, Some(user), Some(password)) => {
                 Ok(json!({ "type": "basic", "user": user, "password": password }))
             }
-            (Auth::Signature, None, Some(secret)) => {
-                Ok(json!({ "type": "signature", "secret": secret }))
-            }
+            (Auth::Signature, None, Some(secret)) => Ok(json!({ "type": "signature", "secret": secret })),
             (Auth::None | Auth::Basic | Auth::Signature, _, _) => bail!(
                 "--auth none goes with neither --user nor --secret, --auth basic with both, --auth signature with --secret."
             ),

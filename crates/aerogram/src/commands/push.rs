@@ -49,7 +49,7 @@ impl Push {
         let path = if self.validate { "/api/push/validate" } else { "/api/push" };
         let reply = client.send_raw(Method::POST, path, self.body()?).await?;
         if self.remote.json {
-            output::line(format_args!("{}", reply.text()))?;
+            reply.print()?;
         } else if self.validate {
             output::line(format_args!("The push is valid."))?;
         } else {
@@ -82,6 +82,5 @@ fn audience(text: &str) -> Result<Value, &'static str> {
     if text == "all" {
         return Ok(json!("all"));
     }
-    serde_json::from_str(text)
-        .map_err(|_| "It must be `all` or a selector in JSON such as {\"tag\": \"news\"}.")
+    serde_json::from_str(text).map_err(|_| "It must be `all` or a selector in JSON such as {\"tag\": \"news\"}.")
 }

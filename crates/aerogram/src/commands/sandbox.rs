@@ -66,10 +66,9 @@ impl Sandbox {
     }
 
     async fn list(&self, client: &Client) -> Result<()> {
-        let reply =
-            client.get(&format!("/api/sandbox?limit={}{}", self.limit, self.filter())).await?;
+        let reply = client.get(&format!("/api/sandbox?limit={}{}", self.limit, self.filter())).await?;
         if self.remote.json {
-            return output::line(format_args!("{}", reply.text()));
+            return reply.print();
         }
         reply.read::<Deliveries>()?.deliveries.iter().try_for_each(Delivery::show)
     }
@@ -148,8 +147,7 @@ mod tests {
         let expected = ["{\"a\":\n1}", "two"];
         for size in 1..stream.len() {
             let mut reader = EventReader::default();
-            let events: Vec<String> =
-                stream.as_bytes().chunks(size).flat_map(|chunk| reader.feed(chunk)).collect();
+            let events: Vec<String> = stream.as_bytes().chunks(size).flat_map(|chunk| reader.feed(chunk)).collect();
             assert_eq!(events, expected, "chunks of {size}");
         }
     }

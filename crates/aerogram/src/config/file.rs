@@ -36,15 +36,10 @@ impl SettingsFile {
         for (key, value) in table.get_ref().iter() {
             let (name, line) = (key.get_ref(), line_at(text, key.span().start));
             if !known.iter().any(|setting| setting.as_str() == name) {
-                bail!(
-                    "{file} line {line}: there is no setting named '{name}'; the settings are {}.",
-                    known.join(", ")
-                );
+                bail!("{file} line {line}: there is no setting named '{name}'; the settings are {}.", known.join(", "));
             }
             let Some(text) = as_text(value.get_ref()) else {
-                bail!(
-                    "{file} line {line}: '{name}' must be a string, a number, true or false, or a list of strings."
-                );
+                bail!("{file} line {line}: '{name}' must be a string, a number, true or false, or a list of strings.");
             };
             values.insert(name.clone().into_owned(), FileValue { text, line });
         }

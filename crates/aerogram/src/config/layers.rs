@@ -32,9 +32,8 @@ pub(crate) fn parse<Cli: Parser>(
     let known = setting_names(&Cli::command());
     let layers = Layers::read::<Cli>(arguments, environment, &known).map_err(Refusal::Setting)?;
     let mut command = layers.behind(Cli::command());
-    let matches = command
-        .try_get_matches_from_mut(arguments)
-        .map_err(|error| layers.explain(&command, arguments, error))?;
+    let matches =
+        command.try_get_matches_from_mut(arguments).map_err(|error| layers.explain(&command, arguments, error))?;
     Cli::from_arg_matches(&matches).map_err(Refusal::Usage)
 }
 
@@ -45,11 +44,8 @@ pub(super) fn environment_name(setting: &str) -> String {
 
 /// The names of all settings of a command and its subcommands, except the one that names the file.
 fn setting_names(command: &Command) -> Vec<String> {
-    let mut names: Vec<String> = all_arguments(command)
-        .into_iter()
-        .filter(|arg| is_setting(arg))
-        .map(|arg| arg.get_id().to_string())
-        .collect();
+    let mut names: Vec<String> =
+        all_arguments(command).into_iter().filter(|arg| is_setting(arg)).map(|arg| arg.get_id().to_string()).collect();
     names.retain(|name| name != CONFIG);
     names.sort();
     names.dedup();
@@ -82,13 +78,10 @@ impl Layers {
                 environment.insert(name.to_owned(), value);
             }
         }
-        let named = config_flag(Cli::command(), arguments)
-            .or_else(|| environment.get(CONFIG).map(PathBuf::from));
+        let named = config_flag(Cli::command(), arguments).or_else(|| environment.get(CONFIG).map(PathBuf::from));
         let file = match named {
             Some(path) => SettingsFile::read(&path, known)?,
-            None if Path::new(DEFAULT_FILE).exists() => {
-                SettingsFile::read(Path::new(DEFAULT_FILE), known)?
-            }
+            None if Path::new(DEFAULT_FILE).exists() => SettingsFile::read(Path::new(DEFAULT_FILE), known)?,
             None => SettingsFile::default(),
         };
         Ok(Self { environment, file })
@@ -103,9 +96,7 @@ impl Layers {
     }
 
     fn behind(&self, command: Command) -> Command {
-        command
-            .mut_args(|arg| self.behind_argument(arg))
-            .mut_subcommands(|command| self.behind(command))
+        command.mut_args(|arg| self.behind_argument(arg)).mut_subcommands(|command| self.behind(command))
     }
 
     fn behind_argument(&self, arg: Arg) -> Arg {
@@ -116,9 +107,7 @@ impl Layers {
         let help = arg.get_help().cloned().unwrap_or_default();
         let arg = arg.help(format!("{help} [{}]", environment_name(&name)));
         match self.get(&name) {
-            Some((value, _)) => arg
-                .default_value(value.to_owned())
-                .hide_default_value(SECRET.contains(&name.as_str())),
+            Some((value, _)) => arg.default_value(value.to_owned()).hide_default_value(SECRET.contains(&name.as_str())),
             None => arg,
         }
     }
@@ -131,18 +120,16 @@ impl Layers {
         let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else {
             return Refusal::Usage(error);
         };
-        let Some(arg) = all_arguments(command)
-            .into_iter()
-            .find(|arg| is_setting(arg) && arg.to_string() == *shown)
+        let Some(arg) = all_arguments(command).into_iter().find(|arg| is_setting(arg) && arg.to_string() == *shown)
         else {
             return Refusal::Usage(error);
         };
         let name = arg.get_id().as_str();
         let flag = format!("--{}", arg.get_long().unwrap_or(name));
         let given = arguments.iter().filter_map(|argument| argument.to_str());
-        let on_command_line = given.into_iter().any(|text| {
-            text == flag || text.strip_prefix(&flag).is_some_and(|rest| rest.starts_with('='))
-        });
+        let on_command_line = given
+            .into_iter()
+            .any(|text| text == flag || text.strip_prefix(&flag).is_some_and(|rest| rest.starts_with('=')));
         let source = match self.get(name) {
             Some((_, source)) if !on_command_line => source,
             Some(_) | None => flag,
@@ -152,9 +139,7 @@ impl Layers {
             Some(_) | None => String::new(),
         };
         let reason = reason(&error);
-        Refusal::Setting(anyhow::anyhow!(
-            "The setting '{name}' cannot be{value} (from {source}). {reason}"
-        ))
+        Refusal::Setting(anyhow::anyhow!("The setting '{name}' cannot be{value} (from {source}). {reason}"))
     }
 }
 

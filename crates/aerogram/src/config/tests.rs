@@ -173,16 +173,10 @@ fn every_setting_refuses_nonsense() {
 fn unknown_keys_and_impossible_values_are_refused_with_their_line() {
     let message = serve("log = \"text\"\n\nlistn = \"127.0.0.1:1\"").refusal();
     assert!(
-        message.starts_with(
-            "aerogram.toml line 3: there is no setting named 'listn'; the settings are"
-        ),
+        message.starts_with("aerogram.toml line 3: there is no setting named 'listn'; the settings are"),
         "{message}"
     );
-    assert!(
-        serve("[server]\nlisten = \"x\"")
-            .refusal()
-            .contains("line 1: there is no setting named 'server'")
-    );
+    assert!(serve("[server]\nlisten = \"x\"").refusal().contains("line 1: there is no setting named 'server'"));
     assert!(serve("config = \"x\"").refusal().contains("no setting named 'config'"));
     assert!(serve("roles = [1]").refusal().contains("line 1: 'roles' must be a string"));
     assert!(serve("master_secret = \"abc\n").refusal().contains("line 1: this is not valid TOML"));
@@ -193,9 +187,7 @@ fn a_named_file_must_exist() {
     let mut given = serve("");
     given.arguments.pop();
     given.arguments.push("/nonexistent/settings.toml".into());
-    assert!(
-        given.refusal().starts_with("The settings file /nonexistent/settings.toml cannot be read")
-    );
+    assert!(given.refusal().starts_with("The settings file /nonexistent/settings.toml cannot be read"));
 }
 
 #[test]

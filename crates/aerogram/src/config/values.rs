@@ -28,8 +28,7 @@ impl FromStr for BaseUrl {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str =
-            "It must look like https://push.example.com, with a port and a path if needed.";
+        const FORM: &str = "It must look like https://push.example.com, with a port and a path if needed.";
         let uri: Uri = text.parse().map_err(|_| FORM)?;
         let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
         let has_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
@@ -58,9 +57,7 @@ impl FromStr for Token {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.len() < TOKEN_CHARS || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(format!(
-                "A token has at least {TOKEN_CHARS} printable ASCII characters and no blanks."
-            ));
+            return Err(format!("A token has at least {TOKEN_CHARS} printable ASCII characters and no blanks."));
         }
         Ok(Self(text.to_owned()))
     }
@@ -81,8 +78,7 @@ pub(crate) fn secret(text: &str) -> Result<Secret, &'static str> {
 }
 
 pub(crate) fn log_level(text: &str) -> Result<Targets, &'static str> {
-    const FORM: &str =
-        "Use off, error, warn, info, debug or trace, alone or by part as in info,store=debug.";
+    const FORM: &str = "Use off, error, warn, info, debug or trace, alone or by part as in info,store=debug.";
     let levels = text.split(',').map(|part| part.rsplit('=').next().unwrap_or(part).trim());
     // A word that is no level would be taken for the name of a part, and silently log everything of it.
     for level in levels {

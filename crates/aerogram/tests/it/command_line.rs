@@ -16,22 +16,16 @@ fn the_settings_file_of_the_working_folder_is_read() {
     assert_eq!(output.status.code(), Some(2));
     let complaint = stderr(&output);
     assert!(
-        complaint
-            .starts_with("aerogram: aerogram.toml line 2: there is no setting named 'listenn'"),
+        complaint.starts_with("aerogram: aerogram.toml line 2: there is no setting named 'listenn'"),
         "{complaint}"
     );
-    assert_eq!(
-        std::fs::read_dir(folder.path()).unwrap().count(),
-        1,
-        "nothing is made before the settings are right"
-    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is made before the settings are right");
 }
 
 #[test]
 fn a_variable_of_the_environment_is_named_when_it_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
-    let output =
-        aerogram(folder.path()).env("AEROGRAM_LISTEN", "8080").arg("serve").output().unwrap();
+    let output = aerogram(folder.path()).env("AEROGRAM_LISTEN", "8080").arg("serve").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let complaint = stderr(&output);
     assert!(complaint.contains("'listen' cannot be '8080' (from AEROGRAM_LISTEN)"), "{complaint}");
@@ -40,10 +34,7 @@ fn a_variable_of_the_environment_is_named_when_it_is_wrong() {
 #[test]
 fn half_of_the_first_app_is_refused_before_anything_is_made() {
     let folder = tempfile::tempdir().unwrap();
-    let output = aerogram(folder.path())
-        .args(["serve", "--app-key", "abcdefghijklmnopqrstuv"])
-        .output()
-        .unwrap();
+    let output = aerogram(folder.path()).args(["serve", "--app-key", "abcdefghijklmnopqrstuv"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let complaint = stderr(&output);
     assert!(complaint.contains("app_secret and master_secret is not set"), "{complaint}");
@@ -61,22 +52,16 @@ fn commands_say_what_they_miss() {
     assert!(stderr(&no_app).contains("--app-key or AEROGRAM_APP_KEY"), "{}", stderr(&no_app));
 
     // Port 1 of the own machine: nobody listens there.
-    let away =
-        ["app", "list", "--url", "http://127.0.0.1:1", "--operator-token", "0123456789abcdef"];
+    let away = ["app", "list", "--url", "http://127.0.0.1:1", "--operator-token", "0123456789abcdef"];
     let no_server = aerogram(folder.path()).args(away).output().unwrap();
     assert_eq!(no_server.status.code(), Some(1));
-    assert!(
-        stderr(&no_server).contains("No server answers at http://127.0.0.1:1"),
-        "{}",
-        stderr(&no_server)
-    );
+    assert!(stderr(&no_server).contains("No server answers at http://127.0.0.1:1"), "{}", stderr(&no_server));
 }
 
 #[test]
 fn deleting_an_app_needs_confirmation() {
     let folder = tempfile::tempdir().unwrap();
-    let delete =
-        ["app", "delete", "abcdefghijklmnopqrstuv", "--operator-token", "0123456789abcdef"];
+    let delete = ["app", "delete", "abcdefghijklmnopqrstuv", "--operator-token", "0123456789abcdef"];
     let output = aerogram(folder.path()).args(delete).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("--yes"), "{}", stderr(&output));

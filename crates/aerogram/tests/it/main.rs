@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
+mod crash_story;
+#[cfg(test)]
 mod operator_story;
 #[cfg(test)]
 mod server;

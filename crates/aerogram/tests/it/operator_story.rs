@@ -95,20 +95,10 @@ fn platforms_are_configured_without_showing_their_secrets() {
     ];
     assert!(story.says(&set).contains("confirmation_code"));
     let list = story.says(&["platform", "list", KEY]);
-    assert!(
-        list.contains("open::fridge") && list.contains("https://fridge.example/hook"),
-        "{list}"
-    );
+    assert!(list.contains("open::fridge") && list.contains("https://fridge.example/hook"), "{list}");
     assert!(!story.says(&["platform", "list", KEY, "--json"]).contains("hunter2"));
 
-    let private = story.refused(&[
-        "platform",
-        "set",
-        KEY,
-        "open::fridge",
-        "http://10.0.0.1/hook",
-        "--no-validate",
-    ]);
+    let private = story.refused(&["platform", "set", KEY, "open::fridge", "http://10.0.0.1/hook", "--no-validate"]);
     assert!(private.contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"), "{private}");
     story.says(&["platform", "delete", KEY, "open::fridge"]);
     assert!(story.refused(&["platform", "test", KEY, "open::fridge"]).contains("404"));
@@ -184,8 +174,7 @@ fn the_first_start_shows_credentials_once_and_sigterm_ends_in_order() {
 #[test]
 fn a_second_process_on_the_same_file_is_refused() {
     let story = Story::begin();
-    let output =
-        aerogram(story.folder.path()).args(["serve", "--listen", "127.0.0.1:0"]).output().unwrap();
+    let output = aerogram(story.folder.path()).args(["serve", "--listen", "127.0.0.1:0"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(complaint.contains("aerogram.db"), "{complaint}");
@@ -195,8 +184,7 @@ fn a_second_process_on_the_same_file_is_refused() {
 #[tokio::main(flavor = "current_thread")]
 async fn register(url: &str) -> String {
     use base64::Engine as _;
-    let credentials =
-        base64::engine::general_purpose::STANDARD.encode(format!("{KEY}:{APP_SECRET}"));
+    let credentials = base64::engine::general_purpose::STANDARD.encode(format!("{KEY}:{APP_SECRET}"));
     let channel = json!({ "channel": {
         "device_type": "android", "opt_in": true, "push_address": "address", "set_tags": true, "tags": ["news"],
     }});
