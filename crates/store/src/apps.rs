@@ -68,10 +68,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
 }
 
 pub fn set_name_and_mode(tx: &mut Tx<'_>, app: AppId, name: &str, mode: Mode) -> Result<()> {
-    tx.execute(
-        "update app set name = $2, mode = $3 where id = $1",
-        &[app.into(), name.into(), mode.name().into()],
-    )?;
+    tx.execute("update app set name = $2, mode = $3 where id = $1", &[app.into(), name.into(), mode.name().into()])?;
     tx.signal(Signal::Apps);
     Ok(())
 }
@@ -125,11 +122,16 @@ pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: i64) -> Result<bool> {
     Ok(more)
 }
 
-/// Gives out the next ordinal of the app. Fails with `Conflict("app")` when the app is gone, as do [`crate::log::append`]
-/// and everything else that takes one of its numbers.
+/// Gives out the next ordinal of the app. Fails with `Conflict("app")` when the app is gone, as does everything that takes
+/// one of its numbers.
 pub fn take_ordinal(tx: &mut Tx<'_>, app: AppId) -> Result<Ordinal> {
-    let sql = "update app set next_ordinal = next_ordinal + 1 where id = $1 returning next_ordinal - 1";
-    tx.query_opt(sql, &[app.into()], |row| row.get(0))?.ok_or_else(gone)
+    take_ordinals(tx, app, 1)
+}
+
+/// Gives out the next `n` ordinals of the app and returns the first of them.
+pub fn take_ordinals(tx: &mut Tx<'_>, app: AppId, n: u32) -> Result<Ordinal> {
+    let sql = "update app set next_ordinal = next_ordinal + $2 where id = $1 returning next_ordinal - $2";
+    tx.query_opt(sql, &[app.into(), n.into()], |row| row.get(0))?.ok_or_else(gone)
 }
 
 /// Gives out the next term number of the app.

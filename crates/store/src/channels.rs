@@ -40,9 +40,8 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
 pub fn insert_many(tx: &mut Tx<'_>, app: AppId, channels: &[(Channel, Vec<Key>)]) -> Result<()> {
     tx.execute_many(&insert_sql(), channels.iter().map(|(channel, _)| values(app, channel)))?;
     let keys = channels.iter().flat_map(|(channel, keys)| {
-        keys.iter().map(|key| {
-            [app.into(), key.kind.as_str().into(), key.value.as_str().into(), Value::from(channel.ordinal)]
-        })
+        keys.iter()
+            .map(|key| [app.into(), key.kind.as_str().into(), key.value.as_str().into(), Value::from(channel.ordinal)])
     });
     tx.execute_many("insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)", keys)?;
     Ok(())

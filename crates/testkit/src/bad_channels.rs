@@ -24,27 +24,14 @@ pub struct BadChannel {
 }
 
 pub fn bad_channels() -> Vec<BadChannel> {
-    [
-        syntax(),
-        registrations(),
-        details(),
-        uninstalls(),
-        open_registrations(),
-        open_addresses(),
-        open_tags(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [syntax(), registrations(), details(), uninstalls(), open_registrations(), open_addresses(), open_tags()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
-fn rows<const N: usize>(
-    endpoint: ChannelEndpoint,
-    rows: [(&'static str, &'static str, String); N],
-) -> Vec<BadChannel> {
-    rows.into_iter()
-        .map(|(name, path, body)| BadChannel { name, endpoint, body: body.into_bytes(), path })
-        .collect()
+fn rows<const N: usize>(endpoint: ChannelEndpoint, rows: [(&'static str, &'static str, String); N]) -> Vec<BadChannel> {
+    rows.into_iter().map(|(name, path, body)| BadChannel { name, endpoint, body: body.into_bytes(), path }).collect()
 }
 
 fn syntax() -> Vec<BadChannel> {
@@ -56,19 +43,11 @@ fn syntax() -> Vec<BadChannel> {
         ("invalid UTF-8", b"{\"channel\":{\"device_type\":\"\xff\xfe\"}}"),
         ("half a surrogate pair", br#"{"channel":{"device_type":"ios","carrier":"\ud800"}}"#),
         ("not a number", br#"{"channel":{"device_type":"ios","ios":{"badge":NaN}}}"#),
-        (
-            "a number no float can hold",
-            br#"{"channel":{"device_type":"ios","ios":{"badge":1e400}}}"#,
-        ),
+        ("a number no float can hold", br#"{"channel":{"device_type":"ios","ios":{"badge":1e400}}}"#),
     ];
     let mut bad: Vec<_> = bodies
         .into_iter()
-        .map(|(name, body)| BadChannel {
-            name,
-            endpoint: ChannelEndpoint::Register,
-            body: body.to_vec(),
-            path: "",
-        })
+        .map(|(name, body)| BadChannel { name, endpoint: ChannelEndpoint::Register, body: body.to_vec(), path: "" })
         .collect();
     bad.push(BadChannel {
         name: "ten thousand levels deep",
@@ -104,47 +83,19 @@ fn registrations() -> Vec<BadChannel> {
                 "channel",
                 r#"{"channel":{"device_type":"ios"},"channel":{"device_type":"ios"}}"#.into(),
             ),
-            (
-                "unknown key beside channel",
-                "push",
-                r#"{"channel":{"device_type":"ios"},"push":{}}"#.into(),
-            ),
+            ("unknown key beside channel", "push", r#"{"channel":{"device_type":"ios"},"push":{}}"#.into()),
             ("no device type", "channel.device_type", r#"{"channel":{"opt_in":true}}"#.into()),
-            (
-                "unknown device type",
-                "channel.device_type",
-                r#"{"channel":{"device_type":"blackberry"}}"#.into(),
-            ),
-            (
-                "device type in capitals",
-                "channel.device_type",
-                r#"{"channel":{"device_type":"IOS"}}"#.into(),
-            ),
+            ("unknown device type", "channel.device_type", r#"{"channel":{"device_type":"blackberry"}}"#.into()),
+            ("device type in capitals", "channel.device_type", r#"{"channel":{"device_type":"IOS"}}"#.into()),
             (
                 "device type of an open platform",
                 "channel.device_type",
                 r#"{"channel":{"device_type":"open::fridge"}}"#.into(),
             ),
-            (
-                "device type email",
-                "channel.device_type",
-                r#"{"channel":{"device_type":"email"}}"#.into(),
-            ),
-            (
-                "device type is a number",
-                "channel.device_type",
-                r#"{"channel":{"device_type":1}}"#.into(),
-            ),
-            (
-                "opt_in is a string",
-                "channel.opt_in",
-                r#"{"channel":{"device_type":"ios","opt_in":"true"}}"#.into(),
-            ),
-            (
-                "opt_in is null",
-                "channel.opt_in",
-                r#"{"channel":{"device_type":"ios","opt_in":null}}"#.into(),
-            ),
+            ("device type email", "channel.device_type", r#"{"channel":{"device_type":"email"}}"#.into()),
+            ("device type is a number", "channel.device_type", r#"{"channel":{"device_type":1}}"#.into()),
+            ("opt_in is a string", "channel.opt_in", r#"{"channel":{"device_type":"ios","opt_in":"true"}}"#.into()),
+            ("opt_in is null", "channel.opt_in", r#"{"channel":{"device_type":"ios","opt_in":null}}"#.into()),
             ("background is a number", "channel.background", android(r#""background":1"#)),
             ("push address is a number", "channel.push_address", android(r#""push_address":12"#)),
             ("push address is empty", "channel.push_address", android(r#""push_address":"""#)),
@@ -153,11 +104,7 @@ fn registrations() -> Vec<BadChannel> {
                 "channel.push_address",
                 android(&format!(r#""push_address":"{}""#, "a".repeat(4097))),
             ),
-            (
-                "push address with NUL",
-                "channel.push_address",
-                android(r#""push_address":"a\u0000b""#),
-            ),
+            ("push address with NUL", "channel.push_address", android(r#""push_address":"a\u0000b""#)),
             ("set_tags is a string", "channel.set_tags", android(r#""set_tags":"yes""#)),
             ("tags is a string", "channel.tags", android(r#""set_tags":true,"tags":"news""#)),
             ("a tag is a number", "channel.tags[1]", android(r#""tags":["news",7]"#)),
@@ -166,32 +113,16 @@ fn registrations() -> Vec<BadChannel> {
             ("a tag with a line break", "channel.tags[2]", android(r#""tags":["a","b","c\nd"]"#)),
             ("too many tags", "channel.tags", android(&format!(r#""tags":[{}]"#, tags(1001)))),
             ("tag changes is an array", "channel.tag_changes", android(r#""tag_changes":["a"]"#)),
-            (
-                "tag changes with an unknown key",
-                "channel.tag_changes.set",
-                android(r#""tag_changes":{"set":["a"]}"#),
-            ),
+            ("tag changes with an unknown key", "channel.tag_changes.set", android(r#""tag_changes":{"set":["a"]}"#)),
             (
                 "a tag added and removed",
                 "channel.tag_changes.remove",
                 android(r#""tag_changes":{"add":["a"],"remove":["a"]}"#),
             ),
             ("time zone is a number", "channel.timezone", android(r#""timezone":2"#)),
-            (
-                "time zone too long",
-                "channel.timezone",
-                android(&format!(r#""timezone":"{}""#, "a".repeat(256))),
-            ),
-            (
-                "language is an object",
-                "channel.locale_language",
-                android(r#""locale_language":{}"#),
-            ),
-            (
-                "country is an array",
-                "channel.locale_country",
-                android(r#""locale_country":["US"]"#),
-            ),
+            ("time zone too long", "channel.timezone", android(&format!(r#""timezone":"{}""#, "a".repeat(256)))),
+            ("language is an object", "channel.locale_language", android(r#""locale_language":{}"#)),
+            ("country is an array", "channel.locale_country", android(r#""locale_country":["US"]"#)),
             ("app version is a number", "channel.app_version", android(r#""app_version":1.5"#)),
             ("SDK version is a boolean", "channel.sdk_version", android(r#""sdk_version":true"#)),
             (
@@ -200,51 +131,23 @@ fn registrations() -> Vec<BadChannel> {
                 android(&format!(r#""device_model":"{}""#, "m".repeat(256))),
             ),
             ("device OS is a number", "channel.device_os", android(r#""device_os":14"#)),
-            (
-                "API level is a string",
-                "channel.android_api_version",
-                android(r#""android_api_version":"34""#),
-            ),
-            (
-                "API level is a fraction",
-                "channel.android_api_version",
-                android(r#""android_api_version":34.5"#),
-            ),
-            (
-                "API level is zero",
-                "channel.android_api_version",
-                android(r#""android_api_version":0"#),
-            ),
+            ("API level is a string", "channel.android_api_version", android(r#""android_api_version":"34""#)),
+            ("API level is a fraction", "channel.android_api_version", android(r#""android_api_version":34.5"#)),
+            ("API level is zero", "channel.android_api_version", android(r#""android_api_version":0"#)),
             (
                 "API level beyond an integer",
                 "channel.android_api_version",
                 android(r#""android_api_version":123456789012345678901234567890"#),
             ),
             ("carrier is a number", "channel.carrier", android(r#""carrier":0"#)),
-            (
-                "location settings is a string",
-                "channel.location_settings",
-                android(r#""location_settings":"on""#),
-            ),
-            (
-                "named user id with a space at the end",
-                "channel.named_user_id",
-                android(r#""named_user_id":"jo ""#),
-            ),
+            ("location settings is a string", "channel.location_settings", android(r#""location_settings":"on""#)),
+            ("named user id with a space at the end", "channel.named_user_id", android(r#""named_user_id":"jo ""#)),
             ("contact id is empty", "channel.contact_id", android(r#""contact_id":"""#)),
             ("is_activity is a number", "channel.is_activity", android(r#""is_activity":0"#)),
-            (
-                "alias too long",
-                "channel.alias",
-                android(&format!(r#""alias":"{}""#, "a".repeat(129))),
-            ),
+            ("alias too long", "channel.alias", android(&format!(r#""alias":"{}""#, "a".repeat(129)))),
             ("unknown key in channel", "channel.device_token", android(r#""device_token":"ab""#)),
             ("a key given twice", "channel.carrier", android(r#""carrier":"a","carrier":"b""#)),
-            (
-                "hints is an array",
-                "identity_hints",
-                r#"{"channel":{"device_type":"ios"},"identity_hints":[]}"#.into(),
-            ),
+            ("hints is an array", "identity_hints", r#"{"channel":{"device_type":"ios"},"identity_hints":[]}"#.into()),
             (
                 "unknown hint",
                 "identity_hints.imei",
@@ -269,24 +172,12 @@ fn details() -> Vec<BadChannel> {
         ChannelEndpoint::Register,
         [
             ("ios for Android", "channel.ios", device("android", r#""ios":{"badge":1}"#)),
-            (
-                "android for iOS",
-                "channel.android",
-                device("ios", r#""android":{"delivery_type":"fcm"}"#),
-            ),
+            ("android for iOS", "channel.android", device("ios", r#""android":{"delivery_type":"fcm"}"#)),
             ("web for WNS", "channel.web", device("wns", r#""web":{}"#)),
             ("badge below zero", "channel.ios.badge", device("ios", r#""ios":{"badge":-1}"#)),
             ("badge is a string", "channel.ios.badge", device("ios", r#""ios":{"badge":"+1"}"#)),
-            (
-                "badge too large",
-                "channel.ios.badge",
-                device("ios", r#""ios":{"badge":4294967296}"#),
-            ),
-            (
-                "quiet time is a string",
-                "channel.ios.quiettime",
-                device("ios", r#""ios":{"quiettime":"22:00"}"#),
-            ),
+            ("badge too large", "channel.ios.badge", device("ios", r#""ios":{"badge":4294967296}"#)),
+            ("quiet time is a string", "channel.ios.quiettime", device("ios", r#""ios":{"quiettime":"22:00"}"#)),
             (
                 "quiet time without end",
                 "channel.ios.quiettime.end",
@@ -328,11 +219,7 @@ fn details() -> Vec<BadChannel> {
                 "channel.android.delivery_type",
                 device("android", r#""android":{"delivery_type":"c2dm"}"#),
             ),
-            (
-                "no delivery type",
-                "channel.android.delivery_type",
-                device("android", r#""android":{}"#),
-            ),
+            ("no delivery type", "channel.android.delivery_type", device("android", r#""android":{}"#)),
             (
                 "subscription key missing",
                 "channel.web.subscription.p256dh",
@@ -341,27 +228,19 @@ fn details() -> Vec<BadChannel> {
             (
                 "subscription key too short",
                 "channel.web.subscription.keys.p256dh",
-                device(
-                    "web",
-                    r#""web":{"subscription":{"keys":{"p256dh":"BAAA","auth":"AAAAAAAAAAAAAAAAAAAAAA"}}}"#,
-                ),
+                device("web", r#""web":{"subscription":{"keys":{"p256dh":"BAAA","auth":"AAAAAAAAAAAAAAAAAAAAAA"}}}"#),
             ),
             (
                 "subscription secret missing",
                 "channel.web.subscription.keys.auth",
-                device(
-                    "web",
-                    &format!(r#""web":{{"subscription":{{"keys":{{"p256dh":"{point}"}}}}}}"#),
-                ),
+                device("web", &format!(r#""web":{{"subscription":{{"keys":{{"p256dh":"{point}"}}}}}}"#)),
             ),
             (
                 "subscription secret not base64url",
                 "channel.web.subscription.auth",
                 device(
                     "web",
-                    &format!(
-                        r#""web":{{"subscription":{{"p256dh":"{point}","auth":"+/+/AAAAAAAAAAAAAAAAAA"}}}}"#
-                    ),
+                    &format!(r#""web":{{"subscription":{{"p256dh":"{point}","auth":"+/+/AAAAAAAAAAAAAAAAAA"}}}}"#),
                 ),
             ),
             (
@@ -374,11 +253,7 @@ fn details() -> Vec<BadChannel> {
                     ),
                 ),
             ),
-            (
-                "permissions is an array",
-                "channel.permissions",
-                device("ios", r#""permissions":["location"]"#),
-            ),
+            ("permissions is an array", "channel.permissions", device("ios", r#""permissions":["location"]"#)),
             (
                 "unknown permission status",
                 "channel.permissions.location",
@@ -398,9 +273,21 @@ fn uninstalls() -> Vec<BadChannel> {
             ("too many channels", "", format!("[{}]", vec![one; 1001].join(","))),
             ("no channel id", "channel_id", r#"{"device_type":"ios"}"#.into()),
             ("no device type", "device_type", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"}"#.into()),
-            ("channel id is no UUID", "[1].channel_id", format!(r#"[{one},{{"channel_id":"abc","device_type":"ios"}}]"#)),
-            ("unknown device type", "[1].device_type", format!(r#"[{one},{{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"toaster"}}]"#)),
-            ("unknown key", "[0].reason", r#"[{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios","reason":1}]"#.into()),
+            (
+                "channel id is no UUID",
+                "[1].channel_id",
+                format!(r#"[{one},{{"channel_id":"abc","device_type":"ios"}}]"#),
+            ),
+            (
+                "unknown device type",
+                "[1].device_type",
+                format!(r#"[{one},{{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"toaster"}}]"#),
+            ),
+            (
+                "unknown key",
+                "[0].reason",
+                r#"[{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios","reason":1}]"#.into(),
+            ),
             ("an array in the array", "[0]", format!("[[{one}]]")),
         ],
     )
@@ -412,26 +299,18 @@ fn open(channel: &str) -> String {
 
 fn open_registrations() -> Vec<BadChannel> {
     let many: Vec<_> = (0..101).map(|i| format!(r#""k{i}":"v""#)).collect();
-    let base =
-        r#""type":"open","opt_in":true,"address":"a@b","open":{"open_platform_name":"fridge"}"#;
-    let with_open = |open_object: &str| {
-        open(&format!(r#""type":"open","opt_in":true,"address":"a@b","open":{open_object}"#))
-    };
+    let base = r#""type":"open","opt_in":true,"address":"a@b","open":{"open_platform_name":"fridge"}"#;
+    let with_open =
+        |open_object: &str| open(&format!(r#""type":"open","opt_in":true,"address":"a@b","open":{open_object}"#));
     rows(
         ChannelEndpoint::OpenRegister,
         [
             ("no channel", "channel", "{}".into()),
-            (
-                "no type",
-                "channel.type",
-                open(r#""opt_in":true,"address":"a","open":{"open_platform_name":"fridge"}"#),
-            ),
+            ("no type", "channel.type", open(r#""opt_in":true,"address":"a","open":{"open_platform_name":"fridge"}"#)),
             (
                 "another type",
                 "channel.type",
-                open(
-                    r#""type":"ios","opt_in":true,"address":"a","open":{"open_platform_name":"fridge"}"#,
-                ),
+                open(r#""type":"ios","opt_in":true,"address":"a","open":{"open_platform_name":"fridge"}"#),
             ),
             (
                 "no opt_in",
@@ -441,9 +320,7 @@ fn open_registrations() -> Vec<BadChannel> {
             (
                 "opt_in is a number",
                 "channel.opt_in",
-                open(
-                    r#""type":"open","opt_in":1,"address":"a","open":{"open_platform_name":"fridge"}"#,
-                ),
+                open(r#""type":"open","opt_in":1,"address":"a","open":{"open_platform_name":"fridge"}"#),
             ),
             (
                 "no address",
@@ -453,9 +330,7 @@ fn open_registrations() -> Vec<BadChannel> {
             (
                 "address is null",
                 "channel.address",
-                open(
-                    r#""type":"open","opt_in":false,"address":null,"open":{"open_platform_name":"fridge"}"#,
-                ),
+                open(r#""type":"open","opt_in":false,"address":null,"open":{"open_platform_name":"fridge"}"#),
             ),
             (
                 "opted in without address",
@@ -474,9 +349,7 @@ fn open_registrations() -> Vec<BadChannel> {
             (
                 "address is empty",
                 "channel.address",
-                open(
-                    r#""type":"open","opt_in":true,"address":"","open":{"open_platform_name":"fridge"}"#,
-                ),
+                open(r#""type":"open","opt_in":true,"address":"","open":{"open_platform_name":"fridge"}"#),
             ),
             (
                 "address too long",
@@ -486,27 +359,15 @@ fn open_registrations() -> Vec<BadChannel> {
                     "a".repeat(129)
                 )),
             ),
-            (
-                "channel id is no UUID",
-                "channel.channel_id",
-                open(&format!(r#"{base},"channel_id":"42""#)),
-            ),
-            (
-                "no open object",
-                "channel.open",
-                open(r#""type":"open","opt_in":true,"address":"a""#),
-            ),
+            ("channel id is no UUID", "channel.channel_id", open(&format!(r#"{base},"channel_id":"42""#))),
+            ("no open object", "channel.open", open(r#""type":"open","opt_in":true,"address":"a""#)),
             ("no platform name", "channel.open.open_platform_name", with_open("{}")),
             (
                 "platform name with a slash",
                 "channel.open.open_platform_name",
                 with_open(r#"{"open_platform_name":"a/b"}"#),
             ),
-            (
-                "platform name is empty",
-                "channel.open.open_platform_name",
-                with_open(r#"{"open_platform_name":""}"#),
-            ),
+            ("platform name is empty", "channel.open.open_platform_name", with_open(r#"{"open_platform_name":""}"#)),
             (
                 "identifiers is an array",
                 "channel.open.identifiers",
@@ -525,42 +386,19 @@ fn open_registrations() -> Vec<BadChannel> {
             (
                 "too many identifiers",
                 "channel.open.identifiers",
-                with_open(&format!(
-                    r#"{{"open_platform_name":"fridge","identifiers":{{{}}}}}"#,
-                    many.join(",")
-                )),
+                with_open(&format!(r#"{{"open_platform_name":"fridge","identifiers":{{{}}}}}"#, many.join(","))),
             ),
             (
                 "old address is a number",
                 "channel.open.old_address",
                 with_open(r#"{"open_platform_name":"fridge","old_address":1}"#),
             ),
-            (
-                "unknown key in open",
-                "channel.open.url",
-                with_open(r#"{"open_platform_name":"fridge","url":"x"}"#),
-            ),
+            ("unknown key in open", "channel.open.url", with_open(r#"{"open_platform_name":"fridge","url":"x"}"#)),
             ("a tag is null", "channel.tags[0]", open(&format!(r#"{base},"tags":[null]"#))),
-            (
-                "set_tags is a string",
-                "channel.set_tags",
-                open(&format!(r#"{base},"set_tags":"false""#)),
-            ),
-            (
-                "time zone is a boolean",
-                "channel.timezone",
-                open(&format!(r#"{base},"timezone":false"#)),
-            ),
-            (
-                "unknown key in channel",
-                "channel.push_address",
-                open(&format!(r#"{base},"push_address":"x""#)),
-            ),
-            (
-                "unknown key beside channel",
-                "audience",
-                format!(r#"{{"channel":{{{base}}},"audience":"all"}}"#),
-            ),
+            ("set_tags is a string", "channel.set_tags", open(&format!(r#"{base},"set_tags":"false""#))),
+            ("time zone is a boolean", "channel.timezone", open(&format!(r#"{base},"timezone":false"#))),
+            ("unknown key in channel", "channel.push_address", open(&format!(r#"{base},"push_address":"x""#))),
+            ("unknown key beside channel", "audience", format!(r#"{{"channel":{{{base}}},"audience":"all"}}"#)),
         ],
     )
 }
@@ -572,24 +410,14 @@ fn open_addresses() -> Vec<BadChannel> {
             ("an array", "", "[]".into()),
             ("no address", "address", r#"{"open_platform_name":"fridge"}"#.into()),
             ("no platform", "open_platform_name", r#"{"address":"a"}"#.into()),
-            (
-                "address is an array",
-                "address",
-                r#"{"address":["a"],"open_platform_name":"fridge"}"#.into(),
-            ),
-            (
-                "unknown key",
-                "channel_id",
-                r#"{"address":"a","open_platform_name":"fridge","channel_id":"x"}"#.into(),
-            ),
+            ("address is an array", "address", r#"{"address":["a"],"open_platform_name":"fridge"}"#.into()),
+            ("unknown key", "channel_id", r#"{"address":"a","open_platform_name":"fridge","channel_id":"x"}"#.into()),
         ],
     )
 }
 
 fn open_tags() -> Vec<BadChannel> {
-    let to = |operation: &str| {
-        format!(r#"{{"audience":{{"address":"a","open_platform_name":"fridge"}}{operation}}}"#)
-    };
+    let to = |operation: &str| format!(r#"{{"audience":{{"address":"a","open_platform_name":"fridge"}}{operation}}}"#);
     rows(
         ChannelEndpoint::OpenTags,
         [
@@ -598,7 +426,8 @@ fn open_tags() -> Vec<BadChannel> {
             (
                 "audience of another kind",
                 "audience.ios_channel",
-                r#"{"audience":{"address":"a","open_platform_name":"fridge","ios_channel":"x"},"add":{"g":["t"]}}"#.into(),
+                r#"{"audience":{"address":"a","open_platform_name":"fridge","ios_channel":"x"},"add":{"g":["t"]}}"#
+                    .into(),
             ),
             ("no operation", "", to("")),
             ("set with add", "set", to(r#","set":{"g":["t"]},"add":{"h":["t"]}"#)),
@@ -608,20 +437,12 @@ fn open_tags() -> Vec<BadChannel> {
             ("tags are a number", "add.g", to(r#","add":{"g":3}"#)),
             ("a tag is an object", "remove.g[0]", to(r#","remove":{"g":[{}]}"#)),
             ("a single tag is empty", "set.g", to(r#","set":{"g":""}"#)),
-            (
-                "a tag is too long",
-                "add.g[1]",
-                to(&format!(r#","add":{{"g":["t","{}"]}}"#, "t".repeat(129))),
-            ),
+            ("a tag is too long", "add.g[1]", to(&format!(r#","add":{{"g":["t","{}"]}}"#, "t".repeat(129)))),
             ("too many tags", "add.g", to(&format!(r#","add":{{"g":[{}]}}"#, tags(101)))),
             ("group name is empty", "add.", to(r#","add":{"":["t"]}"#)),
             ("group name of the service", "add.@type", to(r#","add":{"@type":["ios"]}"#)),
             ("group given twice", "set.g", to(r#","set":{"g":["t"],"g":["u"]}"#)),
-            (
-                "the same tag added and removed",
-                "remove.g",
-                to(r#","add":{"g":["s","t"]},"remove":{"g":"t"}"#),
-            ),
+            ("the same tag added and removed", "remove.g", to(r#","add":{"g":["s","t"]},"remove":{"g":"t"}"#)),
             ("unknown key", "replace", to(r#","add":{"g":"t"},"replace":{}"#)),
         ],
     )

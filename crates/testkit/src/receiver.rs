@@ -96,9 +96,15 @@ impl OpenReceiver {
 
     /// Waits until at least so many requests have arrived.
     pub async fn wait_for(&self, n_requests: usize) -> Vec<Received> {
+        self.wait_until(|received| received.len() >= n_requests).await;
+        self.received()
+    }
+
+    /// Waits until what has arrived is enough. It is asked after every request.
+    pub async fn wait_until(&self, mut enough: impl FnMut(&[Received]) -> bool) {
         let mut received = self.shared.received.subscribe();
-        let arrived = received.wait_for(|received| received.len() >= n_requests).await;
-        arrived.expect("the receiver lives as long as this waits").clone()
+        let arrived = received.wait_for(|received| enough(received)).await;
+        arrived.expect("the receiver lives as long as this waits");
     }
 }
 

@@ -1,0 +1,174 @@
+//! Nothing is lost: the process is killed without warning at the worst moments, and every device still gets its push.
+
+use std::collections::{HashMap, HashSet};
+
+use model::ids::ChannelId;
+use serde_json::{Value, json};
+use store::DatabaseUrl;
+use tempfile::TempDir;
+use testkit::bulk::copy_channel;
+use testkit::client::Caller;
+use testkit::receiver::{OpenReceiver, Received};
+use testkit::store::{Home, engines};
+
+use crate::server::Server;
+
+const KEY: &str = "crashing-app-0123456ab";
+const APP_SECRET: &str = "crashing-app-secret-12";
+const MASTER_SECRET: &str = "crashing-app-master-12";
+const TOKEN: &str = "operator-of-the-crashing-app";
+
+const N_DEVICES: usize = 100_000;
+/// What the documentation promises: this many per block of 65,536 may be repeated after a crash.
+const WINDOW: usize = 4096;
+const BLOCK: usize = 65_536;
+
+/// One installation whose process comes and goes.
+struct Installation {
+    folder: TempDir,
+    home: Home,
+    receiver: OpenReceiver,
+}
+
+impl Installation {
+    fn start(&self, roles: &str) -> (Server, Caller) {
+        let database = match &self.home.url {
+            DatabaseUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
+            DatabaseUrl::Postgres(url) => url.clone(),
+        };
+        let arguments = [
+            ("--database", database.as_str()),
+            ("--roles", roles),
+            ("--app-key", KEY),
+            ("--app-secret", APP_SECRET),
+            ("--master-secret", MASTER_SECRET),
+            ("--operator-token", TOKEN),
+        ];
+        let mut arguments: Vec<&str> = arguments.iter().flat_map(|(flag, value)| [*flag, *value]).collect();
+        arguments.push("--allow-private-addresses");
+        let server = Server::start(self.folder.path(), &arguments);
+        let caller = Caller::new(server.url.clone());
+        (server, caller)
+    }
+
+    /// An open platform whose webhook is our receiver, and one channel on it.
+    async fn prepare(&self, nobody: &Caller) -> ChannelId {
+        let path = format!("/operator/apps/{KEY}/platforms/open::crash");
+        let operator = nobody.bearer(TOKEN);
+        let config = json!({"url": self.receiver.url(), "auth": {"type": "none"}, "validate": false});
+        let reply = operator.put(&path, config).await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        register(nobody, "original").await
+    }
+
+    /// How often each address got a message, after checking that repeats carry the same id.
+    fn deliveries(&self) -> HashMap<String, usize> {
+        let mut ids: HashMap<String, Value> = HashMap::new();
+        let mut counts = HashMap::new();
+        for message in self.receiver.values() {
+            let id = ids.entry(address(&message).to_owned()).or_insert_with(|| message["send_id"].clone());
+            assert_eq!(*id, message["send_id"], "a repeat to {} has another id", address(&message));
+            *counts.entry(address(&message).to_owned()).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    async fn wait_for_everybody(&self, n_devices: usize) {
+        let (mut served, mut n_seen) = (HashSet::new(), 0);
+        self.receiver
+            .wait_until(|received| {
+                let new = received[n_seen..].iter().flat_map(Received::values);
+                served.extend(new.map(|message| address(message).to_owned()));
+                n_seen = received.len();
+                served.len() == n_devices
+            })
+            .await;
+    }
+}
+
+fn address(message: &Value) -> &str {
+    message["target"]["address"].as_str().unwrap()
+}
+
+async fn register(nobody: &Caller, address: &str) -> ChannelId {
+    let body = json!({"channel": {
+        "type": "open", "opt_in": true, "address": address, "open": {"open_platform_name": "crash"},
+    }});
+    let reply = nobody.basic(KEY, MASTER_SECRET).post("/api/channels/open", body).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    reply.json()["channel_id"].as_str().unwrap().parse().unwrap()
+}
+
+async fn push(nobody: &Caller) {
+    let body = json!({"audience": "all", "device_types": ["open::crash"], "notification": {"alert": "still here"}});
+    let reply = nobody.basic(KEY, MASTER_SECRET).post("/api/push", body).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+}
+
+async fn on_each_engine(story: impl AsyncFn(Installation)) {
+    for engine in engines() {
+        let receiver = OpenReceiver::start().await;
+        let folder = tempfile::tempdir().unwrap();
+        Box::pin(story(Installation { folder, home: Home::new(engine), receiver })).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_between_accepting_and_delivering() {
+    on_each_engine(async |installation| {
+        // A node that only serves requests accepts the push and cannot deliver it.
+        let (server, caller) = installation.start("api");
+        installation.prepare(&caller).await;
+        push(&caller).await;
+        server.signal("KILL");
+        server.wait();
+        assert_eq!(installation.deliveries(), HashMap::new());
+
+        let (_server, _) = installation.start("api,worker");
+        installation.receiver.wait_for(1).await;
+        assert_eq!(installation.deliveries(), HashMap::from([("original".to_owned(), 1)]));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_in_the_middle_of_a_hundred_thousand() {
+    on_each_engine(async |installation| {
+        let (server, caller) = installation.start("api");
+        let original = installation.prepare(&caller).await;
+        server.signal("TERM");
+        assert_eq!(server.wait().0, Some(0));
+        let t0 = std::time::Instant::now();
+        let mut addresses = add_devices(&installation, original).await;
+        addresses.push("original".to_owned());
+
+        let (server, caller) = installation.start("api,worker");
+        push(&caller).await;
+        installation.receiver.wait_for(12).await;
+        installation.receiver.hold();
+        server.signal("KILL");
+        server.wait();
+        let before = installation.deliveries();
+        assert!(before.len() < addresses.len(), "the push was over before the process was killed");
+        installation.receiver.release();
+
+        let (_server, _) = installation.start("api,worker");
+        installation.wait_for_everybody(addresses.len()).await;
+        let counts = installation.deliveries();
+        let missed: Vec<_> = addresses.iter().filter(|address| !counts.contains_key(*address)).take(5).collect();
+        assert_eq!(missed, Vec::<&String>::new(), "devices that got nothing");
+        assert_eq!(counts.values().max(), Some(&2), "one crash repeats a delivery once");
+        let n_repeated = counts.values().filter(|count| **count > 1).count();
+        assert!(n_repeated <= WINDOW * addresses.len().div_ceil(BLOCK), "{n_repeated} deliveries were repeated");
+    })
+    .await;
+}
+
+async fn add_devices(installation: &Installation, original: ChannelId) -> Vec<String> {
+    let store = installation.home.open().await;
+    let found = store.read(|tx| store::apps::by_key(tx, KEY)).await.unwrap();
+    let (app, _) = found.expect("the app was made at the first start");
+    let addresses = copy_channel(&store, app.id, original, N_DEVICES).await;
+    store.close().await;
+    addresses
+}

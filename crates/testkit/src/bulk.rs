@@ -1,0 +1,39 @@
+//! Many channels at once, by copying one that was registered properly: for tests of fan-out.
+
+use ::store::channels::{self, Channel, Key};
+use ::store::{Error, Store, apps};
+use model::ids::{AppId, ChannelId, Ordinal};
+
+const PER_TRANSACTION: usize = 10_000;
+
+/// Adds `n` channels like an existing one, each with an address of its own. The copies have the same profile and terms.
+/// Returns their addresses. Only for a database that no server uses: an index in memory would not hear of them.
+pub async fn copy_channel(store: &Store, app: AppId, original: ChannelId, n: usize) -> Vec<String> {
+    let found = store.read(move |tx| {
+        let channel = channels::by_id(tx, app, original)?.expect("the original is registered");
+        let keys = channels::keys_of(tx, app, channel.ordinal)?;
+        Ok::<_, Error>((channel, keys))
+    });
+    let (original, keys) = found.await.expect("the original can be read");
+    let address = original.address.clone().expect("the original has an address");
+    let kind = keys.into_iter().find(|key| key.value == address).expect("the address is a key").kind;
+    let addresses: Vec<String> = (0..n).map(|i| format!("{address}-{i}")).collect();
+    for some in addresses.chunks(PER_TRANSACTION) {
+        let (some, original, kind) = (some.to_vec(), original.clone(), kind.clone());
+        let write = store.write(app, move |tx| {
+            let n_copies = u32::try_from(some.len()).expect("transactions are small");
+            let first = apps::take_ordinals(tx, app, n_copies)?.0;
+            let copies: Vec<_> =
+                (first..).zip(&some).map(|(ordinal, address)| copy(&original, &kind, ordinal, address)).collect();
+            channels::insert_many(tx, app, &copies)
+        });
+        write.await.expect("copies can be written");
+    }
+    addresses
+}
+
+fn copy(original: &Channel, kind: &str, ordinal: u32, address: &str) -> (Channel, Vec<Key>) {
+    let key = Key { kind: kind.to_owned(), value: address.to_owned() };
+    let (ordinal, id, address) = (Ordinal(ordinal), ChannelId::random(), Some(address.to_owned()));
+    (Channel { ordinal, id, address, ..original.clone() }, vec![key])
+}
