@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
-use tokio_postgres::config::Host;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use super::{Access, Row, Tx, Value};
@@ -45,6 +45,9 @@ pub(crate) fn config(url: &str) -> Result<Config> {
 /// The URL without its password and options.
 pub(crate) fn describe(url: &str) -> std::result::Result<String, String> {
     let config: Config = url.parse().map_err(|error: tokio_postgres::Error| failure::text(&error))?;
+    if config.get_ssl_mode() == SslMode::Require {
+        return Err("it requires TLS, which is not supported; use sslmode=disable and a private network".to_owned());
+    }
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
         Some(Host::Unix(folder)) => folder.display().to_string(),
@@ -150,6 +153,11 @@ impl Session {
     }
 
     pub(super) fn begin(&mut self, access: Access) -> Result<()> {
+        // Lets the event loop see whether the server has hung up since the last transaction.
+        self.runtime.block_on(async {
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+        });
         self.link.take_if(|link| link.client.is_closed());
         if self.link.is_none() {
             self.connect()?;

@@ -68,9 +68,18 @@ impl Database {
         let connection = rusqlite::Connection::open(&self.path).map_err(failure::opening)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         connection.busy_timeout(PATIENCE).map_err(failure::opening)?;
+        let mode: String = connection
+            .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))
+            .map_err(failure::opening)?;
+        if mode != "wal" {
+            return Err(Error::unavailable(format!(
+                "{} is on a file system that cannot share memory between connections; use a local disk",
+                self.path.display()
+            )));
+        }
         connection
             .execute_batch(&format!(
-                "pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; \
+                "pragma synchronous = full; pragma foreign_keys = on; \
                  pragma wal_autocheckpoint = 0; pragma journal_size_limit = {}; pragma cache_size = -{cache_kib}; \
                  pragma temp_store = memory;",
                 checkpoint::COPY_AT

@@ -1,8 +1,9 @@
 //! A PostgreSQL server that drops connections.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Barrier};
 
+use model::ids::AppId;
 use store::{Error, Signal, Store};
 use testkit::store::{Engine, engines, fresh};
 
@@ -62,4 +63,43 @@ async fn a_transaction_cut_before_its_commit_is_run_again() {
     insert(&store, APP, 2).await.unwrap();
     assert_eq!(ids(&store).await, [1, 2]);
     store.close().await;
+}
+
+/// Two nodes lock the same two rows in opposite order, and each waits for the other until the server picks a victim.
+#[tokio::test]
+async fn the_victim_of_a_deadlock_is_run_again() {
+    if !engines().contains(&Engine::Postgres) {
+        return;
+    }
+    let (store, home) = fresh(Engine::Postgres).await;
+    execute(&store, "create table pair (id bigint primary key, n bigint not null)").await;
+    execute(&store, "insert into pair (id, n) values (1, 0), (2, 0)").await;
+    let both_hold_one = Arc::new(Barrier::new(2));
+    let runs = Arc::new(AtomicU32::new(0));
+    let lock_both = |store: Store, first: i64, second: i64| {
+        let (barrier, runs) = (Arc::clone(&both_hold_one), Arc::clone(&runs));
+        let is_first_run = AtomicBool::new(true);
+        tokio::spawn(async move {
+            let add = "update pair set n = n + 1 where id = $1";
+            let done = store.write(AppId(first), move |tx| {
+                runs.fetch_add(1, Ordering::SeqCst);
+                tx.execute("set local deadlock_timeout = '10ms'", &[])?;
+                tx.execute(add, &[first.into()])?;
+                if is_first_run.swap(false, Ordering::SeqCst) {
+                    barrier.wait();
+                }
+                tx.execute(add, &[second.into()])
+            });
+            done.await.map_err(|error: Error| error.to_string())
+        })
+    };
+    let other = home.open().await;
+    let (one, two) = (lock_both(store.clone(), 1, 2), lock_both(other.clone(), 2, 1));
+    assert_eq!((one.await.unwrap(), two.await.unwrap()), (Ok(1), Ok(1)));
+    assert_eq!(runs.load(Ordering::SeqCst), 3, "one of them was run twice");
+    let sum: Result<i64, Error> =
+        store.read(|tx| tx.query_one("select cast(sum(n) as bigint) from pair", &[], |row| row.get(0))).await;
+    assert_eq!(sum.unwrap(), 4);
+    store.close().await;
+    other.close().await;
 }

@@ -3,11 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::ids::AppId;
 use tokio::sync::oneshot;
-use tokio_postgres::{AsyncMessage, Config, NoTls};
+use tokio_postgres::tls::NoTlsStream;
+use tokio_postgres::{AsyncMessage, Config, Connection, NoTls, Socket};
 use uuid::Uuid;
 
 use super::{FIRST_PAUSE, LONGEST_PAUSE, failure};
@@ -29,53 +32,68 @@ impl Listener {
         let node = Uuid::new_v4().simple().to_string();
         let mut pause = FIRST_PAUSE;
         while let Err(error) = self.serve(&node, &mut pause).await {
-            tracing::warn!(error = failure::text(&error), "signals from other nodes are interrupted");
-            tokio::select! {
-                () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
-                closing = self.hub.outgoing() => if closing.is_none() { return },
+            tracing::warn!(error, "signals from other nodes are interrupted");
+            let mut over = pin!(tokio::time::sleep(pause));
+            pause = (pause * 2).min(LONGEST_PAUSE);
+            loop {
+                tokio::select! {
+                    () = &mut over => break,
+                    // Nobody can be told now, and they will poll.
+                    unsent = self.hub.outgoing() => if unsent.is_none() { return },
+                }
             }
         }
     }
 
-    /// Returns without an error when the store closes.
-    async fn serve(&mut self, node: &str, pause: &mut std::time::Duration) -> Result<(), tokio_postgres::Error> {
-        let (client, mut connection) = self.config.connect(NoTls).await?;
-        let hub = Arc::clone(&self.hub);
-        let own = node.to_owned();
-        let mut driver = tokio::spawn(async move {
-            while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
-                if let AsyncMessage::Notification(notification) = message?
-                    && let Some((sender, signal)) = notification.payload().split_once(' ')
-                    && sender != own
-                    && let Some(signal) = parse(signal)
-                {
-                    hub.heard(&BTreeSet::from([signal]));
-                }
-            }
-            Ok(())
-        });
-        client.batch_execute(LISTEN).await?;
+    /// Returns without an error only when the store closes.
+    async fn serve(&mut self, node: &str, pause: &mut Duration) -> Result<(), String> {
+        let failed = |error: tokio_postgres::Error| failure::text(&error);
+        let (client, connection) = self.config.connect(NoTls).await.map_err(failed)?;
+        let mut driver = tokio::spawn(hear(connection, node.to_owned(), Arc::clone(&self.hub)));
+        client.batch_execute(LISTEN).await.map_err(failed)?;
+        let notify = client.prepare(NOTIFY).await.map_err(failed)?;
         *pause = FIRST_PAUSE;
         match self.ready.take() {
             Some(ready) => drop(ready.send(())),
             // Whatever was said meanwhile went unheard.
             None => self.hub.heard(&BTreeSet::from([Signal::Jobs, Signal::Apps])),
         }
-        let notify = client.prepare(NOTIFY).await?;
         loop {
             tokio::select! {
                 signals = self.hub.outgoing() => {
                     let Some(signals) = signals else { break };
                     for signal in signals {
-                        client.execute(&notify, &[&format!("{node} {}", print(signal))]).await?;
+                        client.execute(&notify, &[&format!("{node} {}", print(signal))]).await.map_err(failed)?;
                     }
                 }
-                // The driver ends only when the connection does.
-                ended = &mut driver => return ended.unwrap_or(Ok(())),
+                ended = &mut driver => return Err(ended.unwrap_or_else(|error| error.to_string())),
             }
         }
+        // Without a client the driver says goodbye to the server and ends.
         drop((client, notify));
-        driver.await.unwrap_or(Ok(()))
+        if let Err(error) = driver.await {
+            tracing::error!(%error, "the driver of the listening connection failed");
+        }
+        Ok(())
+    }
+}
+
+/// Passes on what the other nodes say, until the connection ends; answers why it did.
+async fn hear(mut connection: Connection<Socket, NoTlsStream>, node: String, hub: Arc<Hub>) -> String {
+    loop {
+        match poll_fn(|context| connection.poll_message(context)).await {
+            Some(Ok(AsyncMessage::Notification(notification))) => {
+                if let Some((sender, signal)) = notification.payload().split_once(' ')
+                    && sender != node
+                    && let Some(signal) = parse(signal)
+                {
+                    hub.heard(&BTreeSet::from([signal]));
+                }
+            }
+            Some(Ok(_)) => {}
+            Some(Err(error)) => return failure::text(&error),
+            None => return "the connection was closed".to_owned(),
+        }
     }
 }
 
