@@ -1,5 +1,9 @@
 //! The store on both engines, from one text.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking, and its output is shown then")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and its output is shown then"
+)]
 
 mod apps;
 mod channels;
@@ -38,7 +42,10 @@ async fn on_both(test: impl AsyncFn(&Store, &Home)) {
 }
 
 async fn execute(store: &Store, sql: &'static str) -> u64 {
-    store.write(APP, move |tx| tx.execute(sql, &[])).await.unwrap_or_else(|error: store::Error| panic!("{sql}: {error}"))
+    store
+        .write(APP, move |tx| tx.execute(sql, &[]))
+        .await
+        .unwrap_or_else(|error: store::Error| panic!("{sql}: {error}"))
 }
 
 async fn insert(store: &Store, app: AppId, id: i64) -> store::Result<()> {

@@ -1,0 +1,62 @@
+//! Counts per hour and platform.
+
+use model::ids::AppId;
+use model::time::UtcMillis;
+use store::counters::{self, Metric};
+use tokio::task::JoinSet;
+
+use crate::on_both;
+
+const APP: AppId = AppId(1);
+
+#[tokio::test]
+async fn counts_add_up() {
+    on_both(async |store, _| {
+        let hour = 3_600_000;
+        let added = [
+            (APP, 0, "ios", 2),
+            (APP, hour - 1, "ios", 3),
+            (APP, hour, "ios", 5),
+            (APP, -1, "ios", 7),
+            (APP, 0, "web", 11),
+            (AppId(2), 0, "ios", 13),
+            (APP, 0, "ios", 1 << 40),
+        ];
+        for (app, at, platform, n) in added {
+            let add = store.write(app, move |tx| counters::add(tx, app, Metric::Sends, UtcMillis(at), platform, n));
+            add.await.unwrap();
+        }
+        for (app, platform, total) in
+            [(APP, "ios", (1 << 40) + 17), (APP, "web", 11), (AppId(2), "ios", 13), (APP, "wns", 0)]
+        {
+            let found = store.read(move |tx| counters::total(tx, app, Metric::Sends, platform)).await.unwrap();
+            assert_eq!(found, total, "{app:?} {platform}");
+        }
+        let hours = store.read(|tx| {
+            let sql = "select hour, n from counter where app = 1 and platform = 'ios' order by hour";
+            tx.query(sql, &[], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))
+        });
+        let hours: Result<_, store::Error> = hours.await;
+        assert_eq!(hours.unwrap(), [(-1, 7), (0, (1 << 40) + 5), (1, 5)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_is_lost_in_a_crowd() {
+    on_both(async |store, _| {
+        let mut callers = JoinSet::new();
+        for caller in 0..64 {
+            let store = store.clone();
+            callers.spawn(async move {
+                // Different writers raise the same count.
+                let add = |tx: &mut store::Tx<'_>| counters::add(tx, APP, Metric::Sends, UtcMillis(0), "ios", 1);
+                store.write(AppId(caller % 4), add).await.unwrap();
+            });
+        }
+        callers.join_all().await;
+        let total = store.read(|tx| counters::total(tx, APP, Metric::Sends, "ios")).await.unwrap();
+        assert_eq!(total, 64);
+    })
+    .await;
+}

@@ -1,0 +1,49 @@
+//! Configuration objects.
+
+use model::ids::AppId;
+use model::time::UtcMillis;
+use store::Store;
+use store::documents::{self, Document, DocumentKind};
+
+use crate::on_both;
+
+const APP: AppId = AppId(1);
+const OTHER: AppId = AppId(2);
+const KIND: DocumentKind = DocumentKind::Platform;
+
+async fn put(store: &Store, app: AppId, id: &'static str, body: &'static str, now: i64) {
+    store.write(app, move |tx| documents::put(tx, app, KIND, id, body, UtcMillis(now))).await.unwrap();
+}
+
+fn document(id: &str, created: i64, modified: i64, body: &str) -> Document {
+    let (created, modified) = (UtcMillis(created), UtcMillis(modified));
+    Document { id: id.to_owned(), created, modified, body: body.to_owned() }
+}
+
+#[tokio::test]
+async fn documents_are_replaced_listed_and_deleted() {
+    on_both(async |store, _| {
+        put(store, APP, "fcm", "{}", 1).await;
+        put(store, APP, "apns", "{\"a\":1}", 2).await;
+        put(store, APP, "open::Äpfel", "x", 3).await;
+        put(store, APP, "Zeta", "x", 3).await;
+        put(store, OTHER, "fcm", "other", 4).await;
+        put(store, APP, "fcm", "{\"b\":2}", 5).await;
+        let expected = [
+            document("Zeta", 3, 3, "x"),
+            document("apns", 2, 2, "{\"a\":1}"),
+            document("fcm", 1, 5, "{\"b\":2}"),
+            document("open::Äpfel", 3, 3, "x"),
+        ];
+        assert_eq!(store.read(|tx| documents::list(tx, APP, KIND)).await.unwrap(), expected);
+        let found = store.read(|tx| documents::get(tx, APP, KIND, "fcm")).await.unwrap();
+        assert_eq!(found.as_ref(), Some(&expected[2]));
+        assert_eq!(store.read(|tx| documents::get(tx, APP, KIND, "FCM")).await.unwrap(), None);
+        assert!(store.write(APP, |tx| documents::delete(tx, APP, KIND, "fcm")).await.unwrap());
+        assert!(!store.write(APP, |tx| documents::delete(tx, APP, KIND, "fcm")).await.unwrap());
+        assert_eq!(store.read(|tx| documents::get(tx, APP, KIND, "fcm")).await.unwrap(), None);
+        let others = store.read(|tx| documents::list(tx, OTHER, KIND)).await.unwrap();
+        assert_eq!(others, [document("fcm", 4, 4, "other")]);
+    })
+    .await;
+}

@@ -1,0 +1,223 @@
+//! Jobs: due times, leases, and the fence around a worker that lost its lease.
+
+use std::collections::BTreeSet;
+
+use model::ids::AppId;
+use model::time::UtcMillis;
+use store::jobs::{self, ClaimedJob};
+use store::{Error, Signal, Store};
+use testkit::store::{Engine, engines, fresh};
+use tokio::task::JoinSet;
+
+use crate::on_both;
+use crate::sample::{id, job};
+
+const OPERATOR: AppId = AppId(0);
+const APP: AppId = AppId(1);
+
+async fn enqueue(store: &Store, app: AppId, n: u32, due: i64) {
+    store.write(app, move |tx| jobs::enqueue(tx, app, &job(n, due))).await.unwrap();
+}
+
+async fn claim(store: &Store, now: i64, lease_until: i64, at_most: u32) -> Vec<ClaimedJob> {
+    let (now, lease_until) = (UtcMillis(now), UtcMillis(lease_until));
+    store.write(OPERATOR, move |tx| jobs::claim(tx, now, lease_until, at_most)).await.unwrap()
+}
+
+async fn claim_one(store: &Store, now: i64, lease_until: i64) -> ClaimedJob {
+    let claimed = claim(store, now, lease_until, 10).await;
+    assert_eq!(claimed.len(), 1, "{claimed:?}");
+    claimed.into_iter().next().unwrap()
+}
+
+/// Renewal, postponement and settlement by one claimer, each in a transaction that is then undone.
+async fn powers(store: &Store, job: &ClaimedJob) -> [bool; 3] {
+    let mut answers = [false; 3];
+    for (index, answer) in answers.iter_mut().enumerate() {
+        let job = job.clone();
+        let tried: Result<(), Undo> = store
+            .write(job.app, move |tx| {
+                let until = UtcMillis(1 << 40);
+                let done = match index {
+                    0 => jobs::renew(tx, &job, until),
+                    1 => jobs::postpone(tx, &job, until),
+                    _ => jobs::settle(tx, &job),
+                };
+                Err(Undo(done?))
+            })
+            .await;
+        *answer = tried.unwrap_err().0;
+    }
+    answers
+}
+
+struct Undo(bool);
+
+impl From<Error> for Undo {
+    fn from(error: Error) -> Self {
+        panic!("{error}")
+    }
+}
+
+impl std::fmt::Debug for Undo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[tokio::test]
+async fn the_longest_due_come_first() {
+    on_both(async |store, _| {
+        let dues = [50, 20, 40, 10, 30, 60, 20];
+        for (n, due) in (0..).zip(dues) {
+            enqueue(store, AppId(i64::from(n) % 3), n, due).await;
+        }
+        let numbers = |claimed: &[ClaimedJob]| claimed.iter().map(|job| job.payload[3]).collect::<Vec<_>>();
+        assert_eq!(numbers(&claim(store, 9, 1000, 10).await), [0; 0]);
+        let first = claim(store, 50, 1000, 3).await;
+        // Of jobs due at the same time, those of the older app come first.
+        assert_eq!(numbers(&first), [3, 6, 1]);
+        let expected =
+            ClaimedJob { app: AppId(0), id: id(3), kind: "sample".to_owned(), attempt: 1, payload: vec![0, 0, 0, 3] };
+        assert_eq!(first[0], expected);
+        assert_eq!(numbers(&claim(store, 50, 1000, 10).await), [4, 2, 0]);
+        assert_eq!(numbers(&claim(store, 50, 1000, 10).await), [0; 0]);
+        assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(UtcMillis(60)));
+        assert_eq!(store.read(jobs::depth).await.unwrap(), (7, 6));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_job_exists_once() {
+    on_both(async |store, _| {
+        assert_eq!(store.read(jobs::next_due).await.unwrap(), None);
+        enqueue(store, APP, 1, 10).await;
+        enqueue(store, APP, 1, 5).await;
+        enqueue(store, AppId(2), 1, 20).await;
+        assert_eq!(store.read(jobs::depth).await.unwrap(), (2, 0));
+        assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(UtcMillis(10)), "the first one stays");
+        let held = claim_one(store, 10, 100).await;
+        enqueue(store, APP, 1, 10).await;
+        assert_eq!(claim(store, 10, 100, 10).await, [], "also while it is held");
+        let settled = held.clone();
+        assert!(store.write(APP, move |tx| jobs::settle(tx, &settled)).await.unwrap());
+        assert_eq!(powers(store, &held).await, [false; 3]);
+        assert_eq!(store.read(jobs::depth).await.unwrap(), (1, 0), "the other app's job is untouched");
+        enqueue(store, APP, 1, 10).await;
+        let next = claim_one(store, 10, 100).await;
+        assert_eq!((next.id, next.attempt), (held.id, 1), "a settled job may be enqueued again");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lease_ends_at_its_due_time() {
+    on_both(async |store, _| {
+        enqueue(store, APP, 1, 10).await;
+        let first = claim_one(store, 10, 100).await;
+        assert_eq!(claim(store, 99, 1000, 10).await, []);
+        assert_eq!(powers(store, &first).await, [true; 3]);
+        let renewed = first.clone();
+        assert!(store.write(APP, move |tx| jobs::renew(tx, &renewed, UtcMillis(200))).await.unwrap());
+        assert_eq!(claim(store, 199, 1000, 10).await, []);
+        assert_eq!(powers(store, &first).await, [true; 3], "late, but nobody else has claimed it");
+        let second = claim_one(store, 200, 1000).await;
+        assert_eq!(second, ClaimedJob { attempt: 2, ..first.clone() });
+        assert_eq!(powers(store, &first).await, [false; 3]);
+        assert_eq!(powers(store, &second).await, [true; 3]);
+        assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(UtcMillis(1000)), "the loser moved nothing");
+    })
+    .await;
+}
+
+/// A renewal that crosses a postponement on its way must not push the job back.
+#[tokio::test]
+async fn what_is_given_back_is_no_longer_held() {
+    on_both(async |store, _| {
+        enqueue(store, APP, 1, 10).await;
+        let held = claim_one(store, 10, 100).await;
+        let given_back = held.clone();
+        assert!(store.write(APP, move |tx| jobs::postpone(tx, &given_back, UtcMillis(50))).await.unwrap());
+        assert_eq!(store.read(jobs::depth).await.unwrap(), (1, 0));
+        assert_eq!(powers(store, &held).await, [false; 3]);
+        assert_eq!(claim(store, 49, 100, 10).await, []);
+        assert_eq!(claim_one(store, 50, 100).await.attempt, 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn releasing_makes_the_leased_ones_due() {
+    on_both(async |store, _| {
+        for n in 0..3 {
+            enqueue(store, APP, n, 10).await;
+        }
+        enqueue(store, APP, 9, 500).await;
+        let held = claim(store, 10, 1000, 2).await;
+        assert_eq!(store.write(OPERATOR, |tx| jobs::release_all(tx, UtcMillis(20))).await.unwrap(), 2);
+        assert_eq!(powers(store, &held[0]).await, [false; 3], "the previous run is over");
+        assert_eq!(store.read(jobs::depth).await.unwrap(), (4, 0));
+        let again = claim(store, 20, 1000, 10).await;
+        assert_eq!(again.iter().map(|job| (job.payload[3], job.attempt)).collect::<Vec<_>>(), [(2, 1), (0, 2), (1, 2)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn new_work_is_signaled() {
+    on_both(async |store, _| {
+        let mut signals = store.signals();
+        enqueue(store, APP, 1, 10).await;
+        assert_eq!(signals.next().await, Signal::Jobs);
+        let held = claim_one(store, 10, 100).await;
+        store.write(APP, move |tx| jobs::postpone(tx, &held, UtcMillis(50))).await.unwrap();
+        assert_eq!(signals.next().await, Signal::Jobs);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn claimers_share_nothing() {
+    on_both(async |store, _| claim_in_a_crowd(std::slice::from_ref(store)).await).await;
+}
+
+#[tokio::test]
+async fn claimers_of_two_nodes_share_nothing() {
+    if !engines().contains(&Engine::Postgres) {
+        return;
+    }
+    let (store, home) = fresh(Engine::Postgres).await;
+    let other = home.open().await;
+    claim_in_a_crowd(&[store.clone(), other.clone()]).await;
+    store.close().await;
+    other.close().await;
+}
+
+/// Claimers on all stores, each on a connection of its own, take everything there is.
+async fn claim_in_a_crowd(stores: &[Store]) {
+    let filled: Result<(), Error> = stores[0]
+        .write(OPERATOR, |tx| (0..300).try_for_each(|n| jobs::enqueue(tx, AppId(i64::from(n) % 7), &job(n, 10))))
+        .await;
+    filled.unwrap();
+    let mut claimers = JoinSet::new();
+    for (store, writer) in stores.iter().flat_map(|store| (0..4).map(move |writer| (store, writer))) {
+        let store = store.clone();
+        claimers.spawn(async move {
+            let mut all = Vec::new();
+            loop {
+                let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, UtcMillis(10), UtcMillis(1000), 7);
+                let claimed = store.write(AppId(writer), claim).await.unwrap();
+                assert!(claimed.len() <= 7, "{} jobs at once", claimed.len());
+                if claimed.is_empty() {
+                    return all;
+                }
+                all.extend(claimed);
+            }
+        });
+    }
+    let claimed: Vec<_> = claimers.join_all().await.into_iter().flatten().collect();
+    assert_eq!(claimed.len(), 300);
+    assert!(claimed.iter().all(|job| job.attempt == 1));
+    assert_eq!(claimed.iter().map(|job| (job.app, job.id)).collect::<BTreeSet<_>>().len(), 300);
+}

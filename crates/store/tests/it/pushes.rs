@@ -1,0 +1,99 @@
+//! Pushes, their tallies and their blocks.
+
+use model::ids::AppId;
+use model::time::UtcMillis;
+use store::blocks::{self, BlockKey, Progress};
+use store::pushes::{self, PushRow, PushState, Tally};
+use store::{Error, Store};
+
+use crate::on_both;
+use crate::sample::{block, conflict, id, progress, push};
+
+const APP: AppId = AppId(1);
+const OTHER: AppId = AppId(2);
+
+async fn insert(store: &Store, app: AppId, row: PushRow) -> store::Result<()> {
+    store.write(app, move |tx| pushes::insert(tx, app, &row)).await
+}
+
+#[tokio::test]
+async fn a_push_comes_back_as_it_was() {
+    on_both(async |store, _| {
+        let expiring = PushRow { expires: Some(UtcMillis(5)), payload: "{\"a\":\"ü\"}".to_owned(), ..push(2) };
+        for row in [push(1), expiring.clone()] {
+            insert(store, APP, row).await.unwrap();
+        }
+        insert(store, OTHER, push(1)).await.unwrap();
+        assert_eq!(conflict(insert(store, APP, push(1)).await), "push_pkey");
+        for state in [PushState::Sending, PushState::Done, PushState::Accepted] {
+            store.write(APP, move |tx| pushes::set_state(tx, APP, id(1), state)).await.unwrap();
+            let found = store.read(|tx| pushes::by_id(tx, APP, id(1))).await.unwrap();
+            assert_eq!(found, Some(PushRow { state, ..push(1) }));
+            let others = store.read(|tx| pushes::by_id(tx, OTHER, id(1))).await.unwrap();
+            assert_eq!(others, Some(push(1)), "the other app's push has the same id and is another");
+        }
+        assert_eq!(store.read(|tx| pushes::by_id(tx, APP, id(2))).await.unwrap(), Some(expiring));
+        assert_eq!(store.read(|tx| pushes::by_id(tx, OTHER, id(2))).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tallies_add_up_per_platform() {
+    on_both(async |store, _| {
+        let targeted = Tally { targeted: 9, ..Tally::default() };
+        let failed = Tally { delivered: 1, failed: 2, reason: Some("no credentials".to_owned()), ..Tally::default() };
+        let more = Tally { delivered: 3, gone: 4, expired: 5, ..Tally::default() };
+        let steps = [("web", &targeted), ("ios", &targeted), ("web", &failed), ("web", &more)];
+        for (platform, tally) in steps {
+            let tally = tally.clone();
+            store.write(APP, move |tx| pushes::add_tally(tx, APP, id(1), platform, &tally)).await.unwrap();
+        }
+        let reason = Some("no credentials".to_owned());
+        let web = Tally { targeted: 9, delivered: 4, gone: 4, failed: 2, expired: 5, reason };
+        let found = store.read(|tx| pushes::tallies(tx, APP, id(1))).await.unwrap();
+        assert_eq!(found, [("ios".to_owned(), targeted), ("web".to_owned(), web.clone())]);
+        let other = Tally { reason: Some("no route".to_owned()), ..Tally::default() };
+        store.write(APP, move |tx| pushes::add_tally(tx, APP, id(1), "web", &other)).await.unwrap();
+        let found = store.read(|tx| pushes::tallies(tx, APP, id(1))).await.unwrap();
+        assert_eq!(found[1].1, Tally { reason: Some("no route".to_owned()), ..web }, "the last reason counts");
+        assert_eq!(store.read(|tx| pushes::tallies(tx, APP, id(2))).await.unwrap(), []);
+        assert_eq!(store.read(|tx| pushes::tallies(tx, OTHER, id(1))).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn blocks_settle_one_by_one() {
+    on_both(async |store, _| {
+        let keys =
+            [block(1, 0), block(1, 65_535), BlockKey { platform: "open::x".to_owned(), ..block(1, 0) }, block(2, 0)];
+        let inserted = keys.clone();
+        let insert =
+            store.write(APP, move |tx| inserted.iter().try_for_each(|key| blocks::insert(tx, APP, key, &progress())));
+        let inserted: Result<(), Error> = insert.await;
+        inserted.unwrap();
+        let again = store.write(APP, |tx| blocks::insert(tx, APP, &block(1, 0), &progress())).await;
+        assert_eq!(conflict(again), "push_block_pkey");
+        let unsettled = async |push| store.read(move |tx| blocks::unsettled(tx, APP, id(push))).await.unwrap();
+        assert_eq!((unsettled(1).await, unsettled(2).await, unsettled(3).await), (3, 1, 0));
+        let settled = Progress {
+            settled: true,
+            tries: 3,
+            pending: Vec::new(),
+            delivered: vec![0, 0xff],
+            gone: vec![7; 9000],
+            failed: vec![1],
+        };
+        let (key, saved) = (keys[2].clone(), settled.clone());
+        store.write(APP, move |tx| blocks::save(tx, APP, &key, &saved)).await.unwrap();
+        assert_eq!((unsettled(1).await, unsettled(2).await), (2, 1));
+        for (key, expected) in keys.into_iter().zip([progress(), progress(), settled, progress()]) {
+            let wanted = key.clone();
+            let found = store.read(move |tx| blocks::get(tx, APP, &wanted)).await.unwrap();
+            assert_eq!(found, Some(expected), "{key:?}");
+            assert_eq!(store.read(move |tx| blocks::get(tx, OTHER, &key)).await.unwrap(), None);
+        }
+    })
+    .await;
+}

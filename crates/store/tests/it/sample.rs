@@ -1,0 +1,122 @@
+//! Rows to store, each told apart by a number.
+
+use model::app::{AppKey, Mode};
+use model::event::RecordKind;
+use model::ids::{AppId, Id, Offset, Ordinal, TermId};
+use model::platform::DeviceType;
+use model::tag::{Tag, TagGroup};
+use model::term::Term;
+use model::time::UtcMillis;
+use store::apps::{self, NewApp, SecretHashes};
+use store::blocks::{BlockKey, Progress};
+use store::channels::{Channel, Key};
+use store::jobs::NewJob;
+use store::log::NewRecord;
+use store::pushes::{PushRow, PushState};
+use store::sandbox::SandboxDelivery;
+use store::{Error, Store};
+use uuid::Uuid;
+
+pub(crate) const NOW: UtcMillis = UtcMillis(1_700_000_000_000);
+
+pub(crate) fn id<Kind>(n: u32) -> Id<Kind> {
+    Id::from_uuid(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 | u128::from(n)))
+}
+
+pub(crate) fn app(n: u8) -> NewApp {
+    NewApp {
+        key: AppKey::new(&format!("app-{n:018}")).unwrap(),
+        name: format!("App {n}"),
+        mode: Mode::Development,
+        created: NOW,
+        secrets: SecretHashes { app: [n; 32], master: [n ^ 0xff; 32] },
+    }
+}
+
+/// Makes an app and answers its number.
+pub(crate) async fn make_app(store: &Store, n: u8) -> AppId {
+    let made = store.write(AppId(0), move |tx| apps::insert(tx, &app(n))).await;
+    made.unwrap().id
+}
+
+/// A channel that can be reached.
+pub(crate) fn channel(n: u32) -> Channel {
+    Channel {
+        ordinal: Ordinal(n),
+        id: id(n),
+        device_type: DeviceType::Android,
+        installed: true,
+        address: Some(format!("address {n}")),
+        language: Some("de".to_owned()),
+        country: None,
+        named_user: None,
+        created: NOW,
+        last_registration: Some(NOW),
+        terms: vec![TermId(n), TermId(n + 300)],
+        profile: format!("{{\"n\":{n}}}"),
+    }
+}
+
+pub(crate) fn key(kind: &str, value: impl Into<String>) -> Key {
+    Key { kind: kind.to_owned(), value: value.into() }
+}
+
+pub(crate) fn term(group: &str, tag: &str) -> Term {
+    Term::Tag { group: TagGroup::new(group).unwrap(), tag: Tag::new(tag).unwrap() }
+}
+
+pub(crate) fn record(body: impl Into<Vec<u8>>) -> NewRecord {
+    NewRecord { kind: RecordKind::Send, ordinal: None, body: body.into() }
+}
+
+pub(crate) fn job(n: u32, due: i64) -> NewJob {
+    NewJob { id: id(n), kind: "sample", due: UtcMillis(due), payload: n.to_be_bytes().to_vec() }
+}
+
+pub(crate) fn push(n: u32) -> PushRow {
+    PushRow {
+        id: id(n),
+        operation: id(n + 1000),
+        created: NOW,
+        expires: None,
+        push_type: "UNICAST_PUSH".to_owned(),
+        state: PushState::Accepted,
+        accepted_at: Offset(i64::from(n)),
+        payload: format!("{{\"n\":{n}}}"),
+    }
+}
+
+pub(crate) fn block(push: u32, number: u32) -> BlockKey {
+    BlockKey { push: id(push), platform: "android".to_owned(), number }
+}
+
+pub(crate) fn progress() -> Progress {
+    Progress {
+        settled: false,
+        tries: 0,
+        pending: vec![1, 2, 3],
+        delivered: Vec::new(),
+        gone: Vec::new(),
+        failed: Vec::new(),
+    }
+}
+
+pub(crate) fn delivery(push: u32, channel: u32) -> SandboxDelivery {
+    SandboxDelivery {
+        delivery: id(push * 1_000_000 + channel),
+        push: id(push),
+        channel: id(channel),
+        device_type: "android".to_owned(),
+        transport: "fcm".to_owned(),
+        at: NOW,
+        request: format!("{{\"push\":{push},\"channel\":{channel}}}"),
+    }
+}
+
+/// The name carried by a conflict.
+pub(crate) fn conflict<T: std::fmt::Debug>(done: store::Result<T>) -> String {
+    match done {
+        Err(Error::Conflict(name)) => name,
+        other => panic!("a conflict was expected: {other:?}"),
+    }
+}
