@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// Requests in work at once. More than this means that answers would come too late anyway.
 const MOST_IN_FLIGHT: usize = 4096;
 /// Streams stay open for hours, so they are counted apart from requests.
-const MOST_STREAMS: usize = 512;
+const MOST_STREAMS: usize = 128;
 
 #[derive(Clone)]
 pub(crate) struct Edge {

@@ -58,7 +58,7 @@ mod tests {
             ("/api/open/uninstall/", "/api/channels/open/uninstall"),
             ("/api/opening", "/api/opening"),
             ("http://example.com//api/", "http://example.com/api"),
-            ("*", "*"),
+            ("*", "/*"),
         ];
         for (given, expected) in table {
             let mut uri: Uri = given.parse().unwrap();

@@ -1,0 +1,116 @@
+//! Who may call what: every route of the table with every kind of credentials.
+
+use api::{Access, Route, routes};
+use bytes::Bytes;
+use testkit::app::{TestApp, on_each_engine};
+use testkit::client::{Caller, Reply};
+
+/// An app key in the right form that no app has.
+const UNKNOWN_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAA";
+
+/// The path with ids that exist nowhere, so that a call that is let through changes nothing.
+fn path(route: &Route) -> String {
+    let id = "00000000-0000-4000-8000-000000000000";
+    let filled = route.path.replace("{push_id}", id).replace("{channel_id}", id);
+    let filled = filled.replace("{key}", UNKNOWN_KEY).replace("{platform}", "open::nowhere");
+    assert!(!filled.contains('{'), "{filled}: fill in the new variable here");
+    filled
+}
+
+async fn call(caller: &Caller, route: &Route) -> Reply {
+    let request = caller.request(route.method.clone(), &path(route)).body(Bytes::new()).unwrap();
+    // Only the head: one of the routes is a stream.
+    caller.open(request).await.0
+}
+
+/// Callers by name, and whether each is let through.
+fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
+    use Access::{Device, Master, Open, Operator};
+    let (nobody, credentials) = (app.nobody(), &app.app);
+    let is = |some: &[Access]| some.contains(&access);
+    let (key, master) = (&credentials.key, &credentials.master_secret);
+    let raw = |text: &str| nobody.authorized(text.to_owned());
+    vec![
+        ("nobody", nobody.clone(), is(&[Open])),
+        ("unknown key", nobody.basic(UNKNOWN_KEY, master), is(&[Open])),
+        ("wrong secret", nobody.basic(key, UNKNOWN_KEY), is(&[Open])),
+        ("empty secret", nobody.basic(key, ""), is(&[Open])),
+        ("secret as key", nobody.basic(master, key), is(&[Open])),
+        ("key and secret in other letter case", nobody.basic(&swap_case(key), &swap_case(master)), is(&[Open])),
+        ("not base64", raw("Basic ***"), is(&[Open])),
+        ("no colon", raw("Basic QUFBQQ=="), is(&[Open])),
+        ("other scheme", raw("Digest QUFBQQ=="), is(&[Open])),
+        ("nothing after the scheme", raw("Basic"), is(&[Open])),
+        ("master secret as token", nobody.bearer(master), is(&[Open])),
+        ("wrong token", nobody.bearer("the-operator-of-the-test"), is(&[Open])),
+        ("device", app.device(), is(&[Open, Device])),
+        ("master", app.master(), is(&[Open, Device, Master])),
+        ("operator", app.operator(), is(&[Open, Operator])),
+    ]
+}
+
+fn swap_case(text: &str) -> String {
+    let swap = |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+    text.chars().map(swap).collect()
+}
+
+#[tokio::test]
+async fn every_route_with_every_kind_of_credentials() {
+    on_each_engine(async |app| {
+        for route in routes() {
+            for (name, caller, is_let_through) in callers(&app, route.access) {
+                let reply = call(&caller, &route).await;
+                let what = format!("{} {} by {name}: {}", route.method, route.path, reply.status);
+                assert_eq!(reply.status.as_u16() != 401, is_let_through, "{what}");
+                let challenge = match route.access {
+                    Access::Operator => "Bearer realm=\"aerogram operator\"",
+                    Access::Open | Access::Device | Access::Master => "Basic realm=\"aerogram\"",
+                };
+                let expected = (!is_let_through).then_some(challenge);
+                assert_eq!(reply.header("www-authenticate"), expected, "{what}");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn refusals_say_what_is_missing_and_have_the_error_body() {
+    on_each_engine(async |app| {
+        let texts = [
+            (app.nobody().clone(), "missing"),
+            (app.nobody().basic(&app.app.key, "wrong"), "wrong"),
+            (app.device(), "master secret"),
+        ];
+        for (caller, text) in texts {
+            let reply = caller.post("/api/push", "{}").await;
+            let body = reply.expect(401);
+            assert_eq!(body["ok"], false);
+            assert_eq!(body["error_code"], 40100);
+            assert!(body["error"].as_str().unwrap().contains(text), "{body}");
+            assert_eq!(body["operation_id"].as_str().unwrap().len(), 36);
+            let content_type = reply.header("content-type");
+            assert_eq!(content_type, Some("application/vnd.urbanairship+json; version=3"));
+        }
+        app.nobody().get("/operator/apps").await.expect(401);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn rotated_and_deleted_credentials_stop_working_at_once() {
+    on_each_engine(async |app| {
+        let operator = app.operator();
+        let path = format!("/operator/apps/{}", app.app.key);
+        app.device().post("/api/channels", "{}").await.expect(400);
+        let new = operator.post(&format!("{path}/rotate"), r#"{"secret":"app"}"#).await.expect(200);
+        app.device().post("/api/channels", "{}").await.expect(401);
+        let renewed = app.nobody().basic(&app.app.key, new["app_secret"].as_str().unwrap());
+        renewed.post("/api/channels", "{}").await.expect(400);
+        app.master().get("/api/channels").await.expect(200);
+        operator.delete(&path).await.expect(204);
+        app.master().get("/api/channels").await.expect(401);
+        renewed.post("/api/channels", "{}").await.expect(401);
+    })
+    .await;
+}

@@ -1,0 +1,141 @@
+//! One app's data cannot be reached with another's credentials: every route is tried with the ids of a stranger.
+
+use api::{Access, Route, routes};
+use bytes::Bytes;
+use model::app::Mode;
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_engine};
+
+/// Texts that only the first app's data contains.
+const MARK: &str = "marker-of-the-first-app";
+
+/// The ids of things the first app has.
+struct Belongings {
+    channel: String,
+    push: String,
+}
+
+async fn settle_in(app: &TestApp) -> Belongings {
+    let device = json!({"channel": {
+        "device_type": "ios", "opt_in": true, "push_address": "ABCDEF0123", "set_tags": true, "tags": [MARK],
+    }, "identity_hints": {"device_id": "hint-of-the-device"}});
+    let channel = app.device().post("/api/channels", device).await.expect(201);
+    let open = json!({"channel": {
+        "type": "open", "opt_in": true, "address": "fridge-1", "tags": [MARK],
+        "open": {"open_platform_name": "fridge", "identifiers": {"secret": MARK}},
+    }});
+    app.master().post("/api/channels/open", open).await.expect(200);
+    let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": MARK}});
+    let push = app.master().post("/api/push", push).await.expect(200);
+    app.step_all().await;
+    Belongings {
+        channel: channel["channel_id"].as_str().unwrap().to_owned(),
+        push: push["push_ids"][0].as_str().unwrap().to_owned(),
+    }
+}
+
+/// Everything the first app can see of itself.
+async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
+    let paths = ["/api/channels", "/api/sandbox", &format!("/api/push/{}", belongings.push)];
+    let mut seen = Vec::new();
+    for path in paths {
+        seen.push(app.master().get(path).await.expect(200));
+    }
+    seen
+}
+
+/// Bodies that name the first app's things in every way the route knows.
+fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
+    let channel = &belongings.channel;
+    let push_to =
+        |audience: Value| json!({"audience": audience, "device_types": "all", "notification": {"alert": "x"}});
+    let device = json!({"channel": {"device_type": "ios", "opt_in": false, "push_address": "ABCDEF0123"},
+                        "identity_hints": {"device_id": "hint-of-the-device"}});
+    let fridge = json!({"address": "fridge-1", "open_platform_name": "fridge"});
+    match (route.method.as_str(), route.path) {
+        ("GET", _) => vec![Value::Null],
+        ("POST", "/api/push" | "/api/push/validate") => vec![
+            push_to(json!("all")),
+            push_to(json!({"channel": channel})),
+            push_to(json!({"ios_channel": channel})),
+            push_to(json!({"device_token": "ABCDEF0123"})),
+            push_to(json!({"open_channel": "fridge-1"})),
+            push_to(json!({"tag": MARK})),
+            push_to(json!({"not": {"tag": "nobody-has-this"}})),
+        ],
+        ("POST", "/api/channels") | ("PUT", "/api/channels/{channel_id}") => vec![device],
+        ("POST", "/api/channels/uninstall") => vec![json!({"channel_id": channel, "device_type": "ios"})],
+        ("POST", "/api/channels/open") => {
+            let register = |open: Value, id: Option<&str>| {
+                let mut body =
+                    json!({"channel": {"type": "open", "opt_in": true, "address": "fridge-1", "open": open}});
+                if let Some(id) = id {
+                    body["channel"]["channel_id"] = json!(id);
+                }
+                body
+            };
+            let fridge = json!({"open_platform_name": "fridge"});
+            vec![
+                register(fridge.clone(), None),
+                register(fridge, Some(channel)),
+                register(json!({"open_platform_name": "fridge", "old_address": "fridge-1"}), None),
+            ]
+        }
+        ("POST", "/api/channels/open/uninstall") => vec![fridge],
+        ("POST", "/api/channels/open/tags") => {
+            vec![json!({"audience": fridge, "set": {"device": []}}), json!({"audience": fridge, "add": {"g": ["t"]}})]
+        }
+        (method, path) => panic!("{method} {path} is new: say here how it names things of an app"),
+    }
+}
+
+#[tokio::test]
+async fn no_route_reaches_the_data_of_another_app() {
+    on_each_engine(async |app| {
+        let belongings = settle_in(&app).await;
+        let before = everything(&app, &belongings).await;
+        assert!(before.iter().any(|seen| seen.to_string().contains(MARK)));
+        let stranger = app.another_app(Mode::Development).await;
+        let stranger = app.nobody().basic(&stranger.key, &stranger.master_secret);
+        for route in routes() {
+            match route.access {
+                Access::Open | Access::Operator => continue,
+                Access::Device | Access::Master => {}
+            }
+            let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);
+            for body in bodies(&route, &belongings) {
+                let text = if body.is_null() { String::new() } else { body.to_string() };
+                let request = stranger.request(route.method.clone(), &path).body(Bytes::from(text)).unwrap();
+                let what = format!("{} {path} {body}", route.method);
+                if path == "/api/sandbox/stream" {
+                    assert_eq!(stranger.open(request).await.0.status, 200, "{what}");
+                    continue;
+                }
+                let reply = stranger.send(request).await;
+                assert!(!reply.text().contains(MARK), "{what}: {}", reply.text());
+                assert!(reply.status.as_u16() < 500, "{what}: {}", reply.text());
+            }
+            app.step_all().await;
+        }
+        assert_eq!(everything(&app, &belongings).await, before);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ids_of_another_app_do_not_exist() {
+    on_each_engine(async |app| {
+        let belongings = settle_in(&app).await;
+        let stranger = app.another_app(Mode::Development).await;
+        let stranger = app.nobody().basic(&stranger.key, &stranger.master_secret);
+        stranger.get(&format!("/api/channels/{}", belongings.channel)).await.expect(404);
+        stranger.get(&format!("/api/push/{}", belongings.push)).await.expect(404);
+        let own = stranger.get("/api/channels").await.expect(200);
+        assert_eq!(own["channels"], json!([]));
+        let start = stranger.get(&format!("/api/channels?start={}", belongings.channel)).await.expect(200);
+        assert_eq!(start["channels"], json!([]));
+        let filtered = stranger.get(&format!("/api/sandbox?channel_id={}", belongings.channel)).await.expect(200);
+        assert_eq!(filtered["deliveries"], json!([]));
+    })
+    .await;
+}

@@ -1,0 +1,78 @@
+//! What is logged about requests, and what must never be.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::Method;
+use serde_json::{Value, json};
+use testkit::app::{OPERATOR_TOKEN, on_each_engine};
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+
+    /// The line about an answer to the request with this id.
+    fn answered(&self, id: &str) -> Value {
+        let text = self.text();
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut found = lines.filter(|line| line["span"]["id"] == id && line["fields"]["message"] == "answered");
+        found.next().unwrap_or_else(|| panic!("{id} in {text}"))
+    }
+}
+
+#[tokio::test]
+async fn requests_are_logged_by_route_and_without_secrets() {
+    on_each_engine(async |app| {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
+        // Everything here runs on one thread, the server too.
+        let _logging = tracing::subscriber::set_default(subscriber);
+
+        let master = app.master();
+        let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "private-alert"}});
+        let request = master.request(Method::POST, "/api/push/?token=private-query").header("x-request-id", "first");
+        master.send(request.body(Bytes::from(push.to_string())).unwrap()).await.expect(200);
+        let wrong = app.nobody().basic(&app.app.key, "private-wrong-secret");
+        let request = wrong.request(Method::GET, "/api/channels/private-path").header("x-request-id", "second");
+        wrong.send(request.body(Bytes::new()).unwrap()).await.expect(401);
+        let created =
+            app.operator().post("/operator/apps", json!({"name": "x", "mode": "production"})).await.expect(201);
+        app.engine().store().clone().close().await;
+        let request = master.request(Method::GET, "/api/channels").header("x-request-id", "third");
+        let failed = master.send(request.body(Bytes::new()).unwrap()).await.expect(503);
+
+        let first = log.answered("first");
+        assert_eq!((&first["span"]["route"], &first["span"]["method"]), (&json!("/api/push"), &json!("POST")));
+        assert_eq!(first["fields"]["status"], 200);
+        assert!(first["fields"]["duration_ms"].is_number());
+        assert_eq!(log.answered("second")["span"]["route"], "/api/channels/{channel_id}");
+        let text = log.text();
+        // The caller knows the failure by its operation_id, and so does the log.
+        assert!(text.contains(failed["operation_id"].as_str().unwrap()), "{text}");
+        let basic = STANDARD.encode(format!("{}:{}", app.app.key, app.app.master_secret));
+        let new = [&created["app_secret"], &created["master_secret"]].map(|secret| secret.as_str().unwrap());
+        for secret in [&app.app.master_secret, &app.app.app_secret, &basic, OPERATOR_TOKEN, "private-", new[0], new[1]]
+        {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    })
+    .await;
+}

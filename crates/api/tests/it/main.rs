@@ -1,0 +1,16 @@
+//! The API over real sockets, on both databases.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
+
+mod access;
+mod bad_bodies;
+mod channels;
+mod cors;
+mod idempotency;
+mod isolation;
+mod logs;
+mod open_channels;
+mod operator;
+mod protocol;
+mod push;
+mod sandbox;
+mod stopping;
