@@ -66,22 +66,14 @@ impl Store {
                 let database = sqlite::Database::open(&path)?;
                 let mut writer = Connection::Sqlite(database.writer()?);
                 migrate::run(&mut writer)?;
-                let readers =
-                    (0..SQLITE_READERS).map(|_| database.reader().map(Connection::Sqlite));
+                let readers = (0..SQLITE_READERS).map(|_| database.reader().map(Connection::Sqlite));
                 let readers = readers.collect::<Result<_>>()?;
-                Opening {
-                    single_process: true,
-                    hub: Hub::for_one_process(),
-                    writers: vec![writer],
-                    readers,
-                }
-                .start()
+                Opening { single_process: true, hub: Hub::for_one_process(), writers: vec![writer], readers }.start()
             }
             DatabaseUrl::Postgres(url) => {
                 let config = Arc::new(postgres::config(&url)?);
                 let session = || postgres::Session::new(Arc::clone(&config)).map(Connection::Postgres);
-                let mut writers =
-                    (0..POSTGRES_WRITERS).map(|_| session()).collect::<Result<Vec<_>>>()?;
+                let mut writers = (0..POSTGRES_WRITERS).map(|_| session()).collect::<Result<Vec<_>>>()?;
                 migrate::run(&mut writers[0])?;
                 let readers = (0..POSTGRES_READERS).map(|_| session()).collect::<Result<_>>()?;
                 let hub = Hub::for_many_nodes();
@@ -90,16 +82,11 @@ impl Store {
                 Ok(store)
             }
         });
-        opened
-            .await
-            .map_err(|error| Error::Unavailable(Cause::new("opening was interrupted", error)))?
+        opened.await.map_err(|error| Error::Unavailable(Cause::new("opening was interrupted", error)))?
     }
 
     /// Runs `body` on one consistent state of the database. It cannot change anything.
-    pub async fn read<T, E>(
-        &self,
-        body: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
+    pub async fn read<T, E>(&self, body: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
@@ -155,9 +142,7 @@ impl Store {
     pub async fn close(self) {
         self.shared.close();
         let threads = std::mem::take(&mut *lock(&self.shared.threads));
-        let joined = tokio::task::spawn_blocking(move || {
-            threads.into_iter().all(|thread| thread.join().is_ok())
-        });
+        let joined = tokio::task::spawn_blocking(move || threads.into_iter().all(|thread| thread.join().is_ok()));
         if !joined.await.unwrap_or(false) {
             tracing::error!("a thread of the store had panicked");
         }
@@ -172,8 +157,7 @@ impl Store {
         let (ready, listening) = oneshot::channel();
         let listener = Listener { config, hub: Arc::clone(&self.shared.hub), ready: Some(ready) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
+        let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         let thread = spawn("store-listener".to_owned(), move || runtime.block_on(listener.run()))?;
         lock(&self.shared.threads).push(thread);
         listening.blocking_recv().map_err(|_| closed())
@@ -210,8 +194,7 @@ impl Opening {
         for (index, connection) in self.writers.into_iter().enumerate() {
             let (sender, queue) = mpsc::channel(writer::QUEUE);
             writers.push(sender);
-            let writer =
-                Writer { connection, queue, hub: Arc::clone(&hub), commits: Arc::clone(&commits) };
+            let writer = Writer { connection, queue, hub: Arc::clone(&hub), commits: Arc::clone(&commits) };
             threads.push(spawn(format!("store-writer-{index}"), || writer.run())?);
         }
         let (reader, queue) = mpsc::channel(reader::QUEUE);
@@ -222,15 +205,7 @@ impl Opening {
         }
         let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
         let single_process = self.single_process;
-        Ok(Store {
-            shared: Arc::new(Shared {
-                queues,
-                threads: Mutex::new(threads),
-                hub,
-                commits,
-                single_process,
-            }),
-        })
+        Ok(Store { shared: Arc::new(Shared { queues, threads: Mutex::new(threads), hub, commits, single_process }) })
     }
 }
 
