@@ -28,4 +28,6 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// The bearer token of the operator API.
     pub operator_token: String,
+    /// Whether the API is served; a node that only works tells no more than its health and metrics.
+    pub serves_api: bool,
 }

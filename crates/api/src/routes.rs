@@ -5,6 +5,7 @@ mod channel_record;
 mod channels;
 mod health;
 mod open_channels;
+mod pages;
 mod platforms;
 mod push;
 mod sandbox;
@@ -63,6 +64,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/operator/apps/{key}/platforms/{platform}", Operator, platforms::look_up),
         delete("/operator/apps/{key}/platforms/{platform}", Operator, platforms::delete),
         post("/operator/apps/{key}/platforms/{platform}/test", Operator, platforms::test),
+        get("/pages/{app}/{push_id}/{number}", Open, pages::show),
         get("/health", Open, health::health),
         get("/ready", Open, health::ready),
         get("/metrics", Open, health::metrics),

@@ -66,10 +66,7 @@ impl Engine {
         }
         let answer = change(tx)?;
         let text = serde_json::to_string(&answer).map_err(Error::internal)?;
-        let kept = idempotency::Kept {
-            request: once.request.to_vec(),
-            answer: self.0.seal_key.seal(PURPOSE, &text)?,
-        };
+        let kept = idempotency::Kept { request: once.request.to_vec(), answer: self.0.seal_key.seal(PURPOSE, &text)? };
         idempotency::keep(tx, app, &once.key, &kept, self.0.clock.now())?;
         Ok(answer)
     }

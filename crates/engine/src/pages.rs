@@ -34,7 +34,9 @@ fn pages_of(push: &Push) -> Vec<&InlinePage> {
     });
     let notifications = push.notification.iter().chain(notifications);
     let mut pages: Vec<&InlinePage> = Vec::new();
-    for page in notifications.flat_map(Notification::inline_pages).chain(in_app_actions.filter_map(Actions::inline_page)) {
+    for page in
+        notifications.flat_map(Notification::inline_pages).chain(in_app_actions.filter_map(Actions::inline_page))
+    {
         if !pages.contains(&page) {
             pages.push(page);
         }

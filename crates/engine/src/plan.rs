@@ -9,8 +9,8 @@ use model::selector::{Atomic, Audience, Selector};
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
 use roaring::RoaringBitmap;
-use store::channels::{self, Key};
 use store::Tx;
+use store::channels::{self, Key};
 
 use crate::channels::{address_key, apid_key};
 use crate::{Error, Result};

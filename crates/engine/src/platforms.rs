@@ -44,8 +44,14 @@ pub fn validation_code(app: &AppKey, platform: &OpenPlatform) -> Uuid {
 }
 
 impl Engine {
-    pub async fn set_platform(&self, app: &AppKey, platform: OpenPlatform, change: PlatformChange) -> Result<PlatformView> {
-        let url = check_url(&change.url, self.0.address_policy).map_err(|refusal| Error::invalid("url", refusal.to_string()))?;
+    pub async fn set_platform(
+        &self,
+        app: &AppKey,
+        platform: OpenPlatform,
+        change: PlatformChange,
+    ) -> Result<PlatformView> {
+        let url = check_url(&change.url, self.0.address_policy)
+            .map_err(|refusal| Error::invalid("url", refusal.to_string()))?;
         let config = OpenPlatformConfig {
             url,
             auth: change.auth,
@@ -92,7 +98,11 @@ impl Engine {
     }
 
     /// The configuration of an open platform, if it has one.
-    pub(crate) async fn open_platform(&self, app: AppId, platform: &OpenPlatform) -> Result<Option<OpenPlatformConfig>> {
+    pub(crate) async fn open_platform(
+        &self,
+        app: AppId,
+        platform: &OpenPlatform,
+    ) -> Result<Option<OpenPlatformConfig>> {
         let Some(document) = self.platform_document(app, platform).await? else { return Ok(None) };
         self.config(app, &document).map(|(_, config)| Some(config))
     }

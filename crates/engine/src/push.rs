@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::event::{self, PushResource, RecordKind};
-use model::json;
 use model::ids::{AppId, Id, OperationId, PushId};
+use model::json;
 use model::payload::Push;
 use model::payload::expiry::Expiry;
 use model::platform::{DeviceType, OpenPlatform};
@@ -141,7 +141,7 @@ impl Engine {
 
 /// A push as it was stored. It was checked when it was accepted, so a problem now is ours.
 pub(crate) fn stored_push(payload: &str) -> Result<Push> {
-    json::parse(payload.as_bytes(), |at| Push::parse(at)).map_err(Error::internal)
+    json::parse(payload.as_bytes(), Push::parse).map_err(Error::internal)
 }
 
 /// When our own queue gives up. "Now or never" is meant for the provider; the queue gets a minute to be there now.

@@ -10,10 +10,10 @@ use model::payload::device_types::DeviceTypes;
 use model::platform::DeviceType;
 use model::term::Term;
 use roaring::RoaringBitmap;
+use store::Tx;
 use store::blocks::{self as block_rows, BlockKey, Progress};
 use store::jobs::{self, ClaimedJob};
 use store::pushes::{self, PushState, Tally};
-use store::Tx;
 
 use crate::job::Job;
 use crate::plan::Planner;
@@ -85,10 +85,7 @@ fn untouched(recipients: &RoaringBitmap) -> Progress {
 }
 
 /// Everybody a push goes to, by platform; platforms without anybody are left out.
-fn audience_per_platform(
-    planner: &mut Planner<'_, '_>,
-    push: &Push,
-) -> Result<Vec<(DeviceType, RoaringBitmap)>> {
+fn audience_per_platform(planner: &mut Planner<'_, '_>, push: &Push) -> Result<Vec<(DeviceType, RoaringBitmap)>> {
     let audience = planner.audience(&push.audience)?;
     let limits = push.options.as_ref().and_then(|options| options.audience_limits.as_ref());
     let mut left = limits.map_or(usize::MAX, |limits| limits.max_recipients as usize);

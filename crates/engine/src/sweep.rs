@@ -20,7 +20,8 @@ impl Engine {
     pub(crate) async fn ensure_sweep(&self) -> Result<()> {
         let engine = self.clone();
         let first = self.0.clock.now().plus(EVERY);
-        let write = move |tx: &mut Tx<'_>| engine.enqueue_as(tx, OPERATOR, Id::from_uuid(SWEEP_JOB), first, &Job::Sweep);
+        let write =
+            move |tx: &mut Tx<'_>| engine.enqueue_as(tx, OPERATOR, Id::from_uuid(SWEEP_JOB), first, &Job::Sweep);
         self.0.store.write(OPERATOR, write).await
     }
 

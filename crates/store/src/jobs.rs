@@ -95,11 +95,5 @@ pub fn depth(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
 }
 
 fn read_job(row: &Row<'_>) -> Result<ClaimedJob> {
-    Ok(ClaimedJob {
-        app: row.get(0)?,
-        id: row.get(1)?,
-        kind: row.get(2)?,
-        attempt: row.get(3)?,
-        payload: row.get(4)?,
-    })
+    Ok(ClaimedJob { app: row.get(0)?, id: row.get(1)?, kind: row.get(2)?, attempt: row.get(3)?, payload: row.get(4)? })
 }

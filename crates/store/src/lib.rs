@@ -153,7 +153,7 @@ impl Store {
     }
 
     /// Returns once signals of other nodes are heard.
-    fn listen(&self, config: Arc<tokio_postgres::Config>) -> Result<()> {
+    fn listen(&self, config: Arc<postgres::Config>) -> Result<()> {
         let (ready, listening) = oneshot::channel();
         let listener = Listener { config, hub: Arc::clone(&self.shared.hub), ready: Some(ready) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -50,10 +50,7 @@ pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: &[NewRecord])
             ]
         })
         .collect();
-    tx.execute_many(
-        "insert into log (app, position, at, kind, ordinal, body) values ($1, $2, $3, $4, $5, $6)",
-        &rows,
-    )?;
+    tx.execute_many("insert into log (app, position, at, kind, ordinal, body) values ($1, $2, $3, $4, $5, $6)", &rows)?;
     tx.signal(Signal::Log(app));
     Ok(Offset(last))
 }
@@ -75,8 +72,7 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
             Ok(Record {
                 offset: row.get(0)?,
                 at: row.get(1)?,
-                kind: RecordKind::from_number(kind)
-                    .ok_or_else(|| Error::corrupt(format!("log record kind {kind}")))?,
+                kind: RecordKind::from_number(kind).ok_or_else(|| Error::corrupt(format!("log record kind {kind}")))?,
                 ordinal: row.get(3)?,
                 body: row.get(4)?,
             })

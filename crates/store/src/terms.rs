@@ -28,11 +28,10 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<TermId> {
 
 /// The term behind a number.
 pub fn name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Term> {
-    let found = tx.query_opt(
-        "select grp, tag from term where app = $1 and id = $2",
-        &[app.into(), id.into()],
-        |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?)),
-    )?;
+    let found =
+        tx.query_opt("select grp, tag from term where app = $1 and id = $2", &[app.into(), id.into()], |row| {
+            Ok((row.get::<String>(0)?, row.get::<String>(1)?))
+        })?;
     let term = found.and_then(|(group, tag)| Term::from_key(&group, &tag));
     term.ok_or_else(|| Error::corrupt(format!("term {} has no name", id.0)))
 }

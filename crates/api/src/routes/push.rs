@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use engine::AcceptedPushes;
 use model::ids::PushId;
 use model::json::{At, OneOrMany};
 use model::limits;
@@ -17,14 +16,6 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::query::Segments;
-
-#[derive(Serialize)]
-struct Accepted {
-    #[serde(flatten)]
-    pushes: AcceptedPushes,
-    /// Addresses of hosted pages, which no push has so far.
-    content_urls: [&'static str; 0],
-}
 
 #[derive(Serialize)]
 struct Status {
@@ -55,8 +46,8 @@ struct StatusOnPlatform {
 
 pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let pushes = input.parse(one_or_more)?;
-    let pushes = edge.engine.accept_pushes(&app, pushes, input.once).await?;
-    Ok(Answer::ok(Accepted { pushes, content_urls: [] })?.data_attribute("push_ids"))
+    let accepted = edge.engine.accept_pushes(&app, pushes, input.once).await?;
+    Ok(Answer::ok(accepted)?.data_attribute("push_ids"))
 }
 
 pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {

@@ -24,6 +24,8 @@ use crate::stopping::Stopping;
 
 const MOST_PER_PAGE: u32 = 1000;
 const DEFAULT_PER_PAGE: u32 = 100;
+/// How long a caller may wait for the first delivery.
+const LONGEST_WAIT_S: u32 = 30;
 const LAST_EVENT_ID: &str = "last-event-id";
 /// Keeps proxies from taking a quiet stream for a dead one.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -49,7 +51,13 @@ struct DeliveryRecord {
 pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp, mut params: Params) -> Result<Answer> {
     let filter = filter(&mut params);
     let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(DEFAULT_PER_PAGE);
+    let wait = params.number("wait", 0..=LONGEST_WAIT_S).unwrap_or(0);
     params.finish()?;
+    if wait > 0 {
+        let mut feed = edge.engine.sandbox_feed(app.id, filter, Some(0)).await?;
+        // Whether something came or not, the list is the answer.
+        let _ = tokio::time::timeout(Duration::from_secs(wait.into()), feed.next()).await;
+    }
     let found = edge.engine.sandbox(app.id, filter, limit).await?;
     let deliveries = found.into_iter().map(|(_, delivery)| record(delivery)).collect::<Result<_>>()?;
     Ok(Answer::ok(Page { deliveries })?.data_attribute("deliveries"))

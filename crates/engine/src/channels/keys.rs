@@ -18,9 +18,9 @@ pub(crate) fn apid_key(device_type: &DeviceType, apid: &str) -> Key {
 /// The hints that identify a device, the strongest first.
 pub(super) fn hint_keys(device_type: &DeviceType, hints: &IdentityHints) -> Vec<Key> {
     let named = [("user", &hints.user_id), ("device", &hints.device_id), ("accengage", &hints.accengage_device_id)];
-    let named = named.into_iter().filter_map(|(kind, value)| {
-        Some(Key { kind: format!("{kind}:{device_type}"), value: value.clone()? })
-    });
+    let named = named
+        .into_iter()
+        .filter_map(|(kind, value)| Some(Key { kind: format!("{kind}:{device_type}"), value: value.clone()? }));
     named.chain(hints.apid.as_ref().map(|apid| apid_key(device_type, apid))).collect()
 }
 

@@ -5,8 +5,8 @@ use model::channel::TagSets;
 use model::ids::{AppId, ChannelId};
 use model::term::Term;
 use model::time::UtcMillis;
-use store::channels::{self, Channel};
 use store::Tx;
+use store::channels::{self, Channel};
 
 use super::state::Desk;
 use crate::{Engine, Error, Result};

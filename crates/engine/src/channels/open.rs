@@ -1,12 +1,12 @@
 //! Channels of open platforms, which are found by platform and address.
 
-use model::channel::{OpenRegistration, Profile};
 use model::channel::TagSets;
+use model::channel::{OpenRegistration, Profile};
 use model::ids::{AppId, ChannelId};
 use model::platform::DeviceType;
 use serde::{Deserialize, Serialize};
-use store::channels::{self, Channel};
 use store::Tx;
+use store::channels::{self, Channel};
 
 use super::keys;
 use super::state::{Desk, State};

@@ -40,9 +40,10 @@ impl State {
 
     /// Everything the channel can be addressed by: its own tags and what follows from its profile.
     fn terms(&self) -> Vec<Term> {
-        let own = self.tags.iter().flat_map(|(group, tags)| {
-            tags.iter().map(|tag| Term::Tag { group: group.clone(), tag: tag.clone() })
-        });
+        let own = self
+            .tags
+            .iter()
+            .flat_map(|(group, tags)| tags.iter().map(|tag| Term::Tag { group: group.clone(), tag: tag.clone() }));
         let mut terms: Vec<Term> = own.collect();
         terms.extend(property_terms(&self.profile));
         terms.extend(reach_terms(&self.profile));

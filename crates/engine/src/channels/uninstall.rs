@@ -1,10 +1,10 @@
 //! Uninstallation: the channel stays on record but has no address, no tags and no audience any more.
 
 use audience::index::Index;
+use model::channel::{OpenAddress, Profile, TagSets, Uninstall};
 use model::event::{self, RecordKind};
 use model::ids::{AppId, Ordinal};
 use model::platform::DeviceType;
-use model::channel::{OpenAddress, Profile, TagSets, Uninstall};
 use store::{Tx, channels};
 
 use super::keys;
@@ -45,13 +45,7 @@ impl Engine {
     }
 }
 
-fn uninstall_and_log(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    index: &Index,
-    journal: Journal,
-    ordinals: &[Ordinal],
-) -> Result<()> {
+fn uninstall_and_log(tx: &mut Tx<'_>, app: AppId, index: &Index, journal: Journal, ordinals: &[Ordinal]) -> Result<()> {
     uninstall_in(tx, app, index, journal, ordinals)?.write(tx, app)?;
     Ok(())
 }

@@ -6,12 +6,12 @@ use model::event::{RecordKind, Sends};
 use model::ids::Ordinal;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
+use store::Tx;
 use store::blocks::{self, BlockKey, Progress};
 use store::counters::{self, Metric};
 use store::jobs::{self, ClaimedJob};
 use store::pushes::{self, PushState, Tally};
 use store::sandbox::{self, SandboxDelivery};
-use store::Tx;
 
 use crate::channels::uninstall_in;
 use crate::journal::Journal;

@@ -84,5 +84,9 @@ impl DeviceUpdate {
 }
 
 fn device_text(at: &At<'_>) -> Option<String> {
-    at.text(0..=limits::DEVICE_TEXT_CHARS)
+    let text = at.text(0..=limits::DEVICE_TEXT_CHARS)?;
+    if text.contains(char::is_control) {
+        return at.invalid("This must not contain control characters.");
+    }
+    Some(text)
 }

@@ -13,7 +13,8 @@ use futures_util::{StreamExt, TryStreamExt, future, stream};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Client, Config, NoTls, Statement};
+pub(crate) use tokio_postgres::Config;
+use tokio_postgres::{Client, NoTls, Statement};
 
 use super::{Access, Row, Tx, Value};
 use crate::error::{Cause, Error, Result};

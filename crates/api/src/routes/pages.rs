@@ -1,0 +1,34 @@
+//! Landing pages that came inside a push, for the browsers of devices.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
+use http::{HeaderName, HeaderValue};
+use model::ids::PushId;
+
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::query::Segments;
+
+/// A page is a customer's own HTML. It may do what pages do, but as nobody: in an origin of its own, without access to
+/// anything else that this host serves.
+const SANDBOXED: HeaderValue = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
+
+pub(super) async fn show(
+    State(edge): State<Edge>,
+    Segments((app, push_id, number)): Segments<(String, String, String)>,
+) -> Result<Response> {
+    let no_page = || Error::NotFound("There is no such page.".to_owned());
+    let push_id: PushId = push_id.parse().map_err(|_| no_page())?;
+    let number: usize = number.parse().map_err(|_| no_page())?;
+    let page = edge.engine.page(&app, push_id, number).await?;
+    let mut response = Response::new(Body::from(page.bytes()));
+    let headers: [(HeaderName, HeaderValue); 3] = [
+        (CONTENT_TYPE, HeaderValue::from_str(page.content_type.as_str()).map_err(|_| no_page())?),
+        (CONTENT_SECURITY_POLICY, SANDBOXED),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    response.headers_mut().extend(headers);
+    Ok(response)
+}

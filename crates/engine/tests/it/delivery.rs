@@ -1,0 +1,261 @@
+//! What becomes of a push: counts, content, expiry, reachability, and what is left of it in the API.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use model::app::Mode;
+use serde_json::{Value, json};
+use testkit::app::on_each_engine;
+
+use crate::devices::{deliveries, push, reached, register, status};
+
+fn hello(device_types: Value) -> Value {
+    json!({"audience": "all", "device_types": device_types, "notification": {"alert": "Hello"}})
+}
+
+#[tokio::test]
+async fn a_push_is_counted_per_platform() {
+    on_each_engine(async |app| {
+        register(&app, "ios", "A1", json!({})).await;
+        register(&app, "ios", "A2", json!({})).await;
+        register(&app, "android", "A3", json!({})).await;
+        let id = push(&app, hello(json!("all"))).await;
+        assert_eq!(status(&app, &id).await["state"], "accepted");
+        app.step_all().await;
+        let counts = |n: u64| json!({"targeted": n, "delivered": n, "gone": 0, "failed": 0, "expired": 0});
+        let done = status(&app, &id).await;
+        assert_eq!(done["state"], "done");
+        assert_eq!(done["push_type"], "BROADCAST_PUSH");
+        assert_eq!(done["platforms"], json!({"ios": counts(2), "android": counts(1)}));
+        assert_eq!(app.step_all().await, 0, "a push is delivered once");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_push_to_nobody_is_done_at_once() {
+    on_each_engine(async |app| {
+        let id = push(&app, hello(json!("all"))).await;
+        app.step_all().await;
+        let done = status(&app, &id).await;
+        assert_eq!((&done["state"], &done["platforms"]), (&json!("done"), &json!({})));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_sandbox_shows_the_request_of_the_provider() {
+    on_each_engine(async |app| {
+        let token = "FE66489F304DC75B8D6E8200DFF8A456E8DAEACEC428B427E9518741C92C6660";
+        let channel = register(&app, "ios", token, json!({})).await;
+        let body = json!({
+            "audience": {"ios_channel": channel}, "device_types": ["ios"],
+            "notification": {"alert": "Hello", "ios": {"badge": 3, "extra": {"story": "7"}}},
+        });
+        let id = push(&app, body).await;
+        app.step_all().await;
+        let deliveries = deliveries(&app, &id).await;
+        let [delivery] = deliveries.as_slice() else { panic!("{deliveries:?}") };
+        assert_eq!(delivery["channel_id"], json!(channel));
+        assert_eq!(delivery["transport"], "apns");
+        assert_eq!(delivery["device_type"], "ios");
+        let request = &delivery["request"];
+        assert_eq!(request["method"], "POST");
+        assert_eq!(request["url"], format!("https://api.push.apple.com/3/device/{token}"));
+        assert_eq!(request["headers"]["apns-id"], delivery["delivery_id"]);
+        assert_eq!(request["body"]["aps"], json!({"alert": "Hello", "badge": 3}));
+        assert_eq!(request["body"]["story"], "7");
+        assert_eq!(request["body"]["_"], json!(id));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn each_device_gets_its_language() {
+    on_each_engine(async |app| {
+        let locale = |language: &str, country: &str| json!({"locale_language": language, "locale_country": country});
+        let austrian = register(&app, "ios", "A1", locale("de", "AT")).await;
+        let german = register(&app, "ios", "A2", locale("de", "DE")).await;
+        let swede = register(&app, "ios", "A3", locale("sv", "SE")).await;
+        let mut body = hello(json!(["ios"]));
+        body["localizations"] = json!([
+            {"language": "de", "notification": {"alert": "Hallo"}},
+            {"language": "de", "country": "AT", "notification": {"alert": "Servus"}},
+        ]);
+        let id = push(&app, body).await;
+        app.step_all().await;
+        for delivery in deliveries(&app, &id).await {
+            let wanted = match delivery["channel_id"].as_str().unwrap() {
+                id if id == austrian => "Servus",
+                id if id == german => "Hallo",
+                id if id == swede => "Hello",
+                other => panic!("{other}"),
+            };
+            assert_eq!(delivery["request"]["body"]["aps"]["alert"], wanted);
+        }
+        assert_eq!(reached(&app, &id).await.len(), 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn opting_out_is_respected_unless_the_push_asks_for_everybody() {
+    on_each_engine(async |app| {
+        let opted_out = json!({"opt_in": false, "background": true});
+        let android = register(&app, "android", "A1", opted_out.clone()).await;
+        let iphone = register(&app, "ios", "A2", opted_out).await;
+        register(&app, "ios", "A3", json!({"opt_in": false, "background": false})).await;
+        let id = push(&app, hello(json!("all"))).await;
+        let mut everybody = hello(json!(["android"]));
+        everybody["notification"]["android"] = json!({"deliver_to": "all"});
+        let everybody = push(&app, everybody).await;
+        let silent = json!({"audience": "all", "device_types": ["ios"],
+            "notification": {"ios": {"content_available": true, "extra": {"sync": "1"}}}});
+        let silent = push(&app, silent).await;
+        app.step_all().await;
+        assert_eq!(reached(&app, &id).await, BTreeSet::new());
+        assert_eq!(reached(&app, &everybody).await, BTreeSet::from([android]));
+        assert_eq!(reached(&app, &silent).await, BTreeSet::from([iphone]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_is_sent_after_its_expiry() {
+    on_each_engine(async |app| {
+        register(&app, "ios", "A1", json!({})).await;
+        let mut body = hello(json!(["ios"]));
+        body["options"] = json!({"expiry": 60});
+        let late = push(&app, body.clone()).await;
+        app.advance(Duration::from_secs(61));
+        let in_time = push(&app, body).await;
+        app.step_all().await;
+        assert_eq!(reached(&app, &late).await.len(), 0);
+        assert_eq!(status(&app, &late).await["platforms"]["ios"]["expired"], 1);
+        assert_eq!(status(&app, &late).await["state"], "done");
+        assert_eq!(reached(&app, &in_time).await.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_production_app_does_not_pretend() {
+    on_each_engine(async |app| {
+        let production = app.another_app(Mode::Production).await;
+        let device = app.nobody().basic(&production.key, &production.app_secret);
+        let master = app.nobody().basic(&production.key, &production.master_secret);
+        let channel = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "A1"}});
+        device.post("/api/channels", channel).await.expect(201);
+        let id = master.post("/api/push", hello(json!(["ios"]))).await.expect(200)["push_ids"][0].clone();
+        app.step_all().await;
+        let status = master.get(&format!("/api/push/{}", id.as_str().unwrap())).await.expect(200);
+        let ios = &status["push"]["platforms"]["ios"];
+        assert_eq!((&ios["failed"], &ios["delivered"]), (&json!(1), &json!(0)));
+        assert!(ios["reason"].as_str().unwrap().contains("no credentials"), "{ios}");
+        assert_eq!(master.get("/api/sandbox").await.expect(200)["deliveries"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_device_that_leaves_in_between_is_counted_as_gone() {
+    on_each_engine(async |app| {
+        let channel = register(&app, "ios", "A1", json!({})).await;
+        let id = push(&app, hello(json!(["ios"]))).await;
+        let worker = engine::Worker::new(app.engine().clone());
+        assert!(worker.step().await.unwrap(), "the audience is resolved");
+        let uninstall = json!([{"channel_id": channel, "device_type": "ios"}]);
+        app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
+        app.step_all().await;
+        let ios = status(&app, &id).await["platforms"]["ios"].clone();
+        assert_eq!((&ios["targeted"], &ios["gone"], &ios["delivered"]), (&json!(1), &json!(1), &json!(0)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn accepted_pushes_survive_a_restart_at_every_step() {
+    on_each_engine(async |app| {
+        register(&app, "ios", "A1", json!({})).await;
+        let id = push(&app, hello(json!(["ios"]))).await;
+        let mut app = app.restart().await;
+        for _ in 0..2 {
+            engine::Worker::new(app.engine().clone()).step().await.unwrap();
+            app = app.restart().await;
+        }
+        app.step_all().await;
+        assert_eq!(reached(&app, &id).await.len(), 1);
+        assert_eq!(status(&app, &id).await["state"], "done");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_center_push_carries_its_message() {
+    on_each_engine(async |app| {
+        register(&app, "ios", "A1", json!({})).await;
+        let mut body = hello(json!(["ios"]));
+        body["message"] = json!({"title": "News", "body": "<p>Hi</p>"});
+        let answer = app.master().post("/api/push", &body).await.expect(200);
+        let message = answer["message_ids"][0].as_str().unwrap();
+        assert_eq!(message.len(), 22);
+        app.step_all().await;
+        let delivered = deliveries(&app, answer["push_ids"][0].as_str().unwrap()).await;
+        assert_eq!(delivered[0]["request"]["body"]["_uamid"], json!(message));
+        body["device_types"] = json!(["ios", "wns"]);
+        let refused = app.master().post("/api/push", &body).await.expect(400);
+        assert_eq!(refused["details"]["path"], "device_types[1]");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_number_of_recipients_can_be_limited() {
+    on_each_engine(async |app| {
+        for i in 0..4 {
+            register(&app, "ios", &format!("A{i}"), json!({})).await;
+            register(&app, "android", &format!("B{i}"), json!({})).await;
+        }
+        let mut body = hello(json!("all"));
+        body["options"] = json!({"audience_limits": {"max_recipients": 5}});
+        let id = push(&app, body).await;
+        app.step_all().await;
+        assert_eq!(reached(&app, &id).await.len(), 5);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn landing_pages_that_come_in_a_push_are_hosted() {
+    on_each_engine(async |app| {
+        register(&app, "ios", "A1", json!({})).await;
+        let mut body = hello(json!(["ios"]));
+        let page = json!({"body": "PGgxPkhpPC9oMT4=", "content_type": "text/html", "content_encoding": "base64"});
+        body["notification"]["actions"] = json!({"open": {"type": "landing_page", "content": page}});
+        let answer = app.master().post("/api/push", &body).await.expect(200);
+        let [url] = answer["content_urls"].as_array().unwrap().as_slice() else { panic!("{answer}") };
+        app.step_all().await;
+        let delivered = deliveries(&app, answer["push_ids"][0].as_str().unwrap()).await;
+        assert_eq!(delivered[0]["request"]["body"]["^p"]["url"], *url);
+        let path = url.as_str().unwrap().strip_prefix(&app.url("")).unwrap();
+        let reply = app.nobody().get(path).await;
+        assert_eq!((reply.status.as_u16(), reply.text()), (200, "<h1>Hi</h1>"));
+        assert_eq!(reply.header("content-type"), Some("text/html"));
+        assert!(reply.header("content-security-policy").unwrap().starts_with("sandbox"));
+        app.nobody().get(&path.replace("/0", "/1")).await.expect(404);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_sandbox_can_be_waited_for() {
+    on_each_engine(async |app| {
+        register(&app, "ios", "A1", json!({})).await;
+        let id = push(&app, hello(json!(["ios"]))).await;
+        let master = app.master();
+        let path = format!("/api/sandbox?push_id={id}&wait=30");
+        let (reply, _) = tokio::join!(master.get(&path), app.step_all());
+        assert_eq!(reply.expect(200)["deliveries"].as_array().unwrap().len(), 1);
+    })
+    .await;
+}

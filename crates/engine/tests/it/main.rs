@@ -1,0 +1,12 @@
+//! The engine as its users meet it: through the API, on both databases, with a clock and workers that the tests step.
+
+#[cfg(test)]
+mod audiences;
+#[cfg(test)]
+mod delivery;
+#[cfg(test)]
+mod devices;
+#[cfg(test)]
+mod nodes;
+#[cfg(test)]
+mod open_platforms;
