@@ -21,8 +21,10 @@ use crate::error::{Error, Result};
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
+    /// Everybody, on every node and under any load: an orchestrator must not restart a service for being busy.
+    Probe,
     /// Everybody.
-    Open,
+    Public,
     /// Devices with the app secret, and servers with the master secret. Browsers too: these routes have CORS.
     Device,
     /// Servers, with the master secret.
@@ -56,16 +58,22 @@ pub(crate) async fn guard(
     mut request: Request,
     next: Next,
 ) -> Result<Response> {
-    // Probes are answered under any load, or an orchestrator would restart a service for being busy.
     let _place = match access {
-        Access::Open => None,
-        Access::Device | Access::Master | Access::Operator => Some(edge.admit()?),
+        Access::Probe => None,
+        Access::Public | Access::Device | Access::Master | Access::Operator => Some(edge.admit()?),
     };
     match access {
-        Access::Open => {}
-        Access::Device | Access::Master => {
-            let app = caller(&edge, request.headers(), access).await?;
-            request.extensions_mut().insert(app);
+        Access::Probe | Access::Public => {}
+        Access::Device => {
+            let caller = caller(&edge, request.headers()).await?;
+            request.extensions_mut().insert(CallingApp(caller.app));
+        }
+        Access::Master => {
+            let caller = caller(&edge, request.headers()).await?;
+            match caller.rights {
+                Rights::Master => request.extensions_mut().insert(CallingApp(caller.app)),
+                Rights::Device => return Err(NOT_MASTER),
+            };
         }
         Access::Operator => {
             let token = credentials(request.headers(), "bearer").ok_or(NOT_OPERATOR)?;
@@ -75,13 +83,9 @@ pub(crate) async fn guard(
     Ok(next.run(request).await)
 }
 
-async fn caller(edge: &Edge, headers: &HeaderMap, access: Access) -> Result<CallingApp> {
+async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<engine::Caller> {
     let (key, secret) = credentials(headers, "basic").and_then(key_and_secret).ok_or(NO_APP)?;
-    let caller = edge.engine.authenticate(&key, &secret).await?.ok_or(WRONG_APP)?;
-    match (caller.rights, access) {
-        (Rights::Device, Access::Master | Access::Operator) => Err(NOT_MASTER),
-        (Rights::Device, Access::Device | Access::Open) | (Rights::Master, _) => Ok(CallingApp(caller.app)),
-    }
+    edge.engine.authenticate(&key, &secret).await?.ok_or(WRONG_APP)
 }
 
 /// What follows the name of the scheme in the one `Authorization` header.

@@ -9,22 +9,20 @@ use http::Method;
 
 use crate::Settings;
 use crate::answer::Answer;
-use crate::auth;
+use crate::auth::{self, Access};
 use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
 use crate::error::Error;
 use crate::request_log;
 use crate::routes::{self, Endpoint, Route};
 
-/// What every node answers.
-const PROBES: [&str; 3] = ["/health", "/ready", "/metrics"];
-
 /// The whole API as one service. It expects paths in their normal form, which [`crate::serve`] gives them.
 pub fn router(engine: Engine, settings: Settings) -> Router {
+    let serves_api = settings.serves_api;
     let edge = Edge::new(engine, settings);
     let devices = DeviceRoutes::among(&routes::routes());
     let mut router = Router::new();
-    let served = |route: &Route| settings.serves_api || PROBES.contains(&route.path);
+    let served = |route: &Route| serves_api || route.access == Access::Probe;
     for Endpoint { route, handler } in routes::endpoints().into_iter().filter(|endpoint| served(&endpoint.route)) {
         let guard = from_fn_with_state((edge.clone(), route.access), auth::guard);
         router = router.route(route.path, handler.route_layer(guard));

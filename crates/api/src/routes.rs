@@ -38,7 +38,7 @@ pub fn routes() -> Vec<Route> {
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    use Access::{Device, Master, Open, Operator};
+    use Access::{Device, Master, Operator, Probe, Public};
     vec![
         post("/api/push", Master, push::send),
         post("/api/push/validate", Master, push::validate),
@@ -64,10 +64,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/operator/apps/{key}/platforms/{platform}", Operator, platforms::look_up),
         delete("/operator/apps/{key}/platforms/{platform}", Operator, platforms::delete),
         post("/operator/apps/{key}/platforms/{platform}/test", Operator, platforms::test),
-        get("/pages/{app}/{push_id}/{number}", Open, pages::show),
-        get("/health", Open, health::health),
-        get("/ready", Open, health::ready),
-        get("/metrics", Open, health::metrics),
+        get("/pages/{key}/{push_id}/{number}", Public, pages::show),
+        get("/health", Probe, health::health),
+        get("/ready", Probe, health::ready),
+        get("/metrics", Probe, health::metrics),
     ]
 }
 

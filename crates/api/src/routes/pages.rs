@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
 use http::{HeaderName, HeaderValue};
 use model::ids::PushId;
 
@@ -14,6 +14,8 @@ use crate::query::Segments;
 /// A page is a customer's own HTML. It may do what pages do, but as nobody: in an origin of its own, without access to
 /// anything else that this host serves.
 const SANDBOXED: HeaderValue = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
+/// A page never changes, but it can be deleted.
+const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("private, max-age=3600");
 
 pub(super) async fn show(
     State(edge): State<Edge>,
@@ -24,7 +26,8 @@ pub(super) async fn show(
     let number: usize = number.parse().map_err(|_| no_page())?;
     let page = edge.engine.page(&app, push_id, number).await?;
     let mut response = Response::new(Body::from(page.bytes()));
-    let headers: [(HeaderName, HeaderValue); 3] = [
+    let headers: [(HeaderName, HeaderValue); 4] = [
+        (CACHE_CONTROL, FOR_AN_HOUR),
         (CONTENT_TYPE, HeaderValue::from_str(page.content_type.as_str()).map_err(|_| no_page())?),
         (CONTENT_SECURITY_POLICY, SANDBOXED),
         (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),

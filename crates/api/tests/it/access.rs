@@ -1,5 +1,7 @@
 //! Who may call what: every route of the table with every kind of credentials.
 
+use std::io::{BufRead, BufReader, Write};
+
 use api::{Access, Route, routes};
 use bytes::Bytes;
 use testkit::app::{TestApp, on_each_engine};
@@ -12,7 +14,7 @@ const UNKNOWN_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAA";
 fn path(route: &Route) -> String {
     let id = "00000000-0000-4000-8000-000000000000";
     let filled = route.path.replace("{push_id}", id).replace("{channel_id}", id);
-    let filled = filled.replace("{key}", UNKNOWN_KEY).replace("{platform}", "open::nowhere");
+    let filled = filled.replace("{key}", UNKNOWN_KEY).replace("{platform}", "open::nowhere").replace("{number}", "0");
     assert!(!filled.contains('{'), "{filled}: fill in the new variable here");
     filled
 }
@@ -25,27 +27,27 @@ async fn call(caller: &Caller, route: &Route) -> Reply {
 
 /// Callers by name, and whether each is let through.
 fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
-    use Access::{Device, Master, Open, Operator};
+    use Access::{Device, Master, Operator, Probe, Public};
     let (nobody, credentials) = (app.nobody(), &app.app);
-    let is = |some: &[Access]| some.contains(&access);
+    let is = |some: &[Access]| some.contains(&access) || [Probe, Public].contains(&access);
     let (key, master) = (&credentials.key, &credentials.master_secret);
     let raw = |text: &str| nobody.authorized(text.to_owned());
     vec![
-        ("nobody", nobody.clone(), is(&[Open])),
-        ("unknown key", nobody.basic(UNKNOWN_KEY, master), is(&[Open])),
-        ("wrong secret", nobody.basic(key, UNKNOWN_KEY), is(&[Open])),
-        ("empty secret", nobody.basic(key, ""), is(&[Open])),
-        ("secret as key", nobody.basic(master, key), is(&[Open])),
-        ("key and secret in other letter case", nobody.basic(&swap_case(key), &swap_case(master)), is(&[Open])),
-        ("not base64", raw("Basic ***"), is(&[Open])),
-        ("no colon", raw("Basic QUFBQQ=="), is(&[Open])),
-        ("other scheme", raw("Digest QUFBQQ=="), is(&[Open])),
-        ("nothing after the scheme", raw("Basic"), is(&[Open])),
-        ("master secret as token", nobody.bearer(master), is(&[Open])),
-        ("wrong token", nobody.bearer("the-operator-of-the-test"), is(&[Open])),
-        ("device", app.device(), is(&[Open, Device])),
-        ("master", app.master(), is(&[Open, Device, Master])),
-        ("operator", app.operator(), is(&[Open, Operator])),
+        ("nobody", nobody.clone(), is(&[])),
+        ("unknown key", nobody.basic(UNKNOWN_KEY, master), is(&[])),
+        ("wrong secret", nobody.basic(key, UNKNOWN_KEY), is(&[])),
+        ("empty secret", nobody.basic(key, ""), is(&[])),
+        ("secret as key", nobody.basic(master, key), is(&[])),
+        ("key and secret in other letter case", nobody.basic(&swap_case(key), &swap_case(master)), is(&[])),
+        ("not base64", raw("Basic ***"), is(&[])),
+        ("no colon", raw("Basic QUFBQQ=="), is(&[])),
+        ("other scheme", raw("Digest QUFBQQ=="), is(&[])),
+        ("nothing after the scheme", raw("Basic"), is(&[])),
+        ("master secret as token", nobody.bearer(master), is(&[])),
+        ("wrong token", nobody.bearer("the-operator-of-the-test"), is(&[])),
+        ("device", app.device(), is(&[Device])),
+        ("master", app.master(), is(&[Device, Master])),
+        ("operator", app.operator(), is(&[Operator])),
     ]
 }
 
@@ -64,7 +66,7 @@ async fn every_route_with_every_kind_of_credentials() {
                 assert_eq!(reply.status.as_u16() != 401, is_let_through, "{what}");
                 let challenge = match route.access {
                     Access::Operator => "Bearer realm=\"aerogram operator\"",
-                    Access::Open | Access::Device | Access::Master => "Basic realm=\"aerogram\"",
+                    Access::Probe | Access::Public | Access::Device | Access::Master => "Basic realm=\"aerogram\"",
                 };
                 let expected = (!is_let_through).then_some(challenge);
                 assert_eq!(reply.header("www-authenticate"), expected, "{what}");
@@ -111,6 +113,24 @@ async fn rotated_and_deleted_credentials_stop_working_at_once() {
         operator.delete(&path).await.expect(204);
         app.master().get("/api/channels").await.expect(401);
         renewed.post("/api/channels", "{}").await.expect(401);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bodies_of_strangers_are_not_even_asked_for() {
+    on_each_engine(async |app| {
+        let address = app.url("").strip_prefix("http://").unwrap().to_owned();
+        let ask = move || {
+            let mut stream = std::net::TcpStream::connect(&address).unwrap();
+            let head = "POST /api/push HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n\r\n";
+            stream.write_all(head.as_bytes()).unwrap();
+            let mut line = String::new();
+            BufReader::new(stream).read_line(&mut line).unwrap();
+            line
+        };
+        let line = tokio::task::spawn_blocking(ask).await.unwrap();
+        assert!(line.starts_with("HTTP/1.1 401"), "{line}");
     })
     .await;
 }

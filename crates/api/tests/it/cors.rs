@@ -36,7 +36,7 @@ async fn answers_are_readable_exactly_on_the_routes_of_devices() {
         let id = "00000000-0000-4000-8000-000000000000";
         for route in routes() {
             let path = route.path.replace("{channel_id}", id).replace("{push_id}", id).replace("{platform}", "x");
-            let path = path.replace("{key}", "AAAAAAAAAAAAAAAAAAAAAA");
+            let path = path.replace("{key}", "AAAAAAAAAAAAAAAAAAAAAA").replace("{number}", "0");
             let is_device = route.access == Access::Device;
             // Refusals too: a page has to see why it failed.
             let reply = app.nobody().call(route.method.clone(), &path, "").await;

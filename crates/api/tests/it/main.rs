@@ -10,6 +10,7 @@ mod isolation;
 mod logs;
 mod open_channels;
 mod operator;
+mod pages;
 mod protocol;
 mod push;
 mod sandbox;
