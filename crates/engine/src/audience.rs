@@ -80,7 +80,7 @@ impl Followed {
             for record in &records {
                 if record.kind == RecordKind::Terms {
                     let change: TermsRecord = postcard::from_bytes(&record.body).map_err(Error::internal)?;
-                    self.index.apply(record.offset, &change);
+                    self.index.apply(record.offset, &change).map_err(Error::internal)?;
                 }
             }
             self.index.advance(last);

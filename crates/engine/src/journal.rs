@@ -1,6 +1,9 @@
 //! The log records of one transaction, collected while it changes things and written at its end.
 
-use model::event::{Event, RecordKind};
+use std::collections::BTreeSet;
+
+use model::channel::TagSets;
+use model::event::{Event, RecordKind, TagChange};
 use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
 use model::term::{Term, TermChange, TermsRecord};
 use model::time::UtcMillis;
@@ -42,6 +45,17 @@ impl Journal {
         }
     }
 
+    /// Notes a change of tags, if there is one, for those who follow events.
+    pub(crate) fn change_tags(&mut self, ordinal: Ordinal, before: &TagSets, after: &TagSets) -> Result<()> {
+        let (add, remove) = (difference(after, before), difference(before, after));
+        if add.is_empty() && remove.is_empty() {
+            return Ok(());
+        }
+        let changed = add.keys().chain(remove.keys());
+        let current = changed.map(|group| (group.clone(), after.get(group).cloned().unwrap_or_default())).collect();
+        self.event(RecordKind::TagChange, Some(ordinal), TagChange { add, remove, current })
+    }
+
     pub(crate) fn event<Body: Serialize>(
         &mut self,
         kind: RecordKind,
@@ -65,4 +79,13 @@ impl Journal {
         }
         Ok(log::append(tx, app, self.now, &self.records)?)
     }
+}
+
+/// The tags of `left` that are not in `right`.
+fn difference(left: &TagSets, right: &TagSets) -> TagSets {
+    let empty = BTreeSet::new();
+    left.iter()
+        .map(|(group, tags)| (group.clone(), tags - right.get(group).unwrap_or(&empty)))
+        .filter(|(_, tags)| !tags.is_empty())
+        .collect()
 }

@@ -2,7 +2,7 @@
 
 use audience::index::Index;
 use audience::plan::Plan;
-use model::ids::{AppId, ChannelId, Ordinal};
+use model::ids::{AppId, ChannelId, NamedUserId, Ordinal};
 use model::platform::DeviceType;
 use model::property::selected_tag;
 use model::selector::{Atomic, Audience, Selector};
@@ -65,9 +65,9 @@ impl Planner<'_, '_> {
             Atomic::Apid(apids) => {
                 self.by_key(apids.as_slice().iter().map(|apid| apid_key(&DeviceType::Android, apid)))
             }
+            Atomic::NamedUser(users) => self.by_user(users.as_slice()),
             // There is nothing of these kinds yet that a channel could be in.
             Atomic::Segment(_)
-            | Atomic::NamedUser(_)
             | Atomic::Alias(_)
             | Atomic::StaticList(_)
             | Atomic::SubscriptionList { .. }
@@ -103,6 +103,15 @@ impl Planner<'_, '_> {
 
     fn by_id_of_type(&mut self, ids: &[ChannelId], device_type: DeviceType) -> Result<Plan> {
         Ok(Plan::And(vec![self.by_id(ids)?, self.term(&Term::DeviceType(device_type))]))
+    }
+
+    fn by_user(&mut self, users: &[NamedUserId]) -> Result<Plan> {
+        let mut found = RoaringBitmap::new();
+        for user in users {
+            found
+                .extend(channels::ordinals_of_user(self.tx, self.app, user)?.into_iter().map(|Ordinal(number)| number));
+        }
+        Ok(Plan::Set(found))
     }
 
     fn by_key(&mut self, keys: impl Iterator<Item = Key>) -> Result<Plan> {

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::json::At;
+use crate::limits;
 use crate::time::UtcMillis;
 
 /// A UUID that names one kind of thing.
@@ -46,13 +48,12 @@ impl<Kind> Id<Kind> {
     /// An id that sorts by the time it was made.
     pub fn at(now: UtcMillis) -> Self {
         let millis = u64::try_from(now.0).unwrap_or(0);
-        let (seconds, nanos) =
-            (millis / 1000, u32::try_from(millis % 1000).unwrap_or(0) * 1_000_000);
+        let (seconds, nanos) = (millis / 1000, u32::try_from(millis % 1000).unwrap_or(0) * 1_000_000);
         Self::from_uuid(Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos)))
     }
 
     /// The one textual form of the API: 32 hexadecimal digits with four hyphens, in either case.
-    pub fn parse(at: &crate::json::At<'_>) -> Option<Self> {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
         let text = at.string()?;
         match text.parse() {
             Ok(id) if text.len() == uuid::fmt::Hyphenated::LENGTH => Some(id),
@@ -135,9 +136,7 @@ pub struct Ordinal(pub u32);
 pub struct TermId(pub u32);
 
 /// A position in an app's log. The first record is at 1; 0 means "before everything".
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Offset(pub i64);
 
@@ -147,15 +146,21 @@ pub struct Offset(pub i64);
 pub struct NamedUserId(String);
 
 impl NamedUserId {
-    pub fn parse(at: &crate::json::At<'_>) -> Option<Self> {
-        let text = at.text(1..=crate::limits::NAMED_USER_ID_CHARS)?;
+    pub fn new(text: &str) -> Result<Self, &'static str> {
+        if !(1..=limits::NAMED_USER_ID_CHARS).contains(&text.chars().count()) {
+            return Err("A named user id has 1 to 128 characters.");
+        }
         if text.trim() != text {
-            return at.invalid("A named user id must not begin or end with white space.");
+            return Err("A named user id must not begin or end with white space.");
         }
         if text.contains(char::is_control) {
-            return at.invalid("A named user id must not contain control characters.");
+            return Err("A named user id must not contain control characters.");
         }
-        Some(Self(text))
+        Ok(Self(text.to_owned()))
+    }
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::new(at.string()?).or_else(|message| at.invalid(message).ok_or(())).ok()
     }
 
     pub fn as_str(&self) -> &str {

@@ -10,6 +10,9 @@ use crate::tag::{Tag, TagGroup};
 
 const TYPE_GROUP: &str = "@type";
 const REACH_GROUP: &str = "@reach";
+const LIST_GROUP: &str = "@list";
+const SUBSCRIPTION_GROUP: &str = "@subscription";
+const DAY_GROUP: &str = "@day";
 
 /// The name of one set of channels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +23,66 @@ pub enum Term {
     DeviceType(DeviceType),
     /// Every channel that can be reached in some way.
     Reach(Reach),
+    /// Every channel on an uploaded list, by the list's name.
+    List(String),
+    /// Every channel that subscribes to a list, by the list's id.
+    Subscription(String),
+    /// Every channel to which something happened on a day.
+    Day(DayTerm),
+}
+
+/// Something that happened on a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DayTerm {
+    pub kind: DayKind,
+    /// Days since 1970 in UTC.
+    pub day: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DayKind {
+    /// The channel registered for the first time.
+    FirstOpen,
+    /// The app was opened.
+    Open,
+    /// A push was sent to the channel.
+    Sent,
+    /// The app was opened from a notification.
+    DirectOpen,
+    /// A Message Center message was sent to the channel.
+    MessageSent,
+    /// A Message Center message was read.
+    MessageView,
+}
+
+impl DayKind {
+    pub const ALL: [(&'static str, DayKind); 6] = [
+        ("first_open", DayKind::FirstOpen),
+        ("open", DayKind::Open),
+        ("sent", DayKind::Sent),
+        ("direct_open", DayKind::DirectOpen),
+        ("message_sent", DayKind::MessageSent),
+        ("message_view", DayKind::MessageView),
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            DayKind::FirstOpen => "first_open",
+            DayKind::Open => "open",
+            DayKind::Sent => "sent",
+            DayKind::DirectOpen => "direct_open",
+            DayKind::MessageSent => "message_sent",
+            DayKind::MessageView => "message_view",
+        }
+    }
+}
+
+impl DayTerm {
+    fn from_name(name: &str) -> Option<Self> {
+        let (kind, day) = name.split_once('/')?;
+        let (_, kind) = DayKind::ALL.into_iter().find(|(known, _)| *known == kind)?;
+        Some(Self { kind, day: day.parse().ok()? })
+    }
 }
 
 /// How a channel can be reached.
@@ -54,6 +117,9 @@ impl Term {
             Term::Tag { group, tag } => (group.as_str(), tag.as_str().into()),
             Term::DeviceType(device_type) => (TYPE_GROUP, device_type.to_string().into()),
             Term::Reach(reach) => (REACH_GROUP, reach.name().into()),
+            Term::List(name) => (LIST_GROUP, name.as_str().into()),
+            Term::Subscription(list) => (SUBSCRIPTION_GROUP, list.as_str().into()),
+            Term::Day(DayTerm { kind, day }) => (DAY_GROUP, format!("{}/{day}", kind.name()).into()),
         }
     }
 
@@ -61,10 +127,10 @@ impl Term {
     pub fn from_key(group: &str, tag: &str) -> Option<Self> {
         match group {
             TYPE_GROUP => DeviceType::from_name(tag).map(Term::DeviceType),
-            REACH_GROUP => Reach::ALL
-                .into_iter()
-                .find(|(name, _)| *name == tag)
-                .map(|(_, reach)| Term::Reach(reach)),
+            REACH_GROUP => Reach::ALL.into_iter().find(|(name, _)| *name == tag).map(|(_, reach)| Term::Reach(reach)),
+            LIST_GROUP => Some(Term::List(tag.to_owned())),
+            SUBSCRIPTION_GROUP => Some(Term::Subscription(tag.to_owned())),
+            DAY_GROUP => DayTerm::from_name(tag).map(Term::Day),
             _ => Some(Term::Tag { group: TagGroup::new(group).ok()?, tag: Tag::new(tag).ok()? }),
         }
     }
@@ -75,7 +141,10 @@ impl Term {
 pub struct TermsRecord {
     /// Terms that have been given their number here: the number, the group and the tag.
     pub new_terms: Vec<(TermId, String, String)>,
+    /// Applied in their order.
     pub changes: Vec<TermChange>,
+    /// Applied in their order, after the changes of single channels.
+    pub sets: Vec<TermSet>,
 }
 
 /// What changed for one channel.
@@ -86,33 +155,40 @@ pub struct TermChange {
     pub removed: Vec<TermId>,
 }
 
+/// What changed for one term and very many channels, as when a list is uploaded.
+///
+/// It counts only for channels that hold some term already: being on a list does not make a channel that has been
+/// uninstalled, or never was there, part of everyone. A channel that is in both sets is added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermSet {
+    pub term: TermId,
+    /// A bitmap of ordinals in the portable Roaring format. No bytes at all stand for no channels.
+    pub added: Vec<u8>,
+    /// Like `added`.
+    pub removed: Vec<u8>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_term_survives_storage() {
-        let tag = |group: &str, tag: &str| Term::Tag {
-            group: TagGroup::new(group).unwrap(),
-            tag: Tag::new(tag).unwrap(),
-        };
+        let tag =
+            |group: &str, tag: &str| Term::Tag { group: TagGroup::new(group).unwrap(), tag: Tag::new(tag).unwrap() };
         let mut terms = vec![
             tag("device", "news"),
             tag("ua_ios_model", "iPhone7,2"),
             tag("type", "ios"),
             Term::DeviceType(DeviceType::from_name("open::smart::fridge").unwrap()),
         ];
-        terms.extend(
-            DeviceType::NAMED.into_iter().map(|(_, device_type)| Term::DeviceType(device_type)),
-        );
+        terms.extend(DeviceType::NAMED.into_iter().map(|(_, device_type)| Term::DeviceType(device_type)));
         terms.extend(Reach::ALL.into_iter().map(|(_, reach)| Term::Reach(reach)));
+        terms.extend([Term::List("vip".to_owned()), Term::Subscription("weekly".to_owned())]);
+        terms.extend(DayKind::ALL.into_iter().map(|(_, kind)| Term::Day(DayTerm { kind, day: 20_407 })));
         for term in terms {
             let (group, stored_tag) = term.key();
-            assert_eq!(
-                Term::from_key(group, &stored_tag),
-                Some(term.clone()),
-                "{group} {stored_tag}"
-            );
+            assert_eq!(Term::from_key(group, &stored_tag), Some(term.clone()), "{group} {stored_tag}");
         }
     }
 
@@ -126,9 +202,7 @@ mod tests {
 
     #[test]
     fn what_was_never_stored_is_no_term() {
-        for (group, tag) in
-            [("@type", "toaster"), ("@reach", "loud"), ("@other", "x"), ("", "x"), ("device", "")]
-        {
+        for (group, tag) in [("@type", "toaster"), ("@reach", "loud"), ("@other", "x"), ("", "x"), ("device", "")] {
             assert_eq!(Term::from_key(group, tag), None, "{group} {tag}");
         }
     }

@@ -90,7 +90,7 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
 }
 
 /// Every table that holds rows of apps and, for the large ones, a column that cuts them into slices.
-const OWNED_TABLES: [(&str, Option<&str>); 12] = [
+const OWNED_TABLES: [(&str, Option<&str>); 18] = [
     ("log", Some("position")),
     ("term", Some("id")),
     ("channel", Some("ordinal")),
@@ -103,6 +103,12 @@ const OWNED_TABLES: [(&str, Option<&str>); 12] = [
     ("counter", None),
     ("document", None),
     ("idempotency", None),
+    ("named_user", None),
+    ("pending_association", None),
+    ("attribute", None),
+    ("list_member", None),
+    ("term_set", None),
+    ("legacy_tag", None),
 ];
 
 /// Deletes up to about `at_most` rows per table of an app that is gone. Returns whether anything is left.

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use model::ids::{AppId, ChannelId, Ordinal, TermId};
+use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, TermId};
 use model::platform::DeviceType;
 use model::time::UtcMillis;
 use ring::digest;
 
-use crate::{Error, Result, Row, Tx, Value, terms};
+use crate::{Error, Result, Row, Tx, Value, named_users, terms};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
@@ -18,7 +18,7 @@ pub struct Channel {
     pub address: Option<String>,
     pub language: Option<String>,
     pub country: Option<String>,
-    pub named_user: Option<String>,
+    pub named_user: Option<NamedUserId>,
     pub created: UtcMillis,
     pub last_registration: Option<UtcMillis>,
     /// Everything the channel can be addressed by, sorted.
@@ -68,6 +68,18 @@ pub fn by_ordinal(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Optio
     tx.query_opt(&sql, &[app.into(), ordinal.into()], read_channel)
 }
 
+/// The channels of a named user, in the order they were made.
+pub(crate) fn by_named_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<Vec<Channel>> {
+    let sql = format!("select {COLUMNS} from channel where app = $1 and named_user = $2 order by ordinal");
+    tx.query(&sql, &[app.into(), user.into()], read_channel)
+}
+
+/// The ordinals of the installed channels of a named user, for selectors.
+pub fn ordinals_of_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<Vec<Ordinal>> {
+    let sql = "select ordinal from channel where app = $1 and named_user = $2 and installed = 1";
+    tx.query(sql, &[app.into(), user.into()], |row| row.get(0))
+}
+
 /// The ordinal of an installed channel, for selectors that name single channels.
 pub fn ordinal_of(tx: &mut Tx<'_>, app: AppId, id: ChannelId) -> Result<Option<Ordinal>> {
     let sql = "select ordinal from channel where app = $1 and id = $2 and installed = 1";
@@ -90,13 +102,23 @@ pub fn page(tx: &mut Tx<'_>, app: AppId, start: Option<ChannelId>, at_most: u32)
     tx.query(&sql, &[app.into(), first.into(), at_most.into()], read_channel)
 }
 
-/// The terms of up to `at_most` installed channels from an ordinal on, in order: what an index is built from.
+/// The terms of up to `at_most` installed channels from an ordinal on, in order, those of their named users included: what
+/// an index is built from.
 pub fn terms_from(tx: &mut Tx<'_>, app: AppId, first: i64, at_most: u32) -> Result<Vec<(Ordinal, Vec<TermId>)>> {
     tx.query(
-        "select ordinal, terms from channel where app = $1 and ordinal >= $2 and installed = 1
-         order by ordinal limit $3",
+        "select c.ordinal, c.terms, u.terms from channel c
+         left join named_user u on u.app = c.app and u.id = c.named_user
+         where c.app = $1 and c.ordinal >= $2 and c.installed = 1 order by c.ordinal limit $3",
         &[app.into(), first.into(), at_most.into()],
-        |row| Ok((row.get(0)?, terms::decode(&row.get::<Vec<u8>>(1)?)?)),
+        |row| {
+            let mut held = terms::decode(&row.get::<Vec<u8>>(1)?)?;
+            if let Some(of_user) = row.get::<Option<Vec<u8>>>(2)? {
+                held.extend(terms::decode(&of_user)?);
+                held.sort_unstable();
+                held.dedup();
+            }
+            Ok((row.get(0)?, held))
+        },
     )
 }
 
@@ -201,7 +223,7 @@ fn values(app: AppId, channel: &Channel) -> [Value; 13] {
         channel.address.clone().into(),
         channel.language.clone().into(),
         channel.country.clone().into(),
-        channel.named_user.clone().into(),
+        channel.named_user.as_ref().map(|user| user.as_str().to_owned()).into(),
         channel.created.into(),
         channel.last_registration.into(),
         terms::encode(&channel.terms).into(),
@@ -220,7 +242,7 @@ fn read_channel(row: &Row<'_>) -> Result<Channel> {
         address: row.get(4)?,
         language: row.get(5)?,
         country: row.get(6)?,
-        named_user: row.get(7)?,
+        named_user: row.get::<Option<String>>(7)?.map(named_users::read_id).transpose()?,
         created: row.get(8)?,
         last_registration: row.get(9)?,
         terms: terms::decode(&row.get::<Vec<u8>>(10)?)?,

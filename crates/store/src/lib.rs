@@ -11,8 +11,10 @@ pub mod idempotency;
 pub mod jobs;
 pub mod log;
 mod migrate;
+pub mod named_users;
 pub mod pushes;
 pub mod sandbox;
+pub mod term_sets;
 pub mod terms;
 mod url;
 

@@ -12,7 +12,10 @@ struct Step {
 }
 
 /// In order; the version of a step is its place, counted from 1. Released steps never change.
-const STEPS: &[Step] = &[Step { name: "0001_init", sql: include_str!("../migrations/0001_init.sql") }];
+const STEPS: &[Step] = &[
+    Step { name: "0001_init", sql: include_str!("../migrations/0001_init.sql") },
+    Step { name: "0002_audiences", sql: include_str!("../migrations/0002_audiences.sql") },
+];
 
 const HISTORY: &str = "create table if not exists schema_version (
     version bigint not null primary key,

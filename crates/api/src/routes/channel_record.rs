@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::ChannelView;
 use model::channel::{IosDetails, OpenDetails, WebDetails};
-use model::ids::ChannelId;
+use model::ids::{ChannelId, NamedUserId};
 use model::platform::{DeviceType, OpenPlatform};
 use model::tag::{Tag, TagGroup};
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub(super) struct ChannelRecord {
     #[serde(flatten)]
     reach: Reach,
     created: String,
-    named_user_id: Option<String>,
+    named_user_id: Option<NamedUserId>,
     alias: Option<String>,
     tags: BTreeSet<Tag>,
     /// All groups but that of `tags`.

@@ -2,13 +2,13 @@
 
 use model::channel::Profile;
 use model::channel::TagSets;
-use model::ids::{AppId, ChannelId};
+use model::ids::{AppId, ChannelId, NamedUserId};
 use model::term::Term;
 use model::time::UtcMillis;
 use store::Tx;
 use store::channels::{self, Channel};
 
-use super::state::Desk;
+use crate::desk::Desk;
 use crate::{Engine, Error, Result};
 
 /// Everything there is to say about a channel.
@@ -18,7 +18,7 @@ pub struct ChannelView {
     pub installed: bool,
     pub created: UtcMillis,
     pub last_registration: Option<UtcMillis>,
-    pub named_user: Option<String>,
+    pub named_user: Option<NamedUserId>,
     pub profile: Profile,
     /// Tags of all groups, those that follow from device properties included.
     pub tags: TagSets,
@@ -32,7 +32,7 @@ impl Engine {
             .store
             .read(move |tx| {
                 let channel = channels::by_id(tx, app, id)?.ok_or(Error::NotFound("channel"))?;
-                view(tx, &Desk::new(app, &index, now), channel)
+                ChannelView::of(tx, &Desk::new(app, &index, now), channel)
             })
             .await
     }
@@ -52,32 +52,34 @@ impl Engine {
                 let desk = Desk::new(app, &index, now);
                 let mut page = channels::page(tx, app, start, limit + 1)?;
                 let next = (page.len() > limit as usize).then(|| page.pop()).flatten();
-                let views = page.into_iter().map(|channel| view(tx, &desk, channel));
+                let views = page.into_iter().map(|channel| ChannelView::of(tx, &desk, channel));
                 Ok((views.collect::<Result<_>>()?, next.map(|channel| channel.id)))
             })
             .await
     }
 }
 
-fn view(tx: &mut Tx<'_>, desk: &Desk<'_>, channel: Channel) -> Result<ChannelView> {
-    let mut tags = TagSets::new();
-    for term in desk.names(tx, &channel.terms)? {
-        match term {
-            Term::Tag { group, tag } => {
-                tags.entry(group).or_default().insert(tag);
+impl ChannelView {
+    pub(crate) fn of(tx: &mut Tx<'_>, desk: &Desk<'_>, channel: Channel) -> Result<ChannelView> {
+        let mut tags = TagSets::new();
+        for term in desk.names(tx, &channel.terms)? {
+            match term {
+                Term::Tag { group, tag } => {
+                    tags.entry(group).or_default().insert(tag);
+                }
+                Term::DeviceType(_) | Term::Reach(_) | Term::List(_) | Term::Subscription(_) | Term::Day(_) => {}
             }
-            Term::DeviceType(_) | Term::Reach(_) => {}
         }
+        let mut profile: Profile = serde_json::from_str(&channel.profile).map_err(Error::internal)?;
+        profile.address = channel.address;
+        Ok(ChannelView {
+            id: channel.id,
+            installed: channel.installed,
+            created: channel.created,
+            last_registration: channel.last_registration,
+            named_user: channel.named_user,
+            profile,
+            tags,
+        })
     }
-    let mut profile: Profile = serde_json::from_str(&channel.profile).map_err(Error::internal)?;
-    profile.address = channel.address;
-    Ok(ChannelView {
-        id: channel.id,
-        installed: channel.installed,
-        created: channel.created,
-        last_registration: channel.last_registration,
-        named_user: channel.named_user,
-        profile,
-        tags,
-    })
 }

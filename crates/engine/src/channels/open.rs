@@ -1,7 +1,8 @@
 //! Channels of open platforms, which are found by platform and address.
 
-use model::channel::TagSets;
-use model::channel::{OpenRegistration, Profile};
+use std::collections::BTreeSet;
+
+use model::channel::OpenRegistration;
 use model::ids::{AppId, ChannelId};
 use model::platform::DeviceType;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,8 @@ use store::Tx;
 use store::channels::{self, Channel};
 
 use super::keys;
-use super::state::{Desk, State};
+use super::state::State;
+use crate::desk::Desk;
 use crate::{Engine, Error, Once, Result};
 
 /// The answer to the registration of an open channel.
@@ -35,9 +37,9 @@ impl Engine {
                 Some(channel) => update(tx, &mut desk, channel, &registration)?,
                 None => {
                     let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(clock.now()));
-                    let mut state = State { profile: registration.apply(None), tags: TagSets::new() };
-                    state.set_device_tags(registration.device_tags(&state.device_tags()));
-                    desk.create(tx, id, &state)?
+                    let mut state = State::new(registration.apply(None));
+                    state.set_device_tags(registration.device_tags(&BTreeSet::new()));
+                    desk.create(tx, id, state)?
                 }
             };
             desk.journal.write(tx, app)?;
@@ -47,21 +49,14 @@ impl Engine {
     }
 }
 
-fn update(
-    tx: &mut Tx<'_>,
-    desk: &mut Desk<'_>,
-    mut channel: Channel,
-    registration: &OpenRegistration,
-) -> Result<Channel> {
-    let before = match channel.installed {
-        true => desk.open(tx, &channel)?,
-        false => State { profile: Profile::new(channel.device_type.clone()), tags: TagSets::new() },
-    };
-    let mut after = State { profile: registration.apply(Some(&before.profile)), tags: before.tags.clone() };
-    after.set_device_tags(registration.device_tags(&before.device_tags()));
-    channel.installed = true;
-    channel.last_registration = Some(desk.journal.now());
-    desk.save(tx, channel, &before, &after)
+fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &OpenRegistration) -> Result<Channel> {
+    let mut opened = desk.open(tx, row)?;
+    let mut after = opened.state.clone();
+    after.profile = registration.apply(Some(&opened.state.profile));
+    after.set_device_tags(registration.device_tags(&opened.state.device_tags()));
+    opened.row.installed = true;
+    opened.row.last_registration = Some(desk.journal.now());
+    desk.save(tx, opened, &after)
 }
 
 /// The channel a registration is about: by id, by the address it is to be renamed from, by its address.

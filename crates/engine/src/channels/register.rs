@@ -1,14 +1,16 @@
 //! Registration by devices: create or recognize on POST, update on PUT.
 
-use model::channel::Registration;
-use model::channel::TagSets;
+use std::collections::BTreeSet;
+
+use model::channel::{Change, Registration};
 use model::ids::{AppId, ChannelId};
 use serde::{Deserialize, Serialize};
 use store::channels::{self, Channel};
-use store::{Tx, channels::by_key};
+use store::{Tx, named_users};
 
 use super::keys;
-use super::state::{Desk, State};
+use super::state::State;
+use crate::desk::Desk;
 use crate::{Engine, Error, Once, Result};
 
 /// The answer to a registration.
@@ -73,34 +75,41 @@ impl Engine {
 }
 
 fn create(tx: &mut Tx<'_>, desk: &mut Desk<'_>, id: ChannelId, registration: &Registration) -> Result<Registered> {
-    let mut state = State { profile: registration.apply(None), tags: TagSets::new() };
-    state.set_device_tags(registration.device_tags(&state.device_tags()));
-    desk.create(tx, id, &state)?;
+    let mut state = State::new(registration.apply(None));
+    state.set_device_tags(registration.device_tags(&BTreeSet::new()));
+    set_named_user(tx, desk, &mut state, registration)?;
+    desk.create(tx, id, state)?;
     Ok(Registered { id, created: true })
 }
 
-fn update(
-    tx: &mut Tx<'_>,
-    desk: &mut Desk<'_>,
-    mut channel: Channel,
-    registration: &Registration,
-) -> Result<Registered> {
-    let before = desk.open(tx, &channel)?;
-    let mut after = State { profile: registration.apply(Some(&before.profile)), tags: before.tags.clone() };
-    after.set_device_tags(registration.device_tags(&before.device_tags()));
-    channel.last_registration = Some(desk.journal.now());
-    let channel = desk.save(tx, channel, &before, &after)?;
-    Ok(Registered { id: channel.id, created: false })
+fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &Registration) -> Result<Registered> {
+    let mut opened = desk.open(tx, row)?;
+    let mut after = opened.state.clone();
+    after.profile = registration.apply(Some(&opened.state.profile));
+    after.set_device_tags(registration.device_tags(&opened.state.device_tags()));
+    set_named_user(tx, desk, &mut after, registration)?;
+    opened.row.last_registration = Some(desk.journal.now());
+    let row = desk.save(tx, opened, &after)?;
+    Ok(Registered { id: row.id, created: false })
+}
+
+/// Some devices name their user when they register.
+fn set_named_user(tx: &mut Tx<'_>, desk: &Desk<'_>, state: &mut State, registration: &Registration) -> Result<()> {
+    if let Change::Set(user) = &registration.named_user_id {
+        named_users::ensure(tx, desk.app, user, desk.journal.now())?;
+    }
+    registration.named_user_id.update(&mut state.named_user);
+    Ok(())
 }
 
 /// The installed channel of the device that registers.
 fn recognize(tx: &mut Tx<'_>, app: AppId, registration: &Registration) -> Result<Option<Channel>> {
     let mut candidates = keys::hint_keys(&registration.device_type, &registration.identity_hints);
-    if let model::channel::Change::Set(address) = &registration.push_address {
+    if let Change::Set(address) = &registration.push_address {
         candidates.push(keys::address_key(&registration.device_type, address));
     }
     for key in &candidates {
-        let Some(ordinal) = by_key(tx, app, key)? else { continue };
+        let Some(ordinal) = channels::by_key(tx, app, key)? else { continue };
         if let Some(channel) = channels::by_ordinal(tx, app, ordinal)?.filter(|channel| channel.installed) {
             return Ok(Some(channel));
         }

@@ -1,31 +1,66 @@
-//! Tags set by servers.
+//! Tags set by servers, and by devices for themselves.
 
 use model::channel::{OpenAddress, TagOperation};
-use model::ids::AppId;
+use model::ids::{AppId, ChannelId};
 use model::platform::DeviceType;
-use store::channels;
+use store::Tx;
+use store::channels::{self, Channel};
 
 use super::keys;
-use super::state::Desk;
+use crate::desk::Desk;
 use crate::{Engine, Result};
 
+/// A channel whose tags are to change, and the type it is meant to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaggedChannel {
+    pub id: ChannelId,
+    pub device_type: Option<DeviceType>,
+}
+
 impl Engine {
+    /// Changes the tags of channels. Ids that are unknown, uninstalled or of another type are passed over.
+    pub async fn tag_channels(&self, app: AppId, channels: Vec<TaggedChannel>, operation: TagOperation) -> Result<()> {
+        self.tag(app, operation, move |tx| {
+            let mut found = Vec::with_capacity(channels.len());
+            for wanted in &channels {
+                let row = channels::by_id(tx, app, wanted.id)?;
+                found.extend(
+                    row.filter(|row| wanted.device_type.as_ref().is_none_or(|wanted| *wanted == row.device_type)),
+                );
+            }
+            Ok(found)
+        })
+        .await
+    }
+
     /// Changes the tags of one open channel. An address nobody has registered is passed over.
     pub async fn tag_open(&self, app: AppId, address: OpenAddress, operation: TagOperation) -> Result<()> {
+        self.tag(app, operation, move |tx| {
+            let key = keys::address_key(&DeviceType::Open(address.platform.clone()), &address.address);
+            let Some(ordinal) = channels::by_key(tx, app, &key)? else { return Ok(Vec::new()) };
+            Ok(channels::by_ordinal(tx, app, ordinal)?.into_iter().collect())
+        })
+        .await
+    }
+
+    async fn tag(
+        &self,
+        app: AppId,
+        operation: TagOperation,
+        find: impl Fn(&mut Tx<'_>) -> Result<Vec<Channel>> + Send + 'static,
+    ) -> Result<()> {
         let index = self.index(app).await?;
         let now = self.clock().now();
         self.0
             .store
             .write(app, move |tx| {
-                let key = keys::address_key(&DeviceType::Open(address.platform.clone()), &address.address);
-                let Some(ordinal) = channels::by_key(tx, app, &key)? else { return Ok(()) };
-                let Some(channel) = channels::by_ordinal(tx, app, ordinal)? else { return Ok(()) };
                 let mut desk = Desk::new(app, &index, now);
-                let before = desk.open(tx, &channel)?;
-                let mut after = before.clone();
-                operation.apply(&mut after.tags);
-                after.tags.retain(|_, tags| !tags.is_empty());
-                desk.save(tx, channel, &before, &after)?;
+                for row in find(tx)?.into_iter().filter(|row| row.installed) {
+                    let opened = desk.open(tx, row)?;
+                    let mut after = opened.state.clone();
+                    operation.apply(&mut after.own.tags);
+                    desk.save(tx, opened, &after)?;
+                }
                 desk.journal.write(tx, app)?;
                 Ok(())
             })

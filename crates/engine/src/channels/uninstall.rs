@@ -1,14 +1,15 @@
 //! Uninstallation: the channel stays on record but has no address, no tags and no audience any more.
 
 use audience::index::Index;
-use model::channel::{OpenAddress, Profile, TagSets, Uninstall};
+use model::channel::{OpenAddress, Uninstall};
 use model::event::{self, RecordKind};
 use model::ids::{AppId, Ordinal};
 use model::platform::DeviceType;
 use store::{Tx, channels};
 
 use super::keys;
-use super::state::{Desk, State};
+use super::state::State;
+use crate::desk::Desk;
 use crate::journal::Journal;
 use crate::{Engine, Result};
 
@@ -60,16 +61,13 @@ pub(crate) fn uninstall_in(
 ) -> Result<Journal> {
     let mut desk = Desk { app, index, journal };
     for ordinal in ordinals {
-        let Some(mut channel) = channels::by_ordinal(tx, app, *ordinal)?.filter(|channel| channel.installed) else {
-            continue;
-        };
-        // Nothing personal is kept, and leaving is no change of tags: an uninstalled channel has none.
-        let nothing = State { profile: Profile::new(channel.device_type.clone()), tags: TagSets::new() };
-        channel.installed = false;
-        channel.named_user = None;
-        let channel = desk.save(tx, channel, &nothing, &nothing)?;
-        let body = event::Uninstall { decay: false };
-        desk.journal.event(RecordKind::Uninstall, Some(channel.ordinal), body)?;
+        let Some(row) = channels::by_ordinal(tx, app, *ordinal)?.filter(|row| row.installed) else { continue };
+        let mut opened = desk.open(tx, row)?;
+        opened.row.installed = false;
+        // Nothing personal is kept.
+        let nothing = State::nothing(opened.row.device_type.clone());
+        let row = desk.save(tx, opened, &nothing)?;
+        desk.journal.event(RecordKind::Uninstall, Some(row.ordinal), event::Uninstall { decay: false })?;
     }
     Ok(desk.journal)
 }

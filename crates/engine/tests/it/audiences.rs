@@ -118,7 +118,8 @@ impl Crowd {
 async fn audiences_follow_what_devices_change() {
     on_each_engine(async |app| {
         let id = register(&app, "ios", "A1", json!({"tags": ["news"]})).await;
-        let audience = |tag: &str| json!({"audience": {"tag": tag}, "device_types": "all", "notification": {"alert": "x"}});
+        let audience =
+            |tag: &str| json!({"audience": {"tag": tag}, "device_types": "all", "notification": {"alert": "x"}});
         let update = json!({"channel": {"device_type": "ios", "tags": ["sports"]}});
         app.device().put(&format!("/api/channels/{id}"), update).await.expect(200);
         for (tag, n_reached) in [("news", 0), ("sports", 1)] {

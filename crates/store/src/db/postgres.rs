@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
-use tokio_postgres::config::{Host, SslMode};
 pub(crate) use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, NoTls, Statement};
 
 use super::{Access, Row, Tx, Value};

@@ -7,7 +7,7 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -19,6 +19,7 @@ use checkpoint::Checkpoints;
 
 /// Our own process never waits this long for itself; it is patience with other programs that look into the file.
 const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const STATEMENTS: usize = 256;
 /// Page caches, in KiB. The operating system's cache does most of the work, and idle memory stays small.
 const WRITER_CACHE: u32 = 8192;
@@ -38,15 +39,11 @@ impl Database {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unusable)?;
         }
         let lock = Arc::new(private_file(&path_with(path, ".lock")).map_err(unusable)?);
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::unavailable(format!(
-                    "{} is in use by another aerogram process; stop it first, or use PostgreSQL to run several",
-                    path.display()
-                )));
-            }
-            Err(TryLockError::Error(error)) => return Err(unusable(error)),
+        if !obtain(&lock).map_err(unusable)? {
+            return Err(Error::unavailable(format!(
+                "{} is in use by another aerogram process; stop it first, or use PostgreSQL to run several",
+                path.display()
+            )));
         }
         private_file(path).map_err(unusable)?;
         Ok(Self { path: path.to_owned(), lock })
@@ -209,6 +206,22 @@ impl rusqlite::ToSql for Value {
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Bytes(bytes) => ValueRef::Blob(bytes),
         }))
+    }
+}
+
+/// Whether the lock could be had. A process that is just ending, or a child of one that is just starting, lets go within
+/// moments, so those are waited for.
+fn obtain(lock: &File) -> std::io::Result<bool> {
+    let deadline = Instant::now() + LOCK_PATIENCE;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                std::thread::park_timeout(Duration::from_millis(20));
+            }
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 

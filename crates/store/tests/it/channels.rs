@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::ids::{AppId, Ordinal, TermId};
+use model::ids::{AppId, NamedUserId, Ordinal, TermId};
 use model::platform::DeviceType;
 use model::time::UtcMillis;
 use store::channels::{self, Channel, Recipient};
@@ -41,7 +41,7 @@ async fn a_channel_comes_back_as_it_was() {
             address: None,
             language: None,
             country: Some("AT".to_owned()),
-            named_user: Some("Åsa".to_owned()),
+            named_user: Some(NamedUserId::new("Åsa").unwrap()),
             created: UtcMillis(1),
             last_registration: None,
             terms: vec![TermId(0), TermId(u32::MAX)],
@@ -83,6 +83,9 @@ async fn ordinals_are_dense_and_never_given_out_again() {
         assert_eq!(ordinals, (0..32).map(Ordinal).collect());
         save(store, app, Channel { installed: false, ..channel(31) }).await;
         assert_eq!(register(store, app, 100).await.unwrap(), Ordinal(32));
+        let several = store.write(app, move |tx| apps::take_ordinals(tx, app, 10)).await.unwrap();
+        assert_eq!(several, Ordinal(33), "the first of ten");
+        assert_eq!(register(store, app, 101).await.unwrap(), Ordinal(43));
         assert_eq!(conflict(register(store, AppId(99), 1).await), "app");
     })
     .await;

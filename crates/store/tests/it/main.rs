@@ -14,6 +14,7 @@ mod documents;
 mod idempotency;
 mod jobs;
 mod log;
+mod model_sequence;
 mod opening;
 mod outages;
 mod pushes;

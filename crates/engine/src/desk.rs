@@ -1,0 +1,70 @@
+//! What a transaction that changes audiences works with: the app, the numbers of terms, and the journal.
+
+use audience::index::Index;
+use model::ids::{AppId, TermId};
+use model::term::Term;
+use model::time::UtcMillis;
+use store::{Tx, terms};
+
+use crate::Result;
+use crate::journal::Journal;
+
+pub(crate) struct Desk<'a> {
+    pub(crate) app: AppId,
+    /// Knows the numbers of most terms, which saves asking the database.
+    pub(crate) index: &'a Index,
+    pub(crate) journal: Journal,
+}
+
+impl<'a> Desk<'a> {
+    pub(crate) fn new(app: AppId, index: &'a Index, now: UtcMillis) -> Self {
+        Self { app, index, journal: Journal::new(now) }
+    }
+
+    /// The number of a term. One without a number gets one.
+    pub(crate) fn number(&mut self, tx: &mut Tx<'_>, term: &Term) -> Result<TermId> {
+        let (group, tag) = term.key();
+        if let Some(id) = self.index.term(group, &tag) {
+            return Ok(id);
+        }
+        if let Some(id) = terms::find(tx, self.app, term)? {
+            return Ok(id);
+        }
+        let id = terms::insert(tx, self.app, term)?;
+        self.journal.new_term(id, term);
+        Ok(id)
+    }
+
+    /// The numbers of terms, sorted.
+    pub(crate) fn numbers<'t>(
+        &mut self,
+        tx: &mut Tx<'_>,
+        wanted: impl IntoIterator<Item = &'t Term>,
+    ) -> Result<Vec<TermId>> {
+        let numbers = wanted.into_iter().map(|term| self.number(tx, term));
+        let mut numbers: Vec<TermId> = numbers.collect::<Result<_>>()?;
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
+    }
+
+    pub(crate) fn names(&self, tx: &mut Tx<'_>, ids: &[TermId]) -> Result<Vec<Term>> {
+        let mut names = Vec::with_capacity(ids.len());
+        for id in ids {
+            let known = self.index.name(*id).and_then(|(group, tag)| Term::from_key(&group, &tag));
+            match known {
+                Some(term) => names.push(term),
+                None => names.push(terms::name(tx, self.app, *id)?),
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// Two sorted lists as one.
+pub(crate) fn union(left: &[TermId], right: &[TermId]) -> Vec<TermId> {
+    let mut all = [left, right].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

@@ -1,0 +1,52 @@
+//! What people put on a channel or a named user: tags, and membership in lists.
+
+use std::collections::BTreeSet;
+
+use model::channel::TagSets;
+use model::limits;
+use model::term::Term;
+
+use crate::{Error, Result};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Holdings {
+    /// Groups may be empty; they count for nothing.
+    pub(crate) tags: TagSets,
+    /// Lists and subscriptions.
+    pub(crate) memberships: BTreeSet<Term>,
+}
+
+impl Holdings {
+    /// Picks out of all terms of a channel those that people put there.
+    pub(crate) fn of(terms: impl IntoIterator<Item = Term>) -> Self {
+        let mut holdings = Self::default();
+        for term in terms {
+            match term {
+                Term::Tag { group, tag } if !group.is_read_only() => {
+                    holdings.tags.entry(group).or_default().insert(tag);
+                }
+                Term::List(_) | Term::Subscription(_) => {
+                    holdings.memberships.insert(term);
+                }
+                Term::Tag { .. } | Term::DeviceType(_) | Term::Reach(_) | Term::Day(_) => {}
+            }
+        }
+        holdings
+    }
+
+    pub(crate) fn terms(&self) -> Vec<Term> {
+        let tags = self
+            .tags
+            .iter()
+            .flat_map(|(group, tags)| tags.iter().map(|tag| Term::Tag { group: group.clone(), tag: tag.clone() }));
+        tags.chain(self.memberships.iter().cloned()).collect()
+    }
+
+    pub(crate) fn check_number_of_tags(&self) -> Result<()> {
+        let (n_tags, most) = (self.tags.values().map(BTreeSet::len).sum::<usize>(), limits::TAGS_PER_CHANNEL);
+        if n_tags <= most {
+            return Ok(());
+        }
+        Err(Error::invalid("", format!("A channel or named user has at most {most} tags; this would make {n_tags}.")))
+    }
+}

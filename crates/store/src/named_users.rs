@@ -1,0 +1,91 @@
+//! Named users: people with several channels, whose tags count for all of them.
+
+use model::ids::{AppId, ChannelId, NamedUserId, TermId};
+use model::time::UtcMillis;
+
+use crate::channels::{self, Channel};
+use crate::{Error, Result, Row, Tx, terms};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedUser {
+    pub id: NamedUserId,
+    pub created: UtcMillis,
+    pub modified: UtcMillis,
+    /// What the user brings to its channels, sorted.
+    pub terms: Vec<TermId>,
+}
+
+pub fn get(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<Option<NamedUser>> {
+    let sql = "select id, created, modified, terms from named_user where app = $1 and id = $2";
+    tx.query_opt(sql, &[app.into(), id.into()], read_user)
+}
+
+/// The user, who is made if there is no such user yet.
+pub fn ensure(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId, now: UtcMillis) -> Result<NamedUser> {
+    if let Some(user) = get(tx, app, id)? {
+        return Ok(user);
+    }
+    let user = NamedUser { id: id.clone(), created: now, modified: now, terms: Vec::new() };
+    tx.execute(
+        "insert into named_user (app, id, created, modified, terms) values ($1, $2, $3, $3, $4)",
+        &[app.into(), id.into(), now.into(), terms::encode(&user.terms).into()],
+    )?;
+    Ok(user)
+}
+
+pub fn save(tx: &mut Tx<'_>, app: AppId, user: &NamedUser) -> Result<()> {
+    tx.execute(
+        "update named_user set modified = $3, terms = $4 where app = $1 and id = $2",
+        &[app.into(), (&user.id).into(), user.modified.into(), terms::encode(&user.terms).into()],
+    )?;
+    Ok(())
+}
+
+pub fn delete(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<bool> {
+    Ok(tx.execute("delete from named_user where app = $1 and id = $2", &[app.into(), id.into()])? > 0)
+}
+
+/// Up to `at_most` users in order of their ids, beginning with `start`.
+pub fn page(tx: &mut Tx<'_>, app: AppId, start: Option<&NamedUserId>, at_most: u32) -> Result<Vec<NamedUser>> {
+    let start = start.map_or("", NamedUserId::as_str);
+    tx.query(
+        "select id, created, modified, terms from named_user where app = $1 and id >= $2 order by id limit $3",
+        &[app.into(), start.into(), at_most.into()],
+        read_user,
+    )
+}
+
+/// The channels of a user, in the order they were made.
+pub fn channels_of(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<Vec<Channel>> {
+    channels::by_named_user(tx, app, id)
+}
+
+/// Remembers an association for a channel that has not registered yet. The newest one counts.
+pub fn put_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId, user: &NamedUserId, now: UtcMillis) -> Result<()> {
+    tx.execute(
+        "insert into pending_association (app, channel, named_user, created) values ($1, $2, $3, $4)
+         on conflict (app, channel) do update set named_user = excluded.named_user, created = excluded.created",
+        &[app.into(), channel.into(), user.into(), now.into()],
+    )?;
+    Ok(())
+}
+
+/// The user that waits for a channel. It waits no longer after this.
+pub fn take_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<Option<NamedUserId>> {
+    let sql = "delete from pending_association where app = $1 and channel = $2 returning named_user";
+    let found = tx.query_opt(sql, &[app.into(), channel.into()], |row| row.get::<String>(0))?;
+    found.map(read_id).transpose()
+}
+
+fn read_user(row: &Row<'_>) -> Result<NamedUser> {
+    Ok(NamedUser {
+        id: read_id(row.get(0)?)?,
+        created: row.get(1)?,
+        modified: row.get(2)?,
+        terms: terms::decode(&row.get::<Vec<u8>>(3)?)?,
+    })
+}
+
+pub(crate) fn read_id(text: String) -> Result<NamedUserId> {
+    NamedUserId::new(&text).map_err(|_| Error::corrupt(format!("named user {text:?}")))
+}
