@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 
 use api::{Access, Route, routes};
 use bytes::Bytes;
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{OPERATOR_TOKEN, TestApp, on_each_engine};
 use testkit::client::{Caller, Reply};
 
 /// An app key in the right form that no app has.
@@ -131,6 +131,30 @@ async fn bodies_of_strangers_are_not_even_asked_for() {
         };
         let line = tokio::task::spawn_blocking(ask).await.unwrap();
         assert!(line.starts_with("HTTP/1.1 401"), "{line}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_node_that_only_works_answers_probes_and_nothing_else() {
+    on_each_engine(async |app| {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let operator_token = OPERATOR_TOKEN.to_owned();
+        let settings = api::Settings { public_url: None, operator_token, serves_api: false };
+        let (_stop, stops) = tokio::sync::watch::channel(false);
+        tokio::spawn(api::serve(listener, api::router(app.engine().clone(), settings), stops));
+        let callers = [
+            Caller::new(base.clone()).basic(&app.app.key, &app.app.master_secret),
+            Caller::new(base).bearer(OPERATOR_TOKEN),
+        ];
+        for route in routes() {
+            for caller in &callers {
+                let status = call(caller, &route).await.status.as_u16();
+                let expected = if route.access == Access::Probe { 200 } else { 404 };
+                assert_eq!(status, expected, "{} {}", route.method, route.path);
+            }
+        }
     })
     .await;
 }

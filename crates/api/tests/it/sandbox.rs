@@ -112,6 +112,21 @@ async fn streams_tell_deliveries_as_they_happen_and_resume_where_they_were() {
 }
 
 #[tokio::test]
+async fn a_list_can_wait_for_its_first_delivery() {
+    on_each_engine(async |app| {
+        register(&app, "android").await;
+        let master = app.master();
+        let (waited, _) = tokio::join!(master.get("/api/sandbox?wait=30"), push(&app, "one"));
+        assert_eq!(waited.expect(200)["deliveries"].as_array().unwrap().len(), 1);
+        // With something there already nobody waits.
+        let listed = app.master().get("/api/sandbox?wait=30").await.expect(200);
+        assert_eq!(listed["deliveries"].as_array().unwrap().len(), 1);
+        app.master().get("/api/sandbox?wait=31").await.expect(400);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn streams_end_when_the_server_stops() {
     on_each_engine(async |app| {
         let mut stream = open(&app, "/api/sandbox/stream", None).await;
