@@ -1,11 +1,11 @@
 //! Building an index from channels in ascending order, as a start without a current index does.
 
-use std::sync::{Arc, Mutex, RwLock};
-
 use model::ids::{Offset, Ordinal, TermId};
+use roaring::RoaringBitmap;
 
-use crate::block::Block;
-use crate::index::{Dictionary, Index};
+use crate::block::{Block, blocks};
+use crate::dictionary::Dictionary;
+use crate::index::Index;
 use crate::segment::Segment;
 
 /// Collects the holders of each term block by block, so that every bitmap grows by whole runs at its end.
@@ -19,6 +19,7 @@ pub struct Builder {
     /// The terms that have holders within the current block.
     terms: Vec<TermId>,
     last: Option<Ordinal>,
+    sets: Vec<(TermId, RoaringBitmap)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,20 +54,25 @@ impl Builder {
         Ok(())
     }
 
+    /// Adds a term to many channels. As in the log, it counts only for those that hold a term of their own.
+    pub fn push_set(&mut self, term: TermId, channels: RoaringBitmap) {
+        self.sets.push((term, channels));
+    }
+
     /// The index of the channels that were pushed, as of an offset of the log.
     pub fn finish(mut self, offset: Offset) -> Index {
         if let Some(last) = self.last {
             self.flush(last);
         }
-        let tight = self.segments.into_iter().map(|mut segment| {
-            segment.tighten();
-            Arc::new(RwLock::new(segment))
-        });
-        Index {
-            segments: RwLock::new(tight.collect()),
-            dictionary: RwLock::new(self.dictionary),
-            applied: Mutex::new(offset),
+        for (term, channels) in std::mem::take(&mut self.sets) {
+            for (block, channels) in blocks(&channels) {
+                self.segment(block.first()).add_all(term, &channels);
+            }
         }
+        for segment in &mut self.segments {
+            segment.tighten();
+        }
+        Index::from_parts(self.dictionary, self.segments, offset)
     }
 
     /// Whether the channel did not hold the term already.

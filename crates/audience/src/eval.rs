@@ -1,146 +1,169 @@
 //! Evaluation: from a plan to the channels it describes, or only to their number.
 //!
-//! A sub-plan is evaluated for the channels that still matter, its *universe*: its answer is exact for those and free
-//! to say anything about the others, because its parent drops them anyway. So a term is its own answer, borrowed.
+//! A part of a plan is evaluated for the channels that still matter, its *universe*: its answer is exact for those and
+//! free to say anything about the others, because its parent drops them anyway. So a term is its own answer, borrowed.
+//! When few channels matter, they are looked up one by one, and a rare term costs little whatever it is joined with.
 
 use std::borrow::Cow;
+use std::sync::{Arc, RwLock};
+use std::thread;
 
 use roaring::{MultiOps, RoaringBitmap};
 
+use crate::bound::{Bound, Node};
 use crate::index::{Index, UNPOISONED};
 use crate::plan::Plan;
 use crate::segment::Segment;
 
 type Channels<'a> = Cow<'a, RoaringBitmap>;
 
-/// A set is cut down to its universe before it is combined with others when it is this many times larger. Each channel
-/// of the universe is looked up in it, which takes about as long as merging this many members of a sorted list.
-const WORTH_LOOKING_UP: u64 = 32;
+/// The work, as [`Bound::work`] counts it, that starting a thread is nothing against: about a millisecond.
+const WORTH_A_THREAD: f64 = 1_000_000.0;
 
 impl Index {
     /// The channels that a plan describes.
     pub fn resolve(&self, plan: &Plan) -> RoaringBitmap {
         let mut channels = RoaringBitmap::new();
-        for segment in self.segments() {
-            let segment = segment.read().expect(UNPOISONED);
-            channels |= segment.resolve(plan, &segment.everyone).into_owned();
+        for part in self.each_segment(plan, |bound, everyone| bound.resolve(everyone).into_owned()) {
+            channels |= part;
         }
         channels
     }
 
     /// How many channels a plan describes.
     pub fn count(&self, plan: &Plan) -> u64 {
-        self.segments().iter().map(|segment| segment.read().expect(UNPOISONED).count(plan)).sum()
+        self.each_segment(plan, |bound, everyone| bound.count(everyone)).into_iter().sum()
+    }
+
+    /// Asks all segments about a plan, on several threads when that takes long.
+    fn each_segment<T: Send>(&self, plan: &Plan, ask: impl Fn(&Bound<'_>, &RoaringBitmap) -> T + Sync) -> Vec<T> {
+        let segments = self.segments();
+        let ask_some = &|segments: &[Arc<RwLock<Segment>>]| -> Vec<T> {
+            let ask_one = |segment: &Arc<RwLock<Segment>>| {
+                let segment = segment.read().expect(UNPOISONED);
+                ask(&Bound::new(plan, &segment), &segment.everyone)
+            };
+            segments.iter().map(ask_one).collect()
+        };
+        let per_thread = segments.len().div_ceil(threads_for(plan, &segments));
+        if per_thread == segments.len() {
+            return ask_some(&segments);
+        }
+        thread::scope(|scope| {
+            let start = |part| (part, thread::Builder::new().spawn_scoped(scope, move || ask_some(part)));
+            let started: Vec<_> = segments.chunks(per_thread).map(start).collect();
+            let finished = started.into_iter().map(|(part, thread)| match thread {
+                Ok(thread) => thread.join().expect("evaluating a plan does not panic"),
+                // The system has no threads to spare.
+                Err(_) => ask_some(part),
+            });
+            finished.flatten().collect()
+        })
     }
 }
 
-impl Segment {
-    fn resolve<'a>(&'a self, plan: &'a Plan, universe: &RoaringBitmap) -> Channels<'a> {
-        match plan {
-            Plan::Everyone => Cow::Borrowed(&self.everyone),
-            Plan::Nobody => Cow::default(),
-            Plan::Term(term) => self.terms.get(term).map(Cow::Borrowed).unwrap_or_default(),
-            Plan::Set(set) => Cow::Owned(set & universe),
-            Plan::And(parts) => self.conjunction(&self.smallest_first(parts), universe),
-            Plan::Or(parts) => union(self.alternatives(parts, universe)),
-            Plan::Not(inner) => Cow::Owned(universe - &*self.resolve(inner, universe)),
+/// Judged by the first segment.
+fn threads_for(plan: &Plan, segments: &[Arc<RwLock<Segment>>]) -> usize {
+    let Some(first) = segments.first() else { return 1 };
+    let work = Bound::new(plan, &first.read().expect(UNPOISONED)).work() * segments.len() as f64;
+    if work < 2.0 * WORTH_A_THREAD {
+        return 1;
+    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    (2..=cores).rev().find(|threads| *threads as f64 * WORTH_A_THREAD <= work).unwrap_or(1)
+}
+
+impl<'a> Bound<'a> {
+    fn resolve(&self, universe: &RoaringBitmap) -> Channels<'a> {
+        if self.is_worth_looking_up(universe) {
+            return Cow::Owned(universe.iter().filter(|ordinal| self.includes(*ordinal)).collect());
+        }
+        match &self.node {
+            Node::Everyone(everyone) => Cow::Borrowed(everyone),
+            Node::Nobody => Cow::default(),
+            Node::Term(holders) => Cow::Borrowed(holders),
+            Node::Set(set) => Cow::Owned(*set & universe),
+            Node::And(parts) => conjunction(parts, universe),
+            Node::Or(parts) => union(parts, universe),
+            Node::Not(inner) => Cow::Owned(universe - &*inner.resolve(universe)),
         }
     }
 
-    /// Like [`Segment::resolve`], without making the last and largest set.
-    fn count(&self, plan: &Plan) -> u64 {
-        match plan {
-            Plan::Everyone => self.everyone.len(),
-            Plan::Nobody => 0,
-            Plan::Term(term) => self.terms.get(term).map_or(0, RoaringBitmap::len),
-            Plan::Set(set) => set.intersection_len(&self.everyone),
-            Plan::And(parts) => self.count_conjunction(&self.smallest_first(parts)),
-            Plan::Or(parts) => {
-                let mut alternatives = self.alternatives(parts, &self.everyone);
-                alternatives.sort_by_key(|alternative| alternative.len());
-                let largest = alternatives.pop().unwrap_or_default();
-                largest.union_len(&union(alternatives))
-            }
-            Plan::Not(inner) => self.everyone.len() - self.count(inner),
-        }
-    }
-
-    fn conjunction<'a>(&'a self, parts: &[&'a Plan], universe: &RoaringBitmap) -> Channels<'a> {
-        let Some((first, rest)) = parts.split_first() else { return Cow::Borrowed(&self.everyone) };
-        let mut kept = narrow(self.resolve(first, universe), universe);
-        for part in rest {
-            if kept.is_empty() {
-                break;
-            }
-            kept = if let Plan::Not(inner) = part {
-                let dropped = self.resolve(inner, &kept);
-                difference(kept, &dropped)
-            } else {
-                let other = self.resolve(part, &kept);
-                intersection(kept, other)
-            };
-        }
-        kept
-    }
-
-    fn count_conjunction(&self, parts: &[&Plan]) -> u64 {
-        match parts {
-            [] => self.everyone.len(),
-            [only] => self.count(only),
-            [most @ .., last] => {
-                let kept = self.conjunction(most, &self.everyone);
+    /// Like [`Bound::resolve`], without making the last and largest set.
+    fn count(&self, everyone: &RoaringBitmap) -> u64 {
+        match &self.node {
+            Node::Everyone(everyone) => everyone.len(),
+            Node::Nobody => 0,
+            Node::Term(holders) => holders.len(),
+            Node::Set(set) => set.intersection_len(everyone),
+            Node::And(parts) => {
+                let Some((last, most)) = parts.split_last() else { return everyone.len() };
+                let kept = conjunction(most, everyone);
                 if kept.is_empty() {
                     0
-                } else if let Plan::Not(inner) = last {
-                    kept.difference_len(&self.resolve(inner, &kept))
+                } else if let Node::Not(inner) = &last.node {
+                    kept.difference_len(&inner.resolve(&kept))
                 } else {
-                    kept.intersection_len(&self.resolve(last, &kept))
+                    kept.intersection_len(&last.resolve(&kept))
                 }
             }
+            Node::Or(parts) => {
+                let Some((largest, others)) = parts.split_first() else { return 0 };
+                largest.resolve(everyone).union_len(&union(others, everyone))
+            }
+            Node::Not(inner) => everyone.len() - inner.count(everyone),
         }
     }
 
-    /// The answers of the parts of an `Or`, without the empty ones.
-    fn alternatives<'a>(&'a self, parts: &'a [Plan], universe: &RoaringBitmap) -> Vec<Channels<'a>> {
-        parts
-            .iter()
-            .map(|part| narrow(self.resolve(part, universe), universe))
-            .filter(|channels| !channels.is_empty())
-            .collect()
-    }
-
-    /// The order in which an `And` drops channels soonest. What is excluded comes last, when little is left of the
-    /// rest, and is subtracted: no complement is ever made there.
-    fn smallest_first<'a>(&self, parts: &'a [Plan]) -> Vec<&'a Plan> {
-        let mut ordered: Vec<&Plan> = parts.iter().collect();
-        ordered.sort_by_cached_key(|part| (matches!(part, Plan::Not(_)), self.at_most(part)));
-        ordered
-    }
-
-    /// An upper bound of a plan's count that costs next to nothing.
-    fn at_most(&self, plan: &Plan) -> u64 {
-        match plan {
-            Plan::Everyone | Plan::Not(_) => self.everyone.len(),
-            Plan::Nobody => 0,
-            Plan::Term(term) => self.terms.get(term).map_or(0, RoaringBitmap::len),
-            Plan::Set(set) => set.len(),
-            Plan::And(parts) => parts.iter().map(|part| self.at_most(part)).min().unwrap_or(self.everyone.len()),
-            Plan::Or(parts) => parts.iter().map(|part| self.at_most(part)).sum(),
+    /// Whether one channel of everyone is in it.
+    fn includes(&self, ordinal: u32) -> bool {
+        match &self.node {
+            Node::Everyone(_) => true,
+            Node::Nobody => false,
+            Node::Term(set) | Node::Set(set) => set.contains(ordinal),
+            Node::And(parts) => parts.iter().all(|part| part.includes(ordinal)),
+            Node::Or(parts) => parts.iter().any(|part| part.includes(ordinal)),
+            Node::Not(inner) => !inner.includes(ordinal),
         }
     }
 }
 
-fn narrow<'a>(channels: Channels<'a>, universe: &RoaringBitmap) -> Channels<'a> {
-    if channels.len() / WORTH_LOOKING_UP < universe.len() {
-        return channels;
+fn conjunction<'a>(parts: &[Bound<'a>], universe: &RoaringBitmap) -> Channels<'a> {
+    let Some((first, rest)) = parts.split_first() else { return Cow::Owned(universe.clone()) };
+    let mut kept = first.resolve(universe);
+    if kept.len() > universe.len() {
+        kept = intersection(kept, Cow::Borrowed(universe));
     }
-    Cow::Owned(universe.iter().filter(|ordinal| channels.contains(*ordinal)).collect())
+    for part in rest {
+        if kept.is_empty() {
+            break;
+        }
+        kept = if let Node::Not(inner) = &part.node {
+            let dropped = inner.resolve(&kept);
+            difference(kept, &dropped)
+        } else {
+            let other = part.resolve(&kept);
+            intersection(kept, other)
+        };
+    }
+    kept
 }
 
-fn intersection<'a>(left: Channels<'a>, right: Channels<'a>) -> Channels<'a> {
+fn union<'a>(parts: &[Bound<'a>], universe: &RoaringBitmap) -> Channels<'a> {
+    match parts {
+        [only] => only.resolve(universe),
+        several => {
+            let answers: Vec<_> = several.iter().map(|part| part.resolve(universe)).collect();
+            Cow::Owned(answers.iter().map(Cow::as_ref).union())
+        }
+    }
+}
+
+fn intersection<'a>(left: Channels<'a>, right: Channels<'_>) -> Channels<'a> {
     Cow::Owned(match (left, right) {
         (Cow::Owned(left), Cow::Owned(right)) => left & right,
-        (Cow::Owned(owned), Cow::Borrowed(borrowed)) | (Cow::Borrowed(borrowed), Cow::Owned(owned)) => owned & borrowed,
+        (Cow::Owned(owned), Cow::Borrowed(borrowed)) => owned & borrowed,
+        (Cow::Borrowed(borrowed), Cow::Owned(owned)) => owned & borrowed,
         (Cow::Borrowed(left), Cow::Borrowed(right)) => left & right,
     })
 }
@@ -150,8 +173,4 @@ fn difference<'a>(left: Channels<'a>, right: &RoaringBitmap) -> Channels<'a> {
         Cow::Owned(left) => left - right,
         Cow::Borrowed(left) => left - right,
     })
-}
-
-fn union(mut parts: Vec<Channels<'_>>) -> Channels<'_> {
-    if parts.len() > 1 { Cow::Owned(parts.iter().map(Cow::as_ref).union()) } else { parts.pop().unwrap_or_default() }
 }

@@ -1,12 +1,16 @@
 //! The index of one app: term → set of ordinals, kept current by the records of the app's log.
 
-use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use model::ids::{Offset, Ordinal, TermId};
 use model::term::TermsRecord;
+use roaring::RoaringBitmap;
 
+use crate::block::blocks;
 use crate::builder::Builder;
+use crate::codec::{self, CorruptBitmap};
+use crate::dictionary::Dictionary;
 use crate::segment::Segment;
 
 pub(crate) const UNPOISONED: &str = "no thread panics while it holds a lock of the index";
@@ -20,7 +24,9 @@ pub struct Index {
     pub(crate) dictionary: RwLock<Dictionary>,
     pub(crate) segments: RwLock<Vec<Arc<RwLock<Segment>>>>,
     /// Held while a record is applied, so that records are applied one after the other.
-    pub(crate) applied: Mutex<Offset>,
+    turn: Mutex<()>,
+    /// Written by who has the turn. Apart from it, because asking for the offset must not wait for a record.
+    offset: AtomicI64,
 }
 
 impl Index {
@@ -34,35 +40,56 @@ impl Index {
         Builder::default()
     }
 
-    /// Applies the record at an offset of the log. A record at or before [`Index::offset`] has been applied already
-    /// and changes nothing.
-    pub fn apply(&self, offset: Offset, record: &TermsRecord) {
-        let mut applied = self.applied();
-        if offset <= *applied {
-            return;
+    pub(crate) fn from_parts(dictionary: Dictionary, segments: Vec<Segment>, offset: Offset) -> Self {
+        Self {
+            dictionary: RwLock::new(dictionary),
+            segments: RwLock::new(segments.into_iter().map(|segment| Arc::new(RwLock::new(segment))).collect()),
+            turn: Mutex::default(),
+            offset: AtomicI64::new(offset.0),
         }
+    }
+
+    /// Applies the record at an offset of the log. A record at or before [`Index::offset`] has been applied already
+    /// and changes nothing; neither does one with a bitmap that cannot be read.
+    pub fn apply(&self, offset: Offset, record: &TermsRecord) -> Result<(), CorruptBitmap> {
+        let _turn = self.turn();
+        if offset <= self.offset() {
+            return Ok(());
+        }
+        let sets = record.sets.iter().map(|set| Ok((set.term, decode(&set.removed)?, decode(&set.added)?)));
+        let sets = sets.collect::<Result<Vec<_>, _>>()?;
+
         if !record.new_terms.is_empty() {
             let mut dictionary = self.dictionary.write().expect(UNPOISONED);
             for (term, group, tag) in &record.new_terms {
                 dictionary.name(*term, group, tag);
             }
         }
+        // Locked for one channel or one block at a time, so that a large record lets evaluations through.
         for change in &record.changes {
-            // Locked for one channel only, so that a large record lets evaluations through.
-            self.segment(change.ordinal).write().expect(UNPOISONED).change(change);
+            self.update(offset, change.ordinal, |segment| segment.change(change));
         }
-        *applied = offset;
+        for (term, removed, added) in sets {
+            for (block, channels) in blocks(&(removed - &added)) {
+                self.update(offset, block.first(), |segment| segment.remove_all(term, &channels));
+            }
+            for (block, channels) in blocks(&added) {
+                self.update(offset, block.first(), |segment| segment.add_all(term, &channels));
+            }
+        }
+        self.offset.store(offset.0, Ordering::Release);
+        Ok(())
     }
 
     /// Notes that the log has nothing more for the index up to an offset.
     pub fn advance(&self, offset: Offset) {
-        let mut applied = self.applied();
-        *applied = offset.max(*applied);
+        let _turn = self.turn();
+        self.offset.fetch_max(offset.0, Ordering::Release);
     }
 
     /// The last offset of the log that the answers of the index include.
     pub fn offset(&self) -> Offset {
-        *self.applied()
+        Offset(self.offset.load(Ordering::Acquire))
     }
 
     /// The number of a term; `None` when no channel has ever held it.
@@ -73,15 +100,13 @@ impl Index {
     /// The group and tag of a numbered term.
     pub fn name(&self, term: TermId) -> Option<(String, String)> {
         let dictionary = self.dictionary.read().expect(UNPOISONED);
-        let (group, tag) = dictionary.by_number.get(term.0 as usize)?.as_ref()?;
-        Some((group.to_string(), tag.to_string()))
+        let (group, tag) = dictionary.key(term)?;
+        Some((group.to_owned(), tag.to_owned()))
     }
 
     /// The tags of a group, in no order.
     pub fn tags(&self, group: &str) -> Vec<String> {
-        let dictionary = self.dictionary.read().expect(UNPOISONED);
-        let tags = dictionary.by_name.get(group).into_iter().flat_map(HashMap::keys);
-        tags.map(|tag| tag.to_string()).collect()
+        self.dictionary.read().expect(UNPOISONED).tags(group).map(str::to_owned).collect()
     }
 
     pub(crate) fn segments(&self) -> Vec<Arc<RwLock<Segment>>> {
@@ -100,34 +125,21 @@ impl Index {
         Arc::clone(&segments[position])
     }
 
-    fn applied(&self) -> MutexGuard<'_, Offset> {
-        self.applied.lock().expect(UNPOISONED)
+    /// Waits until no record is being applied, and keeps others from beginning.
+    pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().expect(UNPOISONED)
     }
-}
 
-/// The numbers of the terms and their names. A group and a tag are stored once, whichever way they are looked up.
-#[derive(Default)]
-pub(crate) struct Dictionary {
-    by_name: HashMap<Arc<str>, HashMap<Arc<str>, TermId>>,
-    by_number: Vec<Option<(Arc<str>, Arc<str>)>>,
-}
-
-impl Dictionary {
-    pub(crate) fn name(&mut self, term: TermId, group: &str, tag: &str) {
-        let group = match self.by_name.get_key_value(group) {
-            Some((group, _)) => Arc::clone(group),
-            None => Arc::from(group),
-        };
-        let tag: Arc<str> = Arc::from(tag);
-        let position = term.0 as usize;
-        if position >= self.by_number.len() {
-            self.by_number.resize(position + 1, None);
+    /// Changes the segment of an ordinal, unless it was loaded with the record at `offset`.
+    fn update(&self, offset: Offset, ordinal: Ordinal, change: impl FnOnce(&mut Segment)) {
+        let segment = self.segment(ordinal);
+        let mut segment = segment.write().expect(UNPOISONED);
+        if offset > segment.since {
+            change(&mut segment);
         }
-        self.by_number[position] = Some((Arc::clone(&group), Arc::clone(&tag)));
-        self.by_name.entry(group).or_default().insert(tag, term);
     }
+}
 
-    fn get(&self, group: &str, tag: &str) -> Option<TermId> {
-        self.by_name.get(group)?.get(tag).copied()
-    }
+fn decode(channels: &[u8]) -> Result<RoaringBitmap, CorruptBitmap> {
+    if channels.is_empty() { Ok(RoaringBitmap::new()) } else { codec::decode(channels) }
 }

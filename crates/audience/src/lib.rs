@@ -1,10 +1,14 @@
 //! Audiences as sets of channels: the index that knows them, the plans that combine them, the blocks that divide them.
-//! Pure computation: no input or output, no async.
+//! Pure computation: no input or output of its own, no async.
 
 pub mod block;
+mod bound;
 pub mod builder;
+mod bytes;
 pub mod codec;
+mod dictionary;
 mod eval;
 pub mod index;
 pub mod plan;
 mod segment;
+pub mod snapshot;

@@ -1,9 +1,11 @@
 //! One segment of the index: which of 2^20 consecutive ordinals hold which terms.
 
+mod stored;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use model::ids::{Ordinal, TermId};
+use model::ids::{Offset, Ordinal, TermId};
 use model::term::TermChange;
 use roaring::RoaringBitmap;
 
@@ -20,6 +22,8 @@ pub(crate) struct Segment {
     pub(crate) everyone: RoaringBitmap,
     /// How many terms each ordinal holds. `u16::MAX` stands for that many or more.
     held: Vec<u16>,
+    /// The segment was loaded with everything up to here, while the index as a whole may begin earlier.
+    pub(crate) since: Offset,
 }
 
 impl Segment {
@@ -38,10 +42,36 @@ impl Segment {
         }
     }
 
+    /// Adds a term to those of the channels that are part of everyone.
+    pub(crate) fn add_all(&mut self, term: TermId, channels: &RoaringBitmap) {
+        let mut gaining = channels & &self.everyone;
+        if gaining.is_empty() {
+            return;
+        }
+        let holders = self.terms.entry(term).or_default();
+        gaining -= &*holders;
+        *holders |= &gaining;
+        for ordinal in gaining {
+            self.gained(Ordinal(ordinal));
+        }
+    }
+
+    /// Takes a term from those of the channels that hold it.
+    pub(crate) fn remove_all(&mut self, term: TermId, channels: &RoaringBitmap) {
+        let Entry::Occupied(mut holders) = self.terms.entry(term) else { return };
+        let losing = holders.get() & channels;
+        *holders.get_mut() -= &losing;
+        if holders.get().is_empty() {
+            holders.remove();
+        }
+        for ordinal in losing {
+            self.lost(Ordinal(ordinal));
+        }
+    }
+
     fn add(&mut self, term: TermId, ordinal: Ordinal) {
         if self.terms.entry(term).or_default().insert(ordinal.0) {
-            let held = self.held(ordinal);
-            *held = held.saturating_add(1);
+            self.gained(ordinal);
             self.everyone.insert(ordinal.0);
         }
     }
@@ -54,6 +84,17 @@ impl Segment {
         if holders.get().is_empty() {
             holders.remove();
         }
+        self.lost(ordinal);
+    }
+
+    /// Counts a term that has been added to a channel.
+    fn gained(&mut self, ordinal: Ordinal) {
+        let held = self.held(ordinal);
+        *held = held.saturating_add(1);
+    }
+
+    /// Counts a term that has been taken from a channel.
+    fn lost(&mut self, ordinal: Ordinal) {
         let left = match *self.held(ordinal) {
             u16::MAX => self.recount(ordinal),
             held => held - 1,

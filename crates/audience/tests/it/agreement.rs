@@ -1,9 +1,10 @@
 //! Index and oracle give the same answers, however the index came to know its channels.
 
+use audience::codec::encode;
 use audience::index::Index;
 use audience::plan::Plan;
 use model::ids::{Offset, Ordinal, TermId};
-use model::term::{TermChange, TermsRecord};
+use model::term::{TermChange, TermSet, TermsRecord};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -15,15 +16,14 @@ proptest! {
 
     #[test]
     fn updates_and_questions_in_any_order(
-        rounds in vec((arbitrary::changes(), arbitrary::plan()), 1..24),
+        rounds in vec((arbitrary::record(), arbitrary::plan()), 1..24),
     ) {
         let (index, mut naive) = (Index::new(), Naive::default());
         let mut records = Vec::new();
-        for (changes, plan) in &rounds {
-            changes.iter().for_each(|change| naive.change(change));
-            let record = TermsRecord { new_terms: Vec::new(), changes: changes.clone() };
+        for (record, plan) in &rounds {
+            naive.apply(record);
             let offset = Offset(index.offset().0 + 3);
-            index.apply(offset, &record);
+            index.apply(offset, record).unwrap();
             prop_assert_eq!(index.offset(), offset);
             records.push((offset, record));
             agree(&index, &naive, plan)?;
@@ -32,8 +32,8 @@ proptest! {
         let rebuilt = rebuild(&naive, index.offset());
         // What was applied once is not applied again. Backwards, because replaying forwards would end where it began.
         for (offset, record) in records.iter().rev() {
-            index.apply(*offset, record);
-            rebuilt.apply(*offset, record);
+            index.apply(*offset, record).unwrap();
+            rebuilt.apply(*offset, record).unwrap();
         }
         for (_, plan) in &rounds {
             agree(&index, &naive, plan)?;
@@ -48,7 +48,7 @@ proptest! {
     #[test]
     fn popular_and_rare_terms(
         holders in vec((0..8_u32, 60_000..70_000_u32, 0..6_000_u32, 1..4_usize), 1..8),
-        changes in arbitrary::changes(),
+        update in arbitrary::record(),
         plans in vec(arbitrary::plan(), 6),
     ) {
         let mut naive = Naive::default();
@@ -59,17 +59,37 @@ proptest! {
         }
         let rebuilt = rebuild(&naive, Offset(7));
         let followed = Index::new();
-        let record = TermsRecord { new_terms: Vec::new(), changes: additions(&naive) };
-        followed.apply(Offset(7), &record);
+        let record = TermsRecord { changes: additions(&naive), ..TermsRecord::default() };
+        followed.apply(Offset(7), &record).unwrap();
+        naive.apply(&update);
         for index in [rebuilt, followed] {
-            let record = TermsRecord { new_terms: Vec::new(), changes: changes.clone() };
-            index.apply(Offset(8), &record);
-            let mut naive = Naive { channels: naive.channels.clone() };
-            changes.iter().for_each(|change| naive.change(change));
+            index.apply(Offset(8), &update).unwrap();
             for plan in &plans {
                 agree(&index, &naive, plan)?;
                 agree(&index, &naive, &among_few(plan))?;
             }
+        }
+    }
+
+    #[test]
+    fn a_set_brings_the_same_at_the_start_as_in_the_log(
+        changes in vec(arbitrary::changes(), 1..8),
+        term in 0..8_u32,
+        set in arbitrary::set(),
+        plans in vec(arbitrary::plan(), 6),
+    ) {
+        let mut naive = Naive::default();
+        changes.iter().flatten().for_each(|change| naive.change(change));
+        let mut builder = Index::builder();
+        builder.push_set(TermId(term), set.clone());
+        for change in additions(&naive) {
+            builder.push(change.ordinal, &change.added).unwrap();
+        }
+        let index = builder.finish(Offset(1));
+        let added = TermSet { term: TermId(term), added: encode(&set), removed: Vec::new() };
+        naive.apply(&TermsRecord { sets: vec![added], ..TermsRecord::default() });
+        for plan in &plans {
+            agree(&index, &naive, plan)?;
         }
     }
 }
@@ -82,7 +102,7 @@ fn among_few(plan: &Plan) -> Plan {
     Plan::And(vec![few, Plan::Or(vec![both, Plan::Not(Box::new(wide))])])
 }
 
-fn agree(index: &Index, naive: &Naive, plan: &Plan) -> Result<(), TestCaseError> {
+pub(crate) fn agree(index: &Index, naive: &Naive, plan: &Plan) -> Result<(), TestCaseError> {
     let expected = naive.resolve(plan);
     for plan in [plan.clone(), plan.clone().normalize()] {
         prop_assert_eq!(index.resolve(&plan).iter().collect::<Vec<_>>(), &expected[..], "{:?}", plan);

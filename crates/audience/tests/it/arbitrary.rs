@@ -1,8 +1,9 @@
-//! Random ordinals, plans and changes.
+//! Random ordinals, plans and log records.
 
+use audience::codec::encode;
 use audience::plan::Plan;
 use model::ids::{Ordinal, TermId};
-use model::term::TermChange;
+use model::term::{TermChange, TermSet, TermsRecord};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
@@ -63,4 +64,19 @@ pub(crate) fn changes() -> impl Strategy<Value = Vec<TermChange>> {
         removed: (0..HELD_TERMS).map(TermId).collect(),
     });
     vec(prop_oneof![4 => change, 1 => uninstall], 0..12)
+}
+
+fn bulk_change() -> impl Strategy<Value = TermSet> {
+    let bytes = || prop_oneof![1 => Just(Vec::new()), 4 => set().prop_map(|set| encode(&set))];
+    let term = (0..HELD_TERMS).prop_map(TermId);
+    (term, bytes(), bytes()).prop_map(|(term, added, removed)| TermSet { term, added, removed })
+}
+
+pub(crate) fn record() -> impl Strategy<Value = TermsRecord> {
+    let names = vec((0..HELD_TERMS).prop_map(|term| (TermId(term), "group".to_owned(), term.to_string())), 0..2);
+    (names, changes(), vec(bulk_change(), 0..3)).prop_map(|(new_terms, changes, sets)| TermsRecord {
+        new_terms,
+        changes,
+        sets,
+    })
 }

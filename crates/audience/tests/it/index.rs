@@ -3,14 +3,15 @@
 use std::thread;
 
 use audience::builder::OutOfOrder;
+use audience::codec::{CorruptBitmap, encode};
 use audience::index::Index;
 use audience::plan::Plan;
 use model::ids::{Offset, Ordinal, TermId};
-use model::term::{TermChange, TermsRecord};
+use model::term::{TermChange, TermSet, TermsRecord};
 
 fn change(ordinal: u32, added: &[TermId], removed: &[TermId]) -> TermsRecord {
     let change = TermChange { ordinal: Ordinal(ordinal), added: added.to_vec(), removed: removed.to_vec() };
-    TermsRecord { new_terms: Vec::new(), changes: vec![change] }
+    TermsRecord { changes: vec![change], ..TermsRecord::default() }
 }
 
 fn everyone(index: &Index) -> Vec<u32> {
@@ -24,10 +25,10 @@ fn terms_are_found_by_group_and_tag() {
     let index = builder.finish(Offset(4));
     let named = |term, group: &str, tag: &str| TermsRecord {
         new_terms: vec![(TermId(term), group.to_owned(), tag.to_owned())],
-        changes: Vec::new(),
+        ..TermsRecord::default()
     };
-    index.apply(Offset(5), &named(2, "loyalty", "news"));
-    index.apply(Offset(5), &named(3, "loyalty", "late"));
+    index.apply(Offset(5), &named(2, "loyalty", "news")).unwrap();
+    index.apply(Offset(5), &named(3, "loyalty", "late")).unwrap();
 
     assert_eq!(index.term("device", "news"), Some(TermId(1)));
     assert_eq!(index.term("loyalty", "news"), Some(TermId(2)));
@@ -39,10 +40,10 @@ fn terms_are_found_by_group_and_tag() {
 fn the_offset_never_goes_back() {
     let index = Index::new();
     assert_eq!(index.offset(), Offset(0));
-    index.apply(Offset(3), &change(1, &[TermId(1)], &[]));
+    index.apply(Offset(3), &change(1, &[TermId(1)], &[])).unwrap();
     index.advance(Offset(9));
     index.advance(Offset(5));
-    index.apply(Offset(9), &change(2, &[TermId(1)], &[]));
+    index.apply(Offset(9), &change(2, &[TermId(1)], &[])).unwrap();
     assert_eq!(index.offset(), Offset(9));
     assert_eq!(everyone(&index), [1]);
 }
@@ -54,7 +55,7 @@ fn a_channel_is_there_as_long_as_it_holds_a_term() {
     let mut offset = 0;
     let mut apply = |added: &[TermId], removed: &[TermId]| {
         offset += 1;
-        index.apply(Offset(offset), &change(u32::MAX, added, removed));
+        index.apply(Offset(offset), &change(u32::MAX, added, removed)).unwrap();
         everyone(&index).len()
     };
     assert_eq!(apply(&[a, a, b], &[]), 1);
@@ -69,16 +70,57 @@ fn a_channel_is_there_as_long_as_it_holds_a_term() {
 fn a_channel_may_hold_more_terms_than_its_counter_counts() {
     let many: Vec<TermId> = (0..70_000).map(TermId).collect();
     let followed = Index::new();
-    followed.apply(Offset(1), &change(5, &many, &[]));
+    followed.apply(Offset(1), &change(5, &many, &[])).unwrap();
     let mut builder = Index::builder();
     builder.push(Ordinal(5), &many).unwrap();
     for index in [followed, builder.finish(Offset(1))] {
         // Counted anew for each term above the limit, which is why only the last ones are tried.
-        index.apply(Offset(2), &change(5, &[], &many[69_997..]));
+        index.apply(Offset(2), &change(5, &[], &many[69_997..])).unwrap();
         assert_eq!(everyone(&index), [5]);
         assert_eq!(index.count(&Plan::Term(many[69_996])), 1);
         assert_eq!(index.count(&Plan::Term(many[69_997])), 0);
     }
+}
+
+#[test]
+fn a_list_does_not_bring_back_who_has_left() {
+    let (own, list) = (TermId(1), TermId(2));
+    let index = Index::new();
+    let mut record = change(1, &[own], &[]);
+    record.changes.push(TermChange { ordinal: Ordinal(2), added: vec![own], removed: Vec::new() });
+    index.apply(Offset(1), &record).unwrap();
+
+    // In one record, single channels change first.
+    let mut record = change(2, &[], &[own]);
+    record.sets = vec![TermSet { term: list, added: encode(&[1, 2, 3].into()), removed: Vec::new() }];
+    index.apply(Offset(2), &record).unwrap();
+    assert_eq!(index.resolve(&Plan::Term(list)), [1].into());
+    assert_eq!(everyone(&index), [1]);
+
+    // A list counts like any other term, so that leaving means losing it as well.
+    index.apply(Offset(3), &change(1, &[], &[own])).unwrap();
+    assert_eq!(everyone(&index), [1]);
+    let gone = TermSet { term: list, added: Vec::new(), removed: encode(&[1].into()) };
+    index.apply(Offset(4), &TermsRecord { sets: vec![gone], ..TermsRecord::default() }).unwrap();
+    assert!(everyone(&index).is_empty());
+}
+
+#[test]
+fn a_record_that_cannot_be_read_changes_nothing() {
+    let (own, list) = (TermId(1), TermId(2));
+    let index = Index::new();
+    index.apply(Offset(1), &change(1, &[own], &[])).unwrap();
+    let mut record = change(2, &[own], &[own]);
+    record.new_terms = vec![(list, "lists".to_owned(), "late".to_owned())];
+    record.sets = vec![
+        TermSet { term: list, added: encode(&[1].into()), removed: Vec::new() },
+        TermSet { term: list, added: Vec::new(), removed: vec![7] },
+    ];
+    assert!(matches!(index.apply(Offset(2), &record), Err(CorruptBitmap::Unreadable(_))));
+    assert_eq!(index.offset(), Offset(1));
+    assert_eq!(everyone(&index), [1]);
+    assert_eq!(index.count(&Plan::Term(list)), 0);
+    assert_eq!(index.term("lists", "late"), None);
 }
 
 #[test]
@@ -90,7 +132,7 @@ fn channels_are_built_in_ascending_order() {
     builder.push(Ordinal(8), &[]).unwrap();
     let index = builder.finish(Offset(1));
     assert_eq!(everyone(&index), [7]);
-    index.apply(Offset(2), &change(7, &[], &[TermId(1)]));
+    index.apply(Offset(2), &change(7, &[], &[TermId(1)])).unwrap();
     assert!(everyone(&index).is_empty());
 }
 
@@ -113,7 +155,7 @@ fn no_answer_shows_half_of_a_change() {
                 let swap =
                     |ordinal| TermChange { ordinal: Ordinal(ordinal), added: vec![added], removed: vec![removed] };
                 let changes = (0..CHANNELS).map(swap).collect();
-                index.apply(Offset(round), &TermsRecord { new_terms: Vec::new(), changes });
+                index.apply(Offset(round), &TermsRecord { changes, ..TermsRecord::default() }).unwrap();
             }
         });
         while !writer.is_finished() {

@@ -5,4 +5,5 @@ mod arbitrary;
 mod index;
 mod naive;
 mod plan;
+mod snapshot;
 mod storage;

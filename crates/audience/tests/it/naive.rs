@@ -2,17 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use audience::codec::decode;
 use audience::plan::Plan;
 use model::ids::{Ordinal, TermId};
-use model::term::TermChange;
+use model::term::{TermChange, TermSet, TermsRecord};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Naive {
     /// Never an empty set: a channel without terms is not there.
     pub(crate) channels: BTreeMap<Ordinal, BTreeSet<TermId>>,
 }
 
 impl Naive {
+    pub(crate) fn apply(&mut self, record: &TermsRecord) {
+        record.changes.iter().for_each(|change| self.change(change));
+        record.sets.iter().for_each(|set| self.change_many(set));
+    }
+
     pub(crate) fn change(&mut self, change: &TermChange) {
         let mut terms = self.channels.remove(&change.ordinal).unwrap_or_default();
         terms.retain(|term| !change.removed.contains(term));
@@ -20,6 +26,21 @@ impl Naive {
         if !terms.is_empty() {
             self.channels.insert(change.ordinal, terms);
         }
+    }
+
+    fn change_many(&mut self, set: &TermSet) {
+        let ordinals = |bytes: &[u8]| -> BTreeSet<Ordinal> {
+            if bytes.is_empty() { BTreeSet::new() } else { decode(bytes).unwrap().iter().map(Ordinal).collect() }
+        };
+        let (added, removed) = (ordinals(&set.added), ordinals(&set.removed));
+        for (ordinal, terms) in &mut self.channels {
+            if added.contains(ordinal) {
+                terms.insert(set.term);
+            } else if removed.contains(ordinal) {
+                terms.remove(&set.term);
+            }
+        }
+        self.channels.retain(|_, terms| !terms.is_empty());
     }
 
     pub(crate) fn resolve(&self, plan: &Plan) -> Vec<u32> {

@@ -1,0 +1,146 @@
+//! A plan bound to one segment: its terms replaced by the sets of their holders, the parts of each node in the order
+//! that decides soonest, and an estimate of what the two ways to evaluate it cost.
+
+use roaring::RoaringBitmap;
+
+use crate::plan::Plan;
+use crate::segment::Segment;
+
+/// What it takes to look one channel up in one set, relative to merging one member of a sorted list.
+const LOOKUP: f64 = 32.0;
+/// What the 2^16 ordinals of a container take at least, and when they are a bitmap rather than a sorted list.
+const CONTAINER: f64 = 64.0;
+const BITMAP_CONTAINER: f64 = 512.0;
+const CONTAINERS: u64 = 16;
+const MOST_IN_A_SORTED_LIST: u64 = 4096;
+
+pub(crate) struct Bound<'a> {
+    pub(crate) node: Node<'a>,
+    /// The expected part of everyone, from 0 to 1.
+    share: f64,
+    /// In how many sets a channel is expected to be looked up until it is decided.
+    lookups: f64,
+    /// What combining whole sets is expected to take.
+    work: f64,
+}
+
+/// In normal form: nothing but the root is `Everyone` or `Nobody`, and an `And` or `Or` has two parts or more.
+pub(crate) enum Node<'a> {
+    Everyone(&'a RoaringBitmap),
+    Nobody,
+    Term(&'a RoaringBitmap),
+    Set(&'a RoaringBitmap),
+    /// The rarest first. What is excluded comes last, when little is left of the rest, and is subtracted: no
+    /// complement is ever made there.
+    And(Vec<Bound<'a>>),
+    /// The most popular first.
+    Or(Vec<Bound<'a>>),
+    Not(Box<Bound<'a>>),
+}
+
+impl<'a> Bound<'a> {
+    pub(crate) fn new(plan: &'a Plan, segment: &'a Segment) -> Self {
+        let everyone = &segment.everyone;
+        match plan {
+            Plan::Everyone => Self::everyone(everyone),
+            Plan::Nobody => Self::nobody(),
+            Plan::Term(term) => match segment.terms.get(term) {
+                Some(holders) => Self::leaf(Node::Term(holders), holders.len(), everyone),
+                None => Self::nobody(),
+            },
+            Plan::Set(set) => match (everyone.min(), everyone.max()) {
+                (Some(first), Some(last)) => Self::leaf(Node::Set(set), set.range_cardinality(first..=last), everyone),
+                (None, _) | (_, None) => Self::nobody(),
+            },
+            Plan::And(parts) => Self::all_of(parts.iter().map(|part| Self::new(part, segment)), everyone),
+            Plan::Or(parts) => Self::any_of(parts.iter().map(|part| Self::new(part, segment)), everyone),
+            Plan::Not(inner) => Self::not(Self::new(inner, segment), everyone),
+        }
+    }
+
+    /// Whether to ask for each channel of a universe is cheaper than to combine sets.
+    pub(crate) fn is_worth_looking_up(&self, universe: &RoaringBitmap) -> bool {
+        universe.len() as f64 * self.lookups * LOOKUP < self.work
+    }
+
+    pub(crate) const fn work(&self) -> f64 {
+        self.work
+    }
+
+    fn everyone(everyone: &'a RoaringBitmap) -> Self {
+        Self { node: Node::Everyone(everyone), share: 1.0, lookups: 0.0, work: 0.0 }
+    }
+
+    fn nobody() -> Self {
+        Self { node: Node::Nobody, share: 0.0, lookups: 0.0, work: 0.0 }
+    }
+
+    fn leaf(node: Node<'a>, members: u64, everyone: &RoaringBitmap) -> Self {
+        if members == 0 {
+            return Self::nobody();
+        }
+        let work = if members > CONTAINERS * MOST_IN_A_SORTED_LIST {
+            CONTAINERS as f64 * BITMAP_CONTAINER
+        } else {
+            members.min(CONTAINERS) as f64 * CONTAINER + members as f64
+        };
+        Self { node, share: (members as f64 / everyone.len() as f64).min(1.0), lookups: 1.0, work }
+    }
+
+    fn all_of(parts: impl Iterator<Item = Self>, everyone: &'a RoaringBitmap) -> Self {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part.node {
+                Node::Everyone(_) => {}
+                Node::Nobody => return part,
+                Node::Term(_) | Node::Set(_) | Node::And(_) | Node::Or(_) | Node::Not(_) => kept.push(part),
+            }
+        }
+        let excluded = |part: &Self| matches!(part.node, Node::Not(_));
+        kept.sort_by(|a, b| excluded(a).cmp(&excluded(b)).then(a.share.total_cmp(&b.share)));
+        let (mut share, mut lookups, mut work) = (1.0, 0.0, 0.0);
+        for part in &kept {
+            let left = everyone.len() as f64 * share;
+            work += part.work.min(left * part.lookups * LOOKUP);
+            lookups += part.lookups * share;
+            share *= part.share;
+        }
+        Self::joined(kept, Self::everyone(everyone), |parts| Self { node: Node::And(parts), share, lookups, work })
+    }
+
+    fn any_of(parts: impl Iterator<Item = Self>, everyone: &'a RoaringBitmap) -> Self {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part.node {
+                Node::Everyone(_) => return Self::everyone(everyone),
+                Node::Nobody => {}
+                Node::Term(_) | Node::Set(_) | Node::And(_) | Node::Or(_) | Node::Not(_) => kept.push(part),
+            }
+        }
+        kept.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let (mut missing, mut lookups) = (1.0, 0.0);
+        for part in &kept {
+            lookups += part.lookups * missing;
+            missing *= 1.0 - part.share;
+        }
+        let work = kept.iter().map(|part| part.work).sum();
+        Self::joined(kept, Self::nobody(), |parts| Self { node: Node::Or(parts), share: 1.0 - missing, lookups, work })
+    }
+
+    fn not(inner: Self, everyone: &'a RoaringBitmap) -> Self {
+        match inner.node {
+            Node::Everyone(_) => Self::nobody(),
+            Node::Nobody => Self::everyone(everyone),
+            Node::Term(_) | Node::Set(_) | Node::And(_) | Node::Or(_) | Node::Not(_) => Self {
+                share: 1.0 - inner.share,
+                lookups: inner.lookups,
+                work: inner.work + CONTAINERS as f64 * BITMAP_CONTAINER,
+                node: Node::Not(Box::new(inner)),
+            },
+        }
+    }
+
+    fn joined(mut parts: Vec<Self>, none: Self, several: impl FnOnce(Vec<Self>) -> Self) -> Self {
+        if parts.len() > 1 { several(parts) } else { parts.pop().unwrap_or(none) }
+    }
+}

@@ -1,0 +1,111 @@
+//! Snapshots: an index as bytes, from which a start goes on instead of reading every channel.
+//!
+//! A snapshot is taken while records are applied. First come the names of the terms, then the segments one after the
+//! other, each as of some offset of the log. An index that is loaded stands at the smallest of them. Replaying the log
+//! from there gives the names again that came after, and a segment leaves out the records that it includes already.
+
+mod section;
+
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::sync::RwLock;
+
+use model::ids::{Offset, TermId};
+
+use crate::bytes::{put_number, put_text, take_number, take_text};
+use crate::dictionary::Dictionary;
+use crate::index::{Index, UNPOISONED};
+use crate::segment::Segment;
+use section::{Kind, SectionReader, SectionWriter};
+
+/// As many terms as are named in one section, so that the dictionary is neither locked for long nor copied as a whole.
+const NAMES_PER_SECTION: u32 = 1 << 14;
+
+/// Why a snapshot is refused. The index has to be built anew.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    #[error("the snapshot of the index cannot be read")]
+    Read(#[source] io::Error),
+    #[error("this is not a snapshot of an index")]
+    Foreign,
+    #[error("the snapshot of the index has version {0}, but only version {version} can be read", version = section::VERSION)]
+    Version(u8),
+    #[error("the snapshot of the index ends too early")]
+    Truncated,
+    #[error("the snapshot of the index is damaged: {0}")]
+    Damaged(&'static str),
+}
+
+impl Index {
+    /// Writes the index. Records can be applied meanwhile: each waits at most for one segment to be copied, and for
+    /// nothing that `out` does.
+    pub fn write_snapshot(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut sections = SectionWriter::begin(out)?;
+        let mut body = Vec::new();
+        let (offset, segments, terms) = {
+            let _turn = self.turn();
+            (self.offset(), self.segments(), self.dictionary.read().expect(UNPOISONED).numbers())
+        };
+        for first in terms.clone().step_by(NAMES_PER_SECTION as usize) {
+            body.clear();
+            let some = first..terms.end.min(first.saturating_add(NAMES_PER_SECTION));
+            put_names(&mut body, &self.dictionary.read().expect(UNPOISONED), some);
+            sections.section(Kind::Names, offset, &body)?;
+        }
+        for segment in segments {
+            body.clear();
+            let offset = self.copy_segment(&segment, &mut body);
+            sections.section(Kind::Segment, offset, &body)?;
+        }
+        sections.section(Kind::End, offset, &[])
+    }
+
+    /// Reads an index that [`Index::write_snapshot`] has written. Its answers are right once the records after
+    /// [`Index::offset`] have been applied to it.
+    pub fn read_snapshot(input: &mut impl Read) -> Result<Self, SnapshotError> {
+        let mut sections = SectionReader::begin(input)?;
+        let mut body = Vec::new();
+        let mut dictionary = Dictionary::default();
+        let mut segments = Vec::new();
+        loop {
+            let (kind, offset) = sections.section(&mut body)?;
+            match kind {
+                Kind::Names => take_names(&mut dictionary, &body)
+                    .ok_or(SnapshotError::Damaged("the names of the terms cannot be read"))?,
+                Kind::Segment => segments
+                    .push(Segment::read(&body, offset).ok_or(SnapshotError::Damaged("a segment cannot be read"))?),
+                // No segment was copied before the names, so that theirs is the smallest offset.
+                Kind::End => return Ok(Self::from_parts(dictionary, segments, offset)),
+            }
+        }
+    }
+
+    /// Copies a segment between two records, and gives the offset at which it stands.
+    fn copy_segment(&self, segment: &RwLock<Segment>, copy: &mut Vec<u8>) -> Offset {
+        let turn = self.turn();
+        let segment = segment.read().expect(UNPOISONED);
+        let offset = self.offset().max(segment.since);
+        // The next record may begin, and waits only when it concerns this segment.
+        drop(turn);
+        segment.write(copy);
+        offset
+    }
+}
+
+fn put_names(out: &mut Vec<u8>, dictionary: &Dictionary, terms: Range<u32>) {
+    for term in terms {
+        if let Some((group, tag)) = dictionary.key(TermId(term)) {
+            put_number(out, term);
+            put_text(out, group);
+            put_text(out, tag);
+        }
+    }
+}
+
+fn take_names(dictionary: &mut Dictionary, mut input: &[u8]) -> Option<()> {
+    while !input.is_empty() {
+        let term = TermId(take_number(&mut input)?);
+        dictionary.name(term, take_text(&mut input)?, take_text(&mut input)?);
+    }
+    Some(())
+}
