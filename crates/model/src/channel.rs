@@ -39,15 +39,10 @@ fn name_text(at: &At<'_>, most_chars: usize) -> Option<String> {
 }
 
 /// An object whose keys are the sender's own names.
-fn string_map<T>(
-    at: &At<'_>,
-    most_keys: usize,
-    read: impl FnMut(&At<'_>) -> Option<T>,
-) -> Option<BTreeMap<String, T>> {
+fn string_map<T>(at: &At<'_>, most_keys: usize, read: impl FnMut(&At<'_>) -> Option<T>) -> Option<BTreeMap<String, T>> {
     let map = at.object()?.into_map(0..=most_keys, read)?;
     match map.keys().find(|key| !(1..=limits::MAP_KEY_CHARS).contains(&key.chars().count())) {
         None => Some(map),
-        Some(key) => at
-            .invalid_key(key, format!("A key here has 1 to {} characters.", limits::MAP_KEY_CHARS)),
+        Some(key) => at.invalid_key(key, format!("A key here has 1 to {} characters.", limits::MAP_KEY_CHARS)),
     }
 }

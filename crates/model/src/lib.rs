@@ -2,8 +2,8 @@
 //! Pure: no input or output, no async, no SQL; time and randomness come in as arguments.
 
 pub mod app;
-pub mod event;
 pub mod channel;
+pub mod event;
 pub mod ids;
 pub mod json;
 pub mod limits;

@@ -29,10 +29,10 @@ mod rules;
 pub mod sms;
 pub mod style;
 pub mod template;
-pub mod web;
-pub mod wns;
 #[cfg(test)]
 mod tests;
+pub mod web;
+pub mod wns;
 
 use std::collections::BTreeMap;
 
@@ -113,9 +113,8 @@ impl Push {
         let in_app = fields.optional("in_app", InApp::parse);
         let options = fields.optional("options", Options::parse);
         let campaigns = fields.optional("campaigns", Campaigns::parse);
-        let localizations = fields.optional("localizations", |at| {
-            at.array(1..=limits::LOCALIZATIONS, Localization::parse)
-        });
+        let localizations =
+            fields.optional("localizations", |at| at.array(1..=limits::LOCALIZATIONS, Localization::parse));
         let global_attributes = fields.optional("global_attributes", parse_global_attributes);
         let message_type = fields.optional("message_type", MessageType::parse);
         let orchestration = fields.optional("orchestration", Orchestration::parse);
@@ -170,10 +169,7 @@ fn parse_global_attributes(at: &At<'_>) -> Option<BTreeMap<String, Value>> {
     let attributes = at.object()?.into_map(0..=usize::MAX, |at| Some(at.json().to_value()))?;
     for name in attributes.keys() {
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || name.starts_with("ua_") {
-            at.invalid_key::<()>(
-                name,
-                "The name of an attribute begins with a letter, and not with 'ua_'.",
-            );
+            at.invalid_key::<()>(name, "The name of an attribute begins with a letter, and not with 'ua_'.");
         }
     }
     Some(attributes)

@@ -25,11 +25,7 @@ const APP_VERSION_CHARS: usize = 128;
 /// One term for every property group that applies to the channel.
 pub fn property_terms(profile: &Profile) -> Vec<Term> {
     let mut terms = vec![
-        known_or(
-            "timezone",
-            time_zone::NO_TIME_ZONE,
-            profile.timezone.as_deref().and_then(time_zone::time_zone),
-        ),
+        known_or("timezone", time_zone::NO_TIME_ZONE, profile.timezone.as_deref().and_then(time_zone::time_zone)),
         known("ua_locale_language", profile.locale_language.as_deref().and_then(locale::language)),
         known("ua_locale_country", profile.locale_country.as_deref().and_then(locale::country)),
         flag("ua_opt_in", profile.opt_in),
@@ -46,11 +42,7 @@ pub fn property_terms(profile: &Profile) -> Vec<Term> {
             terms.extend(android_terms(profile));
         }
         DeviceType::Wns => terms.push(background(profile)),
-        DeviceType::Web
-        | DeviceType::Sms
-        | DeviceType::Mms
-        | DeviceType::Email
-        | DeviceType::Open(_) => {}
+        DeviceType::Web | DeviceType::Sms | DeviceType::Mms | DeviceType::Email | DeviceType::Open(_) => {}
     }
     terms
 }
@@ -73,9 +65,7 @@ pub fn reach_terms(profile: &Profile) -> Vec<Term> {
 /// The tag that a selector for a tag in a group means: the same, except for time zones that are written in another way.
 pub fn selected_tag(group: &TagGroup, tag: &Tag) -> Tag {
     match group.as_str() {
-        "timezone" => {
-            Tag::new(time_zone::selected_time_zone(tag.as_str())).unwrap_or_else(|_| tag.clone())
-        }
+        "timezone" => Tag::new(time_zone::selected_time_zone(tag.as_str())).unwrap_or_else(|_| tag.clone()),
         _ => tag.clone(),
     }
 }
@@ -84,20 +74,18 @@ fn ios_terms(profile: &Profile) -> [Term; 4] {
     [
         known("ua_ios_app_version", profile.app_version.as_deref().and_then(app_version)),
         known("ua_ios_sdk_version", sdk_version(profile, &versions::IOS_SDK)),
-        known(
-            "ua_ios_version",
-            profile.device_os.as_deref().and_then(|os| versions::tag(os, &versions::IOS)),
-        ),
+        known("ua_ios_version", profile.device_os.as_deref().and_then(|os| versions::tag(os, &versions::IOS))),
         known("ua_ios_model", profile.device_model.as_deref().and_then(models::model)),
     ]
 }
 
 fn android_terms(profile: &Profile) -> [Term; 3] {
     let tag = |version: &str| versions::tag(version, &versions::ANDROID);
-    let version =
-        profile.device_os.as_deref().and_then(tag).or_else(|| {
-            profile.android_api_version.and_then(versions::android_version).and_then(tag)
-        });
+    let version = profile
+        .device_os
+        .as_deref()
+        .and_then(tag)
+        .or_else(|| profile.android_api_version.and_then(versions::android_version).and_then(tag));
     [
         known("ua_android_app_version", profile.app_version.as_deref().and_then(app_version)),
         known("ua_android_sdk_version", sdk_version(profile, &versions::ANDROID_SDK)),
@@ -131,10 +119,7 @@ fn location(profile: &Profile) -> Option<Term> {
 }
 
 fn flag(group: &'static str, value: bool) -> Term {
-    Term::Tag {
-        group: TagGroup::fixed(group),
-        tag: Tag::fixed(if value { "true" } else { "false" }),
-    }
+    Term::Tag { group: TagGroup::fixed(group), tag: Tag::fixed(if value { "true" } else { "false" }) }
 }
 
 fn known(group: &'static str, value: Option<impl AsRef<str>>) -> Term {
@@ -142,8 +127,6 @@ fn known(group: &'static str, value: Option<impl AsRef<str>>) -> Term {
 }
 
 fn known_or(group: &'static str, sentinel: &'static str, value: Option<impl AsRef<str>>) -> Term {
-    let tag = value
-        .and_then(|value| Tag::new(value.as_ref()).ok())
-        .unwrap_or_else(|| Tag::fixed(sentinel));
+    let tag = value.and_then(|value| Tag::new(value.as_ref()).ok()).unwrap_or_else(|| Tag::fixed(sentinel));
     Term::Tag { group: TagGroup::fixed(group), tag }
 }

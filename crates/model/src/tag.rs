@@ -52,9 +52,7 @@ impl TagGroup {
             return Err("A tag group name must not contain control characters.");
         }
         if name.starts_with('@') {
-            return Err(
-                "A tag group name must not begin with '@', which marks the groups of the service itself.",
-            );
+            return Err("A tag group name must not begin with '@', which marks the groups of the service itself.");
         }
         Ok(Self(name.to_owned()))
     }

@@ -22,11 +22,7 @@ impl AndroidDetails {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let delivery_type = fields.required("delivery_type", |at| {
-            at.choice(&[
-                ("fcm", DeliveryType::Fcm),
-                ("hms", DeliveryType::Hms),
-                ("adm", DeliveryType::Adm),
-            ])
+            at.choice(&[("fcm", DeliveryType::Fcm), ("hms", DeliveryType::Hms), ("adm", DeliveryType::Adm)])
         });
         fields.finish();
         Some(Self { delivery_type: delivery_type? })

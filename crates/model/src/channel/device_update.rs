@@ -57,9 +57,7 @@ impl DeviceUpdate {
             }),
             carrier: Change::read(fields, "carrier", device_text),
             location_settings: Change::read(fields, "location_settings", At::boolean),
-            contact_id: Change::read(fields, "contact_id", |at| {
-                name_text(at, limits::DEVICE_HINT_CHARS)
-            }),
+            contact_id: Change::read(fields, "contact_id", |at| name_text(at, limits::DEVICE_HINT_CHARS)),
             permissions: Change::read(fields, "permissions", |at| {
                 string_map(at, limits::PERMISSIONS, PermissionStatus::parse)
             }),

@@ -90,9 +90,7 @@ impl QuietTime {
 
 impl TimeOfDay {
     pub fn new(text: &str) -> Result<Self, &'static str> {
-        let read = |two: &str| {
-            two.bytes().all(|b| b.is_ascii_digit()).then(|| two.parse::<u16>().ok()).flatten()
-        };
+        let read = |two: &str| two.bytes().all(|b| b.is_ascii_digit()).then(|| two.parse::<u16>().ok()).flatten();
         text.split_once(':')
             .filter(|(hours, minutes)| hours.len() == 2 && minutes.len() == 2)
             .and_then(|(hours, minutes)| Some((read(hours)?, read(minutes)?)))

@@ -65,23 +65,12 @@ impl OpenRegistration {
         }
         fields.finish();
         let OpenUpdate { platform, identifiers, old_address } = open?;
-        Some(Self {
-            platform,
-            address,
-            channel_id,
-            old_address,
-            opt_in: opt_in?,
-            identifiers,
-            locale,
-            tags,
-            set_tags,
-        })
+        Some(Self { platform, address, channel_id, old_address, opt_in: opt_in?, identifiers, locale, tags, set_tags })
     }
 
     /// The whole state of the channel after this registration. Applying it once more changes nothing.
     pub fn apply(&self, previous: Option<&Profile>) -> Profile {
-        let mut profile =
-            Profile::before_update(previous, &DeviceType::Open(self.platform.clone()));
+        let mut profile = Profile::before_update(previous, &DeviceType::Open(self.platform.clone()));
         profile.opt_in = self.opt_in;
         if self.address.is_some() {
             profile.address.clone_from(&self.address);
@@ -120,9 +109,7 @@ impl OpenUpdate {
         let mut fields = at.object()?;
         let platform = fields.required("open_platform_name", OpenPlatform::parse);
         let identifiers = fields.nullable("identifiers", |at| {
-            string_map(at, limits::OPEN_IDENTIFIERS, |at| {
-                at.text(0..=limits::OPEN_IDENTIFIER_VALUE_CHARS)
-            })
+            string_map(at, limits::OPEN_IDENTIFIERS, |at| at.text(0..=limits::OPEN_IDENTIFIER_VALUE_CHARS))
         });
         let old_address = fields.nullable("old_address", parse_address);
         fields.finish();

@@ -131,8 +131,7 @@ impl Profile {
 impl IdentityHints {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let mut hint =
-            |key: &str| fields.nullable(key, |at| super::name_text(at, limits::DEVICE_HINT_CHARS));
+        let mut hint = |key: &str| fields.nullable(key, |at| super::name_text(at, limits::DEVICE_HINT_CHARS));
         let hints = Self {
             user_id: hint("user_id"),
             device_id: hint("device_id"),
@@ -174,6 +173,5 @@ impl PermissionStatus {
 
 fn device_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DeviceType, D::Error> {
     let name = String::deserialize(deserializer)?;
-    DeviceType::from_name(&name)
-        .ok_or_else(|| serde::de::Error::custom(format!("'{name}' is not a device type")))
+    DeviceType::from_name(&name).ok_or_else(|| serde::de::Error::custom(format!("'{name}' is not a device type")))
 }

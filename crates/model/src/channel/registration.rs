@@ -47,9 +47,7 @@ impl Registration {
         let device_type = fields.required("device_type", parse_device_type);
         let opt_in = fields.optional("opt_in", At::boolean);
         let background = Change::read(&mut fields, "background", At::boolean);
-        let push_address = Change::read(&mut fields, "push_address", |at| {
-            name_text(at, limits::PUSH_ADDRESS_CHARS)
-        });
+        let push_address = Change::read(&mut fields, "push_address", |at| name_text(at, limits::PUSH_ADDRESS_CHARS));
         let alias = Change::read(&mut fields, "alias", |at| name_text(at, limits::ALIAS_CHARS));
         let named_user_id = Change::read(&mut fields, "named_user_id", NamedUserId::parse);
         let is_activity = fields.nullable("is_activity", At::boolean);
@@ -138,10 +136,7 @@ fn refuse_details_of_others(fields: &Fields<'_>, device_type: &DeviceType) {
     ];
     for (key, types) in details {
         if fields.has(key) && !types.contains(device_type) {
-            fields.at().invalid_key::<()>(
-                key,
-                format!("'{key}' is not allowed for a channel of type {device_type}."),
-            );
+            fields.at().invalid_key::<()>(key, format!("'{key}' is not allowed for a channel of type {device_type}."));
         }
     }
 }
@@ -163,10 +158,7 @@ impl TagsUpdate {
             let add = fields.nullable("add", tag_set).unwrap_or_default();
             let remove = fields.nullable("remove", tag_set).unwrap_or_default();
             if let Some(tag) = add.intersection(&remove).next() {
-                at.invalid_key::<()>(
-                    "remove",
-                    format!("The tag '{tag}' cannot be added and removed at once."),
-                );
+                at.invalid_key::<()>("remove", format!("The tag '{tag}' cannot be added and removed at once."));
             }
             fields.finish();
             Some((add, remove))

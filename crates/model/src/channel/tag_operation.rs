@@ -24,12 +24,8 @@ impl TagOperation {
         let remove = fields.optional("remove", parse_sets);
         let set = fields.optional("set", parse_sets);
         match [fields.has("add") || fields.has("remove"), fields.has("set")] {
-            [false, false] => {
-                fields.at().invalid("One of 'add', 'remove' and 'set' must be given.")
-            }
-            [true, true] => {
-                fields.at().invalid_key("set", "'set' cannot be combined with 'add' or 'remove'.")
-            }
+            [false, false] => fields.at().invalid("One of 'add', 'remove' and 'set' must be given."),
+            [true, true] => fields.at().invalid_key("set", "'set' cannot be combined with 'add' or 'remove'."),
             [false, true] => set.map(TagOperation::Set),
             [true, false] => {
                 let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
@@ -70,8 +66,7 @@ impl TagOperation {
 
 fn parse_sets(at: &At<'_>) -> Option<TagSets> {
     let mut fields = at.object()?;
-    let groups: Vec<_> =
-        fields.rest().into_iter().map(|(name, at)| parse_group(name, &at)).collect();
+    let groups: Vec<_> = fields.rest().into_iter().map(|(name, at)| parse_group(name, &at)).collect();
     groups.into_iter().collect()
 }
 

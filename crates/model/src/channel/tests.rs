@@ -49,20 +49,12 @@ fn bad_bodies_are_refused_with_the_path_to_blame() {
 
 #[test]
 fn all_problems_are_found_at_once() {
-    let body =
-        br#"{"channel":{"device_type":"x","opt_in":3,"tags":["",5],"ios":{"badge":-1}},"more":1}"#;
+    let body = br#"{"channel":{"device_type":"x","opt_in":3,"tags":["",5],"ios":{"badge":-1}},"more":1}"#;
     let problems = parse(body, Registration::parse).unwrap_err();
     let paths: Vec<_> = problems.iter().map(|problem| problem.path.as_str()).collect();
     assert_eq!(
         paths,
-        [
-            "channel.device_type",
-            "channel.opt_in",
-            "channel.tags[0]",
-            "channel.tags[1]",
-            "channel.ios.badge",
-            "more"
-        ]
+        ["channel.device_type", "channel.opt_in", "channel.tags[0]", "channel.tags[1]", "channel.ios.badge", "more"]
     );
 }
 
@@ -105,10 +97,7 @@ fn a_whole_ios_registration() {
 fn the_least_registration_of_every_device_type() {
     for device_type in ["ios", "android", "amazon", "web", "wns"] {
         let profile = registration(&json!({ "device_type": device_type })).apply(None);
-        assert_eq!(
-            serde_json::to_value(&profile).unwrap(),
-            json!({"device_type": device_type, "opt_in": false})
-        );
+        assert_eq!(serde_json::to_value(&profile).unwrap(), json!({"device_type": device_type, "opt_in": false}));
     }
 }
 
@@ -127,39 +116,24 @@ fn what_is_not_given_stays_and_null_clears() {
         "carrier": null, "android_api_version": null, "android": null, "permissions": null,
     }))
     .apply(Some(&first));
-    assert_eq!(
-        serde_json::to_value(&cleared).unwrap(),
-        json!({"device_type": "android", "opt_in": false})
-    );
+    assert_eq!(serde_json::to_value(&cleared).unwrap(), json!({"device_type": "android", "opt_in": false}));
 
     let other_type = registration(&json!({"device_type": "ios"})).apply(Some(&first));
-    assert_eq!(
-        serde_json::to_value(&other_type).unwrap(),
-        json!({"device_type": "ios", "opt_in": false})
-    );
+    assert_eq!(serde_json::to_value(&other_type).unwrap(), json!({"device_type": "ios", "opt_in": false}));
 }
 
 #[test]
 fn a_quiet_time_that_is_left_out_has_been_switched_off() {
-    let ios =
-        |details: serde_json::Value| registration(&json!({"device_type": "ios", "ios": details}));
-    let first = ios(
-        json!({"badge": 1, "quiettime": {"start": "22:00", "end": "07:00"}, "tz": "UTC", "time_sensitive": true}),
-    );
+    let ios = |details: serde_json::Value| registration(&json!({"device_type": "ios", "ios": details}));
+    let first =
+        ios(json!({"badge": 1, "quiettime": {"start": "22:00", "end": "07:00"}, "tz": "UTC", "time_sensitive": true}));
     let first = first.apply(None);
     assert_eq!(first.ios.as_ref().unwrap().quiet_time.unwrap().start.minutes(), 22 * 60);
     let kept = registration(&json!({"device_type": "ios", "opt_in": true})).apply(Some(&first));
     assert_eq!(kept.ios, first.ios);
-    for off in [
-        json!({}),
-        json!({"quiettime": null, "tz": null}),
-        json!({"quiettime": {"start": null, "end": null}}),
-    ] {
+    for off in [json!({}), json!({"quiettime": null, "tz": null}), json!({"quiettime": {"start": null, "end": null}})] {
         let after = ios(off).apply(Some(&first)).ios.unwrap();
-        assert_eq!(
-            after,
-            IosDetails { badge: Some(1), time_sensitive: Some(true), ..IosDetails::default() }
-        );
+        assert_eq!(after, IosDetails { badge: Some(1), time_sensitive: Some(true), ..IosDetails::default() });
     }
 }
 
@@ -175,13 +149,9 @@ fn both_forms_of_a_web_subscription() {
     ] {
         let web = json!({"subscription": subscription, "user_agent_string": "Browser/1"});
         let profile = registration(&json!({"device_type": "web", "web": web})).apply(None);
-        let details = WebDetails {
-            subscription: Some(wanted.clone()),
-            user_agent_string: Some("Browser/1".into()),
-        };
+        let details = WebDetails { subscription: Some(wanted.clone()), user_agent_string: Some("Browser/1".into()) };
         assert_eq!(profile.web, Some(details));
-        let update =
-            registration(&json!({"device_type": "web", "web": {"user_agent_string": "Browser/2"}}));
+        let update = registration(&json!({"device_type": "web", "web": {"user_agent_string": "Browser/2"}}));
         assert_eq!(update.apply(Some(&profile)).web.unwrap().subscription, Some(wanted.clone()));
     }
 }
@@ -235,17 +205,11 @@ fn an_open_registration_creates_and_updates() {
     let renamed = open(&json!({
         "address": "newer", "open": {"open_platform_name": "fridge", "identifiers": {"a": "b"}, "old_address": "new"},
     }));
-    assert_eq!(
-        (renamed.address.as_deref(), renamed.old_address.as_deref()),
-        (Some("newer"), Some("new"))
-    );
+    assert_eq!((renamed.address.as_deref(), renamed.old_address.as_deref()), (Some("newer"), Some("new")));
     let renamed = renamed.apply(Some(&first));
     assert_eq!(renamed.address.as_deref(), Some("newer"));
     assert_eq!(renamed.timezone, first.timezone);
-    assert_eq!(
-        renamed.open.unwrap().identifiers,
-        BTreeMap::from([("a".to_owned(), "b".to_owned())])
-    );
+    assert_eq!(renamed.open.unwrap().identifiers, BTreeMap::from([("a".to_owned(), "b".to_owned())]));
 
     let id = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
     let by_id = open(&json!({"opt_in": false, "address": null, "channel_id": id}));
@@ -271,27 +235,21 @@ fn which_tags_an_open_registration_leaves() {
 
 #[test]
 fn uninstalls_are_one_or_many() {
-    let one = |device_type: &str| json!({"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": device_type});
+    let one =
+        |device_type: &str| json!({"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": device_type});
     let single = read(&one("ios"), Uninstalls::parse);
     assert_eq!(single, read(&json!([one("ios")]), Uninstalls::parse));
     assert_eq!(read(&json!(vec![one("ios"); 1000]), Uninstalls::parse).0.len(), 1000);
 
     let fridge = crate::platform::DeviceType::from_name("open::fridge").unwrap();
-    for (word, is_fridge) in
-        [("open", true), ("open::fridge", true), ("open::oven", false), ("android", false)]
-    {
-        assert_eq!(
-            read(&one(word), Uninstalls::parse).0[0].device_type.matches(&fridge),
-            is_fridge,
-            "{word}"
-        );
+    for (word, is_fridge) in [("open", true), ("open::fridge", true), ("open::oven", false), ("android", false)] {
+        assert_eq!(read(&one(word), Uninstalls::parse).0[0].device_type.matches(&fridge), is_fridge, "{word}");
     }
 }
 
 #[test]
 fn an_open_channel_is_named_by_its_address() {
-    let body =
-        json!({"audience": {"address": "a", "open_platform_name": "fridge"}, "set": {"g": "t"}});
+    let body = json!({"audience": {"address": "a", "open_platform_name": "fridge"}, "set": {"g": "t"}});
     let OpenTags { audience, operation } = read(&body, OpenTags::parse);
     assert_eq!((audience.address.as_str(), audience.platform.as_str()), ("a", "fridge"));
     assert!(matches!(operation, TagOperation::Set(sets) if sets.len() == 1));
@@ -301,11 +259,7 @@ fn an_open_channel_is_named_by_its_address() {
 fn groups_of_device_properties_are_found() {
     let groups = |operation: serde_json::Value| {
         let operation = read(&operation, |at| TagOperation::read(&mut at.object()?));
-        operation
-            .read_only_groups()
-            .into_iter()
-            .map(|group| group.as_str().to_owned())
-            .collect::<Vec<_>>()
+        operation.read_only_groups().into_iter().map(|group| group.as_str().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(
         groups(json!({"add": {"ua_opt_in": "true", "x": "y"}, "remove": {"timezone": "UTC"}})),

@@ -35,9 +35,8 @@ impl WebUpdate {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let subscription = Change::read(&mut fields, "subscription", WebSubscription::parse);
-        let user_agent_string = Change::read(&mut fields, "user_agent_string", |at| {
-            at.text(0..=limits::USER_AGENT_CHARS)
-        });
+        let user_agent_string =
+            Change::read(&mut fields, "user_agent_string", |at| at.text(0..=limits::USER_AGENT_CHARS));
         fields.finish();
         Some(Self { subscription, user_agent_string })
     }
@@ -67,14 +66,9 @@ impl WebSubscription {
 
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let p256dh = fields.required("p256dh", |at| {
-            base64url(
-                at,
-                |bytes| bytes.len() == 65 && bytes[0] == 4,
-                "the 65 bytes of a point on the curve P-256",
-            )
+            base64url(at, |bytes| bytes.len() == 65 && bytes[0] == 4, "the 65 bytes of a point on the curve P-256")
         });
-        let auth =
-            fields.required("auth", |at| base64url(at, |bytes| bytes.len() == 16, "16 bytes"));
+        let auth = fields.required("auth", |at| base64url(at, |bytes| bytes.len() == 16, "16 bytes"));
         Some(Self { p256dh: p256dh?, auth: auth? })
     }
 }
@@ -83,9 +77,7 @@ impl WebSubscription {
 fn base64url(at: &At<'_>, is_right: impl FnOnce(&[u8]) -> bool, wanted: &str) -> Option<String> {
     const LENIENT: GeneralPurpose = GeneralPurpose::new(
         &URL_SAFE,
-        GeneralPurposeConfig::new()
-            .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-            .with_encode_padding(false),
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent).with_encode_padding(false),
     );
     match LENIENT.decode(at.string()?) {
         Ok(bytes) if is_right(&bytes) => Some(LENIENT.encode(bytes)),

@@ -68,21 +68,13 @@ impl<'a> At<'a> {
 
     /// Notes a problem with this value. Returns `None`, so that a parse function can end with it.
     pub fn invalid<T>(&self, message: impl Into<String>) -> Option<T> {
-        self.sink.note(Problem {
-            path: self.path.clone(),
-            message: message.into(),
-            kind: ProblemKind::Invalid,
-        });
+        self.sink.note(Problem { path: self.path.clone(), message: message.into(), kind: ProblemKind::Invalid });
         None
     }
 
     /// Notes a problem with a key of this object.
     pub fn invalid_key<T>(&self, key: &str, message: impl Into<String>) -> Option<T> {
-        self.sink.note(Problem {
-            path: self.child_path(key),
-            message: message.into(),
-            kind: ProblemKind::Invalid,
-        });
+        self.sink.note(Problem { path: self.child_path(key), message: message.into(), kind: ProblemKind::Invalid });
         None
     }
 
@@ -96,9 +88,10 @@ impl<'a> At<'a> {
     /// Whether nothing is wrong here or below so far: rules across several keys make sense only then.
     pub fn is_clean(&self) -> bool {
         let is_here = |problem: &Problem| {
-            problem.path.strip_prefix(&self.path).is_some_and(|rest| {
-                self.path.is_empty() || rest.is_empty() || rest.starts_with(['.', '['])
-            })
+            problem
+                .path
+                .strip_prefix(&self.path)
+                .is_some_and(|rest| self.path.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
         };
         !self.sink.0.borrow().iter().any(is_here)
     }
@@ -131,15 +124,10 @@ impl<'a> At<'a> {
         if n_chars < *length.start() {
             return match length.start() {
                 1 => self.invalid("This must not be empty."),
-                least => self.invalid(format!(
-                    "This must have at least {least} characters; it has {n_chars}."
-                )),
+                least => self.invalid(format!("This must have at least {least} characters; it has {n_chars}.")),
             };
         }
-        self.invalid(format!(
-            "This must have at most {} characters; it has {n_chars}.",
-            length.end()
-        ))
+        self.invalid(format!("This must have at most {} characters; it has {n_chars}.", length.end()))
     }
 
     /// Any string, owned. Empty strings are fine.
@@ -159,11 +147,7 @@ impl<'a> At<'a> {
         match number.as_i64() {
             Some(value) if range.contains(&value) => Some(value),
             _ if number.is_f64() => self.invalid(format!("This must be an integer, not {number}.")),
-            _ => self.invalid(format!(
-                "This must be between {} and {}, not {number}.",
-                range.start(),
-                range.end()
-            )),
+            _ => self.invalid(format!("This must be between {} and {}, not {number}.", range.start(), range.end())),
         }
     }
 
@@ -171,11 +155,7 @@ impl<'a> At<'a> {
         let Json::Number(number) = self.json else { return self.wrong_type("a number") };
         match number.as_f64() {
             Some(value) if range.contains(&value) => Some(value),
-            _ => self.invalid(format!(
-                "This must be between {} and {}, not {number}.",
-                range.start(),
-                range.end()
-            )),
+            _ => self.invalid(format!("This must be between {} and {}, not {number}.", range.start(), range.end())),
         }
     }
 
@@ -186,10 +166,7 @@ impl<'a> At<'a> {
             Some((_, value)) => Some(*value),
             None => {
                 let known: Vec<_> = words.iter().map(|(word, _)| format!("'{word}'")).collect();
-                self.invalid(format!(
-                    "'{text}' is not known here; use one of {}.",
-                    known.join(", ")
-                ))
+                self.invalid(format!("'{text}' is not known here; use one of {}.", known.join(", ")))
             }
         }
     }

@@ -71,8 +71,7 @@ fn groups_that_apply_to_a_channel_of_which_nothing_is_known() {
         ("open::fridge", everywhere.to_vec()),
     ];
     for (device_type, wanted) in cases {
-        let wanted =
-            wanted.into_iter().map(|(group, tag)| (group.to_owned(), tag.to_owned())).collect();
+        let wanted = wanted.into_iter().map(|(group, tag)| (group.to_owned(), tag.to_owned())).collect();
         assert_eq!(tags(&profile(device_type)), wanted, "{device_type}");
     }
 }
@@ -133,9 +132,7 @@ fn location_is_told_by_sdk_6_and_later() {
 
 #[test]
 fn app_versions_are_sanitized() {
-    let version = |text: &str| {
-        tag_of("amazon", "ua_android_app_version", |device| device.app_version = some(text))
-    };
+    let version = |text: &str| tag_of("amazon", "ua_android_app_version", |device| device.app_version = some(text));
     assert_eq!(version("1.0-rc.1+7"), some("1.0-rc.1+7"));
     assert_eq!(version(" \t1.0\n"), some("1.0"));
     assert_eq!(version("1\u{0}.\u{7f}0"), some("1.0"));
@@ -148,9 +145,7 @@ fn app_versions_are_sanitized() {
 
 #[test]
 fn locales_are_codes_of_the_standards() {
-    let language = |text: &str| {
-        tag_of("web", "ua_locale_language", |device| device.locale_language = some(text))
-    };
+    let language = |text: &str| tag_of("web", "ua_locale_language", |device| device.locale_language = some(text));
     for code in LANGUAGES {
         assert_eq!(language(code), some(code));
         assert_eq!(language(&code.to_uppercase()), some(code));
@@ -162,9 +157,7 @@ fn locales_are_codes_of_the_standards() {
         assert_eq!(language(text), some("Unknown"), "{text}");
     }
 
-    let country = |text: &str| {
-        tag_of("open::fridge", "ua_locale_country", |device| device.locale_country = some(text))
-    };
+    let country = |text: &str| tag_of("open::fridge", "ua_locale_country", |device| device.locale_country = some(text));
     for code in COUNTRIES {
         assert_eq!(country(code), some(code));
         assert_eq!(country(&code.to_lowercase()), some(code));

@@ -29,11 +29,8 @@ impl Version {
 pub(super) fn tag(text: &str, known: &[Line]) -> Option<String> {
     let version = Version::parse(text)?;
     let Version { major, minor, patch } = version;
-    let is_released = known
-        .iter()
-        .any(|line| (line.0, line.1) == (major, minor) && (line.2..=line.3).contains(&patch));
-    let is_later =
-        known.iter().all(|line| version > Version { major: line.0, minor: line.1, patch: line.3 });
+    let is_released = known.iter().any(|line| (line.0, line.1) == (major, minor) && (line.2..=line.3).contains(&patch));
+    let is_later = known.iter().all(|line| version > Version { major: line.0, minor: line.1, patch: line.3 });
     (is_released || is_later).then(|| format!("{major}.{minor}.X"))
 }
 
@@ -126,7 +123,7 @@ pub(super) const ANDROID: [Line; 16] = [
 
 /// The first is API level 1. Level 20 was for watches, level 32 for large screens.
 const ANDROID_API_LEVELS: [&str; 36] = [
-    "1.0", "1.1", "1.5", "1.6", "2.0", "2.0.1", "2.1", "2.2", "2.3", "2.3.3", "3.0", "3.1", "3.2",
-    "4.0", "4.0.3", "4.1", "4.2", "4.3", "4.4", "4.4", "5.0", "5.1", "6.0", "7.0", "7.1", "8.0",
-    "8.1", "9", "10", "11", "12", "12", "13", "14", "15", "16",
+    "1.0", "1.1", "1.5", "1.6", "2.0", "2.0.1", "2.1", "2.2", "2.3", "2.3.3", "3.0", "3.1", "3.2", "4.0", "4.0.3",
+    "4.1", "4.2", "4.3", "4.4", "4.4", "5.0", "5.1", "6.0", "7.0", "7.1", "8.0", "8.1", "9", "10", "11", "12", "12",
+    "13", "14", "15", "16",
 ];

@@ -17,9 +17,7 @@ fn sets() -> impl Strategy<Value = BTreeMap<String, Vec<String>>> {
 }
 
 fn pairs(sets: &BTreeMap<String, Vec<String>>) -> Pairs {
-    sets.iter()
-        .flat_map(|(group, tags)| tags.iter().map(|tag| (group.clone(), tag.clone())))
-        .collect()
+    sets.iter().flat_map(|(group, tags)| tags.iter().map(|tag| (group.clone(), tag.clone()))).collect()
 }
 
 fn tag_sets(pairs: &Pairs) -> TagSets {
@@ -31,10 +29,7 @@ fn tag_sets(pairs: &Pairs) -> TagSets {
 }
 
 /// Some keys of a registration, each with a value, as `null` or not at all.
-fn channel(
-    device_type: &'static str,
-    values: Vec<(&'static str, Value)>,
-) -> impl Strategy<Value = Value> {
+fn channel(device_type: &'static str, values: Vec<(&'static str, Value)>) -> impl Strategy<Value = Value> {
     let n_values = values.len();
     proptest::collection::vec(0..3_u8, n_values).prop_map(move |choices| {
         let mut channel = json!({ "device_type": device_type });

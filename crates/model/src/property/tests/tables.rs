@@ -101,17 +101,14 @@ fn other_time_zones_count_as_the_nearest() {
 
 #[test]
 fn time_zones_nobody_knows_have_a_sentinel() {
-    for name in
-        ["", " ", "Mars/Olympus", "Europe", "Factory", "Unknown", "America/Chicago (Central)", "#"]
-    {
+    for name in ["", " ", "Mars/Olympus", "Europe", "Factory", "Unknown", "America/Chicago (Central)", "#"] {
         assert_eq!(time_zone_of(name), "NO_TIME_ZONE", "{name}");
     }
 }
 
 #[test]
 fn the_table_of_time_zones_is_whole() {
-    let rows: Vec<_> =
-        include_str!("../time_zones.tsv").lines().filter(|line| !line.starts_with('#')).collect();
+    let rows: Vec<_> = include_str!("../time_zones.tsv").lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(rows.len(), 598);
     let mut unused: std::collections::BTreeSet<_> = TIME_ZONES.into();
     for row in rows {
@@ -143,29 +140,18 @@ fn version_groups() -> [(&'static str, &'static str, Set, Table); 6] {
 #[test]
 fn released_versions_have_tags_from_the_first_to_the_last() {
     for (device_type, group, set, table) in version_groups() {
-        let tag =
-            |version: &str| tag_of(device_type, group, |device| set(device, version)).unwrap();
+        let tag = |version: &str| tag_of(device_type, group, |device| set(device, version)).unwrap();
         for (i, (wanted, first, last)) in table.iter().enumerate() {
             assert_eq!(tag(first), *wanted, "{group} {first}");
             assert_eq!(tag(last), *wanted, "{group} {last}");
             assert_eq!(tag(&format!(" {last}-beta2 ")), *wanted, "{group} {last} beta");
             let minor = wanted.trim_end_matches(".X");
-            let patch = |version: &str| {
-                version[minor.len()..].trim_start_matches('.').parse::<u32>().unwrap_or(0)
-            };
+            let patch = |version: &str| version[minor.len()..].trim_start_matches('.').parse::<u32>().unwrap_or(0);
             let after = tag(&format!("{minor}.{}", patch(last) + 1));
             // Only behind the last row is there room for releases the table cannot know.
-            assert_eq!(
-                after,
-                if i + 1 == table.len() { wanted } else { "Unknown" },
-                "{group} after {last}"
-            );
+            assert_eq!(after, if i + 1 == table.len() { wanted } else { "Unknown" }, "{group} after {last}");
             if patch(first) > 0 {
-                assert_eq!(
-                    tag(&format!("{minor}.{}", patch(first) - 1)),
-                    "Unknown",
-                    "{group} before {first}"
-                );
+                assert_eq!(tag(&format!("{minor}.{}", patch(first) - 1)), "Unknown", "{group} before {first}");
             }
         }
     }
@@ -183,11 +169,7 @@ fn later_versions_have_tags_of_the_same_form() {
             ("19.0.0-alpha+7", "19.0.X"),
             ("010.02.3", "10.2.X"),
         ] {
-            assert_eq!(
-                tag_of(device_type, group, |device| set(device, version)).unwrap(),
-                wanted,
-                "{group} {version}"
-            );
+            assert_eq!(tag_of(device_type, group, |device| set(device, version)).unwrap(), wanted, "{group} {version}");
         }
     }
 }
@@ -232,10 +214,10 @@ fn api_levels_stand_for_versions_of_android() {
         .unwrap()
     };
     let wanted = [
-        "Unknown", "Unknown", "1.5.X", "1.6.X", "2.0.X", "2.0.X", "2.1.X", "2.2.X", "2.3.X",
-        "2.3.X", "3.0.X", "3.1.X", "3.2.X", "4.0.X", "4.0.X", "4.1.X", "4.2.X", "4.3.X", "4.4.X",
-        "4.4.X", "5.0.X", "5.1.X", "6.0.X", "7.0.X", "7.1.X", "8.0.X", "8.1.X", "9.0.X", "10.0.X",
-        "11.0.X", "12.0.X", "12.0.X", "13.0.X", "14.0.X", "15.0.X", "16.0.X",
+        "Unknown", "Unknown", "1.5.X", "1.6.X", "2.0.X", "2.0.X", "2.1.X", "2.2.X", "2.3.X", "2.3.X", "3.0.X", "3.1.X",
+        "3.2.X", "4.0.X", "4.0.X", "4.1.X", "4.2.X", "4.3.X", "4.4.X", "4.4.X", "5.0.X", "5.1.X", "6.0.X", "7.0.X",
+        "7.1.X", "8.0.X", "8.1.X", "9.0.X", "10.0.X", "11.0.X", "12.0.X", "12.0.X", "13.0.X", "14.0.X", "15.0.X",
+        "16.0.X",
     ];
     for (level, wanted) in (1..).zip(wanted) {
         assert_eq!(tag(level, None), wanted, "level {level}");
@@ -244,17 +226,12 @@ fn api_levels_stand_for_versions_of_android() {
     assert_eq!(tag(0, None), "Unknown");
     assert_eq!(tag(34, Some("5.1.1")), "5.1.X");
     assert_eq!(tag(34, Some("Upside Down Cake")), "14.0.X");
-    assert_eq!(
-        tag_of("ios", "ua_ios_version", |device| device.android_api_version = Some(34)),
-        some("Unknown")
-    );
+    assert_eq!(tag_of("ios", "ua_ios_version", |device| device.android_api_version = Some(34)), some("Unknown"));
 }
 
 #[test]
 fn models_are_their_identifiers() {
-    let tag = |model: &str| {
-        tag_of("ios", "ua_ios_model", |device| device.device_model = some(model)).unwrap()
-    };
+    let tag = |model: &str| tag_of("ios", "ua_ios_model", |device| device.device_model = some(model)).unwrap();
     assert_eq!(IOS_MODELS.len(), 46);
     for (identifier, name) in IOS_MODELS {
         assert_eq!(tag(identifier), identifier);
@@ -265,19 +242,9 @@ fn models_are_their_identifiers() {
         assert_eq!(ios_model_name(identifier), None);
     }
     let endless = format!("iPhone{},1", "1".repeat(130));
-    for text in [
-        "",
-        "iPhone",
-        "iPhone 6",
-        "iPhone7",
-        "iPhone7,",
-        "7,2",
-        ",",
-        "iPhone,2",
-        "iPhone7,2,1",
-        "i386 ",
-        &endless,
-    ] {
+    for text in
+        ["", "iPhone", "iPhone 6", "iPhone7", "iPhone7,", "7,2", ",", "iPhone,2", "iPhone7,2,1", "i386 ", &endless]
+    {
         assert_eq!(tag(text), "Unknown", "{text}");
     }
 }
