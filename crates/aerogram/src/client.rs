@@ -34,13 +34,6 @@ pub(crate) struct Reply(Bytes);
 #[derive(Deserialize)]
 struct ErrorBody {
     error: String,
-    details: Option<ErrorDetails>,
-}
-
-#[derive(Deserialize)]
-struct ErrorDetails {
-    error: Option<String>,
-    path: Option<String>,
 }
 
 impl Client {
@@ -179,15 +172,10 @@ async fn collect(mut body: Streaming) -> Result<Bytes> {
 }
 
 fn refusal(status: StatusCode, body: &[u8]) -> String {
-    let Ok(ErrorBody { error, details }) = serde_json::from_slice(body) else {
-        return format!("The server answered {status}: {}", String::from_utf8_lossy(body).trim());
-    };
-    let detail = details.and_then(|ErrorDetails { error, path }| match (error, path) {
-        (Some(error), Some(path)) if !path.is_empty() => Some(format!(" At {path}: {error}")),
-        (Some(error), _) => Some(format!(" {error}")),
-        (None, _) => None,
-    });
-    format!("The server answered {status}: {error}{}", detail.unwrap_or_default())
+    match serde_json::from_slice(body) {
+        Ok(ErrorBody { error }) => format!("The server answered {status}: {error}"),
+        Err(_) => format!("The server answered {status}: {}", String::from_utf8_lossy(body).trim()),
+    }
 }
 
 #[cfg(test)]
@@ -202,11 +190,10 @@ mod tests {
 
     #[test]
     fn refusals_say_what_and_where() {
-        let body = br#"{"ok":false,"error":"Could not parse request body.","error_code":40000,
-                        "details":{"error":"There is no key 'x'.","path":"notification.x"}}"#;
+        let body = br#"{"ok":false,"error":"notification.x: There is no key 'x'.","error_code":40000}"#;
         assert_eq!(
             refusal(StatusCode::BAD_REQUEST, body),
-            "The server answered 400 Bad Request: Could not parse request body. At notification.x: There is no key 'x'."
+            "The server answered 400 Bad Request: notification.x: There is no key 'x'."
         );
         let plain = refusal(StatusCode::BAD_GATEWAY, b"<html>\n");
         assert_eq!(plain, "The server answered 502 Bad Gateway: <html>");

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::app::AppKey;
 use model::event::{self, PushResource, RecordKind};
 use model::ids::{AppId, Id, OperationId, PushId};
-use model::json;
+use model::json::{self, OneOrMany};
 use model::payload::Push;
 use model::payload::expiry::Expiry;
 use model::platform::{DeviceType, OpenPlatform};
@@ -52,29 +53,18 @@ pub struct PushStatus {
 
 impl Engine {
     /// Accepts all of the pushes or none. After this returns, they survive anything but the loss of the database.
-    pub async fn accept_pushes(&self, app: &Arc<App>, pushes: Vec<Push>, once: Option<Once>) -> Result<AcceptedPushes> {
+    pub async fn accept_pushes(&self, app: &Arc<App>, pushes: OneOrMany<Push>, once: Option<Once>) -> Result<AcceptedPushes> {
         refuse_unsupported(&pushes)?;
         let now = self.clock().now();
-        let payloads: Vec<String> =
-            pushes.iter().map(serde_json::to_string).collect::<Result<_, _>>().map_err(Error::internal)?;
-        let accepted = AcceptedPushes {
-            operation_id: OperationId::at(now),
-            push_ids: pushes.iter().map(|_| PushId::at(now)).collect(),
-            message_ids: Vec::new(),
-            content_urls: Vec::new(),
-            localized_ids: pushes.iter().filter(|push| push.localizations.is_some()).map(|_| Id::random()).collect(),
-        };
-        let with_message = pushes.iter().zip(&accepted.push_ids).filter(|(push, _)| push.message.is_some());
-        let message_ids = with_message.map(|(_, id)| providers::message_id(*id)).collect();
-        let pages = pushes.iter().zip(&accepted.push_ids);
-        let content_urls = pages.flat_map(|(push, id)| pages::urls(self.public_url(), &app.key, *id, push)).collect();
-        let accepted = AcceptedPushes { message_ids, content_urls, ..accepted };
+        let accepted = self.name_pushes(&app.key, pushes.as_slice(), now);
+        let payloads = pushes.as_slice().iter().map(serde_json::to_string);
+        let payloads: Vec<String> = payloads.collect::<Result<_, _>>().map_err(Error::internal)?;
 
         let (engine, app) = (self.clone(), app.id);
-        let n_pushes = pushes.len() as u64;
+        let n_pushes = payloads.len() as u64;
         let written = self.write_once(app, once, move |tx| {
             refuse_unknown_platforms(tx, app, &pushes)?;
-            engine.insert_pushes(tx, app, now, &accepted, pushes.iter().zip(&payloads))?;
+            engine.insert_pushes(tx, app, now, &accepted, pushes.as_slice().iter().zip(&payloads))?;
             Ok(accepted.clone())
         });
         let accepted = written.await?;
@@ -82,8 +72,27 @@ impl Engine {
         Ok(accepted)
     }
 
+    /// The ids and addresses of pushes that are about to be accepted.
+    fn name_pushes(&self, app: &AppKey, pushes: &[Push], now: UtcMillis) -> AcceptedPushes {
+        let mut named = AcceptedPushes {
+            operation_id: OperationId::at(now),
+            push_ids: Vec::with_capacity(pushes.len()),
+            message_ids: Vec::new(),
+            content_urls: Vec::new(),
+            localized_ids: Vec::new(),
+        };
+        for push in pushes {
+            let id = PushId::at(now);
+            named.push_ids.push(id);
+            named.message_ids.extend(push.message.as_ref().map(|_| providers::message_id(id)));
+            named.content_urls.extend(pages::urls(self.public_url(), app, id, push));
+            named.localized_ids.extend(push.localizations.as_ref().map(|_| Id::random()));
+        }
+        named
+    }
+
     /// Finds everything [`Engine::accept_pushes`] would object to, and records nothing.
-    pub async fn validate_pushes(&self, app: &Arc<App>, pushes: Vec<Push>) -> Result<()> {
+    pub async fn validate_pushes(&self, app: &Arc<App>, pushes: OneOrMany<Push>) -> Result<()> {
         refuse_unsupported(&pushes)?;
         let app = app.id;
         self.0.store.read(move |tx| refuse_unknown_platforms(tx, app, &pushes)).await
@@ -153,8 +162,11 @@ fn expires(push: &Push, now: UtcMillis) -> Option<UtcMillis> {
 }
 
 /// Where the n-th push is in the body.
-fn path(pushes: &[Push], n: usize, below: &str) -> String {
-    if pushes.len() == 1 { below.to_owned() } else { format!("[{n}].{below}") }
+fn path(pushes: &OneOrMany<Push>, n: usize, below: &str) -> String {
+    match pushes {
+        OneOrMany::One(_) => below.to_owned(),
+        OneOrMany::Many(_) => format!("[{n}].{below}"),
+    }
 }
 
 fn fail_with(problems: Vec<Problem>) -> Result<()> {
@@ -162,9 +174,9 @@ fn fail_with(problems: Vec<Problem>) -> Result<()> {
 }
 
 /// Refuses audiences that this version cannot evaluate. Taking them for nobody would make NOT mean everybody.
-fn refuse_unsupported(pushes: &[Push]) -> Result<()> {
+fn refuse_unsupported(pushes: &OneOrMany<Push>) -> Result<()> {
     let mut problems = Vec::new();
-    for (n, push) in pushes.iter().enumerate() {
+    for (n, push) in pushes.as_slice().iter().enumerate() {
         let Audience::Selector(selector) = &push.audience else { continue };
         let unsupported = selector.atoms().find_map(|atom| match atom {
             Atomic::Attribute(_) => Some("attribute"),
@@ -200,9 +212,9 @@ fn refuse_unsupported(pushes: &[Push]) -> Result<()> {
 }
 
 /// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake.
-fn refuse_unknown_platforms(tx: &mut Tx<'_>, app: AppId, pushes: &[Push]) -> Result<()> {
+fn refuse_unknown_platforms(tx: &mut Tx<'_>, app: AppId, pushes: &OneOrMany<Push>) -> Result<()> {
     let mut problems = Vec::new();
-    for (n, push) in pushes.iter().enumerate() {
+    for (n, push) in pushes.as_slice().iter().enumerate() {
         for platform in push.open_platforms() {
             if !is_known(tx, app, platform)? {
                 problems.push(Problem {

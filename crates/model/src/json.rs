@@ -31,3 +31,35 @@ pub fn read_tree<T>(tree: &Json, read: impl FnOnce(&At<'_>) -> Option<T>) -> Res
         (None, None) => Err(Problems::one("", "The body could not be understood.")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_keys_do_not_multiply() {
+        // A megabyte of key above a hundred bad values: each problem shows only the beginning of the key.
+        let key = "é".repeat(500_000);
+        let body = format!("{{\"{key}\": [{}]}}", vec!["1"; 100].join(","));
+        let read = |at: &At<'_>| at.object()?.into_map(0..=1, |at| at.array(0..=100, At::any_text));
+        let problems = parse(body.as_bytes(), read).unwrap_err();
+        assert_eq!(problems.iter().count(), 100);
+        let first = &problems.first().path;
+        assert_eq!(*first, format!("{}…[0]", "é".repeat(128)));
+    }
+
+    #[test]
+    fn paths_name_keys_and_positions() {
+        let body = br#"{"a": {"b": [true, {"c": 1}]}}"#;
+        let read = |at: &At<'_>| {
+            at.object()?.required("a", |at| {
+                at.object()?.required("b", |at| {
+                    at.array(1..=2, |at| at.object()?.required("d", At::any_text))
+                })
+            })
+        };
+        let problems = parse(body, read).unwrap_err();
+        let paths: Vec<_> = problems.iter().map(|problem| problem.path.as_str()).collect();
+        assert_eq!(paths, ["a.b[0]", "a.b[1].d"]);
+    }
+}

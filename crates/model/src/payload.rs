@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::json::{self, At, Json};
+use crate::json::{self, At, OneOrMany};
 use crate::limits;
 use crate::platform::{DeviceType, OpenPlatform};
 use crate::problem::Problems;
@@ -86,16 +86,15 @@ pub struct Push {
 }
 
 /// Reads a request body: one push, or an array of 1 to 100 of them. All are good or none is.
-pub fn parse_pushes(body: &[u8]) -> Result<Vec<Push>, Problems> {
-    json::parse(body, |at| match at.json() {
-        Json::Array(_) => at.array(1..=limits::PUSHES_PER_REQUEST, Push::parse),
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_) => {
-            Push::parse(at).map(|push| vec![push])
-        }
-    })
+pub fn parse_pushes(body: &[u8]) -> Result<OneOrMany<Push>, Problems> {
+    json::parse(body, Push::parse_one_or_many)
 }
 
 impl Push {
+    pub fn parse_one_or_many(at: &At<'_>) -> Option<OneOrMany<Self>> {
+        at.one_or_many(1..=limits::PUSHES_PER_REQUEST, Self::parse)
+    }
+
     /// A push that is sent because somebody asks for it, now or later.
     pub fn parse(at: &At<'_>) -> Option<Self> {
         Self::parse_with(at, Trigger::None)

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use model::ids::PushId;
-use model::json::{At, OneOrMany};
-use model::limits;
 use model::payload::Push;
 use serde::Serialize;
 use store::pushes::Tally;
@@ -45,13 +43,13 @@ struct StatusOnPlatform {
 }
 
 pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let pushes = input.parse(one_or_more)?;
+    let pushes = input.parse(Push::parse_one_or_many)?;
     let accepted = edge.engine.accept_pushes(&app, pushes, input.once).await?;
     Ok(Answer::ok(accepted)?.data_attribute("push_ids"))
 }
 
 pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let pushes = input.parse(one_or_more)?;
+    let pushes = input.parse(Push::parse_one_or_many)?;
     edge.engine.validate_pushes(&app, pushes).await?;
     Answer::ok(Done {})
 }
@@ -73,13 +71,6 @@ pub(super) async fn status(
         platforms: platforms.collect(),
     };
     Ok(Answer::ok(Status { push })?.data_attribute("push"))
-}
-
-fn one_or_more(at: &At<'_>) -> Option<Vec<Push>> {
-    Some(match at.one_or_many(1..=limits::PUSHES_PER_REQUEST, Push::parse)? {
-        OneOrMany::One(push) => vec![push],
-        OneOrMany::Many(pushes) => pushes,
-    })
 }
 
 impl From<Tally> for StatusOnPlatform {

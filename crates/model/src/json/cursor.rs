@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -10,6 +11,8 @@ use crate::problem::{Problem, ProblemKind};
 
 /// More problems than this help nobody and could make the answer larger than the question.
 const MOST_PROBLEMS: usize = 100;
+/// Of a key that is longer, paths show the beginning.
+const MOST_KEY_CHARS: usize = 128;
 
 /// Collects the problems of one document.
 #[derive(Default)]
@@ -32,21 +35,30 @@ impl Sink {
 #[derive(Clone)]
 pub struct At<'a> {
     json: &'a Json,
-    path: String,
+    /// `None` for the document itself.
+    place: Option<Rc<Place<'a>>>,
     sink: &'a Sink,
+}
+
+/// The way to a value. Neighbors share it, and it becomes text only when there is a problem to note: a hostile document has
+/// long keys, deep nesting and many values all at once.
+struct Place<'a> {
+    parent: Option<Rc<Place<'a>>>,
+    step: Step<'a>,
+}
+
+enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
 }
 
 impl<'a> At<'a> {
     pub(super) fn root(json: &'a Json, sink: &'a Sink) -> Self {
-        Self { json, path: String::new(), sink }
+        Self { json, place: None, sink }
     }
 
     pub fn json(&self) -> &'a Json {
         self.json
-    }
-
-    pub fn path(&self) -> &str {
-        &self.path
     }
 
     pub fn is_null(&self) -> bool {
@@ -54,21 +66,35 @@ impl<'a> At<'a> {
     }
 
     /// The place below this one under an object key.
-    pub(super) fn key(&self, key: &str, json: &'a Json) -> At<'a> {
-        At { json, path: self.child_path(key), sink: self.sink }
+    pub(super) fn key(&self, key: &'a str, json: &'a Json) -> At<'a> {
+        self.below(Step::Key(key), json)
     }
 
     fn index(&self, index: usize, json: &'a Json) -> At<'a> {
-        At { json, path: format!("{}[{index}]", self.path), sink: self.sink }
+        self.below(Step::Index(index), json)
+    }
+
+    fn below(&self, step: Step<'a>, json: &'a Json) -> At<'a> {
+        At { json, place: Some(Rc::new(Place { parent: self.place.clone(), step })), sink: self.sink }
+    }
+
+    fn path(&self) -> String {
+        let places = std::iter::successors(self.place.as_deref(), |place| place.parent.as_deref());
+        let mut steps: Vec<_> = places.map(|place| &place.step).collect();
+        steps.reverse();
+        steps.into_iter().fold(String::new(), |path, step| match step {
+            Step::Key(key) => with_key(path, key),
+            Step::Index(index) => format!("{path}[{index}]"),
+        })
     }
 
     fn child_path(&self, key: &str) -> String {
-        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+        with_key(self.path(), key)
     }
 
     /// Notes a problem with this value. Returns `None`, so that a parse function can end with it.
     pub fn invalid<T>(&self, message: impl Into<String>) -> Option<T> {
-        self.sink.note(Problem { path: self.path.clone(), message: message.into(), kind: ProblemKind::Invalid });
+        self.sink.note(Problem { path: self.path(), message: message.into(), kind: ProblemKind::Invalid });
         None
     }
 
@@ -87,11 +113,10 @@ impl<'a> At<'a> {
 
     /// Whether nothing is wrong here or below so far: rules across several keys make sense only then.
     pub fn is_clean(&self) -> bool {
+        let path = self.path();
         let is_here = |problem: &Problem| {
-            problem
-                .path
-                .strip_prefix(&self.path)
-                .is_some_and(|rest| self.path.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+            let rest = problem.path.strip_prefix(&path);
+            rest.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
         };
         !self.sink.0.borrow().iter().any(is_here)
     }
@@ -210,6 +235,15 @@ impl<'a> At<'a> {
             Json::Array(_) => self.array(length, read).map(OneOrMany::Many),
             _ => read(self).map(OneOrMany::One),
         }
+    }
+}
+
+/// A path one key longer. Of a long key the beginning is enough to find it.
+fn with_key(path: String, key: &str) -> String {
+    let separator = if path.is_empty() { "" } else { "." };
+    match key.char_indices().nth(MOST_KEY_CHARS) {
+        None => format!("{path}{separator}{key}"),
+        Some((end, _)) => format!("{path}{separator}{}…", &key[..end]),
     }
 }
 

@@ -37,7 +37,8 @@ impl<'a> Fields<'a> {
         for (taken, (k, _)) in self.taken.iter_mut().zip(self.entries) {
             *taken |= k == key;
         }
-        Some(self.at.key(key, &self.entries[i].1))
+        let (key, json) = &self.entries[i];
+        Some(self.at.key(key, json))
     }
 
     pub fn required<T>(&mut self, key: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {

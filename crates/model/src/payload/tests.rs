@@ -9,7 +9,7 @@ const UUID: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 
 fn read(body: &Value) -> Result<Push, Vec<String>> {
     parse_pushes(body.to_string().as_bytes())
-        .map(|mut pushes| pushes.remove(0))
+        .map(|pushes| pushes.as_slice()[0].clone())
         .map_err(|problems| problems.iter().map(|problem| problem.path.clone()).collect())
 }
 

@@ -40,7 +40,7 @@ proptest! {
 fn an_array_of_pushes_is_all_or_nothing() {
     let push = r#"{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}"#;
     let body = format!("[{}]", vec![push; 100].join(","));
-    assert_eq!(parse_pushes(body.as_bytes()).unwrap().len(), 100);
+    assert_eq!(parse_pushes(body.as_bytes()).unwrap().as_slice().len(), 100);
     let body = format!("[{push},{}]", push.replace("Hi", "\\u0000").replace("\"all\"", "\"al\""));
     parse_pushes(body.as_bytes()).unwrap_err();
 }
