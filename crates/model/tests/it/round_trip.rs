@@ -48,7 +48,8 @@ fn an_array_of_pushes_is_all_or_nothing() {
 #[test]
 fn tolerated_spellings_print_in_the_documented_one() {
     let body = br#"{"audience":"all","device_types":["ios"],"message":{"title":"T","body":"aGk=","content-type":"text/plain","content-encoding":"base64"}}"#;
-    let push = &parse_pushes(body).unwrap()[0];
+    let pushes = parse_pushes(body).unwrap();
+    let push = &pushes.as_slice()[0];
     let message = &printed(push)["message"];
     assert_eq!(message["content_type"], "text/plain");
     assert_eq!(message["content_encoding"], "base64");
