@@ -1,6 +1,7 @@
 //! Everything durable. SQL is written once and runs on the embedded database or on PostgreSQL, chosen by the URL.
 
 pub mod apps;
+pub mod attributes;
 pub mod blocks;
 pub mod channels;
 pub mod counters;

@@ -6,6 +6,7 @@
 )]
 
 mod apps;
+mod attributes;
 mod channels;
 mod claims;
 mod conflicts;

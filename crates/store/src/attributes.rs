@@ -1,0 +1,131 @@
+//! Attributes of channels and named users: what is known about them beyond tags, each a name with a JSON value.
+//!
+//! Every value carries the time at which it was set, and of two writes the later one wins, whichever arrives first. For that
+//! a removal is remembered: it is a row whose value is JSON's null, which no attribute can have.
+
+use std::collections::BTreeMap;
+
+use model::ids::{AppId, NamedUserId, Ordinal};
+use model::time::UtcMillis;
+
+use crate::{Error, Result, Tx, Value};
+
+/// Whose attribute it is. A channel goes by its ordinal, written so that text sorts like numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Channel(Ordinal),
+    NamedUser(NamedUserId),
+}
+
+/// One attribute to be set, or to be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    pub name: String,
+    /// JSON of the engine's making, never null; `None` removes the attribute.
+    pub value: Option<String>,
+    pub at: UtcMillis,
+}
+
+/// Names with their values, which are JSON.
+pub type Values = BTreeMap<String, String>;
+
+const CHANNEL: &str = "channel";
+const NAMED_USER: &str = "named_user";
+const REMOVED: &str = "null";
+
+/// Carries out the writes, except those that are older than what is there.
+pub fn write(tx: &mut Tx<'_>, app: AppId, owner: &Owner, writes: &[Write]) -> Result<()> {
+    let rows = writes.iter().map(|write| {
+        let value = write.value.as_deref().unwrap_or(REMOVED);
+        let [kind, id] = owner.columns();
+        [app.into(), kind, id, write.name.as_str().into(), value.into(), write.at.into()]
+    });
+    tx.execute_many(
+        "insert into attribute (app, owner_kind, owner, name, value, set_at) values ($1, $2, $3, $4, $5, $6)
+         on conflict (app, owner_kind, owner, name) do update set value = excluded.value, set_at = excluded.set_at
+         where excluded.set_at >= attribute.set_at",
+        rows,
+    )?;
+    Ok(())
+}
+
+pub fn of_owner(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<Values> {
+    let [kind, id] = owner.columns();
+    let rows = tx.query(
+        "select name, value from attribute where app = $1 and owner_kind = $2 and owner = $3 and value <> $4",
+        &[app.into(), kind, id, REMOVED.into()],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(rows.into_iter().collect())
+}
+
+/// The attributes of all channels of a range of ordinals; channels without any are left out.
+pub fn of_channels(tx: &mut Tx<'_>, app: AppId, first: Ordinal, last: Ordinal) -> Result<BTreeMap<Ordinal, Values>> {
+    let mut found: BTreeMap<Ordinal, Values> = BTreeMap::new();
+    tx.for_each(
+        "select owner, name, value from attribute
+         where app = $1 and owner_kind = $2 and owner between $3 and $4 and value <> $5",
+        &[app.into(), CHANNEL.into(), stored(first).into(), stored(last).into(), REMOVED.into()],
+        |row| {
+            found.entry(ordinal(row.get(0)?)?).or_default().insert(row.get(1)?, row.get(2)?);
+            Ok(())
+        },
+    )?;
+    Ok(found)
+}
+
+/// Forgets everything about an owner, removals included.
+pub fn forget(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<()> {
+    let [kind, id] = owner.columns();
+    tx.execute("delete from attribute where app = $1 and owner_kind = $2 and owner = $3", &[app.into(), kind, id])?;
+    Ok(())
+}
+
+/// Visits every channel that has an attribute of its own, in order, with its value. There may be millions, so they are not
+/// collected.
+pub fn for_each_channel(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    name: &str,
+    mut visit: impl FnMut(Ordinal, &str) -> Result<()>,
+) -> Result<()> {
+    tx.for_each(
+        "select owner, value from attribute
+         where app = $1 and name = $2 and owner_kind = $3 and value <> $4 order by owner",
+        &[app.into(), name.into(), CHANNEL.into(), REMOVED.into()],
+        |row| visit(ordinal(row.get(0)?)?, row.get(1)?),
+    )
+}
+
+/// Visits the installed channels of every named user that has an attribute, with the user's value.
+pub fn for_each_channel_of_users(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    name: &str,
+    mut visit: impl FnMut(Ordinal, &str) -> Result<()>,
+) -> Result<()> {
+    tx.for_each(
+        "select c.ordinal, a.value from attribute a
+         join channel c on c.app = a.app and c.named_user = a.owner and c.installed = 1
+         where a.app = $1 and a.name = $2 and a.owner_kind = $3 and a.value <> $4",
+        &[app.into(), name.into(), NAMED_USER.into(), REMOVED.into()],
+        |row| visit(row.get(0)?, row.get(1)?),
+    )
+}
+
+impl Owner {
+    fn columns(&self) -> [Value; 2] {
+        match self {
+            Owner::Channel(ordinal) => [CHANNEL.into(), stored(*ordinal).into()],
+            Owner::NamedUser(id) => [NAMED_USER.into(), id.into()],
+        }
+    }
+}
+
+fn stored(Ordinal(number): Ordinal) -> String {
+    format!("{number:010}")
+}
+
+fn ordinal(stored: &str) -> Result<Ordinal> {
+    stored.parse().map(Ordinal).map_err(|_| Error::corrupt(format!("an attribute of the channel {stored:?}")))
+}
