@@ -41,11 +41,13 @@ create table list_member (
   primary key (app, list, generation, kind, identifier)
 );
 
+-- In blocks of 65,536 channels, so that a change of a few channels rewrites little.
 create table term_set (
   app bigint not null,
   term bigint not null,
+  block bigint not null,
   members blob not null,
-  primary key (app, term)
+  primary key (app, term, block)
 );
 
 create table legacy_tag (
@@ -53,3 +55,7 @@ create table legacy_tag (
   tag text not null,
   primary key (app, tag)
 );
+
+-- The position in the app's log of the last deletion of a tag: whoever has not read that far must not trust what it
+-- remembers of the numbers of tags.
+alter table app add column terms_retired bigint not null default 0;

@@ -128,6 +128,13 @@ pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: i64) -> Result<bool> {
     Ok(more)
 }
 
+/// Keeps other transactions that change the app waiting until this one ends. For those that read something in order to
+/// change it: on PostgreSQL several nodes could do so at once.
+pub fn hold(tx: &mut Tx<'_>, app: AppId) -> Result<()> {
+    let n_held = tx.execute("update app set log_head = log_head where id = $1", &[app.into()])?;
+    if n_held > 0 { Ok(()) } else { Err(gone()) }
+}
+
 /// Gives out the next ordinal of the app. Fails with `Conflict("app")` when the app is gone, as does everything that takes
 /// one of its numbers.
 pub fn take_ordinal(tx: &mut Tx<'_>, app: AppId) -> Result<Ordinal> {

@@ -102,6 +102,27 @@ pub fn page(tx: &mut Tx<'_>, app: AppId, start: Option<ChannelId>, at_most: u32)
     tx.query(&sql, &[app.into(), first.into(), at_most.into()], read_channel)
 }
 
+/// The first channel made at or after an instant. Ordinals are given out in the order of creation, so it is found by halving;
+/// channels that were made within the same moments on different nodes may be taken for each other.
+pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Option<Ordinal>> {
+    let newest = "select max(ordinal) from channel where app = $1";
+    let Some(newest) = tx.query_one::<Option<Ordinal>>(newest, &[app.into()], |row| row.get(0))? else {
+        return Ok(None);
+    };
+    let created = "select created from channel where app = $1 and ordinal >= $2 order by ordinal limit 1";
+    let (mut least, mut most) = (0, newest.0 + 1);
+    while least < most {
+        let middle = least + (most - least) / 2;
+        let created = tx.query_one::<UtcMillis>(created, &[app.into(), middle.into()], |row| row.get(0))?;
+        if created < instant {
+            least = middle + 1;
+        } else {
+            most = middle;
+        }
+    }
+    Ok((least <= newest.0).then_some(Ordinal(least)))
+}
+
 /// The terms of up to `at_most` installed channels from an ordinal on, in order, those of their named users included: what
 /// an index is built from.
 pub fn terms_from(tx: &mut Tx<'_>, app: AppId, first: i64, at_most: u32) -> Result<Vec<(Ordinal, Vec<TermId>)>> {

@@ -10,12 +10,24 @@ use crate::{Result, Row, Tx};
 pub enum DocumentKind {
     /// Credentials or address of one platform, encrypted where secret.
     Platform,
+    /// An audience with a name.
+    Segment,
+    /// An uploaded list, apart from its rows.
+    List,
+    /// What is left of a list that was deleted: its name cannot be used again.
+    DeletedList,
+    /// The rows of a list's last upload that could not be used.
+    ListErrors,
 }
 
 impl DocumentKind {
     const fn name(self) -> &'static str {
         match self {
             DocumentKind::Platform => "platform",
+            DocumentKind::Segment => "segment",
+            DocumentKind::List => "list",
+            DocumentKind::DeletedList => "deleted_list",
+            DocumentKind::ListErrors => "list_errors",
         }
     }
 }
@@ -51,6 +63,34 @@ pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Docum
         &[app.into(), kind.name().into()],
         read_document,
     )
+}
+
+/// In which order a listing goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    Ascending,
+    Descending,
+}
+
+/// Up to `at_most` documents in order of their ids, beginning with `start`.
+pub fn page(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    kind: DocumentKind,
+    start: Option<&str>,
+    order: Order,
+    at_most: u32,
+) -> Result<Vec<Document>> {
+    let (comparison, direction) = match order {
+        Order::Ascending => (">=", "asc"),
+        Order::Descending => ("<=", "desc"),
+    };
+    let sql = format!(
+        "select id, created, modified, body from document
+         where app = $1 and kind = $2 and ($3 is null or id {comparison} $3) order by id {direction} limit $4"
+    );
+    let start: Option<String> = start.map(str::to_owned);
+    tx.query(&sql, &[app.into(), kind.name().into(), start.into(), at_most.into()], read_document)
 }
 
 pub fn delete(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<bool> {

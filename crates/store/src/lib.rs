@@ -10,6 +10,8 @@ pub mod documents;
 mod error;
 pub mod idempotency;
 pub mod jobs;
+pub mod legacy_tags;
+pub mod lists;
 pub mod log;
 mod migrate;
 pub mod named_users;

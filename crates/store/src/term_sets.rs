@@ -1,21 +1,29 @@
-//! Sets of channels that are kept as one bitmap instead of with each channel: who was sent something on a day, and the like.
+//! Sets of channels that are kept as bitmaps instead of with each channel: who was sent something on a day, and the like. A
+//! set is cut into the blocks of its ordinals, so that a change of a few channels rewrites little.
 
 use model::ids::{AppId, TermId};
 
 use crate::{Result, Tx};
 
-pub fn get(tx: &mut Tx<'_>, app: AppId, term: TermId) -> Result<Option<Vec<u8>>> {
-    let sql = "select members from term_set where app = $1 and term = $2";
-    tx.query_opt(sql, &[app.into(), term.into()], |row| row.get(0))
+/// The part of a set that is within a block.
+pub fn get(tx: &mut Tx<'_>, app: AppId, term: TermId, block: u16) -> Result<Option<Vec<u8>>> {
+    let sql = "select members from term_set where app = $1 and term = $2 and block = $3";
+    tx.query_opt(sql, &[app.into(), term.into(), u32::from(block).into()], |row| row.get(0))
 }
 
-pub fn put(tx: &mut Tx<'_>, app: AppId, term: TermId, members: Vec<u8>) -> Result<()> {
+pub fn put(tx: &mut Tx<'_>, app: AppId, term: TermId, block: u16, members: Vec<u8>) -> Result<()> {
     tx.execute(
-        "insert into term_set (app, term, members) values ($1, $2, $3)
-         on conflict (app, term) do update set members = excluded.members",
-        &[app.into(), term.into(), members.into()],
+        "insert into term_set (app, term, block, members) values ($1, $2, $3, $4)
+         on conflict (app, term, block) do update set members = excluded.members",
+        &[app.into(), term.into(), u32::from(block).into(), members.into()],
     )?;
     Ok(())
+}
+
+/// All parts of a set, in the order of their blocks.
+pub fn parts(tx: &mut Tx<'_>, app: AppId, term: TermId) -> Result<Vec<Vec<u8>>> {
+    let sql = "select members from term_set where app = $1 and term = $2 order by block";
+    tx.query(sql, &[app.into(), term.into()], |row| row.get(0))
 }
 
 pub fn delete(tx: &mut Tx<'_>, app: AppId, term: TermId) -> Result<()> {
@@ -23,8 +31,8 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, term: TermId) -> Result<()> {
     Ok(())
 }
 
-pub fn all(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(TermId, Vec<u8>)>> {
-    tx.query("select term, members from term_set where app = $1 order by term", &[app.into()], |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    })
+/// The terms that are kept this way.
+pub fn terms(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<TermId>> {
+    let sql = "select distinct term from term_set where app = $1 order by term";
+    tx.query(sql, &[app.into()], |row| row.get(0))
 }

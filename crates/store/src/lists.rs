@@ -1,0 +1,80 @@
+//! The rows of uploaded lists. Every upload is a generation of its own, so that an upload that fails touches nothing and one
+//! that succeeds can be compared with what it replaces.
+
+use model::ids::AppId;
+
+use crate::{Result, Row, Tx, Value};
+
+/// One upload of one list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generation<'a> {
+    pub list: &'a str,
+    pub number: i64,
+}
+
+/// One row. What `kind` means is the engine's business.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Member {
+    pub kind: String,
+    pub identifier: String,
+}
+
+/// Adds rows. Those that are there already stay as they are.
+pub fn add(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, members: &[Member]) -> Result<()> {
+    tx.execute_many(
+        "insert into list_member (app, list, generation, kind, identifier) values ($1, $2, $3, $4, $5)
+         on conflict (app, list, generation, kind, identifier) do nothing",
+        members.iter().map(|member| key(app, generation, member)),
+    )?;
+    Ok(())
+}
+
+/// Up to `at_most` rows after one of them, in the order of their kinds and identifiers.
+pub fn after(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    generation: Generation<'_>,
+    last: Option<&Member>,
+    at_most: u32,
+) -> Result<Vec<Member>> {
+    // No kind is empty, so this comes before all.
+    let first = Member { kind: String::new(), identifier: String::new() };
+    let [app, list, number, kind, identifier] = key(app, generation, last.unwrap_or(&first));
+    tx.query(
+        "select kind, identifier from list_member
+         where app = $1 and list = $2 and generation = $3 and (kind, identifier) > ($4, $5)
+         order by kind, identifier limit $6",
+        &[app, list, number, kind, identifier, at_most.into()],
+        read_member,
+    )
+}
+
+pub fn contains(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, member: &Member) -> Result<bool> {
+    let sql = "select 1 from list_member
+               where app = $1 and list = $2 and generation = $3 and kind = $4 and identifier = $5";
+    Ok(tx.query_opt(sql, &key(app, generation, member), |_| Ok(()))?.is_some())
+}
+
+/// Deletes the rows up to and including one of them.
+pub fn delete_through(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, last: &Member) -> Result<()> {
+    tx.execute(
+        "delete from list_member
+         where app = $1 and list = $2 and generation = $3 and (kind, identifier) <= ($4, $5)",
+        &key(app, generation, last),
+    )?;
+    Ok(())
+}
+
+fn key(app: AppId, generation: Generation<'_>, member: &Member) -> [Value; 5] {
+    [
+        app.into(),
+        generation.list.into(),
+        generation.number.into(),
+        member.kind.as_str().into(),
+        member.identifier.as_str().into(),
+    ]
+}
+
+fn read_member(row: &Row<'_>) -> Result<Member> {
+    Ok(Member { kind: row.get(0)?, identifier: row.get(1)? })
+}
