@@ -18,8 +18,8 @@ use operation::{Answer, Circumstances, Operation, Transaction};
 use oracle::Model;
 use view::View;
 
-const CASES: u32 = 40;
-const TRANSACTIONS: usize = 30;
+const CASES: u32 = 48;
+const TRANSACTIONS: usize = 60;
 /// Later than anything in a sequence.
 const END: UtcMillis = UtcMillis(1 << 40);
 
