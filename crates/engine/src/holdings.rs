@@ -28,7 +28,7 @@ impl Holdings {
                 Term::List(_) | Term::Subscription(_) => {
                     holdings.memberships.insert(term);
                 }
-                Term::Tag { .. } | Term::DeviceType(_) | Term::Reach(_) | Term::Day(_) => {}
+                Term::Tag { .. } | Term::DeviceType(_) | Term::Reach(_) | Term::Day(_) | Term::Retired { .. } => {}
             }
         }
         holdings

@@ -13,6 +13,7 @@ const REACH_GROUP: &str = "@reach";
 const LIST_GROUP: &str = "@list";
 const SUBSCRIPTION_GROUP: &str = "@subscription";
 const DAY_GROUP: &str = "@day";
+const RETIRED_GROUP: &str = "@retired";
 
 /// The name of one set of channels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +30,9 @@ pub enum Term {
     Subscription(String),
     /// Every channel to which something happened on a day.
     Day(DayTerm),
+    /// A tag of devices that was deleted, under the number it had. Channels hold it until they are next written; it means
+    /// nothing, and the tag gets another number when it is used again.
+    Retired { number: TermId, tag: Tag },
 }
 
 /// Something that happened on a day.
@@ -120,6 +124,7 @@ impl Term {
             Term::List(name) => (LIST_GROUP, name.as_str().into()),
             Term::Subscription(list) => (SUBSCRIPTION_GROUP, list.as_str().into()),
             Term::Day(DayTerm { kind, day }) => (DAY_GROUP, format!("{}/{day}", kind.name()).into()),
+            Term::Retired { number, tag } => (RETIRED_GROUP, format!("{}/{tag}", number.0).into()),
         }
     }
 
@@ -131,9 +136,20 @@ impl Term {
             LIST_GROUP => Some(Term::List(tag.to_owned())),
             SUBSCRIPTION_GROUP => Some(Term::Subscription(tag.to_owned())),
             DAY_GROUP => DayTerm::from_name(tag).map(Term::Day),
+            RETIRED_GROUP => {
+                let (number, tag) = tag.split_once('/')?;
+                Some(Term::Retired { number: TermId(number.parse().ok()?), tag: Tag::new(tag).ok()? })
+            }
             _ => Some(Term::Tag { group: TagGroup::new(group).ok()?, tag: Tag::new(tag).ok()? }),
         }
     }
+}
+
+/// Whether the terms of a group are kept as one set each instead of with every channel.
+///
+/// What happened to a channel on some day remains true when the channel leaves, and does not make it part of everyone.
+pub fn is_kept_apart(group: &str) -> bool {
+    group == DAY_GROUP
 }
 
 /// One entry of an app's log: which channels gained and lost which terms.
@@ -157,8 +173,9 @@ pub struct TermChange {
 
 /// What changed for one term and very many channels, as when a list is uploaded.
 ///
-/// It counts only for channels that hold some term already: being on a list does not make a channel that has been
-/// uninstalled, or never was there, part of everyone. A channel that is in both sets is added.
+/// A term that is not [kept apart](is_kept_apart) is added only to channels that hold such a term already: being on a
+/// list does not make a channel that has been uninstalled, or never was there, part of everyone. A channel that is in
+/// both sets is added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermSet {
     pub term: TermId,
@@ -185,6 +202,7 @@ mod tests {
         terms.extend(DeviceType::NAMED.into_iter().map(|(_, device_type)| Term::DeviceType(device_type)));
         terms.extend(Reach::ALL.into_iter().map(|(_, reach)| Term::Reach(reach)));
         terms.extend([Term::List("vip".to_owned()), Term::Subscription("weekly".to_owned())]);
+        terms.push(Term::Retired { number: TermId(17), tag: Tag::new("a/b").unwrap() });
         terms.extend(DayKind::ALL.into_iter().map(|(_, kind)| Term::Day(DayTerm { kind, day: 20_407 })));
         for term in terms {
             let (group, stored_tag) = term.key();

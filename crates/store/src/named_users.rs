@@ -60,6 +60,13 @@ pub fn channels_of(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<Vec<
     channels::by_named_user(tx, app, id)
 }
 
+/// How many channels a user has.
+pub fn count_channels(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<usize> {
+    let sql = "select count(*) from channel where app = $1 and named_user = $2";
+    let n_channels: i64 = tx.query_one(sql, &[app.into(), id.into()], |row| row.get(0))?;
+    Ok(usize::try_from(n_channels).unwrap_or(0))
+}
+
 /// Remembers an association for a channel that has not registered yet. The newest one counts.
 pub fn put_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId, user: &NamedUserId, now: UtcMillis) -> Result<()> {
     tx.execute(
@@ -75,6 +82,13 @@ pub fn take_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<O
     let sql = "delete from pending_association where app = $1 and channel = $2 returning named_user";
     let found = tx.query_opt(sql, &[app.into(), channel.into()], |row| row.get::<String>(0))?;
     found.map(read_id).transpose()
+}
+
+/// Forgets the associations that wait for a user.
+pub fn forget_pending(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<()> {
+    let sql = "delete from pending_association where app = $1 and named_user = $2";
+    tx.execute(sql, &[app.into(), user.into()])?;
+    Ok(())
 }
 
 fn read_user(row: &Row<'_>) -> Result<NamedUser> {

@@ -1,6 +1,7 @@
-//! The numbers of terms. A term gets its number when it is first needed and keeps it for good, so numbers may be cached.
+//! The numbers of terms. A term gets its number when it is first needed and keeps it for good, so numbers may be cached. Only
+//! a tag that is deleted loses its number, which [`retired_at`] tells those who cache.
 
-use model::ids::{AppId, TermId};
+use model::ids::{AppId, Offset, TermId};
 use model::term::Term;
 
 use crate::{Error, Result, Tx, apps};
@@ -34,6 +35,28 @@ pub fn name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Term> {
         })?;
     let term = found.and_then(|(group, tag)| Term::from_key(&group, &tag));
     term.ok_or_else(|| Error::corrupt(format!("term {} has no name", id.0)))
+}
+
+/// Gives a number a name under which nobody looks for it. What was called `name` so far has no number any more.
+pub fn retire(tx: &mut Tx<'_>, app: AppId, id: TermId, name: &Term) -> Result<()> {
+    let (group, tag) = name.key();
+    tx.execute(
+        "update term set grp = $3, tag = $4 where app = $1 and id = $2",
+        &[app.into(), id.into(), group.into(), tag.as_ref().into()],
+    )?;
+    Ok(())
+}
+
+/// Notes where in the log the last retirement is told.
+pub fn set_retired_at(tx: &mut Tx<'_>, app: AppId, offset: Offset) -> Result<()> {
+    tx.execute("update app set terms_retired = $2 where id = $1", &[app.into(), offset.into()])?;
+    Ok(())
+}
+
+/// Where in the log the last retirement is told: numbers remembered from before may have lost their names.
+pub fn retired_at(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
+    let offset = tx.query_opt("select terms_retired from app where id = $1", &[app.into()], |row| row.get(0))?;
+    Ok(offset.unwrap_or_default())
 }
 
 /// Every term of an app with its stored name, for loading an index.

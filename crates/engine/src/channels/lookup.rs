@@ -67,7 +67,12 @@ impl ChannelView {
                 Term::Tag { group, tag } => {
                     tags.entry(group).or_default().insert(tag);
                 }
-                Term::DeviceType(_) | Term::Reach(_) | Term::List(_) | Term::Subscription(_) | Term::Day(_) => {}
+                Term::DeviceType(_)
+                | Term::Reach(_)
+                | Term::List(_)
+                | Term::Subscription(_)
+                | Term::Day(_)
+                | Term::Retired { .. } => {}
             }
         }
         let mut profile: Profile = serde_json::from_str(&channel.profile).map_err(Error::internal)?;

@@ -62,7 +62,12 @@ fn view(tx: &mut Tx<'_>, desk: &Desk<'_>, user: NamedUser) -> Result<NamedUserVi
     let holdings = Holdings::of(desk.names(tx, &user.terms)?);
     let subscriptions = holdings.memberships.iter().filter_map(|term| match term {
         Term::Subscription(list) => Some(list.clone()),
-        Term::Tag { .. } | Term::DeviceType(_) | Term::Reach(_) | Term::List(_) | Term::Day(_) => None,
+        Term::Tag { .. }
+        | Term::DeviceType(_)
+        | Term::Reach(_)
+        | Term::List(_)
+        | Term::Day(_)
+        | Term::Retired { .. } => None,
     });
     let channels = named_users::channels_of(tx, desk.app, &user.id)?;
     Ok(NamedUserView {
