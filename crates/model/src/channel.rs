@@ -6,6 +6,7 @@ mod device_update;
 mod ios;
 mod open;
 mod profile;
+mod reference;
 mod registration;
 mod tag_operation;
 mod uninstall;
@@ -19,9 +20,10 @@ pub use change::Change;
 pub use ios::{IosDetails, QuietTime, TimeOfDay};
 pub use open::{OpenAddress, OpenDetails, OpenRegistration, OpenTags};
 pub use profile::{IdentityHints, PermissionStatus, Profile};
+pub use reference::{ChannelRef, ClaimedType};
 pub use registration::Registration;
 pub use tag_operation::{TagOperation, TagSets};
-pub use uninstall::{Uninstall, UninstallType, Uninstalls};
+pub use uninstall::{Uninstall, Uninstalls};
 pub use web::{WebDetails, WebSubscription};
 
 use std::collections::BTreeMap;
@@ -30,7 +32,7 @@ use crate::json::At;
 use crate::limits;
 
 /// A string that names something. Control characters are refused: no real name has them and databases choke on NUL.
-fn name_text(at: &At<'_>, most_chars: usize) -> Option<String> {
+pub(crate) fn name_text(at: &At<'_>, most_chars: usize) -> Option<String> {
     let text = at.text(1..=most_chars)?;
     if text.contains(char::is_control) {
         return at.invalid("This must not contain control characters.");

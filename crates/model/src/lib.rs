@@ -2,16 +2,25 @@
 //! Pure: no input or output, no async, no SQL; time and randomness come in as arguments.
 
 pub mod app;
+pub mod attribute;
 pub mod channel;
 pub mod event;
 pub mod ids;
 pub mod json;
+pub mod legacy_tag;
+pub mod lifecycle;
 pub mod limits;
+pub mod named_user;
 pub mod payload;
 pub mod platform;
 pub mod problem;
 pub mod property;
+pub mod request_audience;
+pub mod segment;
 pub mod selector;
+pub mod static_list;
+pub mod subscription;
 pub mod tag;
+pub mod tagging;
 pub mod term;
 pub mod time;

@@ -28,6 +28,38 @@ pub const TAG_GROUP_CHARS: usize = 128;
 pub const TAGS_PER_OPERATION: usize = 100;
 pub const TAGS_PER_CHANNEL: usize = 1000;
 pub const NAMED_USER_ID_CHARS: usize = 128;
+/// Channels of one kind, or named users, whose tags, attributes or subscriptions one request changes.
+pub const IDS_PER_AUDIENCE: usize = 1000;
+/// Devices in one list of the legacy tag endpoint, and rows of its batches.
+pub const LEGACY_TAG_DEVICES: usize = 1000;
+
+pub const NAMED_USER_UNINSTALLS: usize = 100;
+/// Channels to associate, or to disassociate, in one update of a named user.
+pub const ASSOCIATIONS_PER_REQUEST: usize = 1000;
+pub const CHANNELS_PER_NAMED_USER: usize = 100;
+pub const TAGS_PER_NAMED_USER: usize = 1000;
+pub const NAMED_USERS_PER_PAGE: usize = 1000;
+
+pub const SEGMENT_NAME_CHARS: usize = 255;
+pub const SEGMENTS_PER_PAGE: usize = 200;
+
+pub const LISTS_PER_APP: usize = 100;
+pub const LIST_DESCRIPTION_CHARS: usize = 1000;
+pub const LIST_EXTRA_PAIRS: usize = 100;
+pub const LIST_EXTRA_KEY_CHARS: usize = 64;
+pub const LIST_EXTRA_VALUE_CHARS: usize = 1024;
+pub const ROWS_PER_LIST: u64 = 10_000_000;
+/// One cell of an uploaded list.
+pub const LIST_CELL_BYTES: usize = 1024;
+
+pub const ATTRIBUTE_INSTANCE_CHARS: usize = 64;
+/// A JSON object as the value of an attribute, written without white space.
+pub const ATTRIBUTE_JSON_BYTES: usize = 8192;
+pub const ATTRIBUTES_PER_REQUEST: usize = 1000;
+/// Attributes of one channel or of one named user.
+pub const ATTRIBUTES_PER_OWNER: usize = 1000;
+/// Changes of subscriptions in one request, and lists in one scoped change.
+pub const SUBSCRIPTIONS_PER_REQUEST: usize = 1000;
 
 pub const UNINSTALLS_PER_REQUEST: usize = 1000;
 pub const CHANNELS_PER_PAGE: usize = 1000;

@@ -31,6 +31,7 @@ mod tests;
 pub use activity::{Activity, Metric, Threshold, ThresholdOperator, Window, WindowUnit};
 pub use atomic::{Atomic, DeviceToken, SmsId};
 pub use attribute::{Attribute, AttributeTest, CompareAs, Property};
+pub(crate) use comparison::instant;
 pub use comparison::{CalendarPart, Comparison, Direction, Moment, MomentUnit, Ordering, Scalar, Side};
 pub use location::{Location, Period, Place, RecentForm, Resolution};
 

@@ -56,6 +56,17 @@ impl UtcMillis {
         Some(Self(civil.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond()))
     }
 
+    /// Days since 1970 in UTC.
+    pub fn day(self) -> i32 {
+        let days = self.0.div_euclid(24 * 60 * 60 * 1000);
+        i32::try_from(days).unwrap_or(if days < 0 { i32::MIN } else { i32::MAX })
+    }
+
+    /// The date and the time of day in UTC.
+    pub(crate) fn civil(self) -> DateTime {
+        TimeZone::UTC.to_datetime(self.timestamp())
+    }
+
     fn timestamp(self) -> Timestamp {
         // Stored instants come from the clock or from `parse_api`, both inside jiff's range; the clamp keeps this total.
         let (least, most) = (Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond());
@@ -107,6 +118,12 @@ mod tests {
         for text in ["2024-05-01", "2024-13-01T12:00", "2024-05-01T12:00+02:00", "12:00", "", "T", "2024-05-01T1"] {
             assert_eq!(UtcMillis::parse_api(text), None, "{text}");
         }
+        for (millis, day) in
+            [(0, 0), (86_399_999, 0), (86_400_000, 1), (-1, -1), (i64::MAX, i32::MAX), (i64::MIN, i32::MIN)]
+        {
+            assert_eq!(UtcMillis(millis).day(), day, "{millis}");
+        }
+        assert_eq!(noon.day(), 19_844);
         assert_eq!(noon.to_api(), "2024-05-01T12:00:00");
         assert_eq!(noon.to_report(), "2024-05-01 12:00:00");
         assert_eq!(UtcMillis(noon.0 + 7).to_iso(), "2024-05-01T12:00:00.007Z");

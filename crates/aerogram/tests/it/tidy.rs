@@ -43,8 +43,8 @@ const WORDS: [(&str, &[&str]); 6] = [
 ];
 
 /// The language of the domain has no input or output and does not wait.
-const PURE_DEPENDENCIES: [&str; 8] =
-    ["base64", "jiff", "postcard", "roaring", "serde", "serde_json", "thiserror", "uuid"];
+const PURE_DEPENDENCIES: [&str; 9] =
+    ["base64", "csv-core", "jiff", "postcard", "roaring", "serde", "serde_json", "thiserror", "uuid"];
 const IMPURE_WORDS: [&str; 5] = ["std::fs", "std::net", "std::env", "async fn", "std::thread"];
 
 const NAMES_THAT_SAY_NOTHING: [&str; 6] = ["mod.rs", "utils.rs", "util.rs", "helpers.rs", "helper.rs", "common.rs"];

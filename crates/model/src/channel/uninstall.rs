@@ -1,9 +1,9 @@
 //! Uninstalling channels by their ids.
 
+use super::ClaimedType;
 use crate::ids::ChannelId;
 use crate::json::{At, Json};
 use crate::limits;
-use crate::platform::DeviceType;
 
 /// The channels of one request, which may be a single object or an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,14 +12,7 @@ pub struct Uninstalls(pub Vec<Uninstall>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uninstall {
     pub channel_id: ChannelId,
-    pub device_type: UninstallType,
-}
-
-/// Lookups call every channel of an open platform `open`, so that callers have that word to give back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UninstallType {
-    AnyOpen,
-    Exactly(DeviceType),
+    pub device_type: ClaimedType,
 }
 
 impl Uninstalls {
@@ -38,24 +31,8 @@ impl Uninstall {
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let channel_id = fields.required("channel_id", ChannelId::parse);
-        let device_type = fields.required("device_type", UninstallType::parse);
+        let device_type = fields.required("device_type", ClaimedType::parse);
         fields.finish();
         Some(Self { channel_id: channel_id?, device_type: device_type? })
-    }
-}
-
-impl UninstallType {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        match at.string()? {
-            "open" => Some(UninstallType::AnyOpen),
-            _ => DeviceType::parse(at).map(UninstallType::Exactly),
-        }
-    }
-
-    pub fn matches(&self, device_type: &DeviceType) -> bool {
-        match self {
-            UninstallType::AnyOpen => matches!(device_type, DeviceType::Open(_)),
-            UninstallType::Exactly(wanted) => wanted == device_type,
-        }
     }
 }

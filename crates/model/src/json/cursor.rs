@@ -83,13 +83,13 @@ impl<'a> At<'a> {
         let mut steps: Vec<_> = places.map(|place| &place.step).collect();
         steps.reverse();
         steps.into_iter().fold(String::new(), |path, step| match step {
-            Step::Key(key) => with_key(path, key),
+            Step::Key(key) => with_key(&path, key),
             Step::Index(index) => format!("{path}[{index}]"),
         })
     }
 
     fn child_path(&self, key: &str) -> String {
-        with_key(self.path(), key)
+        with_key(&self.path(), key)
     }
 
     /// Notes a problem with this value. Returns `None`, so that a parse function can end with it.
@@ -239,7 +239,7 @@ impl<'a> At<'a> {
 }
 
 /// A path one key longer. Of a long key the beginning is enough to find it.
-fn with_key(path: String, key: &str) -> String {
+fn with_key(path: &str, key: &str) -> String {
     let separator = if path.is_empty() { "" } else { "." };
     match key.char_indices().nth(MOST_KEY_CHARS) {
         None => format!("{path}{separator}{key}"),
@@ -259,6 +259,13 @@ impl<T> OneOrMany<T> {
     pub fn as_slice(&self) -> &[T] {
         match self {
             OneOrMany::One(item) => std::slice::from_ref(item),
+            OneOrMany::Many(items) => items,
+        }
+    }
+
+    pub fn into_vec(self) -> Vec<T> {
+        match self {
+            OneOrMany::One(item) => vec![item],
             OneOrMany::Many(items) => items,
         }
     }

@@ -13,9 +13,7 @@ use crate::json::{At, Json, OneOrMany};
 use crate::limits;
 use crate::tag::Tag;
 
-pub use changes::{
-    AttributeChange, CustomEvent, Subject, SubscriptionChange, SubscriptionOperation, TagChange, TagOperation,
-};
+pub use changes::{AttributeChange, CustomEvent, Subject, SubscriptionChange, TagChange, TagOperation};
 pub use open::{InlinePage, LandingPage, OpenAction, SceneContent, SceneTemplate};
 
 /// At least one of the actions is given.

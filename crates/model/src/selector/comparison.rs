@@ -12,6 +12,7 @@
 //! ```
 //! Plain attributes know only equals, contains, less, greater, is_empty, before, after and range.
 
+use jiff::civil::Date;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Number;
@@ -321,12 +322,20 @@ impl CalendarPart {
     }
 
     fn accepts(self, value: &Scalar) -> bool {
+        self.date(value, UtcMillis::default()).is_some()
+    }
+
+    /// The date that a value stands for. What this part does not name is arbitrary in it.
+    pub(crate) fn date(self, value: &Scalar, now: UtcMillis) -> Option<Date> {
         let text = match value {
             Scalar::Text(text) => text.clone(),
             // Only a day or a month alone is a number.
             Scalar::Number(number) => format!("{:0>2}", number.to_string()),
-            Scalar::Boolean(_) => return false,
+            Scalar::Boolean(_) => return None,
         };
+        if text == "now" {
+            return Some(now.civil().date());
+        }
         // A leap year, so that 29 February is a day of it.
         let date = match self {
             CalendarPart::Day => format!("2000-01-{text}"),
@@ -335,13 +344,24 @@ impl CalendarPart {
             CalendarPart::YearMonth => format!("{text}-01"),
             CalendarPart::YearMonthDay => text.clone(),
         };
-        let is_date = date.len() == 10 && date.parse::<jiff::civil::Date>().is_ok();
-        is_date || text == "now" || instant(&text).is_some()
+        let whole = (date.len() == 10).then(|| date.parse().ok()).flatten();
+        whole.or_else(|| instant(&text).map(|at| at.civil().date()))
+    }
+
+    /// Whether two dates agree in this part.
+    pub(crate) fn is_same(self, a: Date, b: Date) -> bool {
+        match self {
+            CalendarPart::Day => a.day() == b.day(),
+            CalendarPart::Month => a.month() == b.month(),
+            CalendarPart::MonthDay => (a.month(), a.day()) == (b.month(), b.day()),
+            CalendarPart::YearMonth => (a.year(), a.month()) == (b.year(), b.month()),
+            CalendarPart::YearMonthDay => a == b,
+        }
     }
 }
 
 /// A date-time with or without an offset, or a date, which means its first instant. UTC unless an offset is given.
-fn instant(text: &str) -> Option<UtcMillis> {
+pub(crate) fn instant(text: &str) -> Option<UtcMillis> {
     if let Some(at) = UtcMillis::parse_api(text) {
         return Some(at);
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::json::{At, OneOrMany};
 use crate::limits;
 use crate::payload::decimal::Decimal;
+use crate::subscription::SubscriptionAction;
 use crate::tag::{Tag, TagGroup};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,17 +67,10 @@ pub struct SubscriptionChange {
     #[serde(rename = "type")]
     pub subject: Subject,
     #[serde(rename = "action")]
-    pub operation: SubscriptionOperation,
+    pub operation: SubscriptionAction,
     pub list_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SubscriptionOperation {
-    Subscribe,
-    Unsubscribe,
 }
 
 impl CustomEvent {
@@ -142,12 +136,7 @@ impl SubscriptionChange {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let subject = fields.required("type", Subject::parse);
-        let operation = fields.required("action", |action| {
-            action.choice(&[
-                ("subscribe", SubscriptionOperation::Subscribe),
-                ("unsubscribe", SubscriptionOperation::Unsubscribe),
-            ])
-        });
+        let operation = fields.required("action", SubscriptionAction::parse);
         let list_id = fields.required("list_id", |id| id.text(1..=limits::SUBSCRIPTION_LIST_ID_CHARS));
         let scope = fields.optional("scope", |scope| scope.text(1..=limits::SUBSCRIPTION_LIST_ID_CHARS));
         fields.finish();

@@ -1,0 +1,89 @@
+//! The value of an attribute. Nobody declares the type of an attribute: it follows from each value.
+
+use std::collections::BTreeMap;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Number, Value};
+
+use crate::json::{At, Json};
+use crate::limits;
+use crate::selector::instant;
+use crate::time::UtcMillis;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeValue {
+    Text(String),
+    Number(Number),
+    /// Text that is a date and a time of day. A date alone stays text, and is still a date to those who ask for one.
+    Date(UtcMillis),
+    Json(BTreeMap<String, Value>),
+}
+
+impl AttributeValue {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        match at.json() {
+            Json::String(_) => at.text(0..=limits::ATTRIBUTE_TEXT_CHARS).map(Self::from_text),
+            Json::Number(number) => Some(AttributeValue::Number(number.clone())),
+            Json::Object(_) => {
+                let json = at.object()?.into_map(0..=usize::MAX, |at| Some(at.json().to_value()))?;
+                let n_bytes = at.json().to_value().to_string().len();
+                if n_bytes > limits::ATTRIBUTE_JSON_BYTES {
+                    let most = limits::ATTRIBUTE_JSON_BYTES;
+                    return at.invalid(format!("This object must have at most {most} bytes; it has {n_bytes}."));
+                }
+                Some(AttributeValue::Json(json))
+            }
+            Json::Null => at.invalid("An attribute cannot be set to null; use the action 'remove'."),
+            other @ (Json::Bool(_) | Json::Array(_)) => {
+                at.invalid(format!("This must be a string, a number or an object, not {}.", other.kind()))
+            }
+        }
+    }
+
+    fn from_text(text: String) -> Self {
+        match date_and_time(&text) {
+            Some(date) => AttributeValue::Date(date),
+            None => AttributeValue::Text(text),
+        }
+    }
+}
+
+/// A date as the API prints it.
+pub(super) fn date_text(date: UtcMillis) -> String {
+    match date.0.rem_euclid(1000) {
+        0 => date.to_api(),
+        millis => format!("{}.{millis:03}", date.to_api()),
+    }
+}
+
+fn date_and_time(text: &str) -> Option<UtcMillis> {
+    let bytes = text.as_bytes();
+    let has_shape = bytes.len() >= 16 && bytes[4] == b'-' && bytes[7] == b'-' && matches!(bytes[10], b'T' | b' ');
+    // What could not be read back from its printed form stays as it is.
+    instant(text).filter(|date| has_shape && instant(&date_text(*date)) == Some(*date))
+}
+
+impl Serialize for AttributeValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            AttributeValue::Text(text) => text.serialize(serializer),
+            AttributeValue::Number(number) => number.serialize(serializer),
+            AttributeValue::Date(date) => serializer.serialize_str(&date_text(*date)),
+            AttributeValue::Json(json) => json.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for AttributeValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self::from_text(text)),
+            Value::Number(number) => Ok(AttributeValue::Number(number)),
+            Value::Object(json) => Ok(AttributeValue::Json(json.into_iter().collect())),
+            other @ (Value::Null | Value::Bool(_) | Value::Array(_)) => {
+                Err(D::Error::custom(format!("{other} is not the value of an attribute")))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! A channel as a caller names it: by its id, and often by the type the caller takes it for.
+
+use crate::ids::ChannelId;
+use crate::json::{At, Fields};
+use crate::platform::DeviceType;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ChannelRef {
+    pub id: ChannelId,
+    /// A channel of another type is not the one that is meant.
+    pub claimed: Option<ClaimedType>,
+}
+
+/// Lookups call every channel of an open platform `open`, so that callers have that word to give back.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ClaimedType {
+    AnyOpen,
+    Exactly(DeviceType),
+}
+
+impl ChannelRef {
+    /// Takes `channel_id` and `device_type` from an object that may have other keys.
+    pub(crate) fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        let claimed = fields.nullable("device_type", ClaimedType::parse);
+        if let Some(email) = fields.take("email_address") {
+            fields.take("channel_id");
+            return email.invalid("Email addresses are not supported here; name a channel with 'channel_id'.");
+        }
+        let id = fields.required("channel_id", ChannelId::parse);
+        Some(Self { id: id?, claimed })
+    }
+
+    /// Whether the channel with this id is the one that is meant, judging by its type.
+    pub fn fits(&self, device_type: &DeviceType) -> bool {
+        self.claimed.as_ref().is_none_or(|claimed| claimed.matches(device_type))
+    }
+}
+
+impl ClaimedType {
+    pub(crate) fn parse(at: &At<'_>) -> Option<Self> {
+        match at.string()? {
+            "open" => Some(ClaimedType::AnyOpen),
+            _ => DeviceType::parse(at).map(ClaimedType::Exactly),
+        }
+    }
+
+    pub fn matches(&self, device_type: &DeviceType) -> bool {
+        match self {
+            ClaimedType::AnyOpen => matches!(device_type, DeviceType::Open(_)),
+            ClaimedType::Exactly(wanted) => wanted == device_type,
+        }
+    }
+}

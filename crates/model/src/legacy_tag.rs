@@ -1,0 +1,167 @@
+//! The legacy tag endpoints: one tag for many devices, and many devices with all their tags.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::channel::{ChannelRef, ClaimedType};
+use crate::ids::ChannelId;
+use crate::json::{self, At, Json, OneOrMany};
+use crate::limits;
+use crate::platform::DeviceType;
+use crate::problem::Problems;
+use crate::selector::DeviceToken;
+use crate::tag::Tag;
+
+#[cfg(test)]
+mod tests;
+
+/// A device by any of the ids that were ever used for devices.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LegacyDevice {
+    Channel(ChannelRef),
+    DeviceToken(DeviceToken),
+    Apid(String),
+    DevicePin(String),
+}
+
+/// Adds a tag, which the URL names, to devices and removes it from others. No device is on both sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LegacyTagging {
+    pub add: Vec<LegacyDevice>,
+    pub remove: Vec<LegacyDevice>,
+}
+
+/// Devices of which each is to have exactly the given tags in the group `device`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagBatch(pub Vec<TagRow>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagRow {
+    pub device: LegacyDevice,
+    pub tags: BTreeSet<Tag>,
+}
+
+/// Why a batch is refused: as a whole, or because of some of its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BatchRefusal {
+    Body(Problems),
+    Rows(Vec<RowRefusal>),
+}
+
+/// A row as it was sent and what is wrong with it. Printed as an array of the two.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RowRefusal(pub Value, pub String);
+
+/// More refused rows than this help nobody.
+const MOST_REFUSALS: usize = 100;
+
+enum Kind {
+    Channel(Option<DeviceType>),
+    DeviceToken,
+    Apid,
+    DevicePin,
+}
+
+/// The key of a row of a batch, the key of a list of devices, and what is under them.
+const KINDS: [(&str, &str, Kind); 7] = [
+    ("ios_channel", "ios_channels", Kind::Channel(Some(DeviceType::Ios))),
+    ("android_channel", "android_channels", Kind::Channel(Some(DeviceType::Android))),
+    ("amazon_channel", "amazon_channels", Kind::Channel(Some(DeviceType::Amazon))),
+    ("channel", "channels", Kind::Channel(None)),
+    ("device_token", "device_tokens", Kind::DeviceToken),
+    ("apid", "apids", Kind::Apid),
+    ("device_pin", "device_pins", Kind::DevicePin),
+];
+
+impl LegacyDevice {
+    fn parse(at: &At<'_>, kind: &Kind) -> Option<Self> {
+        Some(match kind {
+            Kind::Channel(device_type) => LegacyDevice::Channel(ChannelRef {
+                id: ChannelId::parse(at)?,
+                claimed: device_type.clone().map(ClaimedType::Exactly),
+            }),
+            Kind::DeviceToken => LegacyDevice::DeviceToken(DeviceToken::parse(at)?),
+            Kind::Apid => LegacyDevice::Apid(at.text(1..=limits::PUSH_ADDRESS_CHARS)?),
+            Kind::DevicePin => LegacyDevice::DevicePin(at.text(1..=limits::PUSH_ADDRESS_CHARS)?),
+        })
+    }
+}
+
+impl LegacyTagging {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let mut tagging = Self { add: Vec::new(), remove: Vec::new() };
+        for (_, key, kind) in &KINDS {
+            fields.optional(key, |at| tagging.read_devices(at, kind));
+        }
+        if !KINDS.iter().any(|(_, key, _)| fields.has(key)) {
+            let keys: Vec<_> = KINDS.iter().map(|(_, key, _)| format!("'{key}'")).collect();
+            at.invalid::<()>(format!("One of {} must be given.", keys.join(", ")));
+        }
+        fields.finish();
+        Some(tagging)
+    }
+
+    fn read_devices(&mut self, at: &At<'_>, kind: &Kind) -> Option<()> {
+        let mut fields = at.object()?;
+        let devices = |at: &At<'_>| at.one_or_many(0..=limits::LEGACY_TAG_DEVICES, |at| LegacyDevice::parse(at, kind));
+        let [add, remove] = ["add", "remove"].map(|key| fields.optional(key, devices));
+        if !fields.has("add") && !fields.has("remove") {
+            at.invalid::<()>("One of 'add' and 'remove' must be given.");
+        }
+        fields.finish();
+        let [add, remove] = [&add, &remove].map(|devices| devices.as_ref().map_or(&[][..], OneOrMany::as_slice));
+        let added: HashSet<_> = add.iter().collect();
+        if remove.iter().any(|device| added.contains(device)) {
+            at.invalid_key::<()>("remove", "A tag cannot be added to and removed from the same device at once.");
+        }
+        self.add.extend_from_slice(add);
+        self.remove.extend_from_slice(remove);
+        Some(())
+    }
+}
+
+impl TagBatch {
+    pub fn parse(body: &[u8]) -> Result<Self, BatchRefusal> {
+        let tree = Json::from_slice(body).map_err(BatchRefusal::Body)?;
+        let length = 1..=limits::LEGACY_TAG_DEVICES;
+        json::read_tree(&tree, |at| at.items(length).map(drop)).map_err(BatchRefusal::Body)?;
+        let Json::Array(rows) = &tree else { return Ok(Self(Vec::new())) };
+        let mut batch = Vec::with_capacity(rows.len());
+        let mut refusals = Vec::new();
+        for row in rows {
+            match json::read_tree(row, TagRow::parse) {
+                Ok(row) => batch.push(row),
+                Err(problems) => refusals.push(RowRefusal(row.to_value(), problems.to_string())),
+            }
+        }
+        if refusals.is_empty() {
+            return Ok(Self(batch));
+        }
+        refusals.truncate(MOST_REFUSALS);
+        Err(BatchRefusal::Rows(refusals))
+    }
+}
+
+impl TagRow {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let mut devices = Vec::new();
+        for (key, plural, kind) in &KINDS {
+            // Old client libraries write one pin under the plural key.
+            let keys = if matches!(kind, Kind::DevicePin) { vec![key, plural] } else { vec![key] };
+            for key in keys {
+                devices.extend(fields.take(key).map(|at| LegacyDevice::parse(&at, kind)));
+            }
+        }
+        let tags = fields.required("tags", |at| at.array(0..=limits::TAGS_PER_CHANNEL, Tag::parse));
+        if devices.len() != 1 {
+            let keys: Vec<_> = KINDS.iter().map(|(key, _, _)| format!("'{key}'")).collect();
+            at.invalid::<()>(format!("A row names one device, with one of {}.", keys.join(", ")));
+        }
+        fields.finish();
+        Some(Self { device: devices.pop()??, tags: tags?.into_iter().collect() })
+    }
+}

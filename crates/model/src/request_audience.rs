@@ -1,0 +1,94 @@
+//! Whom a request about tags, attributes or subscriptions is for: channels by their ids, and named users.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use crate::channel::{ChannelRef, ClaimedType};
+use crate::ids::{ChannelId, NamedUserId};
+use crate::json::{At, Fields, OneOrMany};
+use crate::limits;
+use crate::platform::DeviceType;
+
+const CHANNEL_KEYS: [(&str, Option<DeviceType>); 5] = [
+    ("channel", None),
+    ("ios_channel", Some(DeviceType::Ios)),
+    ("android_channel", Some(DeviceType::Android)),
+    ("amazon_channel", Some(DeviceType::Amazon)),
+    ("web_channel", Some(DeviceType::Web)),
+];
+
+/// At least one channel, none of them twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelAudience(Vec<ChannelRef>);
+
+impl ChannelAudience {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let channels = read_channels(&mut fields);
+        fields.finish();
+        if channels.is_empty() && at.is_clean() {
+            return at.invalid("Name at least one channel, such as {\"ios_channel\": \"<channel id>\"}.");
+        }
+        Some(Self(channels))
+    }
+
+    pub fn channels(&self) -> &[ChannelRef] {
+        &self.0
+    }
+}
+
+/// Channels and named users, at least one of either, none of them twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnerAudience {
+    channels: Vec<ChannelRef>,
+    named_users: Vec<NamedUserId>,
+}
+
+impl OwnerAudience {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let channels = read_channels(&mut fields);
+        let named_users = fields.optional("named_user_id", |at| named_users(at, limits::IDS_PER_AUDIENCE));
+        fields.finish();
+        let named_users = named_users.unwrap_or_default();
+        if channels.is_empty() && named_users.is_empty() && at.is_clean() {
+            return at.invalid("Name at least one channel or named user, such as {\"channel\": \"<channel id>\"}.");
+        }
+        Some(Self { channels, named_users })
+    }
+
+    pub fn channels(&self) -> &[ChannelRef] {
+        &self.channels
+    }
+
+    pub fn named_users(&self) -> &[NamedUserId] {
+        &self.named_users
+    }
+}
+
+/// One named user or some of them, none of them twice.
+pub(crate) fn named_users(at: &At<'_>, most: usize) -> Option<Vec<NamedUserId>> {
+    Some(distinct(at.one_or_many(1..=most, NamedUserId::parse)?.into_vec()))
+}
+
+fn read_channels(fields: &mut Fields<'_>) -> Vec<ChannelRef> {
+    let mut channels = Vec::new();
+    for (key, device_type) in CHANNEL_KEYS {
+        let ids = fields.optional(key, |at| at.one_or_many(1..=limits::IDS_PER_AUDIENCE, ChannelId::parse));
+        let claimed = device_type.map(ClaimedType::Exactly);
+        let ids = ids.iter().flat_map(OneOrMany::as_slice);
+        channels.extend(ids.map(|id| ChannelRef { id: *id, claimed: claimed.clone() }));
+    }
+    for (key, what) in [("email_address", "Email addresses"), ("sms_id", "Telephone numbers")] {
+        if let Some(at) = fields.take(key) {
+            at.invalid::<()>(format!("{what} are not supported here; name channels by their ids."));
+        }
+    }
+    distinct(channels)
+}
+
+fn distinct<T: Clone + Eq + Hash>(mut items: Vec<T>) -> Vec<T> {
+    let mut seen = HashSet::with_capacity(items.len());
+    items.retain(|item| seen.insert(item.clone()));
+    items
+}

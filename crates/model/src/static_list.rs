@@ -1,0 +1,130 @@
+//! Uploaded lists: their names, what is said about them, and the people and channels that are in them.
+
+mod csv;
+mod member;
+
+#[cfg(test)]
+mod tests;
+
+pub use csv::{CsvRows, Row};
+pub use member::{ChannelColumn, Member, RowError};
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::At;
+use crate::limits;
+
+/// 1 to 64 letters, digits, underscores and hyphens.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ListName(String);
+
+/// What people say about a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListDetails {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub extra: Option<BTreeMap<String, String>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewList {
+    pub name: ListName,
+    pub details: ListDetails,
+}
+
+/// Replaces the details that are given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListUpdate {
+    name: Option<ListName>,
+    details: ListDetails,
+}
+
+impl ListName {
+    pub fn new(text: &str) -> Result<Self, &'static str> {
+        let is_allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+        if (1..=limits::STATIC_LIST_NAME_CHARS).contains(&text.len()) && text.bytes().all(is_allowed) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err("A list name has 1 to 64 characters, which are letters, digits, '_' and '-'.")
+    }
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::new(at.string()?).or_else(|message| at.invalid(message).ok_or(())).ok()
+    }
+
+    /// Whether the name is for lists of the service itself, which nobody may create, change or delete.
+    pub fn is_reserved(&self) -> bool {
+        self.0.starts_with("ua_")
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl NewList {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let name = fields.required("name", ListName::parse);
+        let description = fields.nullable("description", description);
+        let extra = fields.nullable("extra", extra);
+        fields.finish();
+        Some(Self { name: name?, details: ListDetails { description, extra } })
+    }
+}
+
+impl ListUpdate {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let name = fields.nullable("name", ListName::parse);
+        let description = fields.nullable("description", description);
+        let extra = fields.nullable("extra", extra);
+        fields.finish();
+        Some(Self { name, details: ListDetails { description, extra } })
+    }
+
+    /// Whether the list would get another name, which cannot be.
+    pub fn renames(&self, current: &ListName) -> bool {
+        self.name.as_ref().is_some_and(|name| name != current)
+    }
+
+    pub fn apply(&self, details: &mut ListDetails) {
+        if self.details.description.is_some() {
+            details.description.clone_from(&self.details.description);
+        }
+        if self.details.extra.is_some() {
+            details.extra.clone_from(&self.details.extra);
+        }
+    }
+}
+
+fn description(at: &At<'_>) -> Option<String> {
+    at.text(0..=limits::LIST_DESCRIPTION_CHARS)
+}
+
+fn extra(at: &At<'_>) -> Option<BTreeMap<String, String>> {
+    let value = |at: &At<'_>| at.text(0..=limits::LIST_EXTRA_VALUE_CHARS);
+    let extra = at.object()?.into_map(0..=limits::LIST_EXTRA_PAIRS, value)?;
+    match extra.keys().find(|key| !(1..=limits::LIST_EXTRA_KEY_CHARS).contains(&key.chars().count())) {
+        None => Some(extra),
+        Some(key) => at.invalid_key(key, "A key of 'extra' has 1 to 64 characters."),
+    }
+}
+
+impl TryFrom<String> for ListName {
+    type Error = &'static str;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::new(&text)
+    }
+}
+
+impl fmt::Display for ListName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
