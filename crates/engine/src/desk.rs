@@ -1,7 +1,10 @@
 //! What a transaction that changes audiences works with: the app, the numbers of terms, and the journal.
 
+use std::cell::OnceCell;
+
 use audience::index::Index;
 use model::ids::{AppId, TermId};
+use model::tag::TagGroup;
 use model::term::Term;
 use model::time::UtcMillis;
 use store::{Tx, terms};
@@ -14,17 +17,26 @@ pub(crate) struct Desk<'a> {
     /// Knows the numbers of most terms, which saves asking the database.
     pub(crate) index: &'a Index,
     pub(crate) journal: Journal,
+    /// Whether the index has read of every tag that was deleted; asked when it first matters.
+    knows_deletions: OnceCell<bool>,
 }
 
 impl<'a> Desk<'a> {
     pub(crate) fn new(app: AppId, index: &'a Index, now: UtcMillis) -> Self {
-        Self { app, index, journal: Journal::new(now) }
+        Self::with_journal(app, index, Journal::new(now))
+    }
+
+    /// Goes on with the journal of a larger transaction.
+    pub(crate) fn with_journal(app: AppId, index: &'a Index, journal: Journal) -> Self {
+        Self { app, index, journal, knows_deletions: OnceCell::new() }
     }
 
     /// The number of a term. One without a number gets one.
     pub(crate) fn number(&mut self, tx: &mut Tx<'_>, term: &Term) -> Result<TermId> {
         let (group, tag) = term.key();
-        if let Some(id) = self.index.term(group, &tag) {
+        if let Some(id) = self.index.term(group, &tag)
+            && self.may_trust_index(tx, group)?
+        {
             return Ok(id);
         }
         if let Some(id) = terms::find(tx, self.app, term)? {
@@ -51,13 +63,29 @@ impl<'a> Desk<'a> {
     pub(crate) fn names(&self, tx: &mut Tx<'_>, ids: &[TermId]) -> Result<Vec<Term>> {
         let mut names = Vec::with_capacity(ids.len());
         for id in ids {
-            let known = self.index.name(*id).and_then(|(group, tag)| Term::from_key(&group, &tag));
+            let known = match self.index.name(*id) {
+                Some((group, tag)) if self.may_trust_index(tx, &group)? => Term::from_key(&group, &tag),
+                Some(_) | None => None,
+            };
             match known {
                 Some(term) => names.push(term),
                 None => names.push(terms::name(tx, self.app, *id)?),
             }
         }
         Ok(names)
+    }
+
+    /// Numbers keep their names for good, except those of deleted tags of devices: an index that has not read of the last
+    /// deletion yet would bring the tag back, or add it under a number that means nothing any more.
+    fn may_trust_index(&self, tx: &mut Tx<'_>, group: &str) -> Result<bool> {
+        if group != TagGroup::device().as_str() {
+            return Ok(true);
+        }
+        if let Some(knows) = self.knows_deletions.get() {
+            return Ok(*knows);
+        }
+        let knows = self.index.offset() >= terms::retired_at(tx, self.app)?;
+        Ok(*self.knows_deletions.get_or_init(|| knows))
     }
 }
 

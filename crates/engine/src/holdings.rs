@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::channel::TagSets;
 use model::limits;
+use model::tag::{Tag, TagGroup};
 use model::term::Term;
 
 use crate::{Error, Result};
@@ -14,6 +15,8 @@ pub(crate) struct Holdings {
     pub(crate) tags: TagSets,
     /// Lists and subscriptions.
     pub(crate) memberships: BTreeSet<Term>,
+    /// Tags of devices that were deleted after they were put there. They count for nothing.
+    deleted: BTreeSet<Tag>,
 }
 
 impl Holdings {
@@ -28,7 +31,10 @@ impl Holdings {
                 Term::List(_) | Term::Subscription(_) => {
                     holdings.memberships.insert(term);
                 }
-                Term::Tag { .. } | Term::DeviceType(_) | Term::Reach(_) | Term::Day(_) | Term::Retired { .. } => {}
+                Term::Retired { tag, .. } => {
+                    holdings.deleted.insert(tag);
+                }
+                Term::Tag { .. } | Term::DeviceType(_) | Term::Reach(_) | Term::Day(_) => {}
             }
         }
         holdings
@@ -40,6 +46,15 @@ impl Holdings {
             .iter()
             .flat_map(|(group, tags)| tags.iter().map(|tag| Term::Tag { group: group.clone(), tag: tag.clone() }));
         tags.chain(self.memberships.iter().cloned()).collect()
+    }
+
+    /// The tags together with those whose deletion has not been told yet.
+    pub(crate) fn tags_told(&self) -> TagSets {
+        let mut told = self.tags.clone();
+        if !self.deleted.is_empty() {
+            told.entry(TagGroup::device()).or_default().extend(self.deleted.iter().cloned());
+        }
+        told
     }
 
     pub(crate) fn check_number_of_tags(&self) -> Result<()> {

@@ -59,7 +59,7 @@ pub(crate) fn uninstall_in(
     journal: Journal,
     ordinals: &[Ordinal],
 ) -> Result<Journal> {
-    let mut desk = Desk { app, index, journal };
+    let mut desk = Desk::with_journal(app, index, journal);
     for ordinal in ordinals {
         let Some(row) = channels::by_ordinal(tx, app, *ordinal)?.filter(|row| row.installed) else { continue };
         let mut opened = desk.open(tx, row)?;

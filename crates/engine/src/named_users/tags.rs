@@ -47,7 +47,7 @@ impl Desk<'_> {
         for channel in named_users::channels_of(tx, self.app, id)?.iter().filter(|channel| channel.installed) {
             let (held, holds) = (union(&channel.terms, &user.terms), union(&channel.terms, &terms));
             self.journal.change_terms(channel.ordinal, &held, &holds);
-            self.journal.change_tags(channel.ordinal, &before.tags, &after.tags)?;
+            self.journal.change_tags(channel.ordinal, &before.tags_told(), &after.tags)?;
         }
         user.terms = terms;
         user.modified = self.journal.now();
