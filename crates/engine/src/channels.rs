@@ -12,7 +12,6 @@ mod uninstall;
 pub use lookup::ChannelView;
 pub use open::RegisteredOpen;
 pub use register::Registered;
-pub use tags::TaggedChannel;
 
 pub(crate) use keys::{address_key, apid_key};
 pub(crate) use uninstall::uninstall_in;

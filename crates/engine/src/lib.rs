@@ -32,10 +32,10 @@ use providers::http::{AddressPolicy, Client};
 use store::Store;
 
 pub use apps::{Caller, CreatedApp, NewApp, Rights, RotatedSecrets, SecretChoice};
-pub use channels::{ChannelView, Registered, RegisteredOpen, TaggedChannel};
+pub use channels::{ChannelView, Registered, RegisteredOpen};
 pub use error::{Error, Result};
 pub use metrics::Metrics;
-pub use named_users::{NamedUserChange, NamedUserView};
+pub use named_users::NamedUserView;
 pub use once::Once;
 pub use platforms::{PlatformChange, PlatformView, validation_code};
 pub use push::{AcceptedPushes, LocalizedId, PushStatus};

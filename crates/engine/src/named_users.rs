@@ -5,65 +5,52 @@ mod tags;
 
 pub use lookup::NamedUserView;
 
-use model::channel::TagOperation;
-use model::ids::{AppId, ChannelId, NamedUserId, Ordinal};
-use store::{Tx, channels, named_users};
+use model::channel::ChannelRef;
+use model::ids::{AppId, NamedUserId, Ordinal};
+use model::limits;
+use model::named_user::{Association, Disassociation, NamedUserUpdate};
+use store::channels::{self, Channel};
+use store::{Tx, named_users};
 
 use crate::channels::uninstall_in;
 use crate::desk::Desk;
-use crate::{Engine, Result};
-
-/// Changes to one user, made together.
-#[derive(Clone, Debug, Default)]
-pub struct NamedUserChange {
-    pub associate: Vec<ChannelId>,
-    pub disassociate: Vec<ChannelId>,
-    pub tags: Option<TagOperation>,
-}
+use crate::{Engine, Error, Result};
 
 impl Engine {
     /// Gives a channel to a user, who is made if need be. A channel that has not registered yet is given when it does.
-    pub async fn associate(&self, app: AppId, channel: ChannelId, user: NamedUserId) -> Result<()> {
-        let change = NamedUserChange { associate: vec![channel], ..NamedUserChange::default() };
-        self.change_named_user(app, user, change).await
+    pub async fn associate(&self, app: AppId, association: Association) -> Result<()> {
+        self.change_users(app, move |tx, desk| {
+            let Association { channel, named_user_id } = &association;
+            named_users::ensure(tx, app, named_user_id, desk.journal.now())?;
+            join(tx, desk, channel, named_user_id)
+        })
+        .await
     }
 
-    /// Takes a channel from its user; from `user` only, if one is named.
-    pub async fn disassociate(&self, app: AppId, channel: ChannelId, user: Option<NamedUserId>) -> Result<()> {
-        let index = self.index(app).await?;
-        let now = self.clock().now();
-        self.0
-            .store
-            .write(app, move |tx| {
-                let mut desk = Desk::new(app, &index, now);
-                leave(tx, &mut desk, channel, user.as_ref())?;
-                desk.journal.write(tx, app)?;
-                Ok(())
-            })
-            .await
+    /// Takes a channel from its user; from one user only, if one is named.
+    pub async fn disassociate(&self, app: AppId, disassociation: Disassociation) -> Result<()> {
+        self.change_users(app, move |tx, desk| {
+            leave(tx, desk, &disassociation.channel, disassociation.named_user_id.as_ref())
+        })
+        .await
     }
 
-    pub async fn change_named_user(&self, app: AppId, user: NamedUserId, change: NamedUserChange) -> Result<()> {
-        let index = self.index(app).await?;
-        let now = self.clock().now();
-        self.0
-            .store
-            .write(app, move |tx| {
-                let mut desk = Desk::new(app, &index, now);
-                named_users::ensure(tx, app, &user, now)?;
-                for channel in &change.disassociate {
-                    leave(tx, &mut desk, *channel, Some(&user))?;
-                }
-                for channel in &change.associate {
-                    join(tx, &mut desk, *channel, &user)?;
-                }
-                if let Some(operation) = &change.tags {
-                    desk.change_user(tx, &user, |holdings| operation.apply(&mut holdings.tags))?;
-                }
-                desk.journal.write(tx, app)?;
-                Ok(())
-            })
-            .await
+    /// Changes several things about one user, who is made if need be.
+    pub async fn update_named_user(&self, app: AppId, user: NamedUserId, update: NamedUserUpdate) -> Result<()> {
+        self.change_users(app, move |tx, desk| {
+            named_users::ensure(tx, app, &user, desk.journal.now())?;
+            for channel in &update.disassociate {
+                leave(tx, desk, channel, Some(&user))?;
+            }
+            for channel in &update.associate {
+                join(tx, desk, channel, &user)?;
+            }
+            if let Some(operation) = &update.tags {
+                desk.change_user(tx, &user, |holdings| operation.apply(&mut holdings.tags))?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     /// Uninstalls every channel of the users and forgets the users. Unknown ones are passed over.
@@ -78,6 +65,7 @@ impl Engine {
                     let rows = named_users::channels_of(tx, app, user)?;
                     let ordinals: Vec<Ordinal> = rows.iter().map(|row| row.ordinal).collect();
                     journal = uninstall_in(tx, app, &index, journal, &ordinals)?;
+                    named_users::forget_pending(tx, app, user)?;
                     named_users::delete(tx, app, user)?;
                 }
                 journal.write(tx, app)?;
@@ -85,33 +73,71 @@ impl Engine {
             })
             .await
     }
+
+    async fn change_users(
+        &self,
+        app: AppId,
+        change: impl Fn(&mut Tx<'_>, &mut Desk<'_>) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let index = self.index(app).await?;
+        let now = self.clock().now();
+        self.0
+            .store
+            .write(app, move |tx| {
+                let mut desk = Desk::new(app, &index, now);
+                change(tx, &mut desk)?;
+                desk.journal.write(tx, app)?;
+                Ok(())
+            })
+            .await
+    }
 }
 
-fn join(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: ChannelId, user: &NamedUserId) -> Result<()> {
-    let Some(row) = channels::by_id(tx, desk.app, channel)?.filter(|row| row.installed) else {
-        return Ok(named_users::put_pending(tx, desk.app, channel, user, desk.journal.now())?);
+/// Whether a user may get one more channel.
+pub(crate) fn has_room(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<bool> {
+    Ok(named_users::count_channels(tx, app, user)? < limits::CHANNELS_PER_NAMED_USER)
+}
+
+/// A channel that is uninstalled, or of another type than the caller takes it for, is passed over.
+fn join(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, user: &NamedUserId) -> Result<()> {
+    let Some(row) = channels::by_id(tx, desk.app, channel.id)? else {
+        return Ok(named_users::put_pending(tx, desk.app, channel.id, user, desk.journal.now())?);
     };
-    let opened = desk.open(tx, row)?;
-    let mut after = opened.state.clone();
-    after.named_user = Some(user.clone());
-    desk.save(tx, opened, &after)?;
-    Ok(())
+    if !row.installed || !channel.fits(&row.device_type) || row.named_user.as_ref() == Some(user) {
+        return Ok(());
+    }
+    if !has_room(tx, desk.app, user)? {
+        let message = format!(
+            "The named user '{}' has {} channels, which is the most; disassociate one first.",
+            user.as_str(),
+            limits::CHANNELS_PER_NAMED_USER
+        );
+        return Err(Error::invalid("", message));
+    }
+    give(tx, desk, row, Some(user))
 }
 
-fn leave(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: ChannelId, user: Option<&NamedUserId>) -> Result<()> {
+fn leave(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, user: Option<&NamedUserId>) -> Result<()> {
     let is_meant = |actual: &NamedUserId| user.is_none_or(|user| user == actual);
-    let Some(row) = channels::by_id(tx, desk.app, channel)? else {
-        if let Some(other) = named_users::take_pending(tx, desk.app, channel)?.filter(|waiting| !is_meant(waiting)) {
-            named_users::put_pending(tx, desk.app, channel, &other, desk.journal.now())?;
+    let Some(row) = channels::by_id(tx, desk.app, channel.id)? else {
+        if let Some(other) = named_users::take_pending(tx, desk.app, channel.id)?.filter(|waiting| !is_meant(waiting)) {
+            named_users::put_pending(tx, desk.app, channel.id, &other, desk.journal.now())?;
         }
         return Ok(());
     };
-    if !row.named_user.as_ref().is_some_and(is_meant) {
+    if !channel.fits(&row.device_type) || !row.named_user.as_ref().is_some_and(is_meant) {
         return Ok(());
+    }
+    give(tx, desk, row, None)
+}
+
+fn give(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, user: Option<&NamedUserId>) -> Result<()> {
+    for concerned in row.named_user.iter().chain(user) {
+        named_users::touch(tx, desk.app, concerned, desk.journal.now())?;
     }
     let opened = desk.open(tx, row)?;
     let mut after = opened.state.clone();
-    after.named_user = None;
+    after.named_user = user.cloned();
     desk.save(tx, opened, &after)?;
     Ok(())
 }

@@ -41,6 +41,13 @@ pub fn save(tx: &mut Tx<'_>, app: AppId, user: &NamedUser) -> Result<()> {
     Ok(())
 }
 
+/// Notes that something about a user changed.
+pub fn touch(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId, now: UtcMillis) -> Result<()> {
+    let sql = "update named_user set modified = $3 where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), id.into(), now.into()])?;
+    Ok(())
+}
+
 pub fn delete(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<bool> {
     Ok(tx.execute("delete from named_user where app = $1 and id = $2", &[app.into(), id.into()])? > 0)
 }

@@ -11,6 +11,7 @@ use store::{Tx, named_users};
 use super::keys;
 use super::state::State;
 use crate::desk::Desk;
+use crate::named_users::has_room;
 use crate::{Engine, Error, Once, Result};
 
 /// The answer to a registration.
@@ -96,6 +97,10 @@ fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &Reg
 /// Some devices name their user when they register.
 fn set_named_user(tx: &mut Tx<'_>, desk: &Desk<'_>, state: &mut State, registration: &Registration) -> Result<()> {
     if let Change::Set(user) = &registration.named_user_id {
+        // Registering matters more than being somebody's.
+        if state.named_user.as_ref() != Some(user) && !has_room(tx, desk.app, user)? {
+            return Ok(());
+        }
         named_users::ensure(tx, desk.app, user, desk.journal.now())?;
     }
     registration.named_user_id.update(&mut state.named_user);

@@ -15,6 +15,7 @@ use store::{Tx, named_users};
 use super::keys;
 use crate::desk::{Desk, union};
 use crate::holdings::Holdings;
+use crate::named_users::has_room;
 use crate::{Error, Result};
 
 /// A channel as the engine thinks of it.
@@ -85,7 +86,10 @@ impl Desk<'_> {
             terms: Vec::new(),
             profile: String::new(),
         };
-        if let Some(user) = named_users::take_pending(tx, self.app, id)? {
+        if let Some(user) = named_users::take_pending(tx, self.app, id)?
+            && has_room(tx, self.app, &user)?
+        {
+            named_users::ensure(tx, self.app, &user, now)?;
             state.named_user = Some(user);
         }
         let before = State::nothing(row.device_type.clone());

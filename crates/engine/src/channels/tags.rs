@@ -1,7 +1,7 @@
 //! Tags set by servers, and by devices for themselves.
 
-use model::channel::{OpenAddress, TagOperation};
-use model::ids::{AppId, ChannelId};
+use model::channel::{ChannelRef, OpenAddress, TagOperation};
+use model::ids::AppId;
 use model::platform::DeviceType;
 use store::Tx;
 use store::channels::{self, Channel};
@@ -10,23 +10,14 @@ use super::keys;
 use crate::desk::Desk;
 use crate::{Engine, Result};
 
-/// A channel whose tags are to change, and the type it is meant to have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaggedChannel {
-    pub id: ChannelId,
-    pub device_type: Option<DeviceType>,
-}
-
 impl Engine {
     /// Changes the tags of channels. Ids that are unknown, uninstalled or of another type are passed over.
-    pub async fn tag_channels(&self, app: AppId, channels: Vec<TaggedChannel>, operation: TagOperation) -> Result<()> {
+    pub async fn tag_channels(&self, app: AppId, channels: Vec<ChannelRef>, operation: TagOperation) -> Result<()> {
         self.tag(app, operation, move |tx| {
             let mut found = Vec::with_capacity(channels.len());
             for wanted in &channels {
                 let row = channels::by_id(tx, app, wanted.id)?;
-                found.extend(
-                    row.filter(|row| wanted.device_type.as_ref().is_none_or(|wanted| *wanted == row.device_type)),
-                );
+                found.extend(row.filter(|row| wanted.fits(&row.device_type)));
             }
             Ok(found)
         })
