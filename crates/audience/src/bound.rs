@@ -16,6 +16,8 @@ const MOST_IN_A_SORTED_LIST: u64 = 4096;
 
 pub(crate) struct Bound<'a> {
     pub(crate) node: Node<'a>,
+    /// Whether the answer may name channels that are not part of everyone.
+    pub(crate) strays: bool,
     /// The expected part of everyone, from 0 to 1.
     share: f64,
     /// In how many sets a channel is expected to be looked up until it is decided.
@@ -44,9 +46,12 @@ impl<'a> Bound<'a> {
         match plan {
             Plan::Everyone => Self::everyone(everyone),
             Plan::Nobody => Self::nobody(),
-            Plan::Term(term) => match segment.terms.get(term) {
-                Some(holders) => Self::leaf(Node::Term(holders), holders.len(), everyone),
-                None => Self::nobody(),
+            Plan::Term(term) => match (segment.present(*term), segment.apart(*term)) {
+                (Some(holders), _) => Self::leaf(Node::Term(holders), holders.len(), everyone),
+                (None, Some(holders)) => {
+                    Self { strays: true, ..Self::leaf(Node::Term(holders), holders.len(), everyone) }
+                }
+                (None, None) => Self::nobody(),
             },
             Plan::Set(set) => match (everyone.min(), everyone.max()) {
                 (Some(first), Some(last)) => Self::leaf(Node::Set(set), set.range_cardinality(first..=last), everyone),
@@ -68,15 +73,15 @@ impl<'a> Bound<'a> {
     }
 
     fn everyone(everyone: &'a RoaringBitmap) -> Self {
-        Self { node: Node::Everyone(everyone), share: 1.0, lookups: 0.0, work: 0.0 }
+        Self { node: Node::Everyone(everyone), strays: false, share: 1.0, lookups: 0.0, work: 0.0 }
     }
 
     fn nobody() -> Self {
-        Self { node: Node::Nobody, share: 0.0, lookups: 0.0, work: 0.0 }
+        Self { node: Node::Nobody, strays: false, share: 0.0, lookups: 0.0, work: 0.0 }
     }
 
     fn leaf(node: Node<'a>, members: u64, everyone: &RoaringBitmap) -> Self {
-        if members == 0 {
+        if members == 0 || everyone.is_empty() {
             return Self::nobody();
         }
         let work = if members > CONTAINERS * MOST_IN_A_SORTED_LIST {
@@ -84,7 +89,8 @@ impl<'a> Bound<'a> {
         } else {
             members.min(CONTAINERS) as f64 * CONTAINER + members as f64
         };
-        Self { node, share: (members as f64 / everyone.len() as f64).min(1.0), lookups: 1.0, work }
+        let share = (members as f64 / everyone.len() as f64).min(1.0);
+        Self { node, strays: false, share, lookups: 1.0, work }
     }
 
     fn all_of(parts: impl Iterator<Item = Self>, everyone: &'a RoaringBitmap) -> Self {
@@ -105,7 +111,8 @@ impl<'a> Bound<'a> {
             lookups += part.lookups * share;
             share *= part.share;
         }
-        Self::joined(kept, Self::everyone(everyone), |parts| Self { node: Node::And(parts), share, lookups, work })
+        let several = |parts| Self { node: Node::And(parts), strays: false, share, lookups, work };
+        Self::joined(kept, Self::everyone(everyone), several)
     }
 
     fn any_of(parts: impl Iterator<Item = Self>, everyone: &'a RoaringBitmap) -> Self {
@@ -124,7 +131,9 @@ impl<'a> Bound<'a> {
             missing *= 1.0 - part.share;
         }
         let work = kept.iter().map(|part| part.work).sum();
-        Self::joined(kept, Self::nobody(), |parts| Self { node: Node::Or(parts), share: 1.0 - missing, lookups, work })
+        let strays = kept.iter().any(|part| part.strays);
+        let several = |parts| Self { node: Node::Or(parts), strays, share: 1.0 - missing, lookups, work };
+        Self::joined(kept, Self::nobody(), several)
     }
 
     fn not(inner: Self, everyone: &'a RoaringBitmap) -> Self {
@@ -132,6 +141,7 @@ impl<'a> Bound<'a> {
             Node::Everyone(_) => Self::nobody(),
             Node::Nobody => Self::everyone(everyone),
             Node::Term(_) | Node::Set(_) | Node::And(_) | Node::Or(_) | Node::Not(_) => Self {
+                strays: false,
                 share: 1.0 - inner.share,
                 lookups: inner.lookups,
                 work: inner.work + CONTAINERS as f64 * BITMAP_CONTAINER,

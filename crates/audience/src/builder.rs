@@ -30,7 +30,7 @@ pub struct OutOfOrder {
 }
 
 impl Builder {
-    /// Gives a term its name.
+    /// Gives a term its name, before any channel brings the term.
     pub fn name(&mut self, term: TermId, group: &str, tag: &str) {
         self.dictionary.name(term, group, tag);
     }
@@ -48,13 +48,13 @@ impl Builder {
         self.last = Some(ordinal);
         let mut distinct = 0;
         for term in terms {
-            distinct += usize::from(self.hold(*term, ordinal));
+            distinct += usize::from(self.hold(*term, ordinal) && !self.dictionary.is_apart(*term));
         }
-        self.segment(ordinal).append_channel(ordinal, distinct);
+        segment(&mut self.segments, ordinal).append_channel(ordinal, distinct);
         Ok(())
     }
 
-    /// Adds a term to many channels. As in the log, it counts only for those that hold a term of their own.
+    /// Adds a term to many channels, and as in the log: unless it is kept apart, to those with a term of their own.
     pub fn push_set(&mut self, term: TermId, channels: RoaringBitmap) {
         self.sets.push((term, channels));
     }
@@ -66,7 +66,7 @@ impl Builder {
         }
         for (term, channels) in std::mem::take(&mut self.sets) {
             for (block, channels) in blocks(&channels) {
-                self.segment(block.first()).add_all(term, &channels);
+                segment(&mut self.segments, block.first()).add_all(term, channels, &self.dictionary);
             }
         }
         for segment in &mut self.segments {
@@ -93,22 +93,17 @@ impl Builder {
 
     /// Moves the current block, which `last` is in, to its segment.
     fn flush(&mut self, last: Ordinal) {
-        let mut holders = std::mem::take(&mut self.holders);
-        let mut terms = std::mem::take(&mut self.terms);
-        let segment = self.segment(last);
-        for term in terms.drain(..) {
-            segment.append(term, holders[term.0 as usize].drain(..));
+        let segment = segment(&mut self.segments, last);
+        for term in self.terms.drain(..) {
+            segment.append(term, self.holders[term.0 as usize].drain(..), &self.dictionary);
         }
-        // Given back for their memory.
-        self.holders = holders;
-        self.terms = terms;
     }
+}
 
-    fn segment(&mut self, ordinal: Ordinal) -> &mut Segment {
-        let position = Segment::position(ordinal);
-        if position >= self.segments.len() {
-            self.segments.resize_with(position + 1, Segment::default);
-        }
-        &mut self.segments[position]
+fn segment(segments: &mut Vec<Segment>, ordinal: Ordinal) -> &mut Segment {
+    let position = Segment::position(ordinal);
+    if position >= segments.len() {
+        segments.resize_with(position + 1, Segment::default);
     }
+    &mut segments[position]
 }

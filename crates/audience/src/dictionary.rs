@@ -1,29 +1,41 @@
 //! The dictionary of the index: the numbers of the terms and their names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use model::ids::TermId;
+use model::term;
 
 /// A group and a tag are stored once, whichever way they are looked up.
 #[derive(Default)]
 pub(crate) struct Dictionary {
     by_name: HashMap<Arc<str>, HashMap<Arc<str>, TermId>>,
     by_number: Vec<Option<(Arc<str>, Arc<str>)>>,
+    apart: HashSet<TermId>,
 }
 
 impl Dictionary {
+    /// Gives a term its name, or another one than it had: a tag that is deleted leaves its name to a new term.
     pub(crate) fn name(&mut self, term: TermId, group: &str, tag: &str) {
+        let position = term.0 as usize;
+        if position >= self.by_number.len() {
+            self.by_number.resize(position + 1, None);
+        }
+        if let Some((group, tag)) = self.by_number[position].take()
+            && self.get(&group, &tag) == Some(term)
+            && let Some(tags) = self.by_name.get_mut(&group)
+        {
+            tags.remove(&tag);
+        }
+        if term::is_kept_apart(group) {
+            self.apart.insert(term);
+        }
         let group = match self.by_name.get_key_value(group) {
             Some((group, _)) => Arc::clone(group),
             None => Arc::from(group),
         };
         let tag: Arc<str> = Arc::from(tag);
-        let position = term.0 as usize;
-        if position >= self.by_number.len() {
-            self.by_number.resize(position + 1, None);
-        }
         self.by_number[position] = Some((Arc::clone(&group), Arc::clone(&tag)));
         self.by_name.entry(group).or_default().insert(tag, term);
     }
@@ -35,6 +47,11 @@ impl Dictionary {
     pub(crate) fn key(&self, term: TermId) -> Option<(&str, &str)> {
         let (group, tag) = self.by_number.get(term.0 as usize)?.as_ref()?;
         Some((group, tag))
+    }
+
+    /// Whether holding the term says nothing about whether the channel is there.
+    pub(crate) fn is_apart(&self, term: TermId) -> bool {
+        self.apart.contains(&term)
     }
 
     pub(crate) fn tags(&self, group: &str) -> impl Iterator<Item = &str> {

@@ -24,7 +24,7 @@ impl Index {
     /// The channels that a plan describes.
     pub fn resolve(&self, plan: &Plan) -> RoaringBitmap {
         let mut channels = RoaringBitmap::new();
-        for part in self.each_segment(plan, |bound, everyone| bound.resolve(everyone).into_owned()) {
+        for part in self.each_segment(plan, |bound, everyone| bound.answer(everyone)) {
             channels |= part;
         }
         channels
@@ -74,6 +74,13 @@ fn threads_for(plan: &Plan, segments: &[Arc<RwLock<Segment>>]) -> usize {
 }
 
 impl<'a> Bound<'a> {
+    /// The channels of everyone that are in it.
+    fn answer(&self, everyone: &RoaringBitmap) -> RoaringBitmap {
+        let channels = self.resolve(everyone);
+        if self.strays { &*channels & everyone } else { channels.into_owned() }
+    }
+
+    /// What it says for a universe.
     fn resolve(&self, universe: &RoaringBitmap) -> Channels<'a> {
         if self.is_worth_looking_up(universe) {
             return Cow::Owned(universe.iter().filter(|ordinal| self.includes(*ordinal)).collect());
@@ -89,8 +96,11 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Like [`Bound::resolve`], without making the last and largest set.
+    /// The length of [`Bound::answer`], without making the last and largest set.
     fn count(&self, everyone: &RoaringBitmap) -> u64 {
+        if self.strays {
+            return self.resolve(everyone).intersection_len(everyone);
+        }
         match &self.node {
             Node::Everyone(everyone) => everyone.len(),
             Node::Nobody => 0,
@@ -131,7 +141,8 @@ impl<'a> Bound<'a> {
 fn conjunction<'a>(parts: &[Bound<'a>], universe: &RoaringBitmap) -> Channels<'a> {
     let Some((first, rest)) = parts.split_first() else { return Cow::Owned(universe.clone()) };
     let mut kept = first.resolve(universe);
-    if kept.len() > universe.len() {
+    // What is kept is the universe of the next part, and a universe has nobody but everyone in it.
+    if first.strays || kept.len() > universe.len() {
         kept = intersection(kept, Cow::Borrowed(universe));
     }
     for part in rest {

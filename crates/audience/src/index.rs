@@ -65,16 +65,17 @@ impl Index {
                 dictionary.name(*term, group, tag);
             }
         }
+        let dictionary = self.dictionary.read().expect(UNPOISONED);
         // Locked for one channel or one block at a time, so that a large record lets evaluations through.
         for change in &record.changes {
-            self.update(offset, change.ordinal, |segment| segment.change(change));
+            self.update(offset, change.ordinal, |segment| segment.change(change, &dictionary));
         }
         for (term, removed, added) in sets {
             for (block, channels) in blocks(&(removed - &added)) {
-                self.update(offset, block.first(), |segment| segment.remove_all(term, &channels));
+                self.update(offset, block.first(), |segment| segment.remove_all(term, &channels, &dictionary));
             }
             for (block, channels) in blocks(&added) {
-                self.update(offset, block.first(), |segment| segment.add_all(term, &channels));
+                self.update(offset, block.first(), |segment| segment.add_all(term, channels, &dictionary));
             }
         }
         self.offset.store(offset.0, Ordering::Release);

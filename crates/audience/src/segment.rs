@@ -1,13 +1,14 @@
 //! One segment of the index: which of 2^20 consecutive ordinals hold which terms.
 
-mod stored;
-
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+mod holders;
 
 use model::ids::{Offset, Ordinal, TermId};
 use model::term::TermChange;
 use roaring::RoaringBitmap;
+
+use crate::bytes::{put_bitmap, take_bitmap};
+use crate::dictionary::Dictionary;
+use holders::Holders;
 
 const SEGMENT_BITS: u32 = 20;
 
@@ -16,11 +17,13 @@ const SEGMENT_BITS: u32 = 20;
 /// evaluation a pass over all channels, and a search through all terms each removal.
 #[derive(Default)]
 pub(crate) struct Segment {
-    /// Only terms that somebody holds.
-    pub(crate) terms: HashMap<TermId, RoaringBitmap>,
-    /// The ordinals that hold at least one term.
+    /// The terms whose holders are part of everyone.
+    present: Holders,
+    /// The terms that are kept apart: they may also be held by channels that are not part of everyone.
+    apart: Holders,
+    /// The ordinals that hold at least one term that is not kept apart.
     pub(crate) everyone: RoaringBitmap,
-    /// How many terms each ordinal holds. `u16::MAX` stands for that many or more.
+    /// How many such terms each ordinal holds. `u16::MAX` stands for that many or more.
     held: Vec<u16>,
     /// The segment was loaded with everything up to here, while the index as a whole may begin earlier.
     pub(crate) since: Offset,
@@ -32,59 +35,55 @@ impl Segment {
         (ordinal.0 >> SEGMENT_BITS) as usize
     }
 
+    /// The holders of a term, all of them part of everyone.
+    pub(crate) fn present(&self, term: TermId) -> Option<&RoaringBitmap> {
+        self.present.get(term)
+    }
+
+    /// The holders of a term that is kept apart.
+    pub(crate) fn apart(&self, term: TermId) -> Option<&RoaringBitmap> {
+        self.apart.get(term)
+    }
+
     /// Sets and clears the bits of one channel. A term both removed and added is held afterwards.
-    pub(crate) fn change(&mut self, change: &TermChange) {
+    pub(crate) fn change(&mut self, change: &TermChange, dictionary: &Dictionary) {
         for term in &change.removed {
-            self.remove(*term, change.ordinal);
+            if dictionary.is_apart(*term) {
+                self.apart.remove(*term, change.ordinal);
+            } else if self.present.remove(*term, change.ordinal) {
+                self.lost(change.ordinal);
+            }
         }
         for term in &change.added {
-            self.add(*term, change.ordinal);
+            if dictionary.is_apart(*term) {
+                self.apart.add(*term, change.ordinal);
+            } else if self.present.add(*term, change.ordinal) {
+                self.gained(change.ordinal);
+                self.everyone.insert(change.ordinal.0);
+            }
         }
     }
 
-    /// Adds a term to those of the channels that are part of everyone.
-    pub(crate) fn add_all(&mut self, term: TermId, channels: &RoaringBitmap) {
-        let mut gaining = channels & &self.everyone;
-        if gaining.is_empty() {
+    /// Adds a term to many channels; unless it is kept apart, only to those that are part of everyone.
+    pub(crate) fn add_all(&mut self, term: TermId, channels: RoaringBitmap, dictionary: &Dictionary) {
+        if dictionary.is_apart(term) {
+            self.apart.add_all(term, channels);
             return;
         }
-        let holders = self.terms.entry(term).or_default();
-        gaining -= &*holders;
-        *holders |= &gaining;
-        for ordinal in gaining {
+        for ordinal in self.present.add_all(term, channels & &self.everyone) {
             self.gained(Ordinal(ordinal));
         }
     }
 
-    /// Takes a term from those of the channels that hold it.
-    pub(crate) fn remove_all(&mut self, term: TermId, channels: &RoaringBitmap) {
-        let Entry::Occupied(mut holders) = self.terms.entry(term) else { return };
-        let losing = holders.get() & channels;
-        *holders.get_mut() -= &losing;
-        if holders.get().is_empty() {
-            holders.remove();
-        }
-        for ordinal in losing {
-            self.lost(Ordinal(ordinal));
-        }
-    }
-
-    fn add(&mut self, term: TermId, ordinal: Ordinal) {
-        if self.terms.entry(term).or_default().insert(ordinal.0) {
-            self.gained(ordinal);
-            self.everyone.insert(ordinal.0);
-        }
-    }
-
-    fn remove(&mut self, term: TermId, ordinal: Ordinal) {
-        let Entry::Occupied(mut holders) = self.terms.entry(term) else { return };
-        if !holders.get_mut().remove(ordinal.0) {
+    /// Takes a term from many channels.
+    pub(crate) fn remove_all(&mut self, term: TermId, channels: &RoaringBitmap, dictionary: &Dictionary) {
+        if dictionary.is_apart(term) {
+            self.apart.remove_all(term, channels);
             return;
         }
-        if holders.get().is_empty() {
-            holders.remove();
+        for ordinal in self.present.remove_all(term, channels) {
+            self.lost(Ordinal(ordinal));
         }
-        self.lost(ordinal);
     }
 
     /// Counts a term that has been added to a channel.
@@ -96,7 +95,7 @@ impl Segment {
     /// Counts a term that has been taken from a channel.
     fn lost(&mut self, ordinal: Ordinal) {
         let left = match *self.held(ordinal) {
-            u16::MAX => self.recount(ordinal),
+            u16::MAX => u16::try_from(self.present.terms_of(ordinal)).unwrap_or(u16::MAX),
             held => held - 1,
         };
         *self.held(ordinal) = left;
@@ -106,19 +105,15 @@ impl Segment {
     }
 
     fn held(&mut self, ordinal: Ordinal) -> &mut u16 {
-        let slot = (ordinal.0 % (1 << SEGMENT_BITS)) as usize;
+        let slot = slot(ordinal);
         if slot >= self.held.len() {
             self.held.resize(slot + 1, 0);
         }
         &mut self.held[slot]
     }
 
-    fn recount(&self, ordinal: Ordinal) -> u16 {
-        let held = self.terms.values().filter(|holders| holders.contains(ordinal.0)).count();
-        u16::try_from(held).unwrap_or(u16::MAX)
-    }
-
-    /// Adds a channel above all others with the number of its terms, which [`Segment::append`] brings.
+    /// Adds a channel above all others with the number of its terms that are not kept apart. [`Segment::append`] brings
+    /// the terms.
     pub(crate) fn append_channel(&mut self, ordinal: Ordinal, terms: usize) {
         if terms > 0 {
             *self.held(ordinal) = u16::try_from(terms).unwrap_or(u16::MAX);
@@ -127,17 +122,41 @@ impl Segment {
     }
 
     /// Adds holders of a term, in ascending order and above all of its present ones.
-    pub(crate) fn append(&mut self, term: TermId, holders: impl Iterator<Item = u32>) {
-        self.terms.entry(term).or_default().append(holders).expect("the builder refuses ordinals that do not ascend");
+    pub(crate) fn append(&mut self, term: TermId, holders: impl Iterator<Item = u32>, dictionary: &Dictionary) {
+        let terms = if dictionary.is_apart(term) { &mut self.apart } else { &mut self.present };
+        terms.append(term, holders);
     }
 
     /// Gives back the memory that growing has reserved.
     pub(crate) fn tighten(&mut self) {
-        for holders in self.terms.values_mut() {
-            // A copy is the only way to make a bitmap's containers exactly as large as their content.
-            *holders = holders.clone();
-        }
-        self.terms.shrink_to_fit();
+        self.present.tighten();
+        self.apart.tighten();
         self.held.shrink_to_fit();
     }
+
+    /// Writes the segment as bytes.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        put_bitmap(out, &self.everyone);
+        out.extend(self.everyone.iter().flat_map(|ordinal| self.held[slot(Ordinal(ordinal))].to_le_bytes()));
+        self.present.write(out);
+        self.apart.write(out);
+    }
+
+    /// The reverse of [`Segment::write`]; `None` for bytes that it never writes.
+    pub(crate) fn read(mut bytes: &[u8], since: Offset) -> Option<Self> {
+        let input = &mut bytes;
+        let everyone = take_bitmap(input)?;
+        let counts = input.split_off(..usize::try_from(everyone.len()).ok()? * size_of::<u16>())?;
+        let mut held = vec![0; everyone.max().map_or(0, |last| slot(Ordinal(last)) + 1)];
+        for (ordinal, count) in everyone.iter().zip(counts.as_chunks().0) {
+            *held.get_mut(slot(Ordinal(ordinal)))? = u16::from_le_bytes(*count);
+        }
+        let (present, apart) = (Holders::read(input)?, Holders::read(input)?);
+        input.is_empty().then_some(Self { present, apart, everyone, held, since })
+    }
+}
+
+/// The position of an ordinal within its segment.
+fn slot(ordinal: Ordinal) -> usize {
+    (ordinal.0 % (1 << SEGMENT_BITS)) as usize
 }

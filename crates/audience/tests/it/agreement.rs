@@ -1,5 +1,6 @@
 //! Index and oracle give the same answers, however the index came to know its channels.
 
+use audience::builder::Builder;
 use audience::codec::encode;
 use audience::index::Index;
 use audience::plan::Plan;
@@ -19,6 +20,7 @@ proptest! {
         rounds in vec((arbitrary::record(), arbitrary::plan()), 1..24),
     ) {
         let (index, mut naive) = (Index::new(), Naive::default());
+        index.apply(Offset(1), &arbitrary::names_of_days()).unwrap();
         let mut records = Vec::new();
         for (record, plan) in &rounds {
             naive.apply(record);
@@ -54,12 +56,12 @@ proptest! {
         let mut naive = Naive::default();
         for (term, start, length, step) in holders {
             for ordinal in (start..start + length).step_by(step) {
-                naive.channels.entry(Ordinal(ordinal)).or_default().insert(TermId(term));
+                naive.terms.entry(Ordinal(ordinal)).or_default().insert(TermId(term));
             }
         }
         let rebuilt = rebuild(&naive, Offset(7));
         let followed = Index::new();
-        let record = TermsRecord { changes: additions(&naive), ..TermsRecord::default() };
+        let record = TermsRecord { changes: additions(&naive), ..arbitrary::names_of_days() };
         followed.apply(Offset(7), &record).unwrap();
         naive.apply(&update);
         for index in [rebuilt, followed] {
@@ -80,7 +82,7 @@ proptest! {
     ) {
         let mut naive = Naive::default();
         changes.iter().flatten().for_each(|change| naive.change(change));
-        let mut builder = Index::builder();
+        let mut builder = named_builder();
         builder.push_set(TermId(term), set.clone());
         for change in additions(&naive) {
             builder.push(change.ordinal, &change.added).unwrap();
@@ -112,16 +114,24 @@ pub(crate) fn agree(index: &Index, naive: &Naive, plan: &Plan) -> Result<(), Tes
 }
 
 fn rebuild(naive: &Naive, offset: Offset) -> Index {
-    let mut builder = Index::builder();
+    let mut builder = named_builder();
     for change in additions(naive) {
         builder.push(change.ordinal, &change.added).expect("a map gives its channels in ascending order");
     }
     builder.finish(offset)
 }
 
+fn named_builder() -> Builder {
+    let mut builder = Index::builder();
+    for (term, group, tag) in arbitrary::names_of_days().new_terms {
+        builder.name(term, &group, &tag);
+    }
+    builder
+}
+
 fn additions(naive: &Naive) -> Vec<TermChange> {
     naive
-        .channels
+        .terms
         .iter()
         .map(|(ordinal, terms)| TermChange {
             ordinal: *ordinal,

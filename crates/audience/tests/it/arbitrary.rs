@@ -1,5 +1,7 @@
 //! Random ordinals, plans and log records.
 
+use std::collections::BTreeMap;
+
 use audience::codec::encode;
 use audience::plan::Plan;
 use model::ids::{Ordinal, TermId};
@@ -9,6 +11,28 @@ use proptest::prelude::*;
 use roaring::RoaringBitmap;
 
 const HELD_TERMS: u32 = 8;
+/// The terms of days, which are kept apart from the channels.
+pub(crate) const APART: [TermId; 2] = [TermId(6), TermId(7)];
+
+/// Lets each term of the records lose its name before another one takes it.
+pub(crate) fn retire_names(records: &mut [TermsRecord]) {
+    let mut owners = BTreeMap::new();
+    for record in records {
+        for (term, group, tag) in std::mem::take(&mut record.new_terms) {
+            owners.retain(|_, owner| *owner != term);
+            if let Some(owner) = owners.insert(tag.clone(), term) {
+                record.new_terms.push((owner, "@retired".to_owned(), format!("{}/{tag}", owner.0)));
+            }
+            record.new_terms.push((term, group, tag));
+        }
+    }
+}
+
+/// The record that names the terms that are kept apart, which comes before all others.
+pub(crate) fn names_of_days() -> TermsRecord {
+    let day = |term: TermId| (term, "@day".to_owned(), format!("open/{}", term.0));
+    TermsRecord { new_terms: APART.map(day).to_vec(), ..TermsRecord::default() }
+}
 
 /// Few enough to meet again, and around the edges of blocks and segments.
 pub(crate) fn ordinal() -> impl Strategy<Value = Ordinal> {
@@ -61,19 +85,23 @@ pub(crate) fn changes() -> impl Strategy<Value = Vec<TermChange>> {
     let uninstall = ordinal().prop_map(|ordinal| TermChange {
         ordinal,
         added: Vec::new(),
-        removed: (0..HELD_TERMS).map(TermId).collect(),
+        removed: (0..HELD_TERMS).map(TermId).filter(|term| !APART.contains(term)).collect(),
     });
     vec(prop_oneof![4 => change, 1 => uninstall], 0..12)
 }
 
 fn bulk_change() -> impl Strategy<Value = TermSet> {
-    let bytes = || prop_oneof![1 => Just(Vec::new()), 4 => set().prop_map(|set| encode(&set))];
+    // From and to ordinals that meet again, and short, because the oracle takes them one by one.
+    let near = || (ordinal(), 1..60_u32).prop_map(|(start, length)| (start.0..start.0 + length).collect());
+    let many = move || prop_oneof![near(), vec(ordinal(), 0..8).prop_map(|some| some.iter().map(|o| o.0).collect())];
+    let bytes = || prop_oneof![1 => Just(Vec::new()), 4 => many().prop_map(|set| encode(&set))];
     let term = (0..HELD_TERMS).prop_map(TermId);
     (term, bytes(), bytes()).prop_map(|(term, added, removed)| TermSet { term, added, removed })
 }
 
 pub(crate) fn record() -> impl Strategy<Value = TermsRecord> {
-    let names = vec((0..HELD_TERMS).prop_map(|term| (TermId(term), "group".to_owned(), term.to_string())), 0..2);
+    let names =
+        vec((20..26_u32, 0..4_u32).prop_map(|(term, tag)| (TermId(term), "tags".to_owned(), tag.to_string())), 0..3);
     (names, changes(), vec(bulk_change(), 0..3)).prop_map(|(new_terms, changes, sets)| TermsRecord {
         new_terms,
         changes,

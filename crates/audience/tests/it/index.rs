@@ -37,6 +37,23 @@ fn terms_are_found_by_group_and_tag() {
 }
 
 #[test]
+fn a_name_passes_from_one_term_to_another() {
+    let index = Index::new();
+    let named = |term, group: &str, tag: &str| (TermId(term), group.to_owned(), tag.to_owned());
+    let name = |offset, new_terms| {
+        index.apply(Offset(offset), &TermsRecord { new_terms, ..TermsRecord::default() }).unwrap();
+        index.term("device", "news")
+    };
+    assert_eq!(name(1, vec![named(1, "device", "news")]), Some(TermId(1)));
+    assert_eq!(name(2, vec![named(1, "@retired", "1/news")]), None);
+    assert_eq!(name(3, vec![named(2, "device", "news")]), Some(TermId(2)));
+    // In whichever order they come.
+    assert_eq!(name(4, vec![named(3, "device", "news"), named(2, "@retired", "2/news")]), Some(TermId(3)));
+    assert_eq!(index.name(TermId(2)), Some(("@retired".to_owned(), "2/news".to_owned())));
+    assert_eq!(index.tags("device"), ["news"]);
+}
+
+#[test]
 fn the_offset_never_goes_back() {
     let index = Index::new();
     assert_eq!(index.offset(), Offset(0));
@@ -103,6 +120,26 @@ fn a_list_does_not_bring_back_who_has_left() {
     let gone = TermSet { term: list, added: Vec::new(), removed: encode(&[1].into()) };
     index.apply(Offset(4), &TermsRecord { sets: vec![gone], ..TermsRecord::default() }).unwrap();
     assert!(everyone(&index).is_empty());
+}
+
+#[test]
+fn a_day_stays_with_who_leaves_and_keeps_nobody() {
+    let (own, day) = (TermId(1), TermId(2));
+    let index = Index::new();
+    let mut record = change(1, &[own], &[]);
+    record.new_terms = vec![(day, "@day".to_owned(), "open/20000".to_owned())];
+    record.sets = vec![TermSet { term: day, added: encode(&[1, 2].into()), removed: Vec::new() }];
+    index.apply(Offset(1), &record).unwrap();
+    let on_day = Plan::Term(day);
+    assert_eq!((everyone(&index), index.resolve(&on_day)), (vec![1], [1].into()));
+
+    index.apply(Offset(2), &change(1, &[], &[own])).unwrap();
+    assert_eq!((everyone(&index), index.count(&on_day)), (vec![], 0));
+    index.apply(Offset(3), &change(2, &[own], &[])).unwrap();
+    assert_eq!((everyone(&index), index.count(&on_day)), (vec![2], 1));
+    assert_eq!(index.count(&Plan::Not(Box::new(on_day.clone()))), 0);
+    let without_one = Plan::And(vec![Plan::Not(Box::new(Plan::Set([9].into()))), on_day]);
+    assert_eq!(index.resolve(&without_one), [2].into());
 }
 
 #[test]

@@ -7,10 +7,12 @@ use audience::plan::Plan;
 use model::ids::{Ordinal, TermId};
 use model::term::{TermChange, TermSet, TermsRecord};
 
+use crate::arbitrary::APART;
+
+/// The terms of each channel, and of those that have left if they hold terms that are kept apart.
 #[derive(Clone, Default)]
 pub(crate) struct Naive {
-    /// Never an empty set: a channel without terms is not there.
-    pub(crate) channels: BTreeMap<Ordinal, BTreeSet<TermId>>,
+    pub(crate) terms: BTreeMap<Ordinal, BTreeSet<TermId>>,
 }
 
 impl Naive {
@@ -20,36 +22,48 @@ impl Naive {
     }
 
     pub(crate) fn change(&mut self, change: &TermChange) {
-        let mut terms = self.channels.remove(&change.ordinal).unwrap_or_default();
+        let terms = self.terms.entry(change.ordinal).or_default();
         terms.retain(|term| !change.removed.contains(term));
         terms.extend(&change.added);
-        if !terms.is_empty() {
-            self.channels.insert(change.ordinal, terms);
-        }
     }
 
     fn change_many(&mut self, set: &TermSet) {
-        let ordinals = |bytes: &[u8]| -> BTreeSet<Ordinal> {
-            if bytes.is_empty() { BTreeSet::new() } else { decode(bytes).unwrap().iter().map(Ordinal).collect() }
+        let ordinals = |bytes: &[u8]| -> Vec<Ordinal> {
+            if bytes.is_empty() {
+                return Vec::new();
+            }
+            decode(bytes).expect("the sets of the records are readable").iter().map(Ordinal).collect()
         };
-        let (added, removed) = (ordinals(&set.added), ordinals(&set.removed));
-        for (ordinal, terms) in &mut self.channels {
-            if added.contains(ordinal) {
-                terms.insert(set.term);
-            } else if removed.contains(ordinal) {
+        let added = ordinals(&set.added);
+        for ordinal in ordinals(&set.removed) {
+            if added.binary_search(&ordinal).is_err()
+                && let Some(terms) = self.terms.get_mut(&ordinal)
+            {
                 terms.remove(&set.term);
             }
         }
-        self.channels.retain(|_, terms| !terms.is_empty());
+        for ordinal in added {
+            if APART.contains(&set.term) {
+                self.terms.entry(ordinal).or_default().insert(set.term);
+            } else if let Some(terms) = self.terms.get_mut(&ordinal)
+                && is_there(terms)
+            {
+                terms.insert(set.term);
+            }
+        }
     }
 
     pub(crate) fn resolve(&self, plan: &Plan) -> Vec<u32> {
-        self.channels
+        self.terms
             .iter()
-            .filter(|(ordinal, terms)| matches(plan, **ordinal, terms))
+            .filter(|(ordinal, terms)| is_there(terms) && matches(plan, **ordinal, terms))
             .map(|(ordinal, _)| ordinal.0)
             .collect()
     }
+}
+
+fn is_there(terms: &BTreeSet<TermId>) -> bool {
+    terms.iter().any(|term| !APART.contains(term))
 }
 
 fn matches(plan: &Plan, ordinal: Ordinal, terms: &BTreeSet<TermId>) -> bool {
