@@ -1,0 +1,146 @@
+//! The old way to tags: flat tags of devices as things of their own, which are listed, created and deleted.
+//!
+//! Deleting a tag takes its number away (see `model::term::Term::Retired`), which costs the same however many devices have
+//! it: from then on its name leads nowhere, and whoever uses it again gets another number. The number itself is taken from
+//! the devices later, by a job.
+
+mod forget;
+
+use std::collections::BTreeSet;
+
+use audience::index::Index;
+use audience::plan::Plan;
+use model::ids::{AppId, TermId};
+use model::legacy_tag::{LegacyDevice, LegacyTagging, TagBatch};
+use model::platform::DeviceType;
+use model::tag::{Tag, TagGroup};
+use model::term::Term;
+use store::channels::{self, Channel};
+use store::{Tx, legacy_tags, terms};
+
+use crate::channels::{address_key, apid_key};
+use crate::desk::Desk;
+use crate::job::Job;
+use crate::{Engine, Error, Result};
+
+/// How many tags the listing shows.
+const LISTED: u32 = 100;
+
+impl Engine {
+    /// The first tags, in their order: those that a device has, and those that were created and not deleted since.
+    pub async fn legacy_tags(&self, app: AppId) -> Result<Vec<Tag>> {
+        let index = self.current_index(app).await?;
+        let created = self.0.store.read(move |tx| legacy_tags::first(tx, app, LISTED)).await?;
+        let mut known: BTreeSet<Tag> =
+            index.tags(TagGroup::device().as_str()).iter().filter_map(|tag| Tag::new(tag).ok()).collect();
+        let held = std::iter::from_fn(|| known.pop_first()).filter(|tag| is_held(&index, tag)).take(LISTED as usize);
+        let all: BTreeSet<Tag> = held.chain(created).collect();
+        Ok(all.into_iter().take(LISTED as usize).collect())
+    }
+
+    /// Whether the tag is new.
+    pub async fn create_legacy_tag(&self, app: AppId, tag: Tag) -> Result<bool> {
+        let index = self.current_index(app).await?;
+        self.0.store.write(app, move |tx| Ok(legacy_tags::insert(tx, app, &tag)? && !is_held(&index, &tag))).await
+    }
+
+    /// Gives a tag, which is made if need be, to some devices and takes it from others. Devices that are unknown, uninstalled
+    /// or of another type are passed over.
+    pub async fn tag_devices(&self, app: AppId, tag: Tag, tagging: LegacyTagging) -> Result<()> {
+        self.at_desk(app, move |tx, desk| {
+            legacy_tags::insert(tx, app, &tag)?;
+            for device in &tagging.add {
+                change_tags(tx, desk, device, |tags| {
+                    tags.insert(tag.clone());
+                })?;
+            }
+            for device in &tagging.remove {
+                change_tags(tx, desk, device, |tags| {
+                    tags.remove(&tag);
+                })?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Makes the flat tags of each device exactly those given. Devices that are unknown, uninstalled or of another type are
+    /// passed over.
+    pub async fn set_device_tags(&self, app: AppId, TagBatch(rows): TagBatch) -> Result<()> {
+        self.at_desk(app, move |tx, desk| {
+            for row in &rows {
+                change_tags(tx, desk, &row.device, |tags| tags.clone_from(&row.tags))?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Deletes a tag and takes it from all devices. Nothing that is sent to the tag after this returns reaches a device that
+    /// had it before.
+    pub async fn delete_legacy_tag(&self, app: AppId, tag: Tag) -> Result<()> {
+        let index = self.current_index(app).await?;
+        let (engine, now) = (self.clone(), self.clock().now());
+        self.0
+            .store
+            .write(app, move |tx| {
+                let number = terms::find(tx, app, &of_devices(&tag))?;
+                let is_held = number.is_some_and(|number| has_holders(&index, number));
+                if !is_held && !legacy_tags::exists(tx, app, &tag)? {
+                    return Err(Error::NotFound("tag"));
+                }
+                legacy_tags::delete(tx, app, &tag)?;
+                let Some(number) = number else { return Ok(()) };
+                let retired = Term::Retired { number, tag: tag.clone() };
+                terms::retire(tx, app, number, &retired)?;
+                let mut desk = Desk::new(app, &index, now);
+                desk.journal.new_term(number, &retired);
+                let told_at = desk.journal.write(tx, app)?;
+                terms::set_retired_at(tx, app, told_at)?;
+                engine.enqueue(tx, app, now, &Job::ForgetTag { number, told_at })
+            })
+            .await
+    }
+}
+
+fn of_devices(tag: &Tag) -> Term {
+    Term::Tag { group: TagGroup::device(), tag: tag.clone() }
+}
+
+fn is_held(index: &Index, tag: &Tag) -> bool {
+    let number = index.term(TagGroup::device().as_str(), tag.as_str());
+    number.is_some_and(|number| has_holders(index, number))
+}
+
+fn has_holders(index: &Index, number: TermId) -> bool {
+    index.count(&Plan::Term(number)) > 0
+}
+
+fn change_tags(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk<'_>,
+    device: &LegacyDevice,
+    change: impl FnOnce(&mut BTreeSet<Tag>),
+) -> Result<()> {
+    let Some(row) = find(tx, desk.app, device)?.filter(|row| row.installed) else { return Ok(()) };
+    let opened = desk.open(tx, row)?;
+    let mut after = opened.state.clone();
+    change(after.own.tags.entry(TagGroup::device()).or_default());
+    desk.save(tx, opened, &after)?;
+    Ok(())
+}
+
+fn find(tx: &mut Tx<'_>, app: AppId, device: &LegacyDevice) -> Result<Option<Channel>> {
+    let key = match device {
+        LegacyDevice::Channel(channel) => {
+            let row = channels::by_id(tx, app, channel.id)?;
+            return Ok(row.filter(|row| channel.fits(&row.device_type)));
+        }
+        LegacyDevice::DeviceToken(token) => address_key(&DeviceType::Ios, token.as_str()),
+        LegacyDevice::Apid(apid) => apid_key(&DeviceType::Android, apid),
+        // No platform that has these can register.
+        LegacyDevice::DevicePin(_) => return Ok(None),
+    };
+    let Some(ordinal) = channels::by_key(tx, app, &key)? else { return Ok(None) };
+    Ok(channels::by_ordinal(tx, app, ordinal)?)
+}

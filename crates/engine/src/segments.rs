@@ -1,0 +1,147 @@
+//! Segments: audiences that are stored under an id, and are evaluated whenever something is sent to them.
+
+mod cycle;
+mod expand;
+
+use model::ids::{AppId, SegmentId};
+use model::json;
+use model::problem::Problems;
+use model::segment::SegmentBody;
+use model::selector::{Atomic, Selector};
+use model::time::UtcMillis;
+use store::Tx;
+use store::documents::{self, Document, DocumentKind, Order};
+
+use crate::push::unsupported;
+use crate::{Engine, Error, Once, Result};
+
+/// A segment as listings show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentView {
+    pub id: SegmentId,
+    pub display_name: String,
+    pub created: UtcMillis,
+    pub modified: UtcMillis,
+}
+
+impl Engine {
+    pub async fn create_segment(&self, app: AppId, body: SegmentBody, once: Option<Once>) -> Result<SegmentId> {
+        check(&body)?;
+        let now = self.clock().now();
+        let (id, text) = (SegmentId::at(now), printed(&body)?);
+        // Nobody knows the id yet, so that nothing can refer to it and close a circle.
+        self.write_once(app, once, move |tx| {
+            documents::put(tx, app, DocumentKind::Segment, &id.to_string(), &text, now)?;
+            Ok(id)
+        })
+        .await
+    }
+
+    pub async fn segment(&self, app: AppId, id: SegmentId) -> Result<SegmentBody> {
+        let found = self.0.store.read(move |tx| stored(tx, app, id)).await?;
+        found.ok_or(Error::NotFound("segment"))
+    }
+
+    /// A page of segments beginning with `start`, and the id the next page begins with. Ids are in the order of creation.
+    pub async fn segments(
+        &self,
+        app: AppId,
+        start: Option<SegmentId>,
+        order: Order,
+        limit: u32,
+    ) -> Result<(Vec<SegmentView>, Option<SegmentId>)> {
+        self.0
+            .store
+            .read(move |tx| {
+                let start = start.map(|id| id.to_string());
+                let found = documents::page(tx, app, DocumentKind::Segment, start.as_deref(), order, limit + 1)?;
+                let mut views: Vec<_> = found.iter().map(view).collect::<Result<_>>()?;
+                let next = (views.len() > limit as usize).then(|| views.pop()).flatten();
+                Ok((views, next.map(|view| view.id)))
+            })
+            .await
+    }
+
+    /// Replaces a segment. Whatever is sent to it from now on goes by the new criteria.
+    pub async fn update_segment(&self, app: AppId, id: SegmentId, body: SegmentBody) -> Result<()> {
+        check(&body)?;
+        let (now, text) = (self.clock().now(), printed(&body)?);
+        self.0
+            .store
+            .write(app, move |tx| {
+                if stored(tx, app, id)?.is_none() {
+                    return Err(Error::NotFound("segment"));
+                }
+                if let Some(names) = cycle::through(tx, app, id, &body)? {
+                    let message = format!("The segment would be part of itself: {}.", names.join(" → "));
+                    return Err(Error::invalid("criteria", message));
+                }
+                Ok(documents::put(tx, app, DocumentKind::Segment, &id.to_string(), &text, now)?)
+            })
+            .await
+    }
+
+    /// Deletes a segment. From now on nobody is in it, also where other segments refer to it.
+    pub async fn delete_segment(&self, app: AppId, id: SegmentId) -> Result<()> {
+        let delete = move |tx: &mut Tx<'_>| documents::delete(tx, app, DocumentKind::Segment, &id.to_string());
+        if self.0.store.write(app, delete).await? { Ok(()) } else { Err(Error::NotFound("segment")) }
+    }
+}
+
+/// Criteria that could not be evaluated are refused as they are in a push.
+fn check(body: &SegmentBody) -> Result<()> {
+    let problems = unsupported(&body.criteria, "criteria".to_owned()).into_iter().collect();
+    Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
+}
+
+fn printed(body: &SegmentBody) -> Result<String> {
+    serde_json::to_string(body).map_err(Error::internal)
+}
+
+fn stored(tx: &mut Tx<'_>, app: AppId, id: SegmentId) -> Result<Option<SegmentBody>> {
+    let found = documents::get(tx, app, DocumentKind::Segment, &id.to_string())?;
+    found.as_ref().map(body_of).transpose()
+}
+
+/// It was checked when it was stored, so a problem now is ours.
+fn body_of(document: &Document) -> Result<SegmentBody> {
+    json::parse(document.body.as_bytes(), SegmentBody::parse).map_err(Error::internal)
+}
+
+fn view(document: &Document) -> Result<SegmentView> {
+    Ok(SegmentView {
+        id: document.id.parse().map_err(Error::internal)?,
+        display_name: body_of(document)?.display_name,
+        created: document.created,
+        modified: document.modified,
+    })
+}
+
+/// The segments that criteria refer to.
+fn references(criteria: &Selector) -> impl Iterator<Item = SegmentId> {
+    let of_atom = |atom: &Atomic| match atom {
+        Atomic::Segment(ids) => ids.as_slice().to_vec(),
+        Atomic::Tag { .. }
+        | Atomic::NamedUser(_)
+        | Atomic::Alias(_)
+        | Atomic::StaticList(_)
+        | Atomic::SubscriptionList { .. }
+        | Atomic::Channel(_)
+        | Atomic::IosChannel(_)
+        | Atomic::AndroidChannel(_)
+        | Atomic::AmazonChannel(_)
+        | Atomic::WebChannel(_)
+        | Atomic::OpenChannel(_)
+        | Atomic::DeviceToken(_)
+        | Atomic::Apid(_)
+        | Atomic::Wns(_)
+        | Atomic::Mpns(_)
+        | Atomic::DevicePin(_)
+        | Atomic::SmsId(_)
+        | Atomic::SmsSender(_)
+        | Atomic::Attribute(_)
+        | Atomic::Activity(_)
+        | Atomic::Location(_) => Vec::new(),
+    };
+    criteria.atoms().flat_map(of_atom)
+}
