@@ -16,8 +16,8 @@ pub(crate) const MOST_BODY_BYTES: usize = 5 * 1024 * 1024;
 const MOST_DISCARDED_BYTES: usize = 4 * MOST_BODY_BYTES;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const TOO_LARGE: Error = Error::BodyTooLarge { limit_bytes: MOST_BODY_BYTES };
+pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const TOO_LARGE: Error = Error::BodyTooLarge { limit_bytes: MOST_BODY_BYTES as u64 };
 
 /// The whole body, unpacked.
 pub(crate) async fn read(body: Body) -> Result<Bytes> {

@@ -16,6 +16,13 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug)]
 pub(crate) enum Error {
     Invalid(Problems),
+    /// Lists keep their names.
+    ListRenamed,
+    /// Rows of an uploaded list for which all of it is refused; the code is that of the first.
+    UnusableRows {
+        code: u32,
+        problems: Problems,
+    },
     /// The caller is not who they would have to be.
     Unauthorized {
         why: &'static str,
@@ -32,7 +39,7 @@ pub(crate) enum Error {
     BodyTooSlow,
     Conflict(String),
     BodyTooLarge {
-        limit_bytes: usize,
+        limit_bytes: u64,
     },
     Busy,
     Internal(Box<dyn StdError + Send + Sync>),
@@ -48,6 +55,11 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             ProblemKind::Invalid => (StatusCode::BAD_REQUEST, 40000, all_of(problems)),
             ProblemKind::Missing => (StatusCode::BAD_REQUEST, 40202, all_of(problems)),
         },
+        Error::ListRenamed => {
+            let text = "A list cannot be renamed; leave 'name' out, or create another list.";
+            (StatusCode::BAD_REQUEST, 40001, text.to_owned())
+        }
+        Error::UnusableRows { code, problems } => (StatusCode::BAD_REQUEST, *code, all_of(problems)),
         Error::Unauthorized { why, .. } => (StatusCode::UNAUTHORIZED, 40100, (*why).to_owned()),
         Error::Forbidden(why) => (StatusCode::FORBIDDEN, 40300, why.clone()),
         Error::NoSuchPath => {
@@ -120,7 +132,7 @@ impl Error {
     }
 
     fn details(&self) -> Option<Details> {
-        let Error::Invalid(problems) = self else { return None };
+        let (Error::Invalid(problems) | Error::UnusableRows { problems, .. }) = self else { return None };
         let first = problems.first();
         Some(Details { error: cut(&first.message), path: cut(&first.path) })
     }
@@ -128,7 +140,7 @@ impl Error {
     fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         match self {
-            Error::Invalid(problems) => {
+            Error::Invalid(problems) | Error::UnusableRows { problems, .. } => {
                 headers.insert(PROBLEMS, problems.iter().count().into());
             }
             Error::Unauthorized { challenge, .. } => {
@@ -137,7 +149,8 @@ impl Error {
             Error::Busy | Error::Unavailable(_) | Error::Stopping => {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS);
             }
-            Error::MethodNotAllowed
+            Error::ListRenamed
+            | Error::MethodNotAllowed
             | Error::Forbidden(_)
             | Error::NoSuchPath
             | Error::NotFound(_)

@@ -16,6 +16,7 @@ mod router;
 mod routes;
 mod serve;
 mod stopping;
+mod upload;
 
 pub use auth::Access;
 pub use router::router;

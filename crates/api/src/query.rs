@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use axum::extract::{FromRequestParts, Path, Query};
 use http::request::Parts;
 use model::ids::Id;
+use model::platform::DeviceType;
 use model::problem::{Problem, ProblemKind, Problems};
 use serde::de::DeserializeOwned;
 
@@ -38,6 +39,25 @@ impl Params {
             self.refuse(name, format!("This must be a number from {} to {}.", range.start(), range.end()));
         }
         number
+    }
+
+    /// One of a few words, which stand for values.
+    pub(crate) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
+        let value = self.value(name)?;
+        let chosen = choices.iter().find(|(word, _)| value.eq_ignore_ascii_case(word)).map(|(_, chosen)| *chosen);
+        if chosen.is_none() {
+            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            self.refuse(name, format!("This must be one of {}.", words.join(", ")));
+        }
+        chosen
+    }
+
+    pub(crate) fn device_type(&mut self, name: &str) -> Option<DeviceType> {
+        let device_type = DeviceType::from_name(self.value(name)?);
+        if device_type.is_none() {
+            self.refuse(name, "This must be a device type, such as ios, android, amazon or web.".to_owned());
+        }
+        device_type
     }
 
     pub(crate) fn finish(self) -> Result<()> {

@@ -1,14 +1,17 @@
 //! The table of contents: every route, who may call it, and the function that answers.
 
 mod apps;
+mod attributes;
 mod channel_record;
 mod channels;
 mod health;
+mod lists;
 mod open_channels;
 mod pages;
 mod platforms;
 mod push;
 mod sandbox;
+mod subscription_lists;
 
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -51,6 +54,23 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/channels/open", Master, open_channels::register),
         post("/api/channels/open/uninstall", Master, open_channels::uninstall),
         post("/api/channels/open/tags", Master, open_channels::tag),
+        post("/api/lists", Master, lists::create),
+        get("/api/lists", Master, lists::list),
+        get("/api/lists/{list}", Master, lists::look_up),
+        put("/api/lists/{list}", Master, lists::update),
+        delete("/api/lists/{list}", Master, lists::delete),
+        put("/api/lists/{list}/csv", Master, lists::upload),
+        get("/api/lists/{list}/csv", Master, lists::download),
+        get("/api/lists/{list}/errors", Master, lists::errors),
+        post("/api/channels/attributes", Device, attributes::change),
+        post("/api/channels/{channel_id}/attributes", Device, attributes::change_channel),
+        post("/api/named_users/{named_user_id}/attributes", Device, attributes::change_named_user),
+        put("/api/channels/sdk/batch/{channel_id}", Device, attributes::change_batch),
+        post("/api/channels/subscription_lists", Device, subscription_lists::change),
+        post("/api/named_users/scoped/{named_user_id}", Device, subscription_lists::change_scoped),
+        get("/api/subscription_lists", Master, subscription_lists::list),
+        get("/api/subscription_lists/channels/{channel_id}", Device, subscription_lists::of_channel),
+        get("/api/subscription_lists/named_users/{named_user_id}", Master, subscription_lists::of_named_user),
         get("/api/sandbox", Master, sandbox::list),
         get("/api/sandbox/stream", Master, sandbox::stream),
         post("/operator/apps", Operator, apps::create),

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use audience::codec;
 use audience::index::Index;
 use model::event::RecordKind;
 use model::ids::{AppId, Offset};
 use model::term::TermsRecord;
-use store::{Store, channels, log, terms};
+use store::{Store, channels, log, term_sets, terms};
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
 use crate::{Engine, Error, Result};
@@ -53,6 +54,12 @@ impl Engine {
             followed.catch_up(&self.0.store, app).await?;
         }
         Ok(followed.index.clone())
+    }
+
+    /// The index after it has applied everything that is committed by now.
+    pub(crate) async fn current_index(&self, app: AppId) -> Result<Arc<Index>> {
+        let head = self.0.store.read(move |tx| log::head(tx, app)).await?;
+        self.index_at(app, head).await
     }
 
     /// Applies what is new in the log to an index that is loaded.
@@ -103,6 +110,11 @@ async fn load(store: &Store, app: AppId) -> Result<Arc<Followed>> {
                 first = i64::from(last.0) + 1;
                 for (ordinal, terms) in &page {
                     builder.push(*ordinal, terms).map_err(Error::internal)?;
+                }
+            }
+            for term in term_sets::terms(tx, app)? {
+                for part in term_sets::parts(tx, app, term)? {
+                    builder.push_set(term, codec::decode(&part).map_err(Error::internal)?);
                 }
             }
             Ok::<_, Error>(builder.finish(log::head(tx, app)?))

@@ -1,7 +1,7 @@
 //! The closed set of jobs. Each is safe to run twice; the function that runs it says why, and disposes of the job in the
 //! transaction that completes its work.
 
-use model::ids::{AppId, PushId};
+use model::ids::{AppId, Offset, PushId, TermId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
@@ -19,6 +19,10 @@ pub(crate) enum Job {
     Sweep,
     /// Delete everything a deleted app left behind.
     EraseApp { app: AppId },
+    /// Bring everybody in line with an uploaded list.
+    TendList { list: String },
+    /// Take the number of a deleted tag from whoever holds it.
+    ForgetTag { number: TermId, told_at: Offset },
 }
 
 impl Job {
@@ -29,6 +33,8 @@ impl Job {
             Job::Deliver { .. } => "deliver",
             Job::Sweep => "sweep",
             Job::EraseApp { .. } => "erase_app",
+            Job::ForgetTag { .. } => "forget_tag",
+            Job::TendList { .. } => "tend_list",
         }
     }
 }
@@ -52,6 +58,8 @@ impl Engine {
             }
             Job::Sweep => self.sweep(claimed).await,
             Job::EraseApp { app } => self.erase_app(claimed, app).await,
+            Job::ForgetTag { number, told_at } => self.forget_tag(claimed, number, told_at, stop).await,
+            Job::TendList { list } => self.tend_list(claimed, list, stop).await,
         }
     }
 

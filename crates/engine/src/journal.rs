@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use audience::codec;
 use model::channel::TagSets;
 use model::event::{Event, RecordKind, TagChange};
 use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
-use model::term::{Term, TermChange, TermsRecord};
+use model::term::{Term, TermChange, TermSet, TermsRecord};
 use model::time::UtcMillis;
+use roaring::RoaringBitmap;
 use serde::Serialize;
 use store::Tx;
 use store::log::{self, NewRecord};
@@ -43,6 +45,12 @@ impl Journal {
         if !change.added.is_empty() || !change.removed.is_empty() {
             self.terms.changes.push(change);
         }
+    }
+
+    /// Notes that one term comes to many channels and goes from others.
+    pub(crate) fn change_set(&mut self, term: TermId, added: &RoaringBitmap, removed: &RoaringBitmap) {
+        let bytes = |channels: &RoaringBitmap| if channels.is_empty() { Vec::new() } else { codec::encode(channels) };
+        self.terms.sets.push(TermSet { term, added: bytes(added), removed: bytes(removed) });
     }
 
     /// Notes a change of tags, if there is one, for those who follow events.

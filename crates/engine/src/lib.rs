@@ -1,6 +1,7 @@
 //! What the service does. The only crate that joins the store, the audience index and the providers.
 
 mod apps;
+mod attributes;
 mod audience;
 mod channels;
 mod credentials;
@@ -11,6 +12,9 @@ mod follow;
 mod holdings;
 mod job;
 mod journal;
+mod legacy_tags;
+mod lifecycle;
+mod lists;
 mod metrics;
 mod named_users;
 mod once;
@@ -22,6 +26,8 @@ mod reach;
 mod resolve;
 mod sandbox;
 mod seal;
+mod subscriptions;
+mod segments;
 mod sweep;
 mod worker;
 
@@ -32,8 +38,10 @@ use providers::http::{AddressPolicy, Client};
 use store::Store;
 
 pub use apps::{Caller, CreatedApp, NewApp, Rights, RotatedSecrets, SecretChoice};
+pub use attributes::Attributes;
 pub use channels::{ChannelView, Registered, RegisteredOpen};
 pub use error::{Error, Result};
+pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use metrics::Metrics;
 pub use named_users::NamedUserView;
 pub use once::Once;
@@ -41,6 +49,8 @@ pub use platforms::{PlatformChange, PlatformView, validation_code};
 pub use push::{AcceptedPushes, LocalizedId, PushStatus};
 pub use sandbox::SandboxFeed;
 pub use seal::SealKey;
+pub use subscriptions::SubscriptionListView;
+pub use segments::SegmentView;
 pub use worker::Worker;
 
 /// What the engine needs to know beyond its parts.

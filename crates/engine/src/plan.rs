@@ -1,27 +1,47 @@
 //! From an audience to a plan over the index: names become term numbers, single channels become ordinals.
 
+use std::collections::HashMap;
+
 use audience::index::Index;
 use audience::plan::Plan;
-use model::ids::{AppId, ChannelId, NamedUserId, Ordinal};
+use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, SegmentId};
 use model::platform::DeviceType;
 use model::property::selected_tag;
 use model::selector::{Atomic, Audience, Selector};
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
+use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
 use store::channels::{self, Key};
+use store::documents::{self, DocumentKind};
 
 use crate::channels::{address_key, apid_key};
-use crate::{Error, Result};
+use crate::{Error, Result, subscriptions};
 
 /// Looks up what an audience names. Names that nobody has mean nobody.
 pub(crate) struct Planner<'a, 'c> {
     pub(crate) tx: &'a mut Tx<'c>,
     pub(crate) app: AppId,
     pub(crate) index: &'a Index,
+    /// What dates are compared with.
+    pub(crate) now: UtcMillis,
     /// The open platforms the push goes to, in which addresses are looked up.
     pub(crate) open_types: Vec<DeviceType>,
+    /// The plans of the segments met so far.
+    pub(crate) segments: HashMap<SegmentId, Plan>,
+}
+
+impl<'a, 'c> Planner<'a, 'c> {
+    pub(crate) fn new(
+        tx: &'a mut Tx<'c>,
+        app: AppId,
+        index: &'a Index,
+        now: UtcMillis,
+        open_types: Vec<DeviceType>,
+    ) -> Self {
+        Self { tx, app, index, now, open_types, segments: HashMap::new() }
+    }
 }
 
 impl Planner<'_, '_> {
@@ -34,7 +54,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    fn selector(&mut self, selector: &Selector) -> Result<Plan> {
+    pub(crate) fn selector(&mut self, selector: &Selector) -> Result<Plan> {
         match selector {
             Selector::And { members, .. } => self.members(members).map(Plan::And),
             Selector::Or { members, .. } => self.members(members).map(Plan::Or),
@@ -66,17 +86,18 @@ impl Planner<'_, '_> {
                 self.by_key(apids.as_slice().iter().map(|apid| apid_key(&DeviceType::Android, apid)))
             }
             Atomic::NamedUser(users) => self.by_user(users.as_slice()),
+            Atomic::SubscriptionList { ids, .. } => Ok(subscriptions::plan(self.index, ids.as_slice())),
+            Atomic::Attribute(attribute) => self.attribute(attribute),
+            Atomic::StaticList(names) => self.static_lists(names.as_slice()),
+            Atomic::Segment(ids) => self.in_segments(ids.as_slice()),
             // There is nothing of these kinds yet that a channel could be in.
-            Atomic::Segment(_)
-            | Atomic::Alias(_)
-            | Atomic::StaticList(_)
-            | Atomic::SubscriptionList { .. }
+            Atomic::Alias(_)
             | Atomic::Mpns(_)
             | Atomic::DevicePin(_)
             | Atomic::SmsId(_)
             | Atomic::SmsSender(_) => Ok(Plan::Nobody),
             // Refused when the push was accepted: taking these for nobody would make NOT mean everybody.
-            Atomic::Attribute(_) | Atomic::Activity(_) | Atomic::Location(_) => {
+            Atomic::Activity(_) | Atomic::Location(_) => {
                 Err(Error::internal("an audience that cannot be evaluated was accepted"))
             }
         }
@@ -91,6 +112,19 @@ impl Planner<'_, '_> {
     pub(crate) fn term(&self, term: &Term) -> Plan {
         let (group, tag) = term.key();
         self.index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
+    }
+
+    fn static_lists(&mut self, names: &[String]) -> Result<Plan> {
+        let mut parts = Vec::with_capacity(names.len());
+        for name in names {
+            parts.push(match self.lifecycle(name)? {
+                Some(plan) => plan,
+                // The term of a deleted list stays for a while, until everybody has been taken off it.
+                None if documents::get(self.tx, self.app, DocumentKind::List, name)?.is_none() => Plan::Nobody,
+                None => self.term(&Term::List(name.clone())),
+            });
+        }
+        Ok(Plan::Or(parts))
     }
 
     fn by_id(&mut self, ids: &[ChannelId]) -> Result<Plan> {

@@ -29,11 +29,12 @@ impl Engine {
         let Some(row) = row.filter(|row| row.state == PushState::Accepted) else { return self.settle(claimed).await };
         let content = stored_push(&row.payload)?;
         let index = self.index_at(app, row.accepted_at).await?;
+        let now = self.clock().now();
         let audiences = self
             .0
             .store
             .read(move |tx| {
-                let mut planner = Planner { tx, app, index: &index, open_types: open_types(&content, &index) };
+                let mut planner = Planner::new(tx, app, &index, now, open_types(&content, &index));
                 audience_per_platform(&mut planner, &content)
             })
             .await?;

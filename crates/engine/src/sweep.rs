@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use model::ids::Id;
-use store::Tx;
 use store::jobs::{self, ClaimedJob};
+use store::{Tx, apps};
 use uuid::Uuid;
 
 use crate::apps::OPERATOR;
@@ -27,6 +27,10 @@ impl Engine {
 
     /// Deleting what is old deletes nothing the second time.
     pub(crate) async fn sweep(&self, claimed: &ClaimedJob) -> Result<()> {
+        for app in self.0.store.read(apps::list).await? {
+            self.discard_dead_uploads(app.id).await?;
+            self.forget_old_days(app.id).await?;
+        }
         let now = self.0.clock.now();
         let claimed = claimed.clone();
         self.0

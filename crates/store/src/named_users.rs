@@ -33,6 +33,14 @@ pub fn ensure(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId, now: UtcMillis) -> 
     Ok(user)
 }
 
+/// Makes users, none of whom exist yet, all with the same terms.
+pub fn insert_many(tx: &mut Tx<'_>, app: AppId, ids: &[NamedUserId], terms: &[TermId], now: UtcMillis) -> Result<()> {
+    let row = |id: &NamedUserId| [app.into(), id.into(), now.into(), terms::encode(terms).into()];
+    let sql = "insert into named_user (app, id, created, modified, terms) values ($1, $2, $3, $3, $4)";
+    tx.execute_many(sql, ids.iter().map(row))?;
+    Ok(())
+}
+
 pub fn save(tx: &mut Tx<'_>, app: AppId, user: &NamedUser) -> Result<()> {
     tx.execute(
         "update named_user set modified = $3, terms = $4 where app = $1 and id = $2",

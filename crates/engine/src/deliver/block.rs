@@ -4,6 +4,7 @@ use audience::codec;
 use audience::index::Index;
 use model::event::{RecordKind, Sends};
 use model::ids::Ordinal;
+use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
@@ -14,7 +15,7 @@ use store::pushes::{self, PushState, Tally};
 use store::sandbox::{self, SandboxDelivery};
 
 use crate::channels::uninstall_in;
-use crate::journal::Journal;
+use crate::desk::Desk;
 use crate::worker::LEASE;
 use crate::{Engine, Error, Result};
 
@@ -40,6 +41,8 @@ pub(super) struct Outcomes {
     /// Why some failed or have to wait.
     pub(super) reason: Option<String>,
     pub(super) alerting: bool,
+    /// Whether a Message Center message came along.
+    pub(super) with_message: bool,
     pub(super) sandbox: Vec<SandboxDelivery>,
 }
 
@@ -147,18 +150,22 @@ impl Block {
     }
 
     fn log(&self, tx: &mut Tx<'_>, index: &Index, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
-        let mut journal = Journal::new(now);
+        let mut desk = Desk::new(self.claimed.app, index, now);
         if !outcomes.delivered.is_empty() {
+            desk.happened(tx, DayKind::Sent, &outcomes.delivered)?;
+            if outcomes.with_message {
+                desk.happened(tx, DayKind::MessageSent, &outcomes.delivered)?;
+            }
             let sends = Sends {
                 push_id: self.key.push,
                 occurred: now,
                 alerting: outcomes.alerting,
                 ordinals: codec::encode(&outcomes.delivered),
             };
-            journal.record(RecordKind::Send, None, postcard::to_stdvec(&sends).map_err(Error::internal)?);
+            desk.journal.record(RecordKind::Send, None, postcard::to_stdvec(&sends).map_err(Error::internal)?);
         }
         let gone: Vec<Ordinal> = outcomes.gone.iter().map(Ordinal).collect();
-        uninstall_in(tx, self.claimed.app, index, journal, &gone)?.write(tx, self.claimed.app)?;
+        uninstall_in(tx, self.claimed.app, index, desk.journal, &gone)?.write(tx, self.claimed.app)?;
         Ok(())
     }
 }

@@ -61,6 +61,16 @@ impl<'a> Renderer<'a> {
         reach::needed(self.push, &self.device_type) == Some(Reach::Alert)
     }
 
+    /// Whether devices get a Message Center message, at least those of some locale.
+    pub(super) fn has_message(&self) -> bool {
+        let takes_messages = match &self.device_type {
+            DeviceType::Ios | DeviceType::Android | DeviceType::Amazon | DeviceType::Web => true,
+            DeviceType::Wns | DeviceType::Open(_) | DeviceType::Sms | DeviceType::Mms | DeviceType::Email => false,
+        };
+        let localized = self.push.localizations.iter().flatten().any(|one| one.message.is_some());
+        takes_messages && (self.push.message.is_some() || localized)
+    }
+
     /// Recipients who get the same content have the same locale; without localizations all do.
     pub(super) fn locale(&self, recipient: &Recipient) -> Locale {
         match &self.push.localizations {

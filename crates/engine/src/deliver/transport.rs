@@ -68,6 +68,7 @@ impl Transport {
     ) -> Result<Sent> {
         let mut sent = Sent::default();
         sent.outcomes.alerting = renderer.is_alerting();
+        sent.outcomes.with_message = renderer.has_message();
         match self {
             Transport::Missing { reason } => {
                 sent.outcomes.failed = recipients.iter().map(|recipient| recipient.ordinal.0).collect();

@@ -1,0 +1,158 @@
+//! What happens to channels day by day, and the lifecycle lists that are made of it.
+//!
+//! The days are kept as sets of channels, apart from the channels, because they pass: a set is forgotten as a whole. When a
+//! channel first opened the app needs no set, because ordinals are given out in that order.
+
+use audience::block::blocks;
+use audience::codec;
+use audience::plan::Plan;
+use model::ids::{AppId, TermId};
+use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, Lifecycle, lifecycle, lifecycle_names};
+use model::static_list::ListDetails;
+use model::term::{DayKind, DayTerm, Term};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::{Tx, apps, channels, term_sets, terms};
+
+use crate::desk::Desk;
+use crate::lists::{ListStatus, ListView};
+use crate::plan::Planner;
+use crate::{Engine, Error, Result};
+
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
+impl Desk<'_> {
+    /// Notes that something happened to channels today.
+    pub(crate) fn happened(&mut self, tx: &mut Tx<'_>, kind: DayKind, channels: &RoaringBitmap) -> Result<()> {
+        // A set is read to be added to.
+        apps::hold(tx, self.app)?;
+        let today = Term::Day(DayTerm { kind, day: self.journal.now().day() });
+        let term = self.number(tx, &today)?;
+        let mut added = RoaringBitmap::new();
+        for (block, channels) in blocks(channels) {
+            let before = term_sets::get(tx, self.app, term, block.0)?;
+            let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |bytes| codec::decode(&bytes));
+            let before = before.map_err(Error::internal)?;
+            let new = channels - &before;
+            if !new.is_empty() {
+                term_sets::put(tx, self.app, term, block.0, codec::encode(&(before | &new)))?;
+                added |= new;
+            }
+        }
+        if !added.is_empty() {
+            self.journal.change_set(term, &added, &RoaringBitmap::new());
+        }
+        Ok(())
+    }
+}
+
+impl Planner<'_, '_> {
+    /// Who is in a lifecycle list; `None` when there is none of this name.
+    pub(crate) fn lifecycle(&mut self, name: &str) -> Result<Option<Plan>> {
+        Ok(match lifecycle(name, self.now.day()) {
+            None => None,
+            Some(Lifecycle::AnyOf(days)) => Some(self.any_day(&days)?),
+            Some(Lifecycle::NoneOf(days)) => Some(Plan::Not(Box::new(self.any_day(&days)?))),
+            Some(Lifecycle::Nobody) => Some(Plan::Nobody),
+        })
+    }
+
+    fn any_day(&mut self, days: &[DayTerm]) -> Result<Plan> {
+        let mut parts: Vec<Plan> = days.iter().map(|day| self.term(&Term::Day(*day))).collect();
+        // The first open is an open.
+        let is_first = |day: &&DayTerm| matches!(day.kind, DayKind::FirstOpen | DayKind::Open);
+        let earliest = days.iter().filter(is_first).map(|day| day.day).min();
+        if let Some(earliest) = earliest {
+            parts.push(self.first_opened_since(earliest)?);
+        }
+        Ok(Plan::Or(parts))
+    }
+
+    fn first_opened_since(&mut self, day: i32) -> Result<Plan> {
+        let midnight = UtcMillis(i64::from(day) * DAY_MILLIS);
+        let mut channels = RoaringBitmap::new();
+        if let Some(first) = channels::first_since(self.tx, self.app, midnight)? {
+            channels.insert_range(first.0..);
+        }
+        Ok(Plan::Set(channels))
+    }
+}
+
+impl Engine {
+    /// All lifecycle lists.
+    pub async fn lifecycle_lists(&self, app: AppId) -> Result<Vec<ListView>> {
+        let mut views = Vec::new();
+        for name in lifecycle_names() {
+            views.extend(self.lifecycle_list(app, name).await?);
+        }
+        Ok(views)
+    }
+
+    /// A lifecycle list, which is as old as the app; `None` when there is none of this name.
+    pub(crate) async fn lifecycle_list(&self, app: AppId, name: &str) -> Result<Option<ListView>> {
+        let Some(channels) = self.lifecycle_plan(app, name).await? else { return Ok(None) };
+        let found = self.0.store.read(move |tx| Ok::<_, Error>((apps::by_id(tx, app)?, store::log::head(tx, app)?)));
+        let (found, head) = found.await?;
+        let (row, _) = found.ok_or(Error::NotFound("app"))?;
+        let index = self.index_at(app, head).await?;
+        Ok(Some(ListView {
+            name: name.to_owned(),
+            details: ListDetails::default(),
+            created: row.created,
+            updated: self.clock().now(),
+            status: ListStatus::Ready,
+            channel_count: index.count(&channels),
+            n_bad_rows: 0,
+        }))
+    }
+
+    async fn lifecycle_plan(&self, app: AppId, name: &str) -> Result<Option<Plan>> {
+        let (index, now, name) = (self.index(app).await?, self.clock().now(), name.to_owned());
+        self.0
+            .store
+            .read(move |tx| {
+                let mut planner = Planner::new(tx, app, &index, now, Vec::new());
+                Ok(planner.lifecycle(&name)?.map(Plan::normalize))
+            })
+            .await
+    }
+
+    /// Forgets the days that no lifecycle list looks back to.
+    pub(crate) async fn forget_old_days(&self, app: AppId) -> Result<()> {
+        let now = self.clock().now();
+        // An index is not loaded for nothing.
+        if self.0.store.read(move |tx| old_days(tx, app, now)).await?.is_empty() {
+            return Ok(());
+        }
+        let index = self.index(app).await?;
+        self.0
+            .store
+            .write(app, move |tx| {
+                apps::hold(tx, app)?;
+                let mut desk = Desk::new(app, &index, now);
+                for term in old_days(tx, app, now)? {
+                    let mut members = RoaringBitmap::new();
+                    for part in term_sets::parts(tx, app, term)? {
+                        members |= codec::decode(&part).map_err(Error::internal)?;
+                    }
+                    desk.journal.change_set(term, &RoaringBitmap::new(), &members);
+                    term_sets::delete(tx, app, term)?;
+                }
+                desk.journal.write(tx, app)?;
+                Ok(())
+            })
+            .await
+    }
+}
+
+fn old_days(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Vec<TermId>> {
+    let mut old = Vec::new();
+    for id in term_sets::terms(tx, app)? {
+        if let Term::Day(DayTerm { day, .. }) = terms::name(tx, app, id)?
+            && day < now.day() - LONGEST_LOOK_BACK_DAYS
+        {
+            old.push(id);
+        }
+    }
+    Ok(old)
+}

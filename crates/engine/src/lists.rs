@@ -1,0 +1,173 @@
+//! Uploaded lists: named sets of channels and named users that come as files and that audiences refer to by name.
+//!
+//! The rows of an upload are stored as they arrive, under a number of their own. When all are there, one transaction makes
+//! them the content of the list, and a job puts the list's term on whoever is on it and takes it from whoever is not.
+
+mod content;
+mod record;
+mod tend;
+mod upload;
+
+pub use content::ListContent;
+pub use record::ListStatus;
+pub use upload::{BadRow, ListUpload};
+
+use audience::plan::Plan;
+use model::ids::{AppId, Id};
+use model::limits;
+use model::static_list::{ListDetails, ListName, ListUpdate, NewList};
+use model::term::Term;
+use model::time::UtcMillis;
+use store::documents::{self, Document, DocumentKind};
+use store::{Tx, apps};
+use uuid::Uuid;
+
+use record::Record;
+
+use crate::job::Job;
+use crate::{Engine, Error, Result};
+
+/// A list as the API shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListView {
+    pub name: String,
+    pub details: ListDetails,
+    pub created: UtcMillis,
+    /// When the content or the details were last given.
+    pub updated: UtcMillis,
+    pub status: ListStatus,
+    /// Installed channels that are on the list now, those of its named users included.
+    pub channel_count: u64,
+    /// Rows of the last upload that were left out.
+    pub n_bad_rows: u64,
+}
+
+/// Every list has one job at most: its id follows from the list's name.
+const JOBS: Uuid = Uuid::from_u128(0x6c69_7374);
+
+impl Engine {
+    pub async fn create_list(&self, app: AppId, list: NewList) -> Result<()> {
+        refuse_reserved(&list.name)?;
+        let now = self.clock().now();
+        self.0
+            .store
+            .write(app, move |tx| {
+                apps::hold(tx, app)?;
+                let name = list.name.as_str();
+                if documents::get(tx, app, DocumentKind::List, name)?.is_some() {
+                    return Err(Error::Conflict(format!("There is a list named '{name}' already.")));
+                }
+                if documents::get(tx, app, DocumentKind::DeletedList, name)?.is_some() {
+                    return Err(Error::Conflict(format!(
+                        "There was a list named '{name}', and the names of deleted lists cannot be used again."
+                    )));
+                }
+                if documents::list(tx, app, DocumentKind::List)?.len() >= limits::LISTS_PER_APP {
+                    let most = limits::LISTS_PER_APP;
+                    return Err(Error::invalid("name", format!("An app has at most {most} lists; delete one first.")));
+                }
+                Record::new(list.details.clone(), now).save(tx, app, name, now)
+            })
+            .await
+    }
+
+    /// Changes what is said about a list. Its rows stay.
+    pub async fn update_list(&self, app: AppId, name: ListName, update: ListUpdate) -> Result<()> {
+        refuse_reserved(&name)?;
+        let now = self.clock().now();
+        self.0
+            .store
+            .write(app, move |tx| {
+                apps::hold(tx, app)?;
+                let mut record = Record::load(tx, app, name.as_str())?.ok_or(Error::NotFound("list"))?;
+                update.apply(&mut record.details);
+                record.updated = now;
+                record.save(tx, app, name.as_str(), now)
+            })
+            .await
+    }
+
+    /// From here on the list reaches nobody and its name is used up; a job takes it from its members.
+    pub async fn delete_list(&self, app: AppId, name: ListName) -> Result<()> {
+        refuse_reserved(&name)?;
+        let (engine, now) = (self.clone(), self.clock().now());
+        self.0
+            .store
+            .write(app, move |tx| {
+                apps::hold(tx, app)?;
+                let record = Record::load(tx, app, name.as_str())?.ok_or(Error::NotFound("list"))?;
+                record.deleted().save(tx, app, name.as_str(), now)?;
+                documents::delete(tx, app, DocumentKind::List, name.as_str())?;
+                documents::delete(tx, app, DocumentKind::ListErrors, name.as_str())?;
+                engine.enqueue_tending(tx, app, name.as_str(), now)
+            })
+            .await
+    }
+
+    pub async fn list(&self, app: AppId, name: ListName) -> Result<ListView> {
+        if let Some(view) = self.lifecycle_list(app, name.as_str()).await? {
+            return Ok(view);
+        }
+        let wanted = name.clone();
+        let found = self.0.store.read(move |tx| documents::get(tx, app, DocumentKind::List, wanted.as_str())).await?;
+        self.list_view(app, found.ok_or(Error::NotFound("list"))?).await
+    }
+
+    /// All uploaded lists, by name.
+    pub async fn lists(&self, app: AppId) -> Result<Vec<ListView>> {
+        let found = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::List)).await?;
+        let mut views = Vec::with_capacity(found.len());
+        for document in found {
+            views.push(self.list_view(app, document).await?);
+        }
+        Ok(views)
+    }
+
+    /// The rows of the list's last upload that were left out, up to as many as are kept.
+    pub async fn list_errors(&self, app: AppId, name: ListName) -> Result<Vec<BadRow>> {
+        self.0
+            .store
+            .read(move |tx| {
+                if documents::get(tx, app, DocumentKind::List, name.as_str())?.is_none() {
+                    return Err(Error::NotFound("list"));
+                }
+                let errors = documents::get(tx, app, DocumentKind::ListErrors, name.as_str())?;
+                let errors = errors.map(|errors| serde_json::from_str(&errors.body)).transpose();
+                Ok(errors.map_err(Error::internal)?.unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn list_view(&self, app: AppId, document: Document) -> Result<ListView> {
+        let record = Record::of(&document)?;
+        let head = self.0.store.read(move |tx| store::log::head(tx, app)).await?;
+        let index = self.index_at(app, head).await?;
+        let term = Term::List(document.id.clone());
+        let (group, tag) = term.key();
+        let channel_count = index.term(group, &tag).map_or(0, |term| index.count(&Plan::Term(term)));
+        Ok(ListView {
+            status: record.status(),
+            details: record.details,
+            created: document.created,
+            updated: record.updated,
+            channel_count,
+            n_bad_rows: record.n_bad_rows,
+            name: document.id,
+        })
+    }
+
+    /// Adds the job that brings everybody in line with the list's record to the transaction that changes the record. If it
+    /// is there already, it has not finished, and sees the change before it does.
+    fn enqueue_tending(&self, tx: &mut Tx<'_>, app: AppId, name: &str, now: UtcMillis) -> Result<()> {
+        let id = Id::from_uuid(Uuid::new_v5(&JOBS, name.as_bytes()));
+        self.enqueue_as(tx, app, id, now, &Job::TendList { list: name.to_owned() })
+    }
+}
+
+fn refuse_reserved(name: &ListName) -> Result<()> {
+    if name.is_reserved() {
+        let why = format!("'{name}' begins with 'ua_', which marks the lists that the service keeps itself.");
+        return Err(Error::Forbidden(why));
+    }
+    Ok(())
+}
