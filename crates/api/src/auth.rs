@@ -52,6 +52,20 @@ const NOT_OPERATOR: Error = Error::Unauthorized {
 #[derive(Clone)]
 pub(crate) struct CallingApp(pub(crate) Arc<App>);
 
+/// With which of its secrets the app is calling, for routes that take either and let servers do more.
+#[derive(Clone, Copy)]
+pub(crate) struct CallingRights(Rights);
+
+impl CallingRights {
+    /// For the part of a route that only servers may use.
+    pub(crate) fn need_master(self) -> Result<()> {
+        match self.0 {
+            Rights::Master => Ok(()),
+            Rights::Device => Err(NOT_MASTER),
+        }
+    }
+}
+
 /// Lets a request pass to its handler if its credentials are good enough and the service is not overloaded.
 pub(crate) async fn guard(
     State((edge, access)): State<(Edge, Access)>,
@@ -66,6 +80,7 @@ pub(crate) async fn guard(
         Access::Probe | Access::Public => {}
         Access::Device => {
             let caller = caller(&edge, request.headers()).await?;
+            request.extensions_mut().insert(CallingRights(caller.rights));
             request.extensions_mut().insert(CallingApp(caller.app));
         }
         Access::Master => {
@@ -112,5 +127,14 @@ impl FromRequestParts<Edge> for CallingApp {
     async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
         let app = parts.extensions.get::<CallingApp>().cloned();
         app.ok_or_else(|| Error::internal("a handler asks for an app on a route without credentials"))
+    }
+}
+
+impl FromRequestParts<Edge> for CallingRights {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
+        let rights = parts.extensions.get::<CallingRights>().copied();
+        rights.ok_or_else(|| Error::internal("a handler asks for rights on a route that takes one secret only"))
     }
 }

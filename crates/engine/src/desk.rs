@@ -3,14 +3,16 @@
 use std::cell::OnceCell;
 
 use audience::index::Index;
+use model::channel::ChannelRef;
 use model::ids::{AppId, TermId};
 use model::tag::TagGroup;
 use model::term::Term;
 use model::time::UtcMillis;
+use store::channels::{self, Channel};
 use store::{Tx, terms};
 
-use crate::Result;
 use crate::journal::Journal;
+use crate::{Engine, Error, Result};
 
 pub(crate) struct Desk<'a> {
     pub(crate) app: AppId,
@@ -21,6 +23,27 @@ pub(crate) struct Desk<'a> {
     knows_deletions: OnceCell<bool>,
 }
 
+impl Engine {
+    /// Changes an app in one transaction, together with the records that tell about it.
+    pub(crate) async fn at_desk(
+        &self,
+        app: AppId,
+        change: impl Fn(&mut Tx<'_>, &mut Desk<'_>) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let index = self.index(app).await?;
+        let now = self.clock().now();
+        self.0
+            .store
+            .write(app, move |tx| {
+                let mut desk = Desk::new(app, &index, now);
+                change(tx, &mut desk)?;
+                desk.journal.write(tx, app)?;
+                Ok(())
+            })
+            .await
+    }
+}
+
 impl<'a> Desk<'a> {
     pub(crate) fn new(app: AppId, index: &'a Index, now: UtcMillis) -> Self {
         Self::with_journal(app, index, Journal::new(now))
@@ -29,6 +52,21 @@ impl<'a> Desk<'a> {
     /// Goes on with the journal of a larger transaction.
     pub(crate) fn with_journal(app: AppId, index: &'a Index, journal: Journal) -> Self {
         Self { app, index, journal, knows_deletions: OnceCell::new() }
+    }
+
+    /// The installed ones of channels. Those that are of another type than the caller takes them for are left out.
+    pub(crate) fn installed(&self, tx: &mut Tx<'_>, wanted: &[ChannelRef]) -> Result<Vec<Channel>> {
+        let mut found = Vec::with_capacity(wanted.len());
+        for channel in wanted {
+            let row = channels::by_id(tx, self.app, channel.id)?;
+            found.extend(row.filter(|row| row.installed && channel.fits(&row.device_type)));
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn installed_one(&self, tx: &mut Tx<'_>, wanted: &ChannelRef) -> Result<Channel> {
+        let found = self.installed(tx, std::slice::from_ref(wanted))?.pop();
+        found.ok_or(Error::NotFound("channel"))
     }
 
     /// The number of a term. One without a number gets one.

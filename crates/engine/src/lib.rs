@@ -26,8 +26,8 @@ mod reach;
 mod resolve;
 mod sandbox;
 mod seal;
-mod subscriptions;
 mod segments;
+mod subscriptions;
 mod sweep;
 mod worker;
 
@@ -49,8 +49,8 @@ pub use platforms::{PlatformChange, PlatformView, validation_code};
 pub use push::{AcceptedPushes, LocalizedId, PushStatus};
 pub use sandbox::SandboxFeed;
 pub use seal::SealKey;
-pub use subscriptions::SubscriptionListView;
 pub use segments::SegmentView;
+pub use subscriptions::SubscriptionListView;
 pub use worker::Worker;
 
 /// What the engine needs to know beyond its parts.

@@ -9,6 +9,7 @@ use model::channel::ChannelRef;
 use model::ids::{AppId, NamedUserId, Ordinal};
 use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUpdate};
+use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
 use store::{Tx, named_users};
 
@@ -19,7 +20,7 @@ use crate::{Engine, Error, Result};
 impl Engine {
     /// Gives a channel to a user, who is made if need be. A channel that has not registered yet is given when it does.
     pub async fn associate(&self, app: AppId, association: Association) -> Result<()> {
-        self.change_users(app, move |tx, desk| {
+        self.at_desk(app, move |tx, desk| {
             let Association { channel, named_user_id } = &association;
             named_users::ensure(tx, app, named_user_id, desk.journal.now())?;
             join(tx, desk, channel, named_user_id)
@@ -29,7 +30,7 @@ impl Engine {
 
     /// Takes a channel from its user; from one user only, if one is named.
     pub async fn disassociate(&self, app: AppId, disassociation: Disassociation) -> Result<()> {
-        self.change_users(app, move |tx, desk| {
+        self.at_desk(app, move |tx, desk| {
             leave(tx, desk, &disassociation.channel, disassociation.named_user_id.as_ref())
         })
         .await
@@ -37,7 +38,7 @@ impl Engine {
 
     /// Changes several things about one user, who is made if need be.
     pub async fn update_named_user(&self, app: AppId, user: NamedUserId, update: NamedUserUpdate) -> Result<()> {
-        self.change_users(app, move |tx, desk| {
+        self.at_desk(app, move |tx, desk| {
             named_users::ensure(tx, app, &user, desk.journal.now())?;
             for channel in &update.disassociate {
                 leave(tx, desk, channel, Some(&user))?;
@@ -48,7 +49,7 @@ impl Engine {
             if let Some(operation) = &update.tags {
                 desk.change_user(tx, &user, |holdings| operation.apply(&mut holdings.tags))?;
             }
-            Ok(())
+            desk.change_user_attributes(tx, &user, &update.attributes)
         })
         .await
     }
@@ -66,27 +67,10 @@ impl Engine {
                     let ordinals: Vec<Ordinal> = rows.iter().map(|row| row.ordinal).collect();
                     journal = uninstall_in(tx, app, &index, journal, &ordinals)?;
                     named_users::forget_pending(tx, app, user)?;
+                    attributes::forget(tx, app, &Owner::NamedUser(user.clone()))?;
                     named_users::delete(tx, app, user)?;
                 }
                 journal.write(tx, app)?;
-                Ok(())
-            })
-            .await
-    }
-
-    async fn change_users(
-        &self,
-        app: AppId,
-        change: impl Fn(&mut Tx<'_>, &mut Desk<'_>) -> Result<()> + Send + 'static,
-    ) -> Result<()> {
-        let index = self.index(app).await?;
-        let now = self.clock().now();
-        self.0
-            .store
-            .write(app, move |tx| {
-                let mut desk = Desk::new(app, &index, now);
-                change(tx, &mut desk)?;
-                desk.journal.write(tx, app)?;
                 Ok(())
             })
             .await

@@ -91,11 +91,9 @@ impl Planner<'_, '_> {
             Atomic::StaticList(names) => self.static_lists(names.as_slice()),
             Atomic::Segment(ids) => self.in_segments(ids.as_slice()),
             // There is nothing of these kinds yet that a channel could be in.
-            Atomic::Alias(_)
-            | Atomic::Mpns(_)
-            | Atomic::DevicePin(_)
-            | Atomic::SmsId(_)
-            | Atomic::SmsSender(_) => Ok(Plan::Nobody),
+            Atomic::Alias(_) | Atomic::Mpns(_) | Atomic::DevicePin(_) | Atomic::SmsId(_) | Atomic::SmsSender(_) => {
+                Ok(Plan::Nobody)
+            }
             // Refused when the push was accepted: taking these for nobody would make NOT mean everybody.
             Atomic::Activity(_) | Atomic::Location(_) => {
                 Err(Error::internal("an audience that cannot be evaluated was accepted"))

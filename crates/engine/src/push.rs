@@ -11,7 +11,7 @@ use model::payload::Push;
 use model::payload::expiry::Expiry;
 use model::platform::{DeviceType, OpenPlatform};
 use model::problem::{Problem, ProblemKind, Problems};
-use model::selector::{Atomic, Audience};
+use model::selector::{Atomic, Audience, Selector};
 use model::term::Term;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,12 @@ pub struct PushStatus {
 
 impl Engine {
     /// Accepts all of the pushes or none. After this returns, they survive anything but the loss of the database.
-    pub async fn accept_pushes(&self, app: &Arc<App>, pushes: OneOrMany<Push>, once: Option<Once>) -> Result<AcceptedPushes> {
+    pub async fn accept_pushes(
+        &self,
+        app: &Arc<App>,
+        pushes: OneOrMany<Push>,
+        once: Option<Once>,
+    ) -> Result<AcceptedPushes> {
         refuse_unsupported(&pushes)?;
         let now = self.clock().now();
         let accepted = self.name_pushes(&app.key, pushes.as_slice(), now);
@@ -178,37 +183,42 @@ fn refuse_unsupported(pushes: &OneOrMany<Push>) -> Result<()> {
     let mut problems = Vec::new();
     for (n, push) in pushes.as_slice().iter().enumerate() {
         let Audience::Selector(selector) = &push.audience else { continue };
-        let unsupported = selector.atoms().find_map(|atom| match atom {
-            Atomic::Attribute(_) => Some("attribute"),
-            Atomic::Activity(_) => Some("activity"),
-            Atomic::Location(_) => Some("location"),
-            Atomic::Tag { .. }
-            | Atomic::Segment(_)
-            | Atomic::NamedUser(_)
-            | Atomic::Alias(_)
-            | Atomic::StaticList(_)
-            | Atomic::SubscriptionList { .. }
-            | Atomic::Channel(_)
-            | Atomic::IosChannel(_)
-            | Atomic::AndroidChannel(_)
-            | Atomic::AmazonChannel(_)
-            | Atomic::WebChannel(_)
-            | Atomic::OpenChannel(_)
-            | Atomic::DeviceToken(_)
-            | Atomic::Apid(_)
-            | Atomic::Wns(_)
-            | Atomic::Mpns(_)
-            | Atomic::DevicePin(_)
-            | Atomic::SmsId(_)
-            | Atomic::SmsSender(_) => None,
-        });
-        problems.extend(unsupported.map(|name| Problem {
-            path: path(pushes, n, "audience"),
-            message: format!("Audiences by {name} are not supported by this version of the service."),
-            kind: ProblemKind::Invalid,
-        }));
+        problems.extend(unsupported(selector, path(pushes, n, "audience")));
     }
     fail_with(problems)
+}
+
+/// What is wrong with an audience that this version cannot evaluate.
+pub(crate) fn unsupported(selector: &Selector, path: String) -> Option<Problem> {
+    let name = selector.atoms().find_map(|atom| match atom {
+        Atomic::Attribute(_) => Some("attribute"),
+        Atomic::Activity(_) => Some("activity"),
+        Atomic::Location(_) => Some("location"),
+        Atomic::Tag { .. }
+        | Atomic::Segment(_)
+        | Atomic::NamedUser(_)
+        | Atomic::Alias(_)
+        | Atomic::StaticList(_)
+        | Atomic::SubscriptionList { .. }
+        | Atomic::Channel(_)
+        | Atomic::IosChannel(_)
+        | Atomic::AndroidChannel(_)
+        | Atomic::AmazonChannel(_)
+        | Atomic::WebChannel(_)
+        | Atomic::OpenChannel(_)
+        | Atomic::DeviceToken(_)
+        | Atomic::Apid(_)
+        | Atomic::Wns(_)
+        | Atomic::Mpns(_)
+        | Atomic::DevicePin(_)
+        | Atomic::SmsId(_)
+        | Atomic::SmsSender(_) => None,
+    });
+    name.map(|name| Problem {
+        path,
+        message: format!("Audiences by {name} are not supported by this version of the service."),
+        kind: ProblemKind::Invalid,
+    })
 }
 
 /// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake.

@@ -53,9 +53,9 @@ pub struct AttributeUpdate {
     pub operations: Vec<AttributeOperation>,
 }
 
-/// A change of the attributes of the named user that the URL names.
+/// A change of the attributes of the one channel or named user that the URL names.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NamedUserAttributes(pub Vec<AttributeOperation>);
+pub struct AttributesOfOne(pub Vec<AttributeOperation>);
 
 impl AttributeUpdate {
     pub fn parse(at: &At<'_>) -> Option<Self> {
@@ -67,7 +67,7 @@ impl AttributeUpdate {
     }
 }
 
-impl NamedUserAttributes {
+impl AttributesOfOne {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let operations = fields.required("attributes", operations);

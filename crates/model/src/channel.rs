@@ -1,6 +1,7 @@
 //! Channels: what devices and open platforms register, the state that follows from it, and changes to it.
 
 mod android;
+mod batch;
 mod change;
 mod device_update;
 mod ios;
@@ -16,6 +17,7 @@ mod web;
 mod tests;
 
 pub use android::{AndroidDetails, DeliveryType};
+pub use batch::ChannelBatch;
 pub use change::Change;
 pub use ios::{IosDetails, QuietTime, TimeOfDay};
 pub use open::{OpenAddress, OpenDetails, OpenRegistration, OpenTags};

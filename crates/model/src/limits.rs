@@ -60,6 +60,8 @@ pub const ATTRIBUTES_PER_REQUEST: usize = 1000;
 pub const ATTRIBUTES_PER_OWNER: usize = 1000;
 /// Changes of subscriptions in one request, and lists in one scoped change.
 pub const SUBSCRIPTIONS_PER_REQUEST: usize = 1000;
+/// Lists that one channel or one named user subscribes to.
+pub const SUBSCRIPTIONS_PER_OWNER: usize = 1000;
 
 pub const UNINSTALLS_PER_REQUEST: usize = 1000;
 pub const CHANNELS_PER_PAGE: usize = 1000;

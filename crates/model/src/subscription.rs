@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::attribute;
-use crate::json::At;
+use crate::json::{At, OneOrMany};
 use crate::limits;
 use crate::platform::DeviceType;
 use crate::request_audience::OwnerAudience;
@@ -52,6 +52,14 @@ pub enum Scope {
     Sms,
 }
 
+/// One subscription: that of a channel for itself, or that of a named user for the user's channels of one scope.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Subscription {
+    pub list: SubscriptionListId,
+    /// `None` for a channel's own.
+    pub scope: Option<Scope>,
+}
+
 /// What a named user subscribes to. A scope without lists is left out.
 pub type ScopedSubscriptions = BTreeMap<Scope, BTreeSet<SubscriptionListId>>;
 
@@ -95,12 +103,15 @@ impl SubscriptionUpdate {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let audience = fields.required("audience", OwnerAudience::parse);
-        let operations = fields.required("subscription_lists", |at| {
-            at.one_or_many(1..=limits::SUBSCRIPTIONS_PER_REQUEST, SubscriptionOperation::parse)
-        });
+        let operations = fields.required("subscription_lists", operations);
         fields.finish();
-        Some(Self { audience: audience?, operations: operations?.into_vec() })
+        Some(Self { audience: audience?, operations: operations? })
     }
+}
+
+/// One operation or several.
+pub(crate) fn operations(at: &At<'_>) -> Option<Vec<SubscriptionOperation>> {
+    at.one_or_many(1..=limits::SUBSCRIPTIONS_PER_REQUEST, SubscriptionOperation::parse).map(OneOrMany::into_vec)
 }
 
 impl SubscriptionOperation {

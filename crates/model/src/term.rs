@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{Ordinal, TermId};
 use crate::platform::DeviceType;
+use crate::subscription::{Scope, Subscription, SubscriptionListId};
 use crate::tag::{Tag, TagGroup};
 
 const TYPE_GROUP: &str = "@type";
 const REACH_GROUP: &str = "@reach";
 const LIST_GROUP: &str = "@list";
-const SUBSCRIPTION_GROUP: &str = "@subscription";
 const DAY_GROUP: &str = "@day";
 const RETIRED_GROUP: &str = "@retired";
 
@@ -26,8 +26,9 @@ pub enum Term {
     Reach(Reach),
     /// Every channel on an uploaded list, by the list's name.
     List(String),
-    /// Every channel that subscribes to a list, by the list's id.
-    Subscription(String),
+    /// Every channel that has a subscription. One with a scope is on all channels of the named user, and counts only for
+    /// those of the scope.
+    Subscription(Subscription),
     /// Every channel to which something happened on a day.
     Day(DayTerm),
     /// A tag of devices that was deleted, under the number it had. Channels hold it until they are next written; it means
@@ -122,7 +123,7 @@ impl Term {
             Term::DeviceType(device_type) => (TYPE_GROUP, device_type.to_string().into()),
             Term::Reach(reach) => (REACH_GROUP, reach.name().into()),
             Term::List(name) => (LIST_GROUP, name.as_str().into()),
-            Term::Subscription(list) => (SUBSCRIPTION_GROUP, list.as_str().into()),
+            Term::Subscription(Subscription { list, scope }) => (subscription_group(*scope), list.as_str().into()),
             Term::Day(DayTerm { kind, day }) => (DAY_GROUP, format!("{}/{day}", kind.name()).into()),
             Term::Retired { number, tag } => (RETIRED_GROUP, format!("{}/{tag}", number.0).into()),
         }
@@ -134,15 +135,35 @@ impl Term {
             TYPE_GROUP => DeviceType::from_name(tag).map(Term::DeviceType),
             REACH_GROUP => Reach::ALL.into_iter().find(|(name, _)| *name == tag).map(|(_, reach)| Term::Reach(reach)),
             LIST_GROUP => Some(Term::List(tag.to_owned())),
-            SUBSCRIPTION_GROUP => Some(Term::Subscription(tag.to_owned())),
             DAY_GROUP => DayTerm::from_name(tag).map(Term::Day),
             RETIRED_GROUP => {
                 let (number, tag) = tag.split_once('/')?;
                 Some(Term::Retired { number: TermId(number.parse().ok()?), tag: Tag::new(tag).ok()? })
             }
-            _ => Some(Term::Tag { group: TagGroup::new(group).ok()?, tag: Tag::new(tag).ok()? }),
+            _ => match subscription_scope(group) {
+                Some(scope) => {
+                    Some(Term::Subscription(Subscription { list: SubscriptionListId::new(tag).ok()?, scope }))
+                }
+                None => Some(Term::Tag { group: TagGroup::new(group).ok()?, tag: Tag::new(tag).ok()? }),
+            },
         }
     }
+}
+
+/// The group under which subscriptions of a scope are stored; of channels for themselves, without one.
+pub const fn subscription_group(scope: Option<Scope>) -> &'static str {
+    match scope {
+        None => "@subscription",
+        Some(Scope::App) => "@subscription/app",
+        Some(Scope::Web) => "@subscription/web",
+        Some(Scope::Email) => "@subscription/email",
+        Some(Scope::Sms) => "@subscription/sms",
+    }
+}
+
+fn subscription_scope(group: &str) -> Option<Option<Scope>> {
+    let mut scopes = std::iter::once(None).chain(Scope::ALL.map(Some));
+    scopes.find(|scope| subscription_group(*scope) == group)
 }
 
 /// Whether the terms of a group are kept as one set each instead of with every channel.
@@ -201,7 +222,10 @@ mod tests {
         ];
         terms.extend(DeviceType::NAMED.into_iter().map(|(_, device_type)| Term::DeviceType(device_type)));
         terms.extend(Reach::ALL.into_iter().map(|(_, reach)| Term::Reach(reach)));
-        terms.extend([Term::List("vip".to_owned()), Term::Subscription("weekly".to_owned())]);
+        terms.push(Term::List("vip".to_owned()));
+        let weekly = SubscriptionListId::new("weekly").unwrap();
+        let scopes = [None, Some(Scope::App), Some(Scope::Web), Some(Scope::Email), Some(Scope::Sms)];
+        terms.extend(scopes.map(|scope| Term::Subscription(Subscription { list: weekly.clone(), scope })));
         terms.push(Term::Retired { number: TermId(17), tag: Tag::new("a/b").unwrap() });
         terms.extend(DayKind::ALL.into_iter().map(|(_, kind)| Term::Day(DayTerm { kind, day: 20_407 })));
         for term in terms {

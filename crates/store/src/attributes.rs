@@ -32,6 +32,8 @@ pub type Values = BTreeMap<String, String>;
 const CHANNEL: &str = "channel";
 const NAMED_USER: &str = "named_user";
 const REMOVED: &str = "null";
+/// Of how many removals of one owner the time is remembered: of the latest.
+const MOST_REMOVALS: u32 = 1000;
 
 /// Carries out the writes, except those that are older than what is there.
 pub fn write(tx: &mut Tx<'_>, app: AppId, owner: &Owner, writes: &[Write]) -> Result<()> {
@@ -46,6 +48,9 @@ pub fn write(tx: &mut Tx<'_>, app: AppId, owner: &Owner, writes: &[Write]) -> Re
          where excluded.set_at >= attribute.set_at",
         rows,
     )?;
+    if writes.iter().any(|write| write.value.is_none()) {
+        forget_old_removals(tx, app, owner)?;
+    }
     Ok(())
 }
 
@@ -111,6 +116,18 @@ pub fn for_each_channel_of_users(
         &[app.into(), name.into(), NAMED_USER.into(), REMOVED.into()],
         |row| visit(row.get(0)?, row.get(1)?),
     )
+}
+
+/// Without this, removing ever new names would fill the table.
+fn forget_old_removals(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<()> {
+    let [kind, id] = owner.columns();
+    tx.execute(
+        "delete from attribute where app = $1 and owner_kind = $2 and owner = $3 and value = $4 and set_at <= (
+             select set_at from attribute where app = $1 and owner_kind = $2 and owner = $3 and value = $4
+             order by set_at desc limit 1 offset $5)",
+        &[app.into(), kind, id, REMOVED.into(), MOST_REMOVALS.into()],
+    )?;
+    Ok(())
 }
 
 impl Owner {

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::ChannelView;
+use engine::{Attributes, ChannelView};
 use model::channel::{IosDetails, OpenDetails, WebDetails};
 use model::ids::{ChannelId, NamedUserId};
 use model::platform::{DeviceType, OpenPlatform};
+use model::subscription::SubscriptionListId;
 use model::tag::{Tag, TagGroup};
 use serde::Serialize;
 
@@ -28,6 +29,8 @@ pub(super) struct ChannelRecord {
     tags: BTreeSet<Tag>,
     /// All groups but that of `tags`.
     tag_groups: BTreeMap<TagGroup, BTreeSet<Tag>>,
+    attributes: Attributes,
+    subscription_lists: BTreeSet<SubscriptionListId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ios: Option<IosDetails>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +65,8 @@ struct OpenRecord {
 
 impl From<ChannelView> for ChannelRecord {
     fn from(view: ChannelView) -> Self {
-        let ChannelView { id, installed, created, last_registration, named_user, profile, mut tags } = view;
+        let ChannelView { id, installed, created, last_registration, named_user, profile, .. } = view;
+        let mut tags = view.tags;
         let last_registration = last_registration.map(|at| at.to_api());
         let (device_type, reach) = match profile.device_type {
             DeviceType::Open(platform) => {
@@ -85,6 +89,8 @@ impl From<ChannelView> for ChannelRecord {
             alias: profile.alias,
             tags: tags.remove(&TagGroup::device()).unwrap_or_default(),
             tag_groups: tags,
+            attributes: view.attributes,
+            subscription_lists: view.subscriptions,
             ios: profile.ios,
             web: profile.web,
         }

@@ -1,14 +1,20 @@
 //! Channels as the API shows them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::channel::Profile;
 use model::channel::TagSets;
 use model::ids::{AppId, ChannelId, NamedUserId};
+use model::subscription::SubscriptionListId;
 use model::term::Term;
 use model::time::UtcMillis;
 use store::Tx;
+use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
 
+use crate::attributes::{Attributes, attributes_of, read};
 use crate::desk::Desk;
+use crate::holdings::Holdings;
 use crate::{Engine, Error, Result};
 
 /// Everything there is to say about a channel.
@@ -22,6 +28,9 @@ pub struct ChannelView {
     pub profile: Profile,
     /// Tags of all groups, those that follow from device properties included.
     pub tags: TagSets,
+    pub attributes: Attributes,
+    /// The lists the channel subscribes to for itself.
+    pub subscriptions: BTreeSet<SubscriptionListId>,
 }
 
 impl Engine {
@@ -52,7 +61,14 @@ impl Engine {
                 let desk = Desk::new(app, &index, now);
                 let mut page = channels::page(tx, app, start, limit + 1)?;
                 let next = (page.len() > limit as usize).then(|| page.pop()).flatten();
-                let views = page.into_iter().map(|channel| ChannelView::of(tx, &desk, channel));
+                let mut stored = match page.first().zip(page.last()) {
+                    Some((first, last)) => attributes::of_channels(tx, app, first.ordinal, last.ordinal)?,
+                    None => BTreeMap::new(),
+                };
+                let views = page.into_iter().map(|channel| {
+                    let attributes = stored.remove(&channel.ordinal).unwrap_or_default();
+                    ChannelView::with(tx, &desk, channel, read(attributes)?)
+                });
                 Ok((views.collect::<Result<_>>()?, next.map(|channel| channel.id)))
             })
             .await
@@ -61,8 +77,15 @@ impl Engine {
 
 impl ChannelView {
     pub(crate) fn of(tx: &mut Tx<'_>, desk: &Desk<'_>, channel: Channel) -> Result<ChannelView> {
+        let attributes = attributes_of(tx, desk.app, &Owner::Channel(channel.ordinal))?;
+        Self::with(tx, desk, channel, attributes)
+    }
+
+    fn with(tx: &mut Tx<'_>, desk: &Desk<'_>, channel: Channel, attributes: Attributes) -> Result<ChannelView> {
+        let terms = desk.names(tx, &channel.terms)?;
+        let subscriptions = Holdings::of(terms.clone()).own_subscriptions();
         let mut tags = TagSets::new();
-        for term in desk.names(tx, &channel.terms)? {
+        for term in terms {
             match term {
                 Term::Tag { group, tag } => {
                     tags.entry(group).or_default().insert(tag);
@@ -85,6 +108,8 @@ impl ChannelView {
             named_user: channel.named_user,
             profile,
             tags,
+            attributes,
+            subscriptions,
         })
     }
 }

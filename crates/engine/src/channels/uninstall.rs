@@ -5,6 +5,7 @@ use model::channel::{OpenAddress, Uninstall};
 use model::event::{self, RecordKind};
 use model::ids::{AppId, Ordinal};
 use model::platform::DeviceType;
+use store::attributes::{self, Owner};
 use store::{Tx, channels};
 
 use super::keys;
@@ -67,6 +68,7 @@ pub(crate) fn uninstall_in(
         // Nothing personal is kept.
         let nothing = State::nothing(opened.row.device_type.clone());
         let row = desk.save(tx, opened, &nothing)?;
+        attributes::forget(tx, app, &Owner::Channel(row.ordinal))?;
         desk.journal.event(RecordKind::Uninstall, Some(row.ordinal), event::Uninstall { decay: false })?;
     }
     Ok(desk.journal)

@@ -2,11 +2,13 @@
 
 use model::channel::TagSets;
 use model::ids::{AppId, NamedUserId};
-use model::term::Term;
+use model::subscription::ScopedSubscriptions;
 use model::time::UtcMillis;
 use store::Tx;
+use store::attributes::Owner;
 use store::named_users::{self, NamedUser};
 
+use crate::attributes::{Attributes, attributes_of};
 use crate::channels::ChannelView;
 use crate::desk::Desk;
 use crate::holdings::Holdings;
@@ -18,8 +20,8 @@ pub struct NamedUserView {
     pub created: UtcMillis,
     pub modified: UtcMillis,
     pub tags: TagSets,
-    /// Ids of the lists the user subscribes to.
-    pub subscriptions: Vec<String>,
+    pub attributes: Attributes,
+    pub subscriptions: ScopedSubscriptions,
     pub channels: Vec<ChannelView>,
 }
 
@@ -60,18 +62,10 @@ impl Engine {
 
 fn view(tx: &mut Tx<'_>, desk: &Desk<'_>, user: NamedUser) -> Result<NamedUserView> {
     let holdings = Holdings::of(desk.names(tx, &user.terms)?);
-    let subscriptions = holdings.memberships.iter().filter_map(|term| match term {
-        Term::Subscription(list) => Some(list.clone()),
-        Term::Tag { .. }
-        | Term::DeviceType(_)
-        | Term::Reach(_)
-        | Term::List(_)
-        | Term::Day(_)
-        | Term::Retired { .. } => None,
-    });
     let channels = named_users::channels_of(tx, desk.app, &user.id)?;
     Ok(NamedUserView {
-        subscriptions: subscriptions.collect(),
+        attributes: attributes_of(tx, desk.app, &Owner::NamedUser(user.id.clone()))?,
+        subscriptions: holdings.scoped_subscriptions(),
         channels: channels.into_iter().map(|channel| ChannelView::of(tx, desk, channel)).collect::<Result<_>>()?,
         id: user.id,
         created: user.created,

@@ -35,6 +35,16 @@ impl TagOperation {
         }
     }
 
+    /// As [`TagOperation::read`], where all three keys may be given together, or none: what is set comes first.
+    pub(crate) fn read_several(fields: &mut Fields<'_>) -> Option<Vec<Self>> {
+        let add = fields.optional("add", parse_sets);
+        let remove = fields.optional("remove", parse_sets);
+        let set = fields.optional("set", parse_sets);
+        let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
+        refuse_contradictions(fields.at(), &add, &remove)?;
+        Some(set.map(TagOperation::Set).into_iter().chain([TagOperation::Edit { add, remove }]).collect())
+    }
+
     /// The groups named here that follow from device properties. Callers must refuse the operation if there are any.
     pub fn read_only_groups(&self) -> BTreeSet<&TagGroup> {
         match self {

@@ -80,6 +80,18 @@ async fn owners_and_apps_are_told_apart_and_forgotten_alone() {
 }
 
 #[tokio::test]
+async fn only_the_latest_removals_are_remembered() {
+    on_both(async |store, _| {
+        let owner = Owner::Channel(Ordinal(7));
+        write(store, APP, &owner, vec![set("kept", "1", 1)]).await;
+        write(store, APP, &owner, (0..1001).map(|n| remove(&format!("a{n}"), 10 + n)).collect()).await;
+        write(store, APP, &owner, vec![set("a0", "1", 1), set("a1", "1", 1), set("a1000", "1", 1)]).await;
+        assert_eq!(of(store, APP, &owner).await, values(&[("a0", "1"), ("kept", "1")]));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_range_of_channels_is_read_at_once() {
     on_both(async |store, _| {
         for n in [1, 9, 10, 11, 99, 100, u32::MAX] {

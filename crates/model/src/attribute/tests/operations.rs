@@ -8,7 +8,7 @@ const A: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 const NOON: UtcMillis = UtcMillis(1_714_564_800_000);
 
 fn operation(body: &str) -> AttributeOperation {
-    let mut operations = accepted(&format!(r#"{{"attributes":{body}}}"#), NamedUserAttributes::parse).0;
+    let mut operations = accepted(&format!(r#"{{"attributes":{body}}}"#), AttributesOfOne::parse).0;
     assert_eq!(operations.len(), 1);
     operations.remove(0)
 }

@@ -1,0 +1,79 @@
+//! Attributes of channels and named users, and what devices change about themselves in one go.
+
+use axum::extract::State;
+use model::attribute::{AttributeUpdate, AttributesOfOne};
+use model::channel::{ChannelBatch, ChannelRef, ClaimedType, TagOperation};
+use model::ids::NamedUserId;
+
+use crate::answer::{Answer, Done};
+use crate::auth::{CallingApp, CallingRights};
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::query::{Params, Segments};
+
+pub(super) async fn change(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    input: Input,
+) -> Result<Answer> {
+    let update = input.parse(AttributeUpdate::parse)?;
+    // A device may speak for itself.
+    if update.audience.channels().len() + update.audience.named_users().len() > 1 {
+        rights.need_master()?;
+    }
+    edge.engine.change_attributes(app.id, update).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn change_channel(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    params: Params,
+    input: Input,
+) -> Result<Answer> {
+    let channel = channel(&id, params)?;
+    let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse)?;
+    edge.engine.change_channel_attributes(app.id, channel, operations).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn change_named_user(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    input: Input,
+) -> Result<Answer> {
+    let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
+    let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse)?;
+    edge.engine.change_user_attributes(app.id, user, operations).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn change_batch(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    params: Params,
+    input: Input,
+) -> Result<Answer> {
+    let channel = channel(&id, params)?;
+    let batch = input.parse(ChannelBatch::parse)?;
+    if let Some(group) = batch.tags.iter().flat_map(TagOperation::read_only_groups).next() {
+        return Err(Error::Forbidden(format!(
+            "The tag group '{group}' follows from device properties and cannot be changed."
+        )));
+    }
+    edge.engine.change_channel(app.id, channel, batch).await?;
+    Answer::ok(Done {})
+}
+
+/// The channel that a path names, of the type that the query says it has.
+fn channel(id: &str, mut params: Params) -> Result<ChannelRef> {
+    let claimed = params.device_type("platform").map(ClaimedType::Exactly);
+    params.finish()?;
+    let id = id.parse().map_err(|_| Error::NotFound("There is no such channel.".to_owned()))?;
+    Ok(ChannelRef { id, claimed })
+}

@@ -1,0 +1,117 @@
+//! Subscription lists: subscribing channels and named users, who subscribes to what, and the lists there are.
+
+use std::collections::BTreeSet;
+
+use axum::extract::State;
+use engine::SubscriptionListView;
+use http::StatusCode;
+use model::ids::NamedUserId;
+use model::subscription::{Scope, ScopedSubscriptions, ScopedUpdate, SubscriptionListId, SubscriptionUpdate};
+use serde::Serialize;
+
+use crate::answer::{Answer, Done};
+use crate::auth::{CallingApp, CallingRights};
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::query::Segments;
+
+#[derive(Serialize)]
+struct Lists {
+    subscription_lists: Vec<ListRecord>,
+}
+
+/// Strict client libraries know these keys and no others. Lists are not declared, so that most of it says what is true of
+/// every list.
+#[derive(Serialize)]
+struct ListRecord {
+    list_id: String,
+    name: String,
+    description: &'static str,
+    scopes: BTreeSet<Scope>,
+    default_opted_in: bool,
+}
+
+#[derive(Serialize)]
+struct OfChannel {
+    list_ids: BTreeSet<SubscriptionListId>,
+}
+
+#[derive(Serialize)]
+struct OfNamedUser {
+    subscription_lists: Vec<ScopeRecord>,
+}
+
+#[derive(Serialize)]
+pub(super) struct ScopeRecord {
+    list_ids: BTreeSet<SubscriptionListId>,
+    scope: Scope,
+}
+
+pub(super) fn scope_records(subscriptions: ScopedSubscriptions) -> Vec<ScopeRecord> {
+    subscriptions.into_iter().map(|(scope, list_ids)| ScopeRecord { list_ids, scope }).collect()
+}
+
+pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
+    let lists = edge.engine.subscription_lists(app.id).await?;
+    let subscription_lists = lists.into_iter().map(ListRecord::from).collect();
+    Ok(Answer::ok(Lists { subscription_lists })?.data_attribute("subscription_lists"))
+}
+
+pub(super) async fn of_channel(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let id = id.parse().map_err(|_| Error::NotFound("There is no such channel.".to_owned()))?;
+    let list_ids = edge.engine.channel(app.id, id).await?.subscriptions;
+    Ok(Answer::ok(OfChannel { list_ids })?.data_attribute("list_ids"))
+}
+
+pub(super) async fn of_named_user(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let user = NamedUserId::new(&id).map_err(|_| Error::NotFound("There is no such named user.".to_owned()))?;
+    let subscriptions = edge.engine.named_user(app.id, user).await?.subscriptions;
+    let answer = Answer::ok(OfNamedUser { subscription_lists: scope_records(subscriptions) })?;
+    Ok(answer.data_attribute("subscription_lists"))
+}
+
+pub(super) async fn change(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    input: Input,
+) -> Result<Answer> {
+    let update = input.parse(SubscriptionUpdate::parse)?;
+    // A device may speak for itself.
+    if update.audience.channels().len() + update.audience.named_users().len() > 1 {
+        rights.need_master()?;
+    }
+    edge.engine.change_subscriptions(app.id, update).await?;
+    Ok(Answer::ok(Done {})?.status(StatusCode::ACCEPTED))
+}
+
+pub(super) async fn change_scoped(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    input: Input,
+) -> Result<Answer> {
+    let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
+    let update = input.parse(ScopedUpdate::parse)?;
+    edge.engine.change_scoped_subscriptions(app.id, user, update).await?;
+    Answer::ok(Done {})
+}
+
+impl From<SubscriptionListView> for ListRecord {
+    fn from(SubscriptionListView { id, mut scopes }: SubscriptionListView) -> Self {
+        // A list has to be for something, also after everybody has left it.
+        if scopes.is_empty() {
+            scopes.insert(Scope::App);
+        }
+        Self { name: id.clone(), list_id: id, description: "", scopes, default_opted_in: false }
+    }
+}

@@ -1,0 +1,225 @@
+//! Subscriptions of channels for themselves and of named users for kinds of channels, and the lists that are in use.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use audience::index::Index;
+use audience::plan::Plan;
+use model::channel::{ChannelBatch, ChannelRef};
+use model::ids::{AppId, NamedUserId};
+use model::limits;
+use model::platform::DeviceType;
+use model::subscription::{
+    Scope, ScopedSubscriptions, ScopedUpdate, Subscription, SubscriptionAction, SubscriptionListId,
+    SubscriptionOperation, SubscriptionUpdate,
+};
+use model::term::{Term, subscription_group};
+use model::time::UtcMillis;
+use store::attributes::Owner;
+use store::channels::Channel;
+use store::{Tx, log};
+
+use crate::desk::Desk;
+use crate::holdings::Holdings;
+use crate::{Engine, Error, Result};
+
+/// A list that somebody has subscribed to, and the kinds of channels that are or were subscribed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubscriptionListView {
+    pub id: String,
+    pub scopes: BTreeSet<Scope>,
+}
+
+impl Engine {
+    /// Channels that are unknown, uninstalled or of another type are passed over. Named users, who are made if need be,
+    /// subscribe for all of their channels.
+    pub async fn change_subscriptions(&self, app: AppId, update: SubscriptionUpdate) -> Result<()> {
+        let everywhere = Scope::ALL.map(Some);
+        self.at_desk(app, move |tx, desk| {
+            let now = desk.journal.now();
+            let mut n_lists = 0;
+            for row in desk.installed(tx, update.audience.channels())? {
+                desk.change_own(tx, row, |holdings| {
+                    apply(holdings, &update.operations, &[None], now);
+                    n_lists = n_lists.max(holdings.n_subscription_lists());
+                })?;
+            }
+            for user in update.audience.named_users() {
+                desk.change_user(tx, user, |holdings| {
+                    apply(holdings, &update.operations, &everywhere, now);
+                    n_lists = n_lists.max(holdings.n_subscription_lists());
+                })?;
+            }
+            check_number(n_lists)
+        })
+        .await
+    }
+
+    /// Changes the subscriptions of a named user, who is made if need be.
+    pub async fn change_scoped_subscriptions(&self, app: AppId, user: NamedUserId, update: ScopedUpdate) -> Result<()> {
+        self.at_desk(app, move |tx, desk| {
+            let mut n_lists = 0;
+            desk.change_user(tx, &user, |holdings| {
+                let mut subscriptions = holdings.scoped_subscriptions();
+                update.apply(&mut subscriptions);
+                holdings.set_scoped_subscriptions(subscriptions);
+                n_lists = holdings.n_subscription_lists();
+            })?;
+            check_number(n_lists)
+        })
+        .await
+    }
+
+    /// Changes several things about one channel, which has to be there.
+    pub async fn change_channel(&self, app: AppId, channel: ChannelRef, batch: ChannelBatch) -> Result<()> {
+        self.at_desk(app, move |tx, desk| {
+            let now = desk.journal.now();
+            let row = desk.installed_one(tx, &channel)?;
+            desk.change_attributes(tx, &Owner::Channel(row.ordinal), &batch.attributes)?;
+            let mut n_lists = 0;
+            desk.change_own(tx, row, |holdings| {
+                for operation in &batch.tags {
+                    operation.apply(&mut holdings.tags);
+                }
+                apply(holdings, &batch.subscriptions, &[None], now);
+                n_lists = holdings.n_subscription_lists();
+            })?;
+            check_number(n_lists)
+        })
+        .await
+    }
+
+    /// Every list that anybody has ever subscribed to, in the order of the ids.
+    pub async fn subscription_lists(&self, app: AppId) -> Result<Vec<SubscriptionListView>> {
+        let head = self.0.store.read(move |tx| log::head(tx, app)).await?;
+        let index = self.index_at(app, head).await?;
+        let mut lists: BTreeMap<String, BTreeSet<Scope>> = BTreeMap::new();
+        for scope in Scope::ALL {
+            for list in index.tags(subscription_group(Some(scope))) {
+                lists.entry(list).or_default().insert(scope);
+            }
+        }
+        for list in index.tags(subscription_group(None)) {
+            let of_channels = index.term(subscription_group(None), &list).map_or(Plan::Nobody, Plan::Term);
+            let has = |scope: &Scope| {
+                let subscribed = Plan::And(vec![of_channels.clone(), channels_of(&index, *scope)]);
+                index.count(&subscribed.normalize()) > 0
+            };
+            lists.entry(list).or_default().extend(Scope::ALL.into_iter().filter(has));
+        }
+        Ok(lists.into_iter().map(|(id, scopes)| SubscriptionListView { id, scopes }).collect())
+    }
+}
+
+impl Desk<'_> {
+    /// Changes what people put on a channel.
+    fn change_own(&mut self, tx: &mut Tx<'_>, row: Channel, change: impl FnOnce(&mut Holdings)) -> Result<()> {
+        let opened = self.open(tx, row)?;
+        let mut after = opened.state.clone();
+        change(&mut after.own);
+        if after.own != opened.state.own {
+            self.save(tx, opened, &after)?;
+        }
+        Ok(())
+    }
+}
+
+impl Holdings {
+    fn subscriptions(&self) -> impl Iterator<Item = &Subscription> {
+        self.memberships.iter().filter_map(|term| match term {
+            Term::Subscription(subscription) => Some(subscription),
+            Term::Tag { .. }
+            | Term::DeviceType(_)
+            | Term::Reach(_)
+            | Term::List(_)
+            | Term::Day(_)
+            | Term::Retired { .. } => None,
+        })
+    }
+
+    /// The lists that a channel subscribes to for itself.
+    pub(crate) fn own_subscriptions(&self) -> BTreeSet<SubscriptionListId> {
+        let own = self.subscriptions().filter(|subscription| subscription.scope.is_none());
+        own.map(|subscription| subscription.list.clone()).collect()
+    }
+
+    /// The lists that a named user subscribes to.
+    pub(crate) fn scoped_subscriptions(&self) -> ScopedSubscriptions {
+        let mut scoped = ScopedSubscriptions::new();
+        for Subscription { list, scope } in self.subscriptions() {
+            if let Some(scope) = scope {
+                scoped.entry(*scope).or_default().insert(list.clone());
+            }
+        }
+        scoped
+    }
+
+    fn set_scoped_subscriptions(&mut self, scoped: ScopedSubscriptions) {
+        self.memberships.retain(|term| !matches!(term, Term::Subscription(Subscription { scope: Some(_), .. })));
+        for (scope, lists) in scoped {
+            let terms = lists.into_iter().map(|list| Term::Subscription(Subscription { list, scope: Some(scope) }));
+            self.memberships.extend(terms);
+        }
+    }
+
+    fn n_subscription_lists(&self) -> usize {
+        self.subscriptions().map(|subscription| &subscription.list).collect::<BTreeSet<_>>().len()
+    }
+}
+
+fn check_number(n_lists: usize) -> Result<()> {
+    let most = limits::SUBSCRIPTIONS_PER_OWNER;
+    if n_lists <= most {
+        return Ok(());
+    }
+    let message = format!("A channel or named user subscribes to at most {most} lists; this would make {n_lists}.");
+    Err(Error::invalid("subscription_lists", message))
+}
+
+/// The channels that subscribe to any of the lists, or whose named users do for channels of their kind.
+pub(crate) fn plan(index: &Index, lists: &[String]) -> Plan {
+    let mut ways = Vec::new();
+    for list in lists.iter().filter_map(|list| SubscriptionListId::new(list).ok()) {
+        let subscribed = |scope| {
+            let term = Term::Subscription(Subscription { list: list.clone(), scope });
+            let (group, tag) = term.key();
+            index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
+        };
+        ways.push(subscribed(None));
+        // The subscription of a named user is on all of the user's channels.
+        ways.extend(Scope::ALL.map(|scope| Plan::And(vec![subscribed(Some(scope)), channels_of(index, scope)])));
+    }
+    Plan::Or(ways)
+}
+
+/// Every channel of a scope.
+fn channels_of(index: &Index, scope: Scope) -> Plan {
+    let named = |is_wanted: bool| {
+        let types = DeviceType::NAMED.into_iter().filter(|(_, known)| (Scope::of(known) == scope) == is_wanted);
+        let terms = types.map(|(_, known)| {
+            let term = Term::DeviceType(known);
+            let (group, tag) = term.key();
+            index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
+        });
+        Plan::Or(terms.collect())
+    };
+    match scope {
+        // Open platforms belong to it, and have any names.
+        Scope::App => Plan::Not(Box::new(named(false))),
+        Scope::Web | Scope::Email | Scope::Sms => named(true),
+    }
+}
+
+/// The operations in the order in which they were decided.
+fn apply(holdings: &mut Holdings, operations: &[SubscriptionOperation], scopes: &[Option<Scope>], now: UtcMillis) {
+    let mut operations: Vec<_> = operations.iter().collect();
+    operations.sort_by_key(|operation| operation.timestamp.unwrap_or(now).min(now));
+    for operation in operations {
+        for scope in scopes {
+            let term = Term::Subscription(Subscription { list: operation.list_id.clone(), scope: *scope });
+            match operation.action {
+                SubscriptionAction::Subscribe => holdings.memberships.insert(term),
+                SubscriptionAction::Unsubscribe => holdings.memberships.remove(&term),
+            };
+        }
+    }
+}
