@@ -24,6 +24,7 @@ mod activity;
 mod atomic;
 mod attribute;
 mod comparison;
+mod cutoff;
 mod location;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ pub use atomic::{Atomic, DeviceToken, SmsId};
 pub use attribute::{Attribute, AttributeTest, CompareAs, Property};
 pub(crate) use comparison::instant;
 pub use comparison::{CalendarPart, Comparison, Direction, Moment, MomentUnit, Ordering, Scalar, Side};
+pub use cutoff::recent_cutoffs;
 pub use location::{Location, Period, Place, RecentForm, Resolution};
 
 use serde::ser::SerializeMap;

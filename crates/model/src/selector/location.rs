@@ -194,7 +194,7 @@ impl Resolution {
     }
 
     /// The longest recent period; 0 when there is none.
-    const fn most_recent(self) -> u8 {
+    pub(super) const fn most_recent(self) -> u8 {
         match self {
             Resolution::Minutes => 0,
             Resolution::Hours => 48,
