@@ -1,11 +1,13 @@
 //! The commands. Each file holds one command's arguments and what it does.
 
 mod app;
+mod audience;
 mod doctor;
 mod migrate;
 mod platform;
 mod push;
 mod sandbox;
+mod segments;
 
 use std::future::Future;
 use std::io::Read;
@@ -48,6 +50,10 @@ pub(crate) enum Command {
     Push(push::Push),
     /// Show what a development app delivered to the sandbox
     Sandbox(sandbox::Sandbox),
+    /// Find out whom an audience reaches
+    Audience(audience::Audience),
+    /// Create segments that many apps need
+    Segments(segments::Segments),
 }
 
 /// The server a command talks to as its operator.
@@ -68,6 +74,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Platform(platform) => one_thread(platform.run()),
         Command::Push(push) => one_thread(push.run()),
         Command::Sandbox(sandbox) => one_thread(sandbox.run()),
+        Command::Audience(audience) => one_thread(audience.run()),
+        Command::Segments(segments) => one_thread(segments.run()),
     }
 }
 

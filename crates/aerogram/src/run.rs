@@ -55,7 +55,11 @@ async fn run(node: &Node) -> Result<ExitCode> {
     if node.has(Role::Worker) {
         background.spawn(Worker::new(engine.clone()).run(working_stops));
     }
-    let settings = api::Settings { public_url, operator_token: operator_token.reveal().to_owned(), serves_api: node.has(Role::Api) };
+    let settings = api::Settings {
+        public_url,
+        operator_token: operator_token.reveal().to_owned(),
+        serves_api: node.has(Role::Api),
+    };
     let router = api::router(engine, settings);
     let mut server = tokio::spawn(api::serve(listener, router, listening_stops));
     let mut signals = StopSignals::catch()?;

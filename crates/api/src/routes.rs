@@ -2,16 +2,22 @@
 
 mod apps;
 mod attributes;
+mod audience;
 mod channel_record;
 mod channels;
 mod health;
+mod legacy_tags;
 mod lists;
+mod named_user_record;
+mod named_users;
 mod open_channels;
 mod pages;
 mod platforms;
 mod push;
 mod sandbox;
+mod segments;
 mod subscription_lists;
+mod tags;
 
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -54,6 +60,26 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/channels/open", Master, open_channels::register),
         post("/api/channels/open/uninstall", Master, open_channels::uninstall),
         post("/api/channels/open/tags", Master, open_channels::tag),
+        post("/api/channels/tags", Device, tags::tag_channels),
+        post("/api/named_users/tags", Device, tags::tag_named_users),
+        get("/api/named_users", Master, named_users::list),
+        post("/api/named_users/associate", Device, named_users::associate),
+        post("/api/named_users/disassociate", Device, named_users::disassociate),
+        post("/api/named_users/uninstall", Master, named_users::uninstall),
+        post("/api/named_users/scoped", Device, named_users::reserved),
+        post("/api/named_users/{named_user_id}", Device, named_users::update),
+        post("/api/segments", Master, segments::create),
+        get("/api/segments", Master, segments::list),
+        get("/api/segments/dates", Master, segments::dates),
+        get("/api/segments/{segment_id}", Master, segments::look_up),
+        put("/api/segments/{segment_id}", Master, segments::update),
+        delete("/api/segments/{segment_id}", Master, segments::delete),
+        get("/api/tags", Device, legacy_tags::list),
+        put("/api/tags/batch", Master, legacy_tags::batch),
+        post("/api/tags/batch", Master, legacy_tags::batch),
+        put("/api/tags/{tag}", Device, legacy_tags::create),
+        post("/api/tags/{tag}", Master, legacy_tags::change),
+        delete("/api/tags/{tag}", Master, legacy_tags::delete),
         post("/api/lists", Master, lists::create),
         get("/api/lists", Master, lists::list),
         get("/api/lists/{list}", Master, lists::look_up),
@@ -71,6 +97,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/subscription_lists", Master, subscription_lists::list),
         get("/api/subscription_lists/channels/{channel_id}", Device, subscription_lists::of_channel),
         get("/api/subscription_lists/named_users/{named_user_id}", Master, subscription_lists::of_named_user),
+        post("/api/audience/explain", Master, audience::explain),
         get("/api/sandbox", Master, sandbox::list),
         get("/api/sandbox/stream", Master, sandbox::stream),
         post("/operator/apps", Operator, apps::create),

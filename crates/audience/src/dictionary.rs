@@ -58,6 +58,10 @@ impl Dictionary {
         self.by_name.get(group).into_iter().flat_map(HashMap::keys).map(|tag| &**tag)
     }
 
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(|group| &**group)
+    }
+
     /// The numbers that terms may have so far.
     pub(crate) fn numbers(&self) -> Range<u32> {
         0..u32::try_from(self.by_number.len()).unwrap_or(u32::MAX)

@@ -110,6 +110,11 @@ impl Index {
         self.dictionary.read().expect(UNPOISONED).tags(group).map(str::to_owned).collect()
     }
 
+    /// The groups of all terms, in no order.
+    pub fn groups(&self) -> Vec<String> {
+        self.dictionary.read().expect(UNPOISONED).groups().map(str::to_owned).collect()
+    }
+
     pub(crate) fn segments(&self) -> Vec<Arc<RwLock<Segment>>> {
         self.segments.read().expect(UNPOISONED).clone()
     }

@@ -8,6 +8,7 @@ mod credentials;
 mod deliver;
 mod desk;
 mod error;
+mod explain;
 mod follow;
 mod holdings;
 mod job;
@@ -41,6 +42,7 @@ pub use apps::{Caller, CreatedApp, NewApp, Rights, RotatedSecrets, SecretChoice}
 pub use attributes::Attributes;
 pub use channels::{ChannelView, Registered, RegisteredOpen};
 pub use error::{Error, Result};
+pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use metrics::Metrics;
 pub use named_users::NamedUserView;

@@ -103,8 +103,11 @@ impl Planner<'_, '_> {
 
     fn tags(&self, group: Option<&TagGroup>, tags: &[Tag]) -> Plan {
         let group = group.cloned().unwrap_or_else(TagGroup::device);
-        let term = |tag| Term::Tag { group: group.clone(), tag: selected_tag(&group, tag) };
-        Plan::Or(tags.iter().map(|tag| self.term(&term(tag))).collect())
+        Plan::Or(tags.iter().map(|tag| self.tag(&group, tag)).collect())
+    }
+
+    pub(crate) fn tag(&self, group: &TagGroup, tag: &Tag) -> Plan {
+        self.term(&Term::Tag { group: group.clone(), tag: selected_tag(group, tag) })
     }
 
     pub(crate) fn term(&self, term: &Term) -> Plan {

@@ -34,7 +34,7 @@ impl Engine {
             .0
             .store
             .read(move |tx| {
-                let mut planner = Planner::new(tx, app, &index, now, open_types(&content, &index));
+                let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
                 audience_per_platform(&mut planner, &content)
             })
             .await?;
@@ -91,7 +91,7 @@ fn audience_per_platform(planner: &mut Planner<'_, '_>, push: &Push) -> Result<V
     let limits = push.options.as_ref().and_then(|options| options.audience_limits.as_ref());
     let mut left = limits.map_or(usize::MAX, |limits| limits.max_recipients as usize);
     let mut platforms = Vec::new();
-    for device_type in device_types(push, planner.index) {
+    for device_type in device_types(&push.device_types, planner.index) {
         let Some(reach) = reach::needed(push, &device_type) else { continue };
         let parts = vec![
             planner.term(&Term::DeviceType(device_type.clone())),
@@ -110,9 +110,9 @@ fn audience_per_platform(planner: &mut Planner<'_, '_>, push: &Push) -> Result<V
     Ok(platforms)
 }
 
-/// The device types a push names, each once; all that channels have registered for when it names none.
-fn device_types(push: &Push, index: &Index) -> Vec<DeviceType> {
-    let mut types: Vec<DeviceType> = match &push.device_types {
+/// The device types that are named, each once; all that channels have registered for when none are.
+pub(crate) fn device_types(wanted: &DeviceTypes, index: &Index) -> Vec<DeviceType> {
+    let mut types: Vec<DeviceType> = match wanted {
         DeviceTypes::All { .. } => {
             let (group, _) = Term::DeviceType(DeviceType::Ios).key();
             index.tags(group).iter().filter_map(|name| DeviceType::from_name(name)).collect()
@@ -124,8 +124,8 @@ fn device_types(push: &Push, index: &Index) -> Vec<DeviceType> {
     types
 }
 
-fn open_types(push: &Push, index: &Index) -> Vec<DeviceType> {
-    let mut types = device_types(push, index);
+pub(crate) fn open_types(wanted: &DeviceTypes, index: &Index) -> Vec<DeviceType> {
+    let mut types = device_types(wanted, index);
     types.retain(|device_type| matches!(device_type, DeviceType::Open(_)));
     types
 }

@@ -65,10 +65,7 @@ impl Push {
             return super::read_input(path);
         }
         let alert = self.alert.as_deref().context("A text is needed.")?;
-        let device_types = match self.device_types.as_slice() {
-            [all] if all == "all" => json!("all"),
-            some => json!(some),
-        };
+        let device_types = device_types(&self.device_types);
         let body = json!({
             "audience": self.audience,
             "device_types": device_types,
@@ -78,7 +75,15 @@ impl Push {
     }
 }
 
-fn audience(text: &str) -> Result<Value, &'static str> {
+/// The names given on the command line, as the API wants them.
+pub(super) fn device_types(names: &[String]) -> Value {
+    match names {
+        [all] if all == "all" => json!("all"),
+        some => json!(some),
+    }
+}
+
+pub(super) fn audience(text: &str) -> Result<Value, &'static str> {
     if text == "all" {
         return Ok(json!("all"));
     }

@@ -7,6 +7,8 @@ mod delivery;
 #[cfg(test)]
 mod devices;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 mod open_platforms;

@@ -16,6 +16,10 @@ pub enum DeviceTypes {
 }
 
 impl DeviceTypes {
+    pub fn all() -> Self {
+        DeviceTypes::All { spelling: Spelling::of("all"), in_array: false }
+    }
+
     pub fn parse(at: &At<'_>) -> Option<Self> {
         match at.json() {
             Json::String(word) if is_all(at) => {

@@ -96,7 +96,8 @@ async fn the_victim_of_a_deadlock_is_run_again() {
     let other = home.open().await;
     let (one, two) = (lock_both(store.clone(), 1, 2), lock_both(other.clone(), 2, 1));
     assert_eq!((one.await.unwrap(), two.await.unwrap()), (Ok(1), Ok(1)));
-    assert_eq!(runs.load(Ordering::SeqCst), 3, "one of them was run twice");
+    // At least one of them was run twice; the two may meet again before both are through.
+    assert!(runs.load(Ordering::SeqCst) >= 3, "neither was the victim of a deadlock");
     let sum: Result<i64, Error> =
         store.read(|tx| tx.query_one("select cast(sum(n) as bigint) from pair", &[], |row| row.get(0))).await;
     assert_eq!(sum.unwrap(), 4);

@@ -1,0 +1,121 @@
+//! `aerogram audience explain`: who an audience reaches and why, without sending anything.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use http::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::config::{AppLogin, Remote};
+use crate::output;
+
+#[derive(Args, Debug)]
+pub(crate) struct Audience {
+    #[command(subcommand)]
+    command: AudienceCommand,
+}
+
+#[derive(Subcommand, Debug)]
+enum AudienceCommand {
+    /// Count an audience, part by part
+    Explain(Explain),
+}
+
+#[derive(Args, Debug)]
+struct Explain {
+    /// `all`, or a selector in JSON such as {"tag": "news"}
+    #[arg(value_name = "SELECTOR", value_parser = super::push::audience)]
+    audience: Value,
+    /// `all`, or some of ios, android, amazon, web, wns and open::NAME
+    #[arg(long, value_name = "TYPES", value_delimiter = ',', default_value = "all")]
+    device_types: Vec<String>,
+
+    #[command(flatten)]
+    login: AppLogin,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Deserialize)]
+struct Explanation {
+    matched: u64,
+    reachable: u64,
+    platforms: BTreeMap<String, Platform>,
+    clause: Option<Clause>,
+    warnings: Vec<Warning>,
+}
+
+#[derive(Deserialize)]
+struct Platform {
+    matched: u64,
+    reachable: u64,
+    opted_out: u64,
+    without_address: u64,
+}
+
+#[derive(Deserialize)]
+struct Clause {
+    path: String,
+    matched: u64,
+    kept: Option<u64>,
+    dropped: Option<u64>,
+    added: Option<u64>,
+    #[serde(default)]
+    clauses: Vec<Clause>,
+}
+
+#[derive(Deserialize)]
+struct Warning {
+    path: String,
+    message: String,
+    near: Vec<String>,
+}
+
+impl Audience {
+    pub(crate) async fn run(&self) -> Result<ExitCode> {
+        let AudienceCommand::Explain(explain) = &self.command;
+        let client = Client::app(&explain.remote, &explain.login)?;
+        let device_types = super::push::device_types(&explain.device_types);
+        let question = json!({"audience": explain.audience, "device_types": device_types});
+        let reply = client.send_raw(Method::POST, "/api/audience/explain", question.to_string().into()).await?;
+        if explain.remote.json {
+            reply.print()?;
+        } else {
+            print(&reply.read()?)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn print(explanation: &Explanation) -> Result<()> {
+    let Explanation { matched, reachable, platforms, clause, warnings } = explanation;
+    output::line(format_args!("{matched} channels match, {reachable} of them would see a notification"))?;
+    for (name, Platform { matched, reachable, opted_out, without_address }) in platforms {
+        output::line(format_args!(
+            "  {name}: {matched} match, {reachable} reachable, {opted_out} opted out, {without_address} without address"
+        ))?;
+    }
+    if let Some(clause) = clause {
+        print_clause(clause, 0)?;
+    }
+    for Warning { path, message, near } in warnings {
+        let hint = if near.is_empty() { String::new() } else { format!(" Did you mean {}?", near.join(" or ")) };
+        output::line(format_args!("warning: {path}: {message}{hint}"))?;
+    }
+    Ok(())
+}
+
+fn print_clause(clause: &Clause, depth: usize) -> Result<()> {
+    let Clause { path, matched, kept, dropped, added, clauses } = clause;
+    let effect = match (kept, dropped, added) {
+        (Some(kept), Some(dropped), _) => format!(", keeps {kept}, drops {dropped}"),
+        (_, _, Some(added)) => format!(", adds {added}"),
+        _ => String::new(),
+    };
+    output::line(format_args!("{:indent$}{path}: {matched} match{effect}", "", indent = depth * 2))?;
+    clauses.iter().try_for_each(|clause| print_clause(clause, depth + 1))
+}

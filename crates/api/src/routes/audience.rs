@@ -1,0 +1,111 @@
+//! Explaining an audience without sending anything.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use engine::{Clause, Effect, Explanation, PlatformCount, Warning};
+use model::json::At;
+use model::payload::device_types::DeviceTypes;
+use model::selector::{Audience, Selector, Trigger};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::Result;
+use crate::input::Input;
+
+struct Question {
+    audience: Audience,
+    device_types: DeviceTypes,
+}
+
+#[derive(Serialize)]
+struct ExplanationRecord {
+    matched: u64,
+    reachable: u64,
+    platforms: BTreeMap<String, PlatformRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clause: Option<ClauseRecord>,
+    warnings: Vec<WarningRecord>,
+}
+
+#[derive(Serialize)]
+struct PlatformRecord {
+    matched: u64,
+    reachable: u64,
+    opted_out: u64,
+    without_address: u64,
+}
+
+#[derive(Serialize)]
+struct ClauseRecord {
+    path: String,
+    selector: Selector,
+    matched: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    added: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    clauses: Vec<ClauseRecord>,
+}
+
+#[derive(Serialize)]
+struct WarningRecord {
+    path: String,
+    message: String,
+    near: Vec<String>,
+}
+
+pub(super) async fn explain(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let Question { audience, device_types } = input.parse(Question::parse)?;
+    let explanation = edge.engine.explain(app.id, audience, device_types).await?;
+    Answer::ok(ExplanationRecord::from(explanation))
+}
+
+impl Question {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let audience = fields.required("audience", |at| Audience::parse(at, Trigger::None));
+        let device_types = match fields.take("device_types") {
+            Some(at) => DeviceTypes::parse(&at),
+            None => Some(DeviceTypes::all()),
+        };
+        fields.finish();
+        Some(Self { audience: audience?, device_types: device_types? })
+    }
+}
+
+impl From<Explanation> for ExplanationRecord {
+    fn from(Explanation { matched, platforms, clause, warnings }: Explanation) -> Self {
+        let reachable = platforms.iter().map(|platform| platform.reachable).sum();
+        let platforms = platforms.into_iter().map(|platform| {
+            let PlatformCount { device_type, matched, reachable, opted_out, without_address } = platform;
+            (device_type.to_string(), PlatformRecord { matched, reachable, opted_out, without_address })
+        });
+        let warnings =
+            warnings.into_iter().map(|Warning { path, message, near }| WarningRecord { path, message, near });
+        Self {
+            matched,
+            reachable,
+            platforms: platforms.collect(),
+            clause: clause.map(ClauseRecord::from),
+            warnings: warnings.collect(),
+        }
+    }
+}
+
+impl From<Clause> for ClauseRecord {
+    fn from(Clause { path, selector, matched, effect, clauses }: Clause) -> Self {
+        let (kept, dropped, added) = match effect {
+            Effect::Whole => (None, None, None),
+            Effect::Keeps { kept, dropped } => (Some(kept), Some(dropped), None),
+            Effect::Adds { added } => (None, None, Some(added)),
+        };
+        let clauses = clauses.into_iter().map(ClauseRecord::from).collect();
+        Self { path, selector, matched, kept, dropped, added, clauses }
+    }
+}
