@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::LOCATION;
+use http::header::{LINK, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
@@ -31,7 +31,12 @@ struct Okay<T> {
 impl Answer {
     /// 200 with `"ok": true` before the keys of `rest`.
     pub(crate) fn ok(rest: impl Serialize) -> Result<Self> {
-        let body = serde_json::to_vec(&Okay { ok: true, rest }).map_err(Error::internal)?;
+        Self::bare(Okay { ok: true, rest })
+    }
+
+    /// 200 with a body that does not say `"ok": true`, as clients expect of a few old endpoints.
+    pub(crate) fn bare(body: impl Serialize) -> Result<Self> {
+        let body = serde_json::to_vec(&body).map_err(Error::internal)?;
         Ok(Self { status: StatusCode::OK, headers: HeaderMap::new(), body })
     }
 
@@ -52,6 +57,14 @@ impl Answer {
 
     pub(crate) fn location(self, url: &str) -> Self {
         self.header(LOCATION, url)
+    }
+
+    /// Where a listing goes on, if it does.
+    pub(crate) fn next_page(self, url: Option<&str>) -> Self {
+        match url {
+            Some(url) => self.header(LINK, &format!("<{url}>; rel=next")),
+            None => self,
+        }
     }
 
     /// Leaves the header out when its value cannot be one: links are made of a `Host` header we do not control.

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use model::ids::OperationId;
+use model::legacy_tag::RowRefusal;
 use model::problem::{ProblemKind, Problems};
 use serde::Serialize;
 
@@ -23,6 +24,8 @@ pub(crate) enum Error {
         code: u32,
         problems: Problems,
     },
+    /// Rows of a batch of tags, for which that endpoint has a form of its own.
+    BatchRows(Vec<RowRefusal>),
     /// The caller is not who they would have to be.
     Unauthorized {
         why: &'static str,
@@ -60,6 +63,13 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             (StatusCode::BAD_REQUEST, 40001, text.to_owned())
         }
         Error::UnusableRows { code, problems } => (StatusCode::BAD_REQUEST, *code, all_of(problems)),
+        Error::BatchRows(rows) => {
+            let text = match rows.len() {
+                1 => "A row cannot be used, and none was applied.".to_owned(),
+                n_rows => format!("{n_rows} rows cannot be used, and none was applied."),
+            };
+            (StatusCode::BAD_REQUEST, 40000, text)
+        }
         Error::Unauthorized { why, .. } => (StatusCode::UNAUTHORIZED, 40100, (*why).to_owned()),
         Error::Forbidden(why) => (StatusCode::FORBIDDEN, 40300, why.clone()),
         Error::NoSuchPath => {
@@ -108,6 +118,8 @@ struct ErrorBody {
     error_code: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<Vec<RowRefusal>>,
 }
 
 #[derive(Serialize)]
@@ -151,6 +163,7 @@ impl Error {
             }
             Error::ListRenamed
             | Error::MethodNotAllowed
+            | Error::BatchRows(_)
             | Error::Forbidden(_)
             | Error::NoSuchPath
             | Error::NotFound(_)
@@ -177,9 +190,11 @@ impl IntoResponse for Error {
         let operation_id = OperationId::random();
         self.log(operation_id);
         let (status, error_code, error) = row(&self);
-        let body = ErrorBody { ok: false, operation_id, error, error_code, details: self.details() };
-        let text = serde_json::to_vec(&body).expect("an error body is numbers and texts");
-        json_response(status, self.headers(), text)
+        let (details, headers) = (self.details(), self.headers());
+        let errors = if let Error::BatchRows(rows) = self { Some(rows) } else { None };
+        let body = ErrorBody { ok: false, operation_id, error, error_code, details, errors };
+        let text = serde_json::to_vec(&body).expect("an error body is JSON by construction");
+        json_response(status, headers, text)
     }
 }
 

@@ -22,11 +22,16 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn parse<T>(&self, read: impl FnOnce(&At<'_>) -> Option<T>) -> Result<T> {
+        Ok(json::parse(self.text()?, read)?)
+    }
+
+    /// The body, which is known to be UTF-8 after this.
+    pub(crate) fn text(&self) -> Result<&[u8]> {
         if let Err(error) = std::str::from_utf8(&self.body) {
             let position = error.valid_up_to();
             return Err(Error::invalid("", format!("The body is not UTF-8: byte {position} is wrong.")));
         }
-        Ok(json::parse(&self.body, read)?)
+        Ok(&self.body)
     }
 }
 

@@ -60,6 +60,17 @@ impl Params {
         device_type
     }
 
+    /// A text that must be usable as something; `read` says what is wrong with it.
+    pub(crate) fn parsed<T>(&mut self, name: &str, read: fn(&str) -> Result<T, &'static str>) -> Option<T> {
+        match read(self.value(name)?) {
+            Ok(parsed) => Some(parsed),
+            Err(message) => {
+                self.refuse(name, message.to_owned());
+                None
+            }
+        }
+    }
+
     pub(crate) fn finish(self) -> Result<()> {
         Problems::from_vec(self.problems).map_or(Ok(()), |problems| Err(problems.into()))
     }

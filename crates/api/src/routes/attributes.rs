@@ -2,9 +2,10 @@
 
 use axum::extract::State;
 use model::attribute::{AttributeUpdate, AttributesOfOne};
-use model::channel::{ChannelBatch, ChannelRef, ClaimedType, TagOperation};
+use model::channel::{ChannelBatch, ChannelRef, ClaimedType};
 use model::ids::NamedUserId;
 
+use super::tags::refuse_read_only;
 use crate::answer::{Answer, Done};
 use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
@@ -61,11 +62,7 @@ pub(super) async fn change_batch(
 ) -> Result<Answer> {
     let channel = channel(&id, params)?;
     let batch = input.parse(ChannelBatch::parse)?;
-    if let Some(group) = batch.tags.iter().flat_map(TagOperation::read_only_groups).next() {
-        return Err(Error::Forbidden(format!(
-            "The tag group '{group}' follows from device properties and cannot be changed."
-        )));
-    }
+    batch.tags.iter().try_for_each(refuse_read_only)?;
     edge.engine.change_channel(app.id, channel, batch).await?;
     Answer::ok(Done {})
 }

@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use http::StatusCode;
-use http::header::LINK;
 use model::channel::{Registration, Uninstalls};
 use model::ids::ChannelId;
 use serde::Serialize;
@@ -85,13 +84,9 @@ pub(super) async fn list(
     params.finish()?;
     let (page, next) = edge.engine.channels(app.id, start, limit).await?;
     let next_page = next.map(|next| links.to(&format!("/api/channels?start={next}&limit={limit}")));
-    let link = next_page.as_ref().map(|url| format!("<{url}>; rel=next"));
     let channels = page.into_iter().map(ChannelRecord::from).collect();
-    let answer = Answer::ok(Page { channels, next_page })?.data_attribute("channels");
-    Ok(match link {
-        Some(link) => answer.header(LINK, &link),
-        None => answer,
-    })
+    let answer = Answer::ok(Page { channels, next_page: next_page.clone() })?.data_attribute("channels");
+    Ok(answer.next_page(next_page.as_deref()))
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {

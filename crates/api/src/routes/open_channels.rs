@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use super::channel_record::ChannelRecord;
 use super::channels::location;
+use super::tags::refuse_read_only;
 use crate::answer::{Answer, Done};
 use crate::auth::CallingApp;
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
 
@@ -41,11 +42,7 @@ pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): Calling
 
 pub(super) async fn tag(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let OpenTags { audience, operation } = input.parse(OpenTags::parse)?;
-    if let Some(group) = operation.read_only_groups().first() {
-        return Err(Error::Forbidden(format!(
-            "The tag group '{group}' follows from device properties and cannot be changed."
-        )));
-    }
+    refuse_read_only(&operation)?;
     edge.engine.tag_open(app.id, audience, operation).await?;
     Answer::ok(Done {})
 }

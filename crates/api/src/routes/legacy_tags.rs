@@ -1,0 +1,68 @@
+//! The old tag endpoints: flat tags of devices as things of their own.
+
+use axum::extract::State;
+use http::StatusCode;
+use model::legacy_tag::{BatchRefusal, LegacyTagging, TagBatch};
+use model::tag::Tag;
+use serde::Serialize;
+
+use crate::answer::{Answer, Done};
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::query::Segments;
+
+#[derive(Serialize)]
+struct All {
+    tags: Vec<Tag>,
+}
+
+pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
+    Answer::bare(All { tags: edge.engine.legacy_tags(app.id).await? })
+}
+
+pub(super) async fn create(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(tag): Segments<String>,
+) -> Result<Answer> {
+    let is_new = edge.engine.create_legacy_tag(app.id, usable(&tag)?).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(Answer::ok(Done {})?.status(status))
+}
+
+pub(super) async fn change(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(tag): Segments<String>,
+    input: Input,
+) -> Result<Answer> {
+    let tag = usable(&tag)?;
+    edge.engine.tag_devices(app.id, tag, input.parse(LegacyTagging::parse)?).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn delete(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(tag): Segments<String>,
+) -> Result<Answer> {
+    let tag = Tag::new(&tag).map_err(|_| Error::NotFound("There is no such tag.".to_owned()))?;
+    edge.engine.delete_legacy_tag(app.id, tag).await?;
+    Ok(Answer::nothing())
+}
+
+/// All rows or none.
+pub(super) async fn batch(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let batch = TagBatch::parse(input.text()?).map_err(|refusal| match refusal {
+        BatchRefusal::Body(problems) => Error::Invalid(problems),
+        BatchRefusal::Rows(rows) => Error::BatchRows(rows),
+    })?;
+    edge.engine.set_device_tags(app.id, batch).await?;
+    Answer::ok(Done {})
+}
+
+fn usable(tag: &str) -> Result<Tag> {
+    Tag::new(tag).map_err(|message| Error::invalid("tag", message))
+}

@@ -1,0 +1,61 @@
+//! A named user as lookups show it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::{Attributes, ChannelView, NamedUserView};
+use model::ids::NamedUserId;
+use model::tag::{Tag, TagGroup};
+use serde::Serialize;
+
+use super::channel_record::ChannelRecord;
+use super::subscription_lists::{ScopeRecord, scope_records};
+
+#[derive(Serialize)]
+pub(super) struct NamedUserRecord {
+    named_user_id: NamedUserId,
+    created: String,
+    last_modified: String,
+    tags: BTreeMap<TagGroup, BTreeSet<Tag>>,
+    attributes: Attributes,
+    user_attributes: UserAttributes,
+    subscription_lists: Vec<ScopeRecord>,
+    channels: Vec<ChannelRecord>,
+}
+
+/// What the device that registered last tells about its user.
+#[derive(Default, Serialize)]
+struct UserAttributes {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ua_country: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ua_language: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ua_tz: Option<String>,
+}
+
+impl From<NamedUserView> for NamedUserRecord {
+    fn from(view: NamedUserView) -> Self {
+        let latest = view.channels.iter().max_by_key(|channel| channel.last_registration);
+        Self {
+            user_attributes: latest.map(UserAttributes::from).unwrap_or_default(),
+            named_user_id: view.id,
+            created: view.created.to_api(),
+            last_modified: view.modified.to_api(),
+            tags: view.tags,
+            attributes: view.attributes,
+            subscription_lists: scope_records(view.subscriptions),
+            channels: view.channels.into_iter().map(ChannelRecord::from).collect(),
+        }
+    }
+}
+
+impl From<&ChannelView> for UserAttributes {
+    fn from(channel: &ChannelView) -> Self {
+        let profile = &channel.profile;
+        Self {
+            ua_country: profile.locale_country.clone(),
+            ua_language: profile.locale_language.clone(),
+            ua_tz: profile.timezone.clone(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Named users: whose channels are whose, lookup and listing, and uninstalling all that belongs to somebody.
+
+use axum::extract::State;
+use model::ids::NamedUserId;
+use model::limits;
+use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
+use serde::Serialize;
+
+use super::named_user_record::NamedUserRecord;
+use super::tags::refuse_read_only;
+use crate::answer::{Answer, Done};
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::{Links, query_value};
+use crate::query::{Params, Segments};
+
+const MOST_PER_PAGE: u32 = limits::NAMED_USERS_PER_PAGE as u32;
+/// A user has up to a hundred channels, so that a full page can be long.
+const PER_PAGE: u32 = 100;
+
+#[derive(Serialize)]
+struct One {
+    named_user: NamedUserRecord,
+}
+
+#[derive(Serialize)]
+struct Page {
+    named_users: Vec<NamedUserRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+}
+
+pub(super) async fn associate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    edge.engine.associate(app.id, input.parse(Association::parse)?).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn disassociate(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    input: Input,
+) -> Result<Answer> {
+    edge.engine.disassociate(app.id, input.parse(Disassociation::parse)?).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn update(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    input: Input,
+) -> Result<Answer> {
+    let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
+    let update = input.parse(NamedUserUpdate::parse)?;
+    update.tags.iter().try_for_each(refuse_read_only)?;
+    edge.engine.update_named_user(app.id, user, update).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let NamedUserUninstall(users) = input.parse(NamedUserUninstall::parse)?;
+    edge.engine.uninstall_named_users(app.id, users).await?;
+    Answer::ok(Done {})
+}
+
+/// One user with `?id=`, else a page of users.
+pub(super) async fn list(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let id = params.parsed("id", NamedUserId::new);
+    let start = params.parsed("start", NamedUserId::new);
+    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(PER_PAGE);
+    params.finish()?;
+    if let Some(id) = id {
+        let named_user = edge.engine.named_user(app.id, id).await?.into();
+        return Ok(Answer::ok(One { named_user })?.data_attribute("named_user"));
+    }
+    let (page, next) = edge.engine.named_users(app.id, start, limit).await?;
+    let next = next.map(|next| query_value(next.as_str()));
+    let next_page = next.map(|next| links.to(&format!("/api/named_users?start={next}&limit={limit}")));
+    let named_users = page.into_iter().map(NamedUserRecord::from).collect();
+    let answer = Answer::ok(Page { named_users, next_page: next_page.clone() })?.data_attribute("named_users");
+    Ok(answer.next_page(next_page.as_deref()))
+}
+
+/// Words of the API after `/api/named_users/`, which cannot be the id of a user there.
+pub(super) async fn reserved() -> Error {
+    Error::NoSuchPath
+}

@@ -1,0 +1,139 @@
+//! Segments. Their answers have the old form: some of them are not objects with `"ok": true`.
+
+use axum::extract::State;
+use engine::SegmentView;
+use http::StatusCode;
+use model::ids::{OperationId, SegmentId};
+use model::limits;
+use model::segment::SegmentBody;
+use model::selector::recent_cutoffs;
+use serde::Serialize;
+use store::documents::Order;
+
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::Links;
+use crate::query::{Params, Segments};
+
+/// The default as well as the limit.
+const MOST_PER_PAGE: u32 = limits::SEGMENTS_PER_PAGE as u32;
+const ORDERS: [(&str, Order); 2] = [("asc", Order::Ascending), ("desc", Order::Descending)];
+
+#[derive(Serialize)]
+struct Created {
+    segment_id: SegmentId,
+    operation_id: OperationId,
+}
+
+#[derive(Serialize)]
+struct Updated {
+    operation_id: OperationId,
+}
+
+#[derive(Serialize)]
+struct Page {
+    segments: Vec<SegmentRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+}
+
+/// Dates are milliseconds since 1970.
+#[derive(Serialize)]
+struct SegmentRecord {
+    id: SegmentId,
+    display_name: String,
+    creation_date: i64,
+    modification_date: i64,
+}
+
+#[derive(Serialize)]
+struct Cutoff {
+    unit: &'static str,
+    cutoff: String,
+}
+
+pub(super) async fn create(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let body = input.parse(SegmentBody::parse)?;
+    let segment_id = edge.engine.create_segment(app.id, body, input.once).await?;
+    let answer = Answer::ok(Created { segment_id, operation_id: OperationId::random() })?;
+    Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/segments/{segment_id}"))))
+}
+
+pub(super) async fn list(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let start = params.id("start");
+    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    // There is nothing else to sort by.
+    params.choice("sort", &[("id", ())]);
+    let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
+    params.finish()?;
+    let (page, next) = edge.engine.segments(app.id, start, order, limit).await?;
+    let word = ORDERS.iter().find(|(_, known)| *known == order).map_or("asc", |(word, _)| word);
+    let next_page = next.map(|next| links.to(&format!("/api/segments?start={next}&limit={limit}&order={word}")));
+    let segments = page.into_iter().map(SegmentRecord::from).collect();
+    let answer = Answer::bare(Page { segments, next_page: next_page.clone() })?.data_attribute("segments");
+    Ok(answer.next_page(next_page.as_deref()))
+}
+
+/// Nothing but what was sent.
+pub(super) async fn look_up(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    Answer::bare(edge.engine.segment(app.id, segment_id(&id)?).await?)
+}
+
+pub(super) async fn update(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    input: Input,
+) -> Result<Answer> {
+    let body = input.parse(SegmentBody::parse)?;
+    edge.engine.update_segment(app.id, segment_id(&id)?, body).await?;
+    Answer::ok(Updated { operation_id: OperationId::random() })
+}
+
+pub(super) async fn delete(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    edge.engine.delete_segment(app.id, segment_id(&id)?).await?;
+    Ok(Answer::nothing())
+}
+
+/// How far back criteria with recent periods can look.
+pub(super) async fn dates(State(edge): State<Edge>, CallingApp(_): CallingApp) -> Result<Answer> {
+    let cutoffs = recent_cutoffs(edge.engine.clock().now());
+    let cutoffs: Vec<_> = cutoffs.into_iter().map(|(unit, cutoff)| Cutoff { unit: unit.key(), cutoff }).collect();
+    Answer::bare(cutoffs)
+}
+
+fn segment_id(text: &str) -> Result<SegmentId> {
+    text.parse().map_err(|_| Error::NotFound("There is no such segment.".to_owned()))
+}
+
+impl From<SegmentView> for SegmentRecord {
+    fn from(view: SegmentView) -> Self {
+        Self {
+            id: view.id,
+            display_name: view.display_name,
+            creation_date: view.created.0,
+            modification_date: view.modified.0,
+        }
+    }
+}

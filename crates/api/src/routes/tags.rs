@@ -1,0 +1,52 @@
+//! Tags in groups, of channels and of named users.
+
+use axum::extract::State;
+use model::channel::TagOperation;
+use model::tagging::{ChannelTagging, NamedUserTagging};
+
+use crate::answer::{Answer, Done};
+use crate::auth::{CallingApp, CallingRights};
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+
+pub(super) async fn tag_channels(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    input: Input,
+) -> Result<Answer> {
+    let ChannelTagging { audience, operation } = input.parse(ChannelTagging::parse)?;
+    // A device may speak for itself.
+    if audience.channels().len() > 1 {
+        rights.need_master()?;
+    }
+    refuse_read_only(&operation)?;
+    edge.engine.tag_channels(app.id, audience.channels().to_vec(), operation).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn tag_named_users(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    input: Input,
+) -> Result<Answer> {
+    let NamedUserTagging { audience, operation } = input.parse(NamedUserTagging::parse)?;
+    if audience.len() > 1 {
+        rights.need_master()?;
+    }
+    refuse_read_only(&operation)?;
+    edge.engine.tag_named_users(app.id, audience, operation).await?;
+    Answer::ok(Done {})
+}
+
+/// Groups that follow from device properties are nobody's to change.
+pub(super) fn refuse_read_only(operation: &TagOperation) -> Result<()> {
+    match operation.read_only_groups().first() {
+        None => Ok(()),
+        Some(group) => Err(Error::Forbidden(format!(
+            "The tag group '{group}' follows from device properties and cannot be changed."
+        ))),
+    }
+}
