@@ -191,7 +191,6 @@ fn refuse_unsupported(pushes: &OneOrMany<Push>) -> Result<()> {
 /// What is wrong with an audience that this version cannot evaluate.
 pub(crate) fn unsupported(selector: &Selector, path: String) -> Option<Problem> {
     let name = selector.atoms().find_map(|atom| match atom {
-        Atomic::Attribute(_) => Some("attribute"),
         Atomic::Activity(_) => Some("activity"),
         Atomic::Location(_) => Some("location"),
         Atomic::Tag { .. }
@@ -212,7 +211,8 @@ pub(crate) fn unsupported(selector: &Selector, path: String) -> Option<Problem> 
         | Atomic::Mpns(_)
         | Atomic::DevicePin(_)
         | Atomic::SmsId(_)
-        | Atomic::SmsSender(_) => None,
+        | Atomic::SmsSender(_)
+        | Atomic::Attribute(_) => None,
     });
     name.map(|name| Problem {
         path,

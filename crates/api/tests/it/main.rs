@@ -2,11 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
 
 mod access;
+mod attributes;
 mod bad_bodies;
 mod channels;
 mod cors;
+mod crowd;
 mod idempotency;
 mod isolation;
+mod list_audiences;
+mod lists;
 mod logs;
 mod open_channels;
 mod operator;
@@ -15,3 +19,4 @@ mod protocol;
 mod push;
 mod sandbox;
 mod stopping;
+mod subscriptions;
