@@ -104,6 +104,15 @@ pub(crate) fn read(values: Values) -> Result<Attributes> {
 impl Planner<'_, '_> {
     /// The attribute of a channel is its own, or else that of its named user.
     pub(crate) fn attribute(&mut self, selector: &Attribute) -> Result<Plan> {
+        if let Some((_, plan)) = self.attributes.iter().find(|(known, _)| known == selector) {
+            return Ok(plan.clone());
+        }
+        let plan = self.find_attribute(selector)?;
+        self.attributes.push((selector.clone(), plan.clone()));
+        Ok(plan)
+    }
+
+    fn find_attribute(&mut self, selector: &Attribute) -> Result<Plan> {
         let (app, now) = (self.app, self.now);
         // Channels without the attribute have no row to be found by. So what is collected are the channels that the
         // selector treats otherwise.

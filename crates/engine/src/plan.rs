@@ -7,7 +7,7 @@ use audience::plan::Plan;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, SegmentId};
 use model::platform::DeviceType;
 use model::property::selected_tag;
-use model::selector::{Atomic, Audience, Selector};
+use model::selector::{Atomic, Attribute, Audience, Selector};
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
 use model::time::UtcMillis;
@@ -30,6 +30,8 @@ pub(crate) struct Planner<'a, 'c> {
     pub(crate) open_types: Vec<DeviceType>,
     /// The plans of the segments met so far.
     pub(crate) segments: HashMap<SegmentId, Plan>,
+    /// The plans of the attributes met so far: each takes reading everything that is known under a name.
+    pub(crate) attributes: Vec<(Attribute, Plan)>,
 }
 
 impl<'a, 'c> Planner<'a, 'c> {
@@ -40,7 +42,7 @@ impl<'a, 'c> Planner<'a, 'c> {
         now: UtcMillis,
         open_types: Vec<DeviceType>,
     ) -> Self {
-        Self { tx, app, index, now, open_types, segments: HashMap::new() }
+        Self { tx, app, index, now, open_types, segments: HashMap::new(), attributes: Vec::new() }
     }
 }
 

@@ -109,10 +109,11 @@ pub fn for_each_channel_of_users(
     name: &str,
     mut visit: impl FnMut(Ordinal, &str) -> Result<()>,
 ) -> Result<()> {
+    // A cross join, because SQLite would begin with all channels that have a user; written so, it begins with the attribute.
     tx.for_each(
-        "select c.ordinal, a.value from attribute a
-         join channel c on c.app = a.app and c.named_user = a.owner and c.installed = 1
-         where a.app = $1 and a.name = $2 and a.owner_kind = $3 and a.value <> $4",
+        "select c.ordinal, a.value from attribute a cross join channel c
+         where a.app = $1 and a.name = $2 and a.owner_kind = $3 and a.value <> $4
+               and c.app = a.app and c.named_user = a.owner and c.installed = 1",
         &[app.into(), name.into(), NAMED_USER.into(), REMOVED.into()],
         |row| visit(row.get(0)?, row.get(1)?),
     )

@@ -1,4 +1,4 @@
-//! Attributes: changing them in every way there is, and pushes to those who have them.
+//! Attributes: changing them in every way there is, and what becomes of them.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::crowd::Crowd;
 
 const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
 
-fn set(key: &str, value: impl Into<Value>) -> Value {
+pub(crate) fn set(key: &str, value: impl Into<Value>) -> Value {
     json!({"action": "set", "key": key, "value": value.into()})
 }
 
-fn remove(key: &str) -> Value {
+pub(crate) fn remove(key: &str) -> Value {
     json!({"action": "remove", "key": key})
 }
 
@@ -24,18 +24,13 @@ fn at(mut operation: Value, timestamp: &str) -> Value {
 }
 
 /// Changes the attributes of one channel.
-async fn change(app: &TestApp, crowd: &Crowd, name: &str, operations: Value) {
+pub(crate) async fn change(app: &TestApp, crowd: &Crowd, name: &str, operations: Value) {
     let body = json!({"audience": {"channel": crowd.id(name)}, "attributes": operations});
     assert_eq!(app.device().post("/api/channels/attributes", body).await.expect(200), json!({"ok": true}));
 }
 
-async fn change_user(app: &TestApp, user: &str, operations: Value) {
-    let path = format!("/api/named_users/{user}/attributes");
-    let reply = app.device().post(&path, json!({ "attributes": operations })).await;
-    assert_eq!(reply.expect(200), json!({"ok": true}));
-}
-
-fn is(attribute: &str, value: impl Into<Value>) -> Value {
+/// Selects those whose attribute has a value.
+pub(crate) fn is(attribute: &str, value: impl Into<Value>) -> Value {
     json!({"attribute": attribute, "operator": "equals", "value": value.into()})
 }
 
@@ -187,223 +182,6 @@ async fn the_later_decision_counts_whichever_arrives_first() {
         app.advance(Duration::from_secs(1));
         change(&app, &crowd, "a", set("city", "now")).await;
         assert_eq!(city().await, "now");
-    })
-    .await;
-}
-
-/// What most tests of selectors work with. `d` has nothing.
-async fn furnish(app: &TestApp) -> Crowd {
-    let crowd = Crowd::register(app, &[("a", "ios"), ("b", "android"), ("c", "amazon"), ("d", "android")]).await;
-    let order = json!({"total": 120.5, "items": ["tea", "milk"], "paid": true, "at": "2024-05-01T06:00:00", "to": {"city": "Oslo"}});
-    change(
-        app,
-        &crowd,
-        "a",
-        json!([
-            set("plan", "gold"),
-            set("age", 30),
-            set("joined", "2024-04-30T12:00:00"),
-            set("born", "1990-05-01"),
-            set("order#1", order)
-        ]),
-    )
-    .await;
-    let order = json!({"total": 3, "items": [], "paid": "false", "note": ""});
-    change(
-        app,
-        &crowd,
-        "b",
-        json!([set("plan", "old gold"), set("age", 9), set("joined", "2024-05-10T00:00:00Z"), set("order#1", order)]),
-    )
-    .await;
-    change(app, &crowd, "c", json!([set("plan", ""), set("age", "41"), set("born", "2001-12-24")])).await;
-    crowd
-}
-
-#[tokio::test]
-async fn plain_attributes_by_every_operator() {
-    on_each_engine(async |app| {
-        let crowd = furnish(&app).await;
-        let by = |attribute: &str, operator: &str, value: Value| {
-            let mut selector = json!({"attribute": attribute, "operator": operator});
-            if !value.is_null() {
-                selector["value"] = value;
-            }
-            selector
-        };
-        let table = [
-            (is("plan", "gold"), "a"),
-            (is("plan", "Gold"), ""),
-            (is("plan", ""), "c"),
-            (is("nobody has it", "x"), ""),
-            (is("age", 30), "a"),
-            (is("age", "30.0"), "a"),
-            (is("age", 41), "c"),
-            (by("plan", "contains", json!("gold")), "a b"),
-            (by("age", "contains", json!("1")), "c"),
-            (by("age", "less", json!(30)), "b"),
-            (by("age", "less", json!("31")), "a b"),
-            (by("age", "greater", json!(9)), "a c"),
-            (by("plan", "greater", json!("gold")), "b"),
-            (by("plan", "is_empty", Value::Null), "c d"),
-            (by("order#1", "is_empty", Value::Null), "c d"),
-            (by("nobody has it", "is_empty", Value::Null), "a b c d"),
-            (by("joined", "before", json!("now")), "a"),
-            (by("joined", "after", json!("2024-04-30T13:00:00+01:00")), "b"),
-            (by("joined", "range", json!("2024-04-30T12:00:00/2024-05-10")), "a"),
-            (by("born", "before", json!("1995-01-01")), "a"),
-        ];
-        for (selector, expected) in table {
-            assert_eq!(crowd.reached(&app, &selector).await, expected, "{selector}");
-        }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn properties_of_objects_by_every_operator() {
-    on_each_engine(async |app| {
-        let crowd = furnish(&app).await;
-        let table = [
-            (json!({"property": "$.total", "operator": "equals", "value": 120.5}), "a"),
-            (json!({"property": "$.to.city", "operator": "equals", "value": "Oslo"}), "a"),
-            (json!({"property": "items[1]", "operator": "equals", "value": "milk"}), "a"),
-            (json!({"property": "$.paid", "operator": "equals", "value": true}), "a"),
-            (json!({"property": "$.paid", "operator": "equals", "value": false, "compare_as": "boolean"}), "b"),
-            (json!({"property": "$.items", "operator": "contains", "value": "tea"}), "a"),
-            (json!({"property": "$.items", "operator": "not_contains", "value": "tea"}), "b"),
-            (json!({"property": "$.total", "operator": "less", "value": 120.5}), "b"),
-            (json!({"property": "$.total", "operator": "less_eq", "value": 120.5}), "a b"),
-            (json!({"property": "$.total", "operator": "greater", "value": 3}), "a"),
-            (json!({"property": "$.total", "operator": "greater_eq", "value": "3", "compare_as": "number"}), "a b"),
-            (json!({"property": "$.at", "operator": "before", "value": "now"}), "a"),
-            (json!({"property": "$.at", "operator": "after", "value": 7, "precision": "hours"}), "a"),
-            (json!({"property": "$.at", "operator": "after", "value": 6, "precision": "hours"}), ""),
-            (json!({"property": "$.at", "operator": "range", "value": "2024-05-01/2024-05-02"}), "a"),
-            (json!({"property": "$.note", "operator": "is_empty"}), "a b c d"),
-            (json!({"property": "$.items", "operator": "is_empty"}), "b c d"),
-            (json!({"property": "$.items", "operator": "not_empty"}), "a"),
-        ];
-        for (property, expected) in table {
-            let selector = json!({"attribute": "order#1", "where": property});
-            assert_eq!(crowd.reached(&app, &selector).await, expected, "{selector}");
-        }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn combinations_with_everything_else() {
-    on_each_engine(async |app| {
-        let crowd = furnish(&app).await;
-        let (gold, young) = (is("plan", "gold"), json!({"attribute": "age", "operator": "less", "value": 20}));
-        let empty = json!({"attribute": "plan", "operator": "is_empty"});
-        let d = json!({"channel": crowd.id("d")});
-        let table = [
-            (json!({"not": gold}), "b c d"),
-            (json!({"not": empty}), "a b"),
-            (json!({"NOT": [{"not": empty}]}), "c d"),
-            (json!({"or": [gold, young]}), "a b"),
-            (json!({"OR": [gold, d]}), "a d"),
-            (json!({"and": [gold, young]}), ""),
-            (json!({"and": [{"not": gold}, {"not": young}]}), "c d"),
-            (json!({"and": [empty, {"not": d}]}), "c"),
-            (json!({"or": [empty, {"and": [gold, {"not": young}]}]}), "a c d"),
-            (json!({"and": [{"or": [gold, young, empty]}, {"tag": "android", "group": "ua_opt_in"}]}), ""),
-            (json!({"and": [{"not": {"and": [gold, empty]}}, {"tag": "true", "group": "ua_opt_in"}]}), "a b c d"),
-        ];
-        for (selector, expected) in table {
-            assert_eq!(crowd.reached(&app, &selector).await, expected, "{selector}");
-        }
-        let validated = json!({"audience": gold, "device_types": "all", "notification": {"alert": "Hi"}});
-        app.master().post("/api/push/validate", validated).await.expect(200);
-        for kind in ["activity", "location"] {
-            let refused = match kind {
-                "activity" => json!({"activity": "open", "metric": "count", "operator": "greater", "value": 1, "after": 7, "precision": "days"}),
-                _ => json!({"location": {"us_state": "OR", "date": {"recent": {"months": 3}}}}),
-            };
-            let push = json!({"audience": {"and": [gold, refused]}, "device_types": "all", "notification": {"alert": "Hi"}});
-            app.master().post("/api/push", push).await.expect(400);
-        }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn dates_move_with_the_clock() {
-    on_each_engine(async |app| {
-        let crowd = furnish(&app).await;
-        let joined = |operator: &str, units: u32, relative_to: &str| {
-            json!({"attribute": "joined", "operator": operator, "value": units, "precision": "days",
-                   "relative_to": relative_to})
-        };
-        let today = json!({"attribute": "born", "operator": "equals", "value": "now", "precision": "month_day"});
-        let now = json!({"attribute": "joined", "operator": "after", "value": "now"});
-        // It is 1 May 2024, noon.
-        assert_eq!(crowd.reached(&app, &joined("after", 2, "past")).await, "a b");
-        assert_eq!(crowd.reached(&app, &joined("before", 1, "past")).await, "");
-        assert_eq!(crowd.reached(&app, &joined("after", 7, "future")).await, "b");
-        assert_eq!(crowd.reached(&app, &today).await, "a");
-        assert_eq!(crowd.reached(&app, &now).await, "b");
-        app.advance(Duration::from_secs(3 * 24 * 3600));
-        assert_eq!(crowd.reached(&app, &joined("after", 2, "past")).await, "b");
-        assert_eq!(crowd.reached(&app, &joined("before", 1, "past")).await, "a");
-        assert_eq!(crowd.reached(&app, &joined("after", 7, "future")).await, "");
-        assert_eq!(crowd.reached(&app, &today).await, "");
-        let app = app.restart().await;
-        app.advance(Duration::from_secs(7 * 24 * 3600));
-        assert_eq!(crowd.reached(&app, &now).await, "");
-        let may = json!({"attribute": "born", "operator": "equals", "value": "05", "precision": "month"});
-        assert_eq!(crowd.reached(&app, &may).await, "a");
-        // What "now" means is settled when a push is sent, not when it is accepted.
-        let push =
-            json!({"audience": joined("before", 14, "past"), "device_types": "all", "notification": {"alert": "Hi"}});
-        let accepted = app.master().post("/api/push", push).await.expect(200);
-        app.advance(Duration::from_secs(30 * 24 * 3600));
-        app.step_all().await;
-        let path = format!("/api/push/{}", accepted["push_ids"][0].as_str().unwrap());
-        let platforms = app.master().get(&path).await.expect(200)["push"]["platforms"].clone();
-        assert_eq!((&platforms["ios"]["targeted"], &platforms["android"]["targeted"]), (&json!(1), &json!(1)));
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn attributes_of_named_users_count_for_their_channels_unless_those_have_their_own() {
-    on_each_engine(async |app| {
-        let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "android"), ("c", "web"), ("d", "ios")]).await;
-        for name in ["a", "b"] {
-            crowd.associate(&app, name, Some("kim")).await;
-        }
-        crowd.associate(&app, "c", Some("lee")).await;
-        change_user(&app, "kim", json!([set("city", "Oslo")])).await;
-        let lee = json!({"audience": {"named_user_id": ["lee"]}, "attributes": [set("city", "Rome")]});
-        app.device().post("/api/channels/attributes", lee).await.expect(200);
-        let empty = json!({"attribute": "city", "operator": "is_empty"});
-        let (oslo, rome) = (is("city", "Oslo"), is("city", "Rome"));
-        let who = async |app: &TestApp| {
-            let [oslo, rome, empty] = [&oslo, &rome, &empty];
-            (crowd.reached(app, oslo).await, crowd.reached(app, rome).await, crowd.reached(app, empty).await)
-        };
-        let expect = |oslo: &str, rome: &str, empty: &str| (oslo.to_owned(), rome.to_owned(), empty.to_owned());
-        assert_eq!(who(&app).await, expect("a b", "c", "d"));
-        assert_eq!(crowd.look_up(&app, "a").await["attributes"], json!({}), "only its own");
-
-        change(&app, &crowd, "b", set("city", "Rome")).await;
-        assert_eq!(who(&app).await, expect("a", "b c", "d"));
-        change(&app, &crowd, "b", remove("city")).await;
-        assert_eq!(who(&app).await, expect("a b", "c", "d"));
-        change(&app, &crowd, "b", set("city", "")).await;
-        assert_eq!(who(&app).await, expect("a", "c", "b d"), "nothing of its own is its own as well");
-
-        crowd.associate(&app, "a", Some("lee")).await;
-        crowd.associate(&app, "c", None).await;
-        crowd.associate(&app, "d", Some("kim")).await;
-        assert_eq!(who(&app).await, expect("d", "a", "b c"));
-        let app = app.restart().await;
-        assert_eq!(who(&app).await, expect("d", "a", "b c"));
-        change_user(&app, "lee", json!([remove("city")])).await;
-        assert_eq!(who(&app).await, expect("d", "", "a b c"));
     })
     .await;
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
 
 mod access;
+mod attribute_selectors;
 mod attributes;
 mod bad_bodies;
 mod channels;
@@ -12,6 +13,7 @@ mod isolation;
 mod list_audiences;
 mod lists;
 mod logs;
+mod odd_names;
 mod open_channels;
 mod operator;
 mod pages;

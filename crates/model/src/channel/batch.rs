@@ -42,3 +42,57 @@ impl ChannelBatch {
 fn given<'a>(fields: &mut Fields<'a>, key: &str) -> Option<At<'a>> {
     fields.take(key).filter(|at| !at.is_null() && !matches!(at.json(), Json::Array(items) if items.is_empty()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::tests::{read, tag_set};
+    use crate::json::parse;
+    use crate::tag::TagGroup;
+    use serde_json::json;
+
+    #[test]
+    fn every_part_may_be_left_out() {
+        let nothing = ChannelBatch { tags: Vec::new(), attributes: Vec::new(), subscriptions: Vec::new() };
+        for body in [json!({}), json!({"tags": null, "attributes": [], "subscription_lists": null})] {
+            assert_eq!(read(&body, ChannelBatch::parse), nothing, "{body}");
+        }
+        let whole = json!({
+            "tags": {"add": {"food": ["fish"]}},
+            "attributes": [{"action": "remove", "key": "city"}],
+            "subscription_lists": [{"action": "subscribe", "list_id": "weekly"}],
+            "live_updates": [{"anything": 1}],
+        });
+        let batch = read(&whole, ChannelBatch::parse);
+        assert_eq!((batch.tags.len(), batch.attributes.len(), batch.subscriptions.len()), (1, 1, 1));
+    }
+
+    #[test]
+    fn tags_that_are_set_come_before_those_that_are_added_and_removed() {
+        let body =
+            json!({"tags": {"add": {"food": "fish"}, "remove": {"food": ["rice"]}, "set": {"food": ["rice", "tea"]}}});
+        let food = TagGroup::new("food").unwrap();
+        let mut tags = [(food.clone(), tag_set(&["milk"]))].into();
+        for operation in read(&body, ChannelBatch::parse).tags {
+            operation.apply(&mut tags);
+        }
+        assert_eq!(tags[&food], tag_set(&["fish", "tea"]));
+    }
+
+    #[test]
+    fn bad_batches() {
+        for (body, paths) in [
+            (json!([]), &[""][..]),
+            (
+                json!({"tags": [], "attributes": {}, "live_activities": 1}),
+                &["tags", "attributes.action", "attributes.key", "live_activities"],
+            ),
+            (json!({"tags": {"clear": {}, "add": {"": []}}, "x": 1}), &["tags.add.", "tags.clear", "x"]),
+            (json!({"tags": {"add": {"a": ["t"]}, "remove": {"a": ["t"]}}}), &["tags.remove.a"]),
+        ] {
+            let problems = parse(body.to_string().as_bytes(), ChannelBatch::parse).unwrap_err();
+            let found: Vec<_> = problems.iter().map(|problem| problem.path.as_str()).collect();
+            assert_eq!(found, paths, "{body}: {problems}");
+        }
+    }
+}
