@@ -218,6 +218,28 @@ async fn nothing_is_kept_of_those_who_leave() {
 }
 
 #[tokio::test]
+async fn named_users_show_theirs_until_they_are_uninstalled() {
+    on_each_engine(async |app| {
+        let update = json!({"attributes": [set("city", "Oslo"), set("age", 30)], "tags": {"add": {"food": ["fish"]}}});
+        app.device().post("/api/named_users/kim", update).await.expect(200);
+        app.advance(Duration::from_secs(60));
+        let more = json!({"attributes": at(remove("age"), "2024-05-01T12:00:30")});
+        app.device().post("/api/named_users/kim/attributes", more).await.expect(200);
+        let user = app.master().get("/api/named_users?id=kim").await.expect(200)["named_user"].clone();
+        assert_eq!(user["attributes"], json!({"city": "Oslo"}));
+        let (created, modified) = (json!("2024-05-01T12:00:00"), json!("2024-05-01T12:01:00"));
+        assert_eq!((&user["created"], &user["last_modified"]), (&created, &modified));
+        app.master().post("/api/named_users/uninstall", json!({"named_user_id": "kim"})).await.expect(200);
+        assert_eq!(row_counts(app.engine().store()).await["attribute"], 0);
+        // Whoever comes by that name later is somebody else.
+        app.device().post("/api/named_users/kim/attributes", json!({"attributes": set("age", 7)})).await.expect(200);
+        let user = app.master().get("/api/named_users?id=kim").await.expect(200)["named_user"].clone();
+        assert_eq!(user["attributes"], json!({"age": 7}));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn apps_do_not_see_each_others() {
     on_each_engine(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios")]).await;
