@@ -47,6 +47,12 @@ impl Engine {
         Ok(self.followed(app).await?.index.clone())
     }
 
+    /// The index after it has applied everything that is committed now.
+    pub(crate) async fn index_now(&self, app: AppId) -> Result<Arc<Index>> {
+        let head = self.0.store.read(move |tx| log::head(tx, app)).await?;
+        self.index_at(app, head).await
+    }
+
     /// The index after it has applied everything up to `offset`.
     pub(crate) async fn index_at(&self, app: AppId, offset: Offset) -> Result<Arc<Index>> {
         let followed = self.followed(app).await?;

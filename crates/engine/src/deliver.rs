@@ -6,7 +6,11 @@ mod transport;
 
 use std::time::Duration;
 
-use model::ids::Ordinal;
+use audience::plan::Plan;
+use model::ids::{AppId, Ordinal};
+use model::payload::Push;
+use model::platform::DeviceType;
+use model::term::Term;
 use roaring::RoaringBitmap;
 use store::blocks::BlockKey;
 use store::channels::{self, Recipient};
@@ -19,12 +23,12 @@ use transport::Transport;
 
 use crate::push::stored_push;
 use crate::worker::Stop;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, reach};
 
 /// Deliveries between two checkpoints: after a crash at most so many of a block are repeated.
 const WINDOW: usize = 4096;
-/// With fewer recipients than one in so many channels, single look-ups beat reading the range they are in.
-const SPARSE: u32 = 16;
+/// With fewer recipients than one in so many channels, looking them up beats reading the range they are in.
+const SPARSE: u32 = 4;
 /// With the back-off below, a recipient is given up after about an hour.
 const MOST_TRIES: u32 = 18;
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
@@ -59,14 +63,16 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
             let expired = Outcomes { expired: block.pending.clone(), ..Outcomes::default() };
             return block.checkpoint(engine, expired, Next::Settled).await;
         }
-        let recipients = read_recipients(engine, claimed, &window).await?;
+        let reachable = still_reachable(engine, app, &push, renderer.device_type(), &window).await?;
+        let recipients = read_recipients(engine, claimed, &reachable).await?;
         let mut sent = transport.send(engine, &mut renderer, &recipients, now).await?;
-        let found: RoaringBitmap = recipients.iter().map(|recipient| recipient.ordinal.0).collect();
-        // Whoever is not there any more was uninstalled since the audience was resolved.
-        sent.outcomes.gone |= &window - &found;
+        sent.outcomes.missing =
+            &window - recipients.iter().map(|recipient| recipient.ordinal.0).collect::<RoaringBitmap>();
         later |= &sent.later;
+        if sent.says_wait() {
+            later |= &block.pending - &window;
+        }
         retry_after = retry_after.max(sent.retry_after);
-        transport.count(engine, &platform, &sent.outcomes);
 
         let is_last = (&block.pending - &window).is_subset(&later);
         let next = match (is_last, later.is_empty()) {
@@ -78,11 +84,31 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
             }
             (true, false) => Next::TryAgainAt(now.plus(wait_before(block.tries + 1, retry_after))),
         };
+        transport.count(engine, &platform, &sent.outcomes);
         block.checkpoint(engine, sent.outcomes, next).await?;
         if next != Next::GoOn {
             return Ok(());
         }
     }
+}
+
+/// Those of a window who could still be chosen: much can happen between choosing and a late attempt, and whoever opted out
+/// meanwhile gets nothing.
+async fn still_reachable(
+    engine: &Engine,
+    app: AppId,
+    push: &Push,
+    device_type: &DeviceType,
+    window: &RoaringBitmap,
+) -> Result<RoaringBitmap> {
+    let Some(reach) = reach::needed(push, device_type) else { return Ok(RoaringBitmap::new()) };
+    let index = engine.index_now(app).await?;
+    let term = |term: Term| {
+        let (group, tag) = term.key();
+        index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
+    };
+    let parts = vec![Plan::Set(window.clone()), term(Term::DeviceType(device_type.clone())), term(Term::Reach(reach))];
+    Ok(index.resolve(&Plan::And(parts).normalize()))
 }
 
 /// The first of those who are neither served nor waiting for the next run.
@@ -120,6 +146,13 @@ struct Sent {
     later: RoaringBitmap,
     /// The longest wait that the platform asked for.
     retry_after: Option<Duration>,
+}
+
+impl Sent {
+    /// Whether going on now would only make things worse: the platform asked for time, or takes nothing at all.
+    fn says_wait(&self) -> bool {
+        self.retry_after.is_some() || (self.outcomes.delivered.is_empty() && !self.later.is_empty())
+    }
 }
 
 #[cfg(test)]

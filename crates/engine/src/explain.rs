@@ -79,8 +79,7 @@ impl Engine {
         {
             return Err(problems.into());
         }
-        let head = self.0.store.read(move |tx| store::log::head(tx, app)).await?;
-        let index = self.index_at(app, head).await?;
+        let index = self.index_now(app).await?;
         let now = self.clock().now();
         self.0
             .store

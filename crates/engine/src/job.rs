@@ -39,6 +39,18 @@ impl Job {
     }
 }
 
+impl Job {
+    /// What the job may have to wait for. Deliveries to one platform of one app do not take up the places of others.
+    fn lane(&self) -> String {
+        match self {
+            Job::Deliver { platform, .. } => format!("deliver/{platform}"),
+            Job::Resolve { .. } | Job::Sweep | Job::EraseApp { .. } | Job::TendList { .. } | Job::ForgetTag { .. } => {
+                self.kind().to_owned()
+            }
+        }
+    }
+}
+
 impl Engine {
     /// Adds a job to the transaction that causes it.
     pub(crate) fn enqueue(&self, tx: &mut Tx<'_>, app: AppId, due: UtcMillis, job: &Job) -> Result<()> {
@@ -47,7 +59,7 @@ impl Engine {
 
     pub(crate) fn enqueue_as(&self, tx: &mut Tx<'_>, app: AppId, id: JobId, due: UtcMillis, job: &Job) -> Result<()> {
         let payload = postcard::to_stdvec(job).map_err(Error::internal)?;
-        Ok(jobs::enqueue(tx, app, &NewJob { id, kind: job.kind(), due, payload })?)
+        Ok(jobs::enqueue(tx, app, &NewJob { id, kind: job.kind(), lane: job.lane(), due, payload })?)
     }
 
     pub(crate) async fn run_job(&self, claimed: &ClaimedJob, stop: &worker::Stop) -> Result<()> {

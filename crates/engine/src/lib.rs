@@ -47,7 +47,7 @@ pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use metrics::Metrics;
 pub use named_users::NamedUserView;
 pub use once::Once;
-pub use platforms::{PlatformChange, PlatformView, validation_code};
+pub use platforms::{PlatformChange, PlatformView};
 pub use push::{AcceptedPushes, LocalizedId, PushStatus};
 pub use sandbox::SandboxFeed;
 pub use seal::SealKey;

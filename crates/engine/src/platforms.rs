@@ -35,14 +35,6 @@ pub struct PlatformView {
     pub modified: UtcMillis,
 }
 
-/// The namespace of validation codes.
-const VALIDATION_CODES: Uuid = Uuid::from_u128(0x9d1b_6f8e_2c47_4b0a_8e55_3f0c_71aa_c0de);
-
-/// The code a platform's webhook has to confirm. It follows from the names, so that it is known before the platform is stored.
-pub fn validation_code(app: &AppKey, platform: &OpenPlatform) -> Uuid {
-    Uuid::new_v5(&VALIDATION_CODES, format!("{app}/{}", platform.as_str()).as_bytes())
-}
-
 impl Engine {
     pub async fn set_platform(
         &self,
@@ -55,7 +47,7 @@ impl Engine {
         let config = OpenPlatformConfig {
             url,
             auth: change.auth,
-            validation_code: validation_code(app, &platform),
+            validation_code: self.validation_code(app, &platform),
             enabled: change.enabled,
             gzip: change.gzip,
         };
@@ -110,6 +102,12 @@ impl Engine {
     async fn platform_document(&self, app: AppId, platform: &OpenPlatform) -> Result<Option<Document>> {
         let id = platform.as_str().to_owned();
         Ok(self.0.store.read(move |tx| documents::get(tx, app, DocumentKind::Platform, &id)).await?)
+    }
+
+    /// The code a platform's webhook has to confirm. It follows from the names, so that it is known before the platform is
+    /// stored, and from the key of the installation, so that nobody else can make a webhook seem to expect us.
+    fn validation_code(&self, app: &AppKey, platform: &OpenPlatform) -> Uuid {
+        self.0.seal_key.derive_uuid("validation code", &format!("{app}/{}", platform.as_str()))
     }
 
     async fn shake_hands(&self, config: &OpenPlatformConfig) -> Result<(), String> {

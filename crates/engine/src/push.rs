@@ -114,7 +114,7 @@ impl Engine {
                     expires: row.expires,
                     push_type: row.push_type,
                     state: row.state,
-                    platforms: pushes::tallies(tx, app, push)?,
+                    platforms: tallies(tx, app, push, row.state)?,
                 })
             })
             .await
@@ -151,6 +151,15 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The counts of a push. When all is over, a reason is of interest only where something failed.
+fn tallies(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState) -> Result<Vec<(String, Tally)>> {
+    let mut tallies = pushes::tallies(tx, app, push)?;
+    for (_, tally) in &mut tallies {
+        tally.reason.take_if(|_| state == PushState::Done && tally.failed == 0);
+    }
+    Ok(tallies)
 }
 
 /// A push as it was stored. It was checked when it was accepted, so a problem now is ours.

@@ -1,22 +1,41 @@
-//! Encryption of what must be readable again: provider credentials, and answers that contain secrets.
+//! The key of the installation. It encrypts what must be readable again (provider credentials, answers that contain secrets)
+//! and derives what only this installation can know.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac::{self, HMAC_SHA256};
 use ring::rand::{SecureRandom, SystemRandom};
+use uuid::Uuid;
 
 use crate::{Error, Result};
 
 /// The key of one installation. Kept in a file that only the service can read; all nodes need the same one.
 #[derive(Clone)]
-pub struct SealKey(LessSafeKey);
+pub struct SealKey {
+    cipher: LessSafeKey,
+    derivation: hmac::Key,
+}
 
 impl SealKey {
     pub const BYTES: usize = 32;
 
     pub fn new(bytes: &[u8; Self::BYTES]) -> Self {
         let key = UnboundKey::new(&CHACHA20_POLY1305, bytes).expect("a ChaCha20-Poly1305 key has 32 bytes");
-        Self(LessSafeKey::new(key))
+        // One secret for two algorithms: derivation gets a key of its own, so that neither says anything about the other.
+        let derivation = hmac::sign(&hmac::Key::new(HMAC_SHA256, bytes), b"aerogram derivation");
+        Self { cipher: LessSafeKey::new(key), derivation: hmac::Key::new(HMAC_SHA256, derivation.as_ref()) }
+    }
+
+    /// Always the same for the same purpose and text, and as good as random to everybody without the key.
+    pub(crate) fn derive_uuid(&self, purpose: &str, text: &str) -> Uuid {
+        let mut context = hmac::Context::with_key(&self.derivation);
+        context.update(purpose.as_bytes());
+        context.update(&[0]);
+        context.update(text.as_bytes());
+        let mut half = [0; 16];
+        half.copy_from_slice(&context.sign().as_ref()[..16]);
+        uuid::Builder::from_custom_bytes(half).into_uuid()
     }
 
     /// Encrypts a text for one purpose; it can be opened for the same purpose only.
@@ -25,7 +44,7 @@ impl SealKey {
         let mut nonce = [0; NONCE_LEN];
         SystemRandom::new().fill(&mut nonce).map_err(|_| Error::internal("no randomness available"))?;
         let mut sealed = text.as_bytes().to_vec();
-        self.0
+        self.cipher
             .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(purpose), &mut sealed)
             .map_err(|_| Error::internal("sealing failed"))?;
         Ok(BASE64.encode([&nonce[..], &sealed].concat()))
@@ -36,7 +55,7 @@ impl SealKey {
         let mut bytes = BASE64.decode(sealed).map_err(|_| unreadable())?;
         let (nonce, rest) = bytes.split_at_mut_checked(NONCE_LEN).ok_or_else(unreadable)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| unreadable())?;
-        let opened = self.0.open_in_place(nonce, Aad::from(purpose), rest).map_err(|_| unreadable())?;
+        let opened = self.cipher.open_in_place(nonce, Aad::from(purpose), rest).map_err(|_| unreadable())?;
         String::from_utf8(opened.to_vec()).map_err(|_| unreadable())
     }
 }
@@ -44,6 +63,20 @@ impl SealKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_derived_depends_on_everything() {
+        let key = SealKey::new(&[7; 32]);
+        let code = key.derive_uuid("code", "app/kiosk");
+        assert_eq!(SealKey::new(&[7; 32]).derive_uuid("code", "app/kiosk"), code);
+        assert_eq!((code.get_version_num(), code.get_variant()), (8, uuid::Variant::RFC4122));
+        let others = [
+            SealKey::new(&[8; 32]).derive_uuid("code", "app/kiosk"),
+            key.derive_uuid("code", "app/kiosk2"),
+            key.derive_uuid("other", "app/kiosk"),
+        ];
+        assert!(!others.contains(&code), "{code} {others:?}");
+    }
 
     #[test]
     fn only_the_same_key_and_purpose_open() {

@@ -1,21 +1,24 @@
 //! The one loop that runs jobs: claim, run, settle. Signals wake it; polling is the fallback. Tests step it by hand.
 
+mod places;
+
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use store::jobs::{self, ClaimedJob};
+use futures_util::FutureExt;
+use store::jobs::{self, ClaimedJob, Lane};
 use store::{Signal, Signals};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time;
 
 use crate::apps::OPERATOR;
-use crate::{Engine, Result};
+use crate::{Engine, Error, Result};
+use places::Places;
 
 /// How long a claim lasts unless it is renewed. A node that dies delays its jobs by at most this.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
 const RENEW_EVERY: Duration = Duration::from_secs(5);
-/// Jobs running at once in one process. Each has many requests in flight of its own.
-const CONCURRENT: usize = 8;
 /// How long a lost signal can delay a job.
 const POLL: Duration = Duration::from_secs(1);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
@@ -43,26 +46,33 @@ impl Worker {
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let mut signals = self.engine.0.store.signals();
         let stop = Stop(shutdown.clone());
+        let mut places = Places::default();
         let mut running = JoinSet::new();
         while !stop.is_requested() {
-            let free = CONCURRENT.saturating_sub(running.len());
-            let claimed = match self.claim(free).await {
+            let claimed = match self.claim(places.n_free(), places.full_lanes()).await {
                 Ok(claimed) => claimed,
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
                     Vec::new()
                 }
             };
+            let wait = self.wait_after(claimed.len()).await;
             for job in claimed {
+                if !places.take(&job.lane) {
+                    self.give_back(job).await;
+                    continue;
+                }
                 let (engine, stop) = (self.engine.clone(), stop.clone());
-                running.spawn(async move { engine.run_and_log(&job, &stop).await });
+                running.spawn(async move {
+                    engine.run_and_log(&job, &stop).await;
+                    job.lane
+                });
             }
-            let wait = self.until_next_due().await;
             tokio::select! {
                 _ = shutdown.changed() => {}
-                Some(_) = running.join_next() => {}
-                () = next_jobs(&mut signals), if running.len() < CONCURRENT => {}
-                () = time::sleep(wait), if running.len() < CONCURRENT => {}
+                Some(Ok(lane)) = running.join_next() => places.leave(&lane),
+                () = next_jobs(&mut signals), if places.n_free() > 0 => {}
+                () = time::sleep(wait), if places.n_free() > 0 => {}
             }
         }
         while running.join_next().await.is_some() {}
@@ -71,27 +81,37 @@ impl Worker {
     /// Runs one due job to its end. `false` when none is due.
     pub async fn step(&self) -> Result<bool> {
         let (_keep, never) = watch::channel(false);
-        let Some(job) = self.claim(1).await?.pop() else { return Ok(false) };
+        let Some(job) = self.claim(1, Vec::new()).await?.pop() else { return Ok(false) };
         self.engine.run_and_log(&job, &Stop(never)).await;
         Ok(true)
     }
 
-    async fn claim(&self, at_most: usize) -> Result<Vec<ClaimedJob>> {
+    async fn claim(&self, at_most: usize, full: Vec<Lane>) -> Result<Vec<ClaimedJob>> {
         let now = self.engine.0.clock.now();
         let at_most = u32::try_from(at_most).unwrap_or(u32::MAX);
         let due = self.engine.0.store.read(jobs::next_due).await?;
         if at_most == 0 || due.is_none_or(|due| due > now) {
             return Ok(Vec::new());
         }
-        let claim = move |tx: &mut store::Tx<'_>| jobs::claim(tx, now, now.plus(LEASE), at_most);
+        let claim = move |tx: &mut store::Tx<'_>| jobs::claim(tx, now, now.plus(LEASE), at_most, &full);
         Ok(self.engine.0.store.write(OPERATOR, claim).await?)
     }
 
-    async fn until_next_due(&self) -> Duration {
+    /// A job that came along with others of its lane and has to wait for them.
+    async fn give_back(&self, job: ClaimedJob) {
+        let now = self.engine.0.clock.now();
+        // When this fails the lease runs out, which has the same effect.
+        let _ = self.engine.0.store.write(job.app, move |tx| jobs::postpone(tx, &job, now)).await;
+    }
+
+    /// Until the next job is due. A job that is due but was not to be had is waiting for others, which will tell.
+    async fn wait_after(&self, n_claimed: usize) -> Duration {
         let now = self.engine.0.clock.now();
         match self.engine.0.store.read(jobs::next_due).await {
-            Ok(Some(due)) => Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)).min(POLL),
-            Ok(None) | Err(_) => POLL,
+            Ok(Some(due)) if due > now || n_claimed > 0 => {
+                Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)).min(POLL)
+            }
+            Ok(_) | Err(_) => POLL,
         }
     }
 }
@@ -115,8 +135,9 @@ impl Engine {
     }
 
     async fn run_and_log(&self, job: &ClaimedJob, stop: &Stop) {
+        let run = AssertUnwindSafe(self.run_job(job, stop)).catch_unwind();
         let outcome = tokio::select! {
-            outcome = Box::pin(self.run_job(job, stop)) => outcome,
+            outcome = Box::pin(run) => outcome.unwrap_or_else(|_| Err(Error::internal("the job panicked"))),
             never = self.keep_renewing(job) => match never {},
         };
         self.0.metrics.job_ran(&job.kind, outcome.is_ok());

@@ -115,6 +115,8 @@ create table job (
     app bigint not null,
     id blob not null,
     kind text not null,
+    -- Jobs of one app and lane share a limit of how many run at once.
+    lane text not null,
     due bigint not null,
     leased bigint not null,
     attempt bigint not null,

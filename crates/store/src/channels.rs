@@ -154,6 +154,9 @@ pub struct Recipient {
     pub profile: String,
 }
 
+/// Channels looked up by one statement.
+const LOOK_UPS: usize = 64;
+
 const RECIPIENT: &str = "select ordinal, id, address, language, country, profile from channel
                          where app = $1 and installed = 1 and address is not null";
 
@@ -165,10 +168,15 @@ pub fn recipients_between(tx: &mut Tx<'_>, app: AppId, first: Ordinal, last: Ord
 
 /// The reachable ones of a few channels far apart, in order.
 pub fn recipients_among(tx: &mut Tx<'_>, app: AppId, ordinals: &[Ordinal]) -> Result<Vec<Recipient>> {
-    let sql = format!("{RECIPIENT} and ordinal = $2");
+    let places: Vec<String> = (2..2 + LOOK_UPS).map(|n| format!("${n}")).collect();
+    let sql = format!("{RECIPIENT} and ordinal in ({}) order by ordinal", places.join(", "));
     let mut found = Vec::with_capacity(ordinals.len());
-    for ordinal in ordinals {
-        found.extend(tx.query_opt(&sql, &[app.into(), (*ordinal).into()], read_recipient)?);
+    for some in ordinals.chunks(LOOK_UPS) {
+        // The last statement has room for more, which repeating an ordinal fills without changing the answer.
+        let padding = std::iter::repeat_n(some[0], LOOK_UPS - some.len());
+        let mut params = vec![app.into()];
+        params.extend(some.iter().copied().chain(padding).map(Value::from));
+        found.extend(tx.query(&sql, &params, read_recipient)?);
     }
     Ok(found)
 }

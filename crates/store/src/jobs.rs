@@ -14,8 +14,17 @@ pub type JobId = Id<JobKind>;
 pub struct NewJob {
     pub id: JobId,
     pub kind: &'static str,
+    /// Jobs of one app and lane can be kept from being claimed together.
+    pub lane: String,
     pub due: UtcMillis,
     pub payload: Vec<u8>,
+}
+
+/// What jobs compete for: one platform of one app, and the like.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lane {
+    pub app: AppId,
+    pub name: String,
 }
 
 /// A job that this process holds until its lease ends.
@@ -24,6 +33,7 @@ pub struct ClaimedJob {
     pub app: AppId,
     pub id: JobId,
     pub kind: String,
+    pub lane: Lane,
     pub attempt: i64,
     pub payload: Vec<u8>,
 }
@@ -31,23 +41,43 @@ pub struct ClaimedJob {
 /// A job whose id is there already stays as it is, so that a job that must exist once can be given a fixed id.
 pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: &NewJob) -> Result<()> {
     tx.execute(
-        "insert into job (app, id, kind, due, leased, attempt, payload) values ($1, $2, $3, $4, 0, 0, $5)
+        "insert into job (app, id, kind, lane, due, leased, attempt, payload) values ($1, $2, $3, $4, $5, 0, 0, $6)
          on conflict (app, id) do nothing",
-        &[app.into(), job.id.into(), job.kind.into(), job.due.into(), job.payload.clone().into()],
+        &[
+            app.into(),
+            job.id.into(),
+            job.kind.into(),
+            job.lane.as_str().into(),
+            job.due.into(),
+            job.payload.clone().into(),
+        ],
     )?;
     tx.signal(Signal::Jobs);
     Ok(())
 }
 
-/// Claims up to `at_most` due jobs, the longest due first.
-pub fn claim(tx: &mut Tx<'_>, now: UtcMillis, lease_until: UtcMillis, at_most: u32) -> Result<Vec<ClaimedJob>> {
+/// Claims up to `at_most` due jobs, the longest due first, none of them in a lane that is `full`.
+pub fn claim(
+    tx: &mut Tx<'_>,
+    now: UtcMillis,
+    lease_until: UtcMillis,
+    at_most: u32,
+    full: &[Lane],
+) -> Result<Vec<ClaimedJob>> {
+    let mut params = vec![now.into(), at_most.into()];
+    let mut others = String::new();
+    for lane in full {
+        others += &format!(" and not (app = ${} and lane = ${})", params.len() + 1, params.len() + 2);
+        params.extend([lane.app.into(), lane.name.as_str().into()]);
+    }
     // The suffix locks the chosen rows and passes over those that another node is choosing; SQLite needs none of it. Choosing
     // is a statement of its own: inside the update, PostgreSQL would be free to choose more than once, and keeps no order.
     let sql = format!(
-        "select app, id, kind, attempt + 1, payload from job where due <= $1 order by due, app, id limit $2{}",
+        "select app, id, kind, lane, attempt + 1, payload from job
+         where due <= $1{others} order by due, app, id limit $2{}",
         tx.claim_suffix()
     );
-    let chosen = tx.query(&sql, &[now.into(), at_most.into()], read_job)?;
+    let chosen = tx.query(&sql, &params, read_job)?;
     if !chosen.is_empty() {
         tx.execute_many(
             "update job set due = $3, leased = 1, attempt = $4 where app = $1 and id = $2",
@@ -95,5 +125,13 @@ pub fn depth(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
 }
 
 fn read_job(row: &Row<'_>) -> Result<ClaimedJob> {
-    Ok(ClaimedJob { app: row.get(0)?, id: row.get(1)?, kind: row.get(2)?, attempt: row.get(3)?, payload: row.get(4)? })
+    let app = row.get(0)?;
+    Ok(ClaimedJob {
+        app,
+        id: row.get(1)?,
+        kind: row.get(2)?,
+        lane: Lane { app, name: row.get(3)? },
+        attempt: row.get(4)?,
+        payload: row.get(5)?,
+    })
 }

@@ -26,7 +26,7 @@ const HISTORY: &str = "create table if not exists schema_version (
 /// Brings the database to the newest version.
 pub(crate) fn run(connection: &mut Connection) -> Result<()> {
     loop {
-        let mut tx = connection.begin(Access::Write)?;
+        let mut tx = connection.begin(Access::Write(&[]))?;
         tx.lock_database()?;
         tx.prepare_database()?;
         tx.execute(HISTORY, &[])?;

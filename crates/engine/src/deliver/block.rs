@@ -34,8 +34,10 @@ pub(super) struct Block {
 #[derive(Clone, Default)]
 pub(super) struct Outcomes {
     pub(super) delivered: RoaringBitmap,
-    /// No longer reachable; still installed ones are uninstalled.
+    /// The platform says that the device is gone: the channel is uninstalled.
     pub(super) gone: RoaringBitmap,
+    /// No longer to be sent to for another reason: uninstalled, opted out or without an address since they were chosen.
+    pub(super) missing: RoaringBitmap,
     pub(super) failed: RoaringBitmap,
     pub(super) expired: RoaringBitmap,
     /// Why some failed or have to wait.
@@ -79,11 +81,12 @@ impl Block {
     /// Makes outcomes durable together with everything that follows from them. Fails, without changing anything, when
     /// another worker has taken the job over.
     pub(super) async fn checkpoint(&mut self, engine: &Engine, outcomes: Outcomes, next: Next) -> Result<()> {
-        for done in [&outcomes.delivered, &outcomes.gone, &outcomes.failed, &outcomes.expired] {
+        for done in [&outcomes.delivered, &outcomes.gone, &outcomes.missing, &outcomes.failed, &outcomes.expired] {
             self.pending -= done;
         }
         self.delivered |= &outcomes.delivered;
         self.gone |= &outcomes.gone;
+        self.gone |= &outcomes.missing;
         self.failed |= &outcomes.failed;
         self.failed |= &outcomes.expired;
         if matches!(next, Next::TryAgainAt(_)) {
@@ -137,7 +140,7 @@ impl Block {
         let tally = Tally {
             targeted: 0,
             delivered: outcomes.delivered.len(),
-            gone: outcomes.gone.len(),
+            gone: outcomes.gone.len() + outcomes.missing.len(),
             failed: outcomes.failed.len(),
             expired: outcomes.expired.len(),
             reason: outcomes.reason.clone(),

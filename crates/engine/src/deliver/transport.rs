@@ -1,15 +1,16 @@
 //! How the recipients of one platform are reached: its provider, the sandbox, or not at all.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use model::app::Mode;
 use model::channel::Profile;
-use model::ids::{DeliveryId, Ordinal};
+use model::ids::{DeliveryId, Ordinal, PushId};
 use model::platform::DeviceType;
 use model::time::UtcMillis;
-use providers::open::{self, OpenPlatformConfig};
+use providers::http::Client;
+use providers::open::{self, BatchOutcome, OpenPlatformConfig};
 use providers::outcome::Outcome;
 use providers::{NotSendable, RenderedPush};
 use store::apps::App;
@@ -77,12 +78,12 @@ impl Transport {
             Transport::Sandbox => keep(renderer, recipients, now, &mut sent)?,
             Transport::Open(config) => {
                 let batches = open_batches(renderer, recipients, now, &mut sent)?;
-                let answers = stream::iter(batches).map(|(ordinals, body)| async move {
-                    (ordinals, open::deliver(&engine.0.http, config, body, now).await)
-                });
-                let mut answers = answers.buffer_unordered(OPEN_REQUESTS);
-                while let Some((ordinals, outcome)) = answers.next().await {
-                    record(&mut sent, &ordinals, outcome);
+                let requests = batches.into_iter().map(|batch| batch.deliver(&engine.0.http, config, now));
+                let mut answers = stream::iter(requests.collect::<Vec<_>>()).buffer_unordered(OPEN_REQUESTS);
+                while let Some(answers) = answers.next().await {
+                    for (ordinals, outcome) in answers {
+                        record(&mut sent, &ordinals, outcome);
+                    }
                 }
             }
         }
@@ -129,40 +130,69 @@ fn keep(renderer: &mut Renderer<'_>, recipients: &[Recipient], now: UtcMillis, s
     Ok(())
 }
 
-/// The bodies of the requests to a webhook, with the recipients of each. Recipients who get the same content share
-/// requests.
-fn open_batches(
+/// Messages with the same content that fit into one request to a webhook.
+struct OpenBatch<'a> {
+    push_id: PushId,
+    content: Arc<RenderedPush>,
+    targets: Vec<Target<'a>>,
+}
+
+/// Recipients who get the same content share requests.
+fn open_batches<'a>(
     renderer: &mut Renderer<'_>,
-    recipients: &[Recipient],
+    recipients: &'a [Recipient],
     now: UtcMillis,
     sent: &mut Sent,
-) -> Result<Vec<(Vec<Ordinal>, Bytes)>> {
+) -> Result<Vec<OpenBatch<'a>>> {
     let mut by_locale: BTreeMap<Locale, Vec<&Recipient>> = BTreeMap::new();
     for recipient in recipients {
         by_locale.entry(renderer.locale(recipient)).or_default().push(recipient);
     }
     let mut batches = Vec::new();
     for (locale, group) in by_locale {
-        let rendered = renderer.rendered(&locale, now);
-        let Ok(RenderedPush::Open(push)) = rendered.as_deref() else {
-            let ordinals: Vec<Ordinal> = group.iter().map(|recipient| recipient.ordinal).collect();
-            record(sent, &ordinals, Outcome::Rejected { reason: NotSendable::NothingToSend.to_string() });
-            continue;
-        };
-        let targets: Vec<Target<'_>> = group.into_iter().map(Target::new).collect::<Result<_>>()?;
-        let filled: Vec<providers::Recipient<'_>> = targets
-            .iter()
-            .map(|target| target.filled(DeliveryId::of(renderer.push_id(), target.recipient.id)))
-            .collect();
-        let mut done = 0;
-        while done < filled.len() {
-            let batch = push.batch(&filled[done..]);
-            let members = &targets[done..done + batch.n_values];
-            batches.push((members.iter().map(|target| target.recipient.ordinal).collect(), batch.body));
-            done += batch.n_values;
+        match renderer.rendered(&locale, now) {
+            Ok(content) => {
+                for members in group.chunks(open::MOST_VALUES) {
+                    let targets = members.iter().map(|recipient| Target::new(recipient)).collect::<Result<_>>()?;
+                    batches.push(OpenBatch { push_id: renderer.push_id(), content: content.clone(), targets });
+                }
+            }
+            Err(reason) => {
+                let ordinals: Vec<Ordinal> = group.iter().map(|recipient| recipient.ordinal).collect();
+                record(sent, &ordinals, Outcome::Rejected { reason: reason.to_string() });
+            }
         }
     }
     Ok(batches)
+}
+
+impl OpenBatch<'_> {
+    /// A request that is refused is sent again in halves, so that one bad message takes no other with it.
+    async fn deliver(self, http: &Client, config: &OpenPlatformConfig, now: UtcMillis) -> Vec<(Vec<Ordinal>, Outcome)> {
+        let ordinals = |targets: &[Target<'_>]| targets.iter().map(|target| target.recipient.ordinal).collect();
+        let RenderedPush::Open(push) = &*self.content else {
+            return vec![(
+                ordinals(&self.targets),
+                Outcome::Rejected { reason: NotSendable::NothingToSend.to_string() },
+            )];
+        };
+        let mut answers = Vec::new();
+        let mut waiting = vec![self.targets.as_slice()];
+        while let Some(targets) = waiting.pop() {
+            let id = |target: &Target<'_>| DeliveryId::of(self.push_id, target.recipient.id);
+            let filled: Vec<_> = targets.iter().map(|target| target.filled(id(target))).collect();
+            let batch = push.batch(&filled);
+            let (now_sent, too_many) = targets.split_at(batch.n_values);
+            if !too_many.is_empty() {
+                waiting.push(too_many);
+            }
+            match open::deliver(http, config, batch, now).await {
+                BatchOutcome::Each(outcome) => answers.push((ordinals(now_sent), outcome)),
+                BatchOutcome::Split => waiting.extend(<[_; 2]>::from(now_sent.split_at(now_sent.len() / 2))),
+            }
+        }
+        answers
+    }
 }
 
 /// Files recipients under what became of their request.

@@ -1,11 +1,11 @@
 //! The job of a list: puts the list's term on everybody who is on it, takes it from everybody who no longer is, and deletes
 //! rows that have served their time, a slice at a time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use audience::index::Index;
-use model::ids::NamedUserId;
-use model::static_list::{ChannelColumn, Member};
+use model::ids::{AppId, NamedUserId, TermId};
+use model::static_list::Member;
 use model::term::Term;
 use model::time::UtcMillis;
 use store::channels::{self, Channel};
@@ -62,7 +62,10 @@ fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: 
     if !jobs::renew(tx, claimed, now.plus(LEASE))? {
         return Err(Error::Conflict("another worker has taken this list over".to_owned()));
     }
-    let mut tending = Tending { desk: Desk::new(app, index, now), list, term: Term::List(list.to_owned()) };
+    let term = Term::List(list.to_owned());
+    let mut desk = Desk::new(app, index, now);
+    let number = desk.number(tx, &term)?;
+    let mut tending = Tending { desk, term, number };
     match task {
         Task::Apply { content, after } => {
             let rows = lists::after(tx, app, Generation { list, number: content }, after.as_ref(), ROWS_PER_SLICE)?;
@@ -74,10 +77,12 @@ fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: 
         }
         Task::Withdraw { replaced } => {
             let generation = Generation { list, number: replaced };
-            let rows = lists::after(tx, app, generation, None, ROWS_PER_SLICE)?;
-            tending.withdraw(tx, &rows, record.content)?;
-            match rows.last() {
-                Some(last) => lists::delete_through(tx, app, generation, last)?,
+            // No upload has the number 0.
+            let rows = lists::compare(tx, app, generation, record.content.unwrap_or(0), ROWS_PER_SLICE)?;
+            let last = rows.last().map(|(last, _)| last.clone());
+            tending.withdraw(tx, rows.iter().filter(|(_, stays)| !stays).map(|(row, _)| row))?;
+            match last {
+                Some(last) => lists::delete_through(tx, app, generation, &last)?,
                 None => record.replaced.retain(|number| *number != replaced),
             }
         }
@@ -97,72 +102,49 @@ fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: 
 /// One slice of work on one list.
 struct Tending<'a> {
     desk: Desk<'a>,
-    list: &'a str,
     term: Term,
+    /// The term's.
+    number: TermId,
 }
 
 impl Tending<'_> {
-    /// Puts rows on the list. Users who do not exist are made, so that channels they get later are on the list too;
-    /// channels that do not exist, or are of another type than the row says, are passed over.
-    fn apply(&mut self, tx: &mut Tx<'_>, rows: &[lists::Member]) -> Result<()> {
-        let number = self.desk.number(tx, &self.term)?;
-        let mut new_users = Vec::new();
-        for row in rows {
-            match member(row)? {
-                Member::NamedUser(id) => match named_users::get(tx, self.desk.app, &id)? {
-                    None => new_users.push(id),
-                    Some(user) if user.terms.binary_search(&number).is_ok() => {}
-                    Some(_) => self.change_user(tx, &id, put_on)?,
-                },
-                Member::Channel(column, id) => {
-                    let found = installed(channels::by_id(tx, self.desk.app, id)?, column);
-                    if let Some(channel) = found.filter(|channel| channel.terms.binary_search(&number).is_err()) {
-                        self.change_channel(tx, channel, put_on)?;
-                    }
-                }
-                // Channels have no aliases here.
-                Member::Alias(_) => {}
-            }
+    /// Puts rows on the list. Users who do not exist are made, so that channels they get later are on the list too.
+    fn apply<'r>(&mut self, tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<()> {
+        let Meant { users, channels } = meant(tx, self.desk.app, rows)?;
+        let number = self.number;
+        let known = named_users::among(tx, self.desk.app, &users)?;
+        let known_ids: HashSet<&NamedUserId> = known.iter().map(|user| &user.id).collect();
+        let new: Vec<NamedUserId> = users.into_iter().filter(|id| !known_ids.contains(id)).collect();
+        named_users::insert_many(tx, self.desk.app, &new, &[number], self.desk.journal.now())?;
+        for user in known.iter().filter(|user| !user.terms.contains(&number)) {
+            self.change_user(tx, &user.id, put_on)?;
         }
-        Ok(named_users::insert_many(tx, self.desk.app, &new_users, &[number], self.desk.journal.now())?)
-    }
-
-    /// Takes rows off the list that are not in its content.
-    fn withdraw(&mut self, tx: &mut Tx<'_>, rows: &[lists::Member], content: Option<i64>) -> Result<()> {
-        let app = self.desk.app;
-        let number = self.desk.number(tx, &self.term)?;
-        for row in rows {
-            if let Some(content) = content
-                && lists::contains(tx, app, Generation { list: self.list, number: content }, row)?
-            {
-                continue;
-            }
-            match member(row)? {
-                Member::NamedUser(id) => {
-                    let user = named_users::get(tx, app, &id)?;
-                    if user.is_some_and(|user| user.terms.binary_search(&number).is_ok()) {
-                        self.change_user(tx, &id, take_off)?;
-                    }
-                }
-                // A channel of another type was not put on the list by this row, and may be on it by another.
-                Member::Channel(column, id) => {
-                    let found = installed(channels::by_id(tx, app, id)?, column);
-                    if let Some(channel) = found.filter(|channel| channel.terms.binary_search(&number).is_ok()) {
-                        self.change_channel(tx, channel, take_off)?;
-                    }
-                }
-                Member::Alias(_) => {}
-            }
+        for channel in channels.into_iter().filter(|channel| !channel.terms.contains(&number)) {
+            self.change_channel(tx, channel, put_on)?;
         }
         Ok(())
     }
 
-    fn change_user(&mut self, tx: &mut Tx<'_>, id: &NamedUserId, change: fn(&mut BTreeSet<Term>, &Term)) -> Result<()> {
+    /// Takes rows off the list.
+    fn withdraw<'r>(&mut self, tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<()> {
+        let Meant { users, channels } = meant(tx, self.desk.app, rows)?;
+        let number = self.number;
+        let known = named_users::among(tx, self.desk.app, &users)?;
+        for user in known.iter().filter(|user| user.terms.contains(&number)) {
+            self.change_user(tx, &user.id, take_off)?;
+        }
+        for channel in channels.into_iter().filter(|channel| channel.terms.contains(&number)) {
+            self.change_channel(tx, channel, take_off)?;
+        }
+        Ok(())
+    }
+
+    fn change_user(&mut self, tx: &mut Tx<'_>, id: &NamedUserId, change: Change) -> Result<()> {
         let term = self.term.clone();
         self.desk.change_user(tx, id, |holdings| change(&mut holdings.memberships, &term))
     }
 
-    fn change_channel(&mut self, tx: &mut Tx<'_>, row: Channel, change: fn(&mut BTreeSet<Term>, &Term)) -> Result<()> {
+    fn change_channel(&mut self, tx: &mut Tx<'_>, row: Channel, change: Change) -> Result<()> {
         let opened = self.desk.open(tx, row)?;
         let mut after = opened.state.clone();
         change(&mut after.own.memberships, &self.term);
@@ -170,6 +152,8 @@ impl Tending<'_> {
         Ok(())
     }
 }
+
+type Change = fn(&mut BTreeSet<Term>, &Term);
 
 fn put_on(memberships: &mut BTreeSet<Term>, list: &Term) {
     memberships.insert(list.clone());
@@ -179,7 +163,27 @@ fn take_off(memberships: &mut BTreeSet<Term>, list: &Term) {
     memberships.remove(list);
 }
 
-/// The channel a row means: one that is there and has the type that the row says.
-fn installed(channel: Option<Channel>, column: ChannelColumn) -> Option<Channel> {
-    channel.filter(|channel| channel.installed && column.claimed().matches(&channel.device_type))
+/// Whom rows mean.
+#[derive(Default)]
+struct Meant {
+    /// Whether they exist or not.
+    users: Vec<NamedUserId>,
+    /// Installed ones. A channel of another type than its row says is not meant: another row may mean it.
+    channels: Vec<Channel>,
+}
+
+fn meant<'r>(tx: &mut Tx<'_>, app: AppId, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<Meant> {
+    let mut meant = Meant::default();
+    for row in rows {
+        match member(row)? {
+            Member::NamedUser(id) => meant.users.push(id),
+            Member::Channel(column, id) => {
+                let found = channels::by_id(tx, app, id)?.filter(|channel| channel.installed);
+                meant.channels.extend(found.filter(|channel| column.claimed().matches(&channel.device_type)));
+            }
+            // Channels have no aliases here.
+            Member::Alias(_) => {}
+        }
+    }
+    Ok(meant)
 }

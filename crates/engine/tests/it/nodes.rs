@@ -1,14 +1,21 @@
 //! Several processes on one PostgreSQL database.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use engine::{Engine, NewApp, SealKey, Settings, Worker};
 use model::app::Mode;
-use model::channel::Registration;
+use model::channel::{ChannelRef, Registration, TagOperation, TagSets};
 use model::json;
 use model::payload::parse_pushes;
+use model::tag::{Tag, TagGroup};
 use model::time::Clock;
+use store::apps::App;
+use store::pushes::PushState;
 use store::sandbox::Filter;
 use testkit::app::START;
 use testkit::store::{self as stores, Home};
+use tokio::task::JoinSet;
 
 async fn node(home: &Home) -> Engine {
     let settings = Settings {
@@ -19,6 +26,17 @@ async fn node(home: &Home) -> Engine {
     Engine::start(home.open().await, Clock::stepped(START), settings).await.unwrap()
 }
 
+async fn create_app(engine: &Engine) -> Arc<App> {
+    let name = "Two nodes".to_owned();
+    let new = NewApp { name, mode: Mode::Development, key: None, app_secret: None, master_secret: None };
+    let created = engine.create_app(new, None).await.unwrap();
+    engine.app(created.key.as_str()).await.unwrap()
+}
+
+fn tags(tag: &str) -> TagSets {
+    TagSets::from([(TagGroup::device(), BTreeSet::from([Tag::new(tag).unwrap()]))])
+}
+
 #[tokio::test]
 async fn a_push_sees_what_was_registered_on_another_node() {
     if !stores::engines().contains(&stores::Engine::Postgres) {
@@ -26,15 +44,7 @@ async fn a_push_sees_what_was_registered_on_another_node() {
     }
     let home = Home::new(stores::Engine::Postgres);
     let (first, second) = (node(&home).await, node(&home).await);
-    let new = NewApp {
-        name: "Two nodes".to_owned(),
-        mode: Mode::Development,
-        key: None,
-        app_secret: None,
-        master_secret: None,
-    };
-    let created = first.create_app(new, None).await.unwrap();
-    let app = second.app(created.key.as_str()).await.unwrap();
+    let app = create_app(&first).await;
     for i in 0..10 {
         let body = format!(
             r#"{{"channel": {{"device_type": "ios", "opt_in": true, "push_address": "A{i}", "tags": ["t{i}"]}}}}"#
@@ -49,5 +59,86 @@ async fn a_push_sees_what_was_registered_on_another_node() {
         while Worker::new(there.clone()).step().await.unwrap() {}
         let filter = Filter { push: Some(accepted.push_ids[0]), channel: None };
         assert_eq!(here.sandbox(app.id, filter, 10).await.unwrap().len(), 1, "t{i}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_made_on_two_nodes_at_once_are_all_kept() {
+    if !stores::engines().contains(&stores::Engine::Postgres) {
+        return;
+    }
+    let home = Home::new(stores::Engine::Postgres);
+    let nodes = [node(&home).await, node(&home).await];
+    let app = create_app(&nodes[0]).await;
+    let body = |i: u32| format!(r#"{{"channel": {{"device_type": "ios", "opt_in": true, "push_address": "A{i}"}}}}"#);
+    let mut ids = Vec::new();
+    for i in 0..20 {
+        let registration = json::parse(body(i).as_bytes(), Registration::parse).unwrap();
+        ids.push(nodes[0].register_channel(app.id, registration, None).await.unwrap().id);
+    }
+    // Every channel gets one tag from each node at the same time, and registers again meanwhile.
+    let mut changes = JoinSet::new();
+    for (i, id) in (0..).zip(&ids) {
+        for (n, node) in nodes.iter().enumerate() {
+            let (node, app, id) = (node.clone(), app.clone(), *id);
+            let operation = TagOperation::Edit { add: tags(&format!("node-{n}")), remove: TagSets::new() };
+            changes.spawn(async move {
+                let channel = ChannelRef { id, claimed: None };
+                node.tag_channels(app.id, vec![channel], operation).await.unwrap();
+            });
+        }
+        let (node, app, body) = (nodes[i as usize % 2].clone(), app.clone(), body(i));
+        let registration = json::parse(body.as_bytes(), Registration::parse).unwrap();
+        changes.spawn(async move {
+            node.register_channel(app.id, registration, None).await.unwrap();
+        });
+    }
+    changes.join_all().await;
+    for id in ids {
+        let view = nodes[1].channel(app.id, id).await.unwrap();
+        let device: Vec<&str> = view.tags[&TagGroup::device()].iter().map(Tag::as_str).collect();
+        assert_eq!(device, ["node-0", "node-1"], "{id}");
+    }
+    for n in 0..2 {
+        let push = format!(
+            r#"{{"audience": {{"tag": "node-{n}"}}, "device_types": "all", "notification": {{"alert": "x"}}}}"#
+        );
+        let pushes = parse_pushes(push.as_bytes()).unwrap();
+        let accepted = nodes[n].accept_pushes(&app, pushes, None).await.unwrap();
+        while Worker::new(nodes[1 - n].clone()).step().await.unwrap() {}
+        let status = nodes[n].push_status(app.id, accepted.push_ids[0]).await.unwrap();
+        assert_eq!(status.platforms[0].1.delivered, 20, "the index agrees with the channels");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pushes_worked_off_by_two_nodes_all_end() {
+    if !stores::engines().contains(&stores::Engine::Postgres) {
+        return;
+    }
+    let home = Home::new(stores::Engine::Postgres);
+    let nodes = [node(&home).await, node(&home).await];
+    let app = create_app(&nodes[0]).await;
+    for device_type in ["ios", "android", "amazon", "wns"] {
+        let body = format!(r#"{{"channel": {{"device_type": "{device_type}", "opt_in": true, "push_address": "A"}}}}"#);
+        let registration = json::parse(body.as_bytes(), Registration::parse).unwrap();
+        nodes[0].register_channel(app.id, registration, None).await.unwrap();
+    }
+    let push = br#"{"audience": "all", "device_types": "all", "notification": {"alert": "x"}}"#;
+    let mut ids = Vec::new();
+    for i in 0..30 {
+        let pushes = parse_pushes(push).unwrap();
+        ids.extend(nodes[i % 2].accept_pushes(&app, pushes, None).await.unwrap().push_ids);
+    }
+    let mut workers = JoinSet::new();
+    for node in nodes.iter().chain(&nodes) {
+        let worker = Worker::new(node.clone());
+        workers.spawn(async move { while worker.step().await.unwrap() {} });
+    }
+    workers.join_all().await;
+    for id in ids {
+        let status = nodes[0].push_status(app.id, id).await.unwrap();
+        assert_eq!(status.state, PushState::Done);
+        assert_eq!(status.platforms.iter().map(|(_, tally)| tally.delivered).sum::<u64>(), 4);
     }
 }

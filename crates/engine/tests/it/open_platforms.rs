@@ -100,6 +100,47 @@ async fn what_fails_for_now_is_tried_again_with_the_same_id() {
 }
 
 #[tokio::test]
+async fn one_refused_message_takes_no_other_with_it() {
+    on_each_engine(async |app| {
+        let receiver = OpenReceiver::start().await;
+        configure(&app, &receiver, json!({"type": "none"})).await;
+        for i in 0..10 {
+            register_open(&app, "kiosk", &format!("floor-{i}"), json!({})).await;
+        }
+        receiver.refuse("floor-6", 422);
+        let id = push(&app, hello()).await;
+        app.step_all().await;
+        let counts = status(&app, &id).await;
+        assert_eq!(counts["state"], "done");
+        let kiosk = &counts["platforms"]["open::kiosk"];
+        assert_eq!((&kiosk["delivered"], &kiosk["failed"]), (&json!(9), &json!(1)));
+        assert!(kiosk["reason"].as_str().unwrap().contains("422"), "{kiosk}");
+        // Ten at once, then by halves: five and five, two and three, and so on down to the one.
+        assert!(receiver.received().len() <= 9, "{} requests", receiver.received().len());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_webhook_that_is_being_deployed_loses_nothing() {
+    on_each_engine(async |app| {
+        let receiver = OpenReceiver::start().await;
+        configure(&app, &receiver, json!({"type": "none"})).await;
+        register_open(&app, "kiosk", "lobby", json!({})).await;
+        let statuses = [301, 404, 405, 409, 410];
+        receiver.answer_with(statuses);
+        let id = push(&app, hello()).await;
+        for _ in 0..=statuses.len() {
+            app.step_all().await;
+            app.advance(Duration::from_secs(300));
+        }
+        assert_eq!(receiver.received().len(), statuses.len() + 1);
+        assert_eq!(status(&app, &id).await["platforms"]["open::kiosk"]["delivered"], 1);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_keeps_failing_ends() {
     on_each_engine(async |app| {
         let receiver = OpenReceiver::start().await;
@@ -131,6 +172,59 @@ async fn an_unknown_platform_is_a_typing_mistake() {
         assert_eq!(refused["details"]["path"], "device_types");
         register_open(&app, "kiosk", "lobby", json!({})).await;
         app.master().post("/api/push", hello()).await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_changes_between_two_tries_is_respected() {
+    on_each_engine(async |app| {
+        let receiver = OpenReceiver::start().await;
+        configure(&app, &receiver, json!({"type": "none"})).await;
+        let robbed = register_open(&app, "kiosk", "lobby", json!({"tags": ["kept"]})).await;
+        let leaver = register_open(&app, "kiosk", "cellar", json!({})).await;
+        receiver.answer_with([503]);
+        let id = push(&app, hello()).await;
+        app.step_all().await;
+        // One loses its address to another channel, the other opts out.
+        let renamed = json!({"channel_id": register_open(&app, "kiosk", "attic", json!({})).await});
+        register_open(&app, "kiosk", "lobby", renamed).await;
+        register_open(&app, "kiosk", "cellar", json!({"opt_in": false})).await;
+        app.advance(Duration::from_secs(2));
+        app.step_all().await;
+        assert_eq!(receiver.received().len(), 1, "nobody is left to send to");
+        let counts = status(&app, &id).await;
+        assert_eq!((&counts["state"], &counts["platforms"]["open::kiosk"]["gone"]), (&json!("done"), &json!(2)));
+        for (channel, tags) in [(robbed, json!(["kept"])), (leaver, json!([]))] {
+            let channel = app.master().get(&format!("/api/channels/{channel}")).await.expect(200)["channel"].clone();
+            assert_eq!((&channel["installed"], &channel["tags"]), (&json!(true), &tags));
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_platform_that_hangs_holds_up_nobody_else() {
+    on_each_engine(async |app| {
+        let receiver = OpenReceiver::start().await;
+        configure(&app, &receiver, json!({"type": "none"})).await;
+        register_open(&app, "kiosk", "lobby", json!({})).await;
+        crate::devices::register(&app, "android", "A1", json!({})).await;
+        receiver.hold();
+        for _ in 0..30 {
+            push(&app, hello()).await;
+        }
+        let other = json!({"audience": "all", "device_types": ["android"], "notification": {"alert": "Hello"}});
+        let other = push(&app, other).await;
+        let (stop, stops) = tokio::sync::watch::channel(false);
+        let worker = tokio::spawn(engine::Worker::new(app.engine().clone()).run(stops));
+        let path = format!("/api/sandbox?push_id={other}&wait=30");
+        let delivered = app.master().get(&path).await.expect(200)["deliveries"].clone();
+        assert_eq!(delivered.as_array().unwrap().len(), 1);
+        assert!(receiver.received().len() <= 2, "a lane has two places");
+        receiver.release();
+        stop.send_replace(true);
+        worker.await.unwrap();
     })
     .await;
 }

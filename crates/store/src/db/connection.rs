@@ -1,5 +1,7 @@
 //! A connection of either engine, as the threads that own one see it.
 
+use model::ids::AppId;
+
 use super::{Tx, postgres, sqlite};
 use crate::error::Result;
 
@@ -9,14 +11,15 @@ pub(crate) enum Connection {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum Access<'a> {
     /// One consistent state of the database; changes are refused.
     Snapshot,
-    Write,
+    /// Changes to these apps, which nobody else changes meanwhile.
+    Write(&'a [AppId]),
 }
 
 impl Connection {
-    pub(crate) fn begin(&mut self, access: Access) -> Result<Tx<'_>> {
+    pub(crate) fn begin(&mut self, access: Access<'_>) -> Result<Tx<'_>> {
         match self {
             Connection::Sqlite(session) => session.begin(access)?,
             Connection::Postgres(session) => session.begin(access)?,

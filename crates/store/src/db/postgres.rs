@@ -16,6 +16,8 @@ pub(crate) use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, NoTls, Statement};
 
+use model::ids::AppId;
+
 use super::{Access, Row, Tx, Value};
 use crate::error::{Cause, Error, Result};
 
@@ -75,12 +77,22 @@ pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Keeps other transactions that change these apps waiting until this one ends. What a command reads before it writes is
+/// therefore still true when it writes, on however many nodes: as on SQLite, where there is one writer.
+fn hold(apps: &[AppId]) -> String {
+    let ids: Vec<String> = apps.iter().map(|app| app.0.to_string()).collect();
+    if ids.is_empty() {
+        return String::new();
+    }
+    format!("; select id from app where id in ({}) order by id for update", ids.join(", "))
+}
+
 pub(crate) struct Session {
     config: Arc<Config>,
     runtime: Runtime,
     link: Option<Link>,
     /// A `begin` that travels with the first statement, which saves waiting for its answer.
-    opening: Option<&'static str>,
+    opening: Option<String>,
     outage: Option<Outage>,
 }
 
@@ -153,7 +165,7 @@ impl Session {
         })
     }
 
-    pub(super) fn begin(&mut self, access: Access) -> Result<()> {
+    pub(super) fn begin(&mut self, access: Access<'_>) -> Result<()> {
         // Lets the event loop see whether the server has hung up since the last transaction.
         self.runtime.block_on(async {
             tokio::task::yield_now().await;
@@ -164,8 +176,8 @@ impl Session {
             self.connect()?;
         }
         self.opening = Some(match access {
-            Access::Snapshot => "begin isolation level repeatable read, read only",
-            Access::Write => "begin isolation level read committed",
+            Access::Snapshot => "begin isolation level repeatable read, read only".to_owned(),
+            Access::Write(apps) => format!("begin isolation level read committed{}", hold(apps)),
         });
         Ok(())
     }
@@ -232,7 +244,7 @@ impl Session {
         runtime.block_on(link.client.batch_execute(sql)).map_err(failure::classify)
     }
 
-    fn parts(&mut self) -> Result<(&Runtime, &mut Link, Option<&'static str>)> {
+    fn parts(&mut self) -> Result<(&Runtime, &mut Link, Option<String>)> {
         let link = self.link.as_mut().ok_or_else(|| Error::unavailable("the connection to PostgreSQL was lost"))?;
         Ok((&self.runtime, link, self.opening.take()))
     }
@@ -251,9 +263,9 @@ impl Link {
         Ok(statement)
     }
 
-    async fn open(&self, opening: Option<&'static str>) -> std::result::Result<(), tokio_postgres::Error> {
+    async fn open(&self, opening: Option<String>) -> std::result::Result<(), tokio_postgres::Error> {
         match opening {
-            Some(begin) => self.client.batch_execute(begin).await,
+            Some(begin) => self.client.batch_execute(&begin).await,
             None => Ok(()),
         }
     }

@@ -133,10 +133,10 @@ impl Session {
         Ok(changed)
     }
 
-    pub(super) fn begin(&mut self, access: Access) -> Result<()> {
+    pub(super) fn begin(&mut self, access: Access<'_>) -> Result<()> {
         match access {
             Access::Snapshot => self.execute("begin deferred", &[])?,
-            Access::Write => self.execute("begin immediate", &[])?,
+            Access::Write(_) => self.execute("begin immediate", &[])?,
         };
         Ok(())
     }

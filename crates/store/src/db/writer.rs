@@ -42,7 +42,7 @@ impl Writer {
     pub(crate) fn run(mut self) {
         let mut batch = Vec::new();
         while self.connection.wait(self.queue.recv_many(&mut batch, BATCH)) > 0 {
-            // One order for all: two nodes that lock the same apps lock them in the same sequence.
+            // One order for all: two nodes that hold the same apps take hold of them in the same sequence.
             batch.sort_by_key(|command| command.app());
             self.settle(std::mem::take(&mut batch));
             self.connection.tidy();
@@ -74,9 +74,12 @@ impl Writer {
     /// Runs the commands in one transaction. It is repeated if the database gave it up (a deadlock with another node, a lost
     /// connection), but not if that happened during the commit: then it may have been done.
     fn attempt(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
+        // In ascending order, as all batches of all nodes.
+        let mut apps: Vec<AppId> = commands.iter().map(|command| command.app()).collect();
+        apps.dedup();
         let mut last = None;
         for _ in 0..ATTEMPTS {
-            let mut tx = match self.connection.begin(Access::Write) {
+            let mut tx = match self.connection.begin(Access::Write(&apps)) {
                 Ok(tx) => tx,
                 Err(error) => return Ended::Unavailable(error),
             };

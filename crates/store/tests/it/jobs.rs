@@ -21,7 +21,7 @@ async fn enqueue(store: &Store, app: AppId, n: u32, due: i64) {
 
 async fn claim(store: &Store, now: i64, lease_until: i64, at_most: u32) -> Vec<ClaimedJob> {
     let (now, lease_until) = (UtcMillis(now), UtcMillis(lease_until));
-    store.write(OPERATOR, move |tx| jobs::claim(tx, now, lease_until, at_most)).await.unwrap()
+    store.write(OPERATOR, move |tx| jobs::claim(tx, now, lease_until, at_most, &[])).await.unwrap()
 }
 
 async fn claim_one(store: &Store, now: i64, lease_until: i64) -> ClaimedJob {
@@ -77,8 +77,14 @@ async fn the_longest_due_come_first() {
         let first = claim(store, 50, 1000, 3).await;
         // Of jobs due at the same time, those of the older app come first.
         assert_eq!(numbers(&first), [3, 6, 1]);
-        let expected =
-            ClaimedJob { app: AppId(0), id: id(3), kind: "sample".to_owned(), attempt: 1, payload: vec![0, 0, 0, 3] };
+        let expected = ClaimedJob {
+            app: AppId(0),
+            id: id(3),
+            kind: "sample".to_owned(),
+            lane: sample::lane(AppId(0)),
+            attempt: 1,
+            payload: vec![0, 0, 0, 3],
+        };
         assert_eq!(first[0], expected);
         assert_eq!(numbers(&claim(store, 50, 1000, 10).await), [4, 2, 0]);
         assert_eq!(numbers(&claim(store, 50, 1000, 10).await), [0; 0]);
@@ -206,7 +212,7 @@ async fn claim_in_a_crowd(stores: &[Store]) {
         claimers.spawn(async move {
             let mut all = Vec::new();
             loop {
-                let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, UtcMillis(10), UtcMillis(1000), 7);
+                let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, UtcMillis(10), UtcMillis(1000), 7, &[]);
                 let claimed = store.write(AppId(writer), claim).await.unwrap();
                 assert!(claimed.len() <= 7, "{} jobs at once", claimed.len());
                 if claimed.is_empty() {
@@ -220,4 +226,27 @@ async fn claim_in_a_crowd(stores: &[Store]) {
     assert_eq!(claimed.len(), 300);
     assert!(claimed.iter().all(|job| job.attempt == 1));
     assert_eq!(claimed.iter().map(|job| (job.app, job.id)).collect::<BTreeSet<_>>().len(), 300);
+}
+
+#[tokio::test]
+async fn full_lanes_are_passed_over() {
+    on_both(async |store| {
+        let enqueue = |lane: &'static str, n: u32| {
+            store.write(OPERATOR, move |tx| {
+                jobs::enqueue(tx, AppId(1), &NewJob { lane: lane.to_owned(), ..sample::job(n, 1) })
+            })
+        };
+        for (lane, n) in [("slow", 1), ("slow", 2), ("quick", 3)] {
+            enqueue(lane, n).await.unwrap();
+        }
+        let slow = |app| Lane { app: AppId(app), name: "slow".to_owned() };
+        let claim = move |full: Vec<Lane>| {
+            store.write(OPERATOR, move |tx| jobs::claim(tx, UtcMillis(5), UtcMillis(100), 9, &full))
+        };
+        let claimed = claim(vec![slow(1), slow(2)]).await.unwrap();
+        assert_eq!(claimed.iter().map(|job| job.lane.name.as_str()).collect::<Vec<_>>(), ["quick"]);
+        let claimed = claim(vec![slow(2)]).await.unwrap();
+        assert_eq!(claimed.len(), 2, "the lane of another app is another lane");
+    })
+    .await;
 }

@@ -10,7 +10,7 @@ use model::time::UtcMillis;
 use store::apps::{self, NewApp, SecretHashes};
 use store::blocks::{BlockKey, Progress};
 use store::channels::{Channel, Key};
-use store::jobs::NewJob;
+use store::jobs::{Lane, NewJob};
 use store::log::NewRecord;
 use store::pushes::{PushRow, PushState};
 use store::sandbox::SandboxDelivery;
@@ -70,7 +70,13 @@ pub(crate) fn record(body: impl Into<Vec<u8>>) -> NewRecord {
 }
 
 pub(crate) fn job(n: u32, due: i64) -> NewJob {
-    NewJob { id: id(n), kind: "sample", due: UtcMillis(due), payload: n.to_be_bytes().to_vec() }
+    NewJob {
+        id: id(n),
+        kind: "sample",
+        lane: "sample".to_owned(),
+        due: UtcMillis(due),
+        payload: n.to_be_bytes().to_vec(),
+    }
 }
 
 pub(crate) fn push(n: u32) -> PushRow {
@@ -119,4 +125,8 @@ pub(crate) fn conflict<T: std::fmt::Debug>(done: store::Result<T>) -> String {
         Err(Error::Conflict(name)) => name,
         other => panic!("a conflict was expected: {other:?}"),
     }
+}
+
+pub(crate) fn lane(app: AppId) -> Lane {
+    Lane { app, name: "sample".to_owned() }
 }

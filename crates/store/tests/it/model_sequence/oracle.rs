@@ -76,7 +76,14 @@ impl Model {
         let claim = due.into_iter().map(|(_, app, id)| {
             let job = self.jobs.get_mut(&(app, id)).unwrap();
             *job = StoredJob { due: lease_until, leased: true, attempt: job.attempt + 1, ..job.clone() };
-            ClaimedJob { app, id, kind: "sample".to_owned(), attempt: job.attempt, payload: job.payload.clone() }
+            ClaimedJob {
+                app,
+                id,
+                kind: "sample".to_owned(),
+                lane: sample::lane(app),
+                attempt: job.attempt,
+                payload: job.payload.clone(),
+            }
         });
         claim.collect()
     }
