@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::segment::Segment;
 
 /// What it takes to look one channel up in one set, relative to merging one member of a sorted list.
-const LOOKUP: f64 = 32.0;
+const LOOKUP: f64 = 64.0;
 /// What the 2^16 ordinals of a container take at least, and when they are a bitmap rather than a sorted list.
 const CONTAINER: f64 = 64.0;
 const BITMAP_CONTAINER: f64 = 512.0;
