@@ -11,3 +11,4 @@ pub use body::{Batch, MOST_BATCH_BYTES, MOST_VALUES, OpenPush};
 pub use config::{OpenAuth, OpenPlatformConfig};
 pub use delivery::deliver;
 pub use handshake::{HandshakeError, validate};
+pub use outcome::BatchOutcome;

@@ -42,6 +42,7 @@ pub struct OpenReceiver {
 struct Shared {
     code: Mutex<Option<Uuid>>,
     statuses: Mutex<VecDeque<u16>>,
+    refused: Mutex<Option<(String, u16)>>,
     received: watch::Sender<Vec<Received>>,
     held: watch::Sender<bool>,
 }
@@ -53,6 +54,7 @@ impl OpenReceiver {
         let shared = Arc::new(Shared {
             code: Mutex::default(),
             statuses: Mutex::default(),
+            refused: Mutex::default(),
             received: watch::Sender::new(Vec::new()),
             held: watch::Sender::new(false),
         });
@@ -73,6 +75,11 @@ impl OpenReceiver {
     /// The statuses of the next answers; after them every answer is 200 again.
     pub fn answer_with(&self, statuses: impl IntoIterator<Item = u16>) {
         lock(&self.shared.statuses).extend(statuses);
+    }
+
+    /// Answers every request that has a message for the address with the status.
+    pub fn refuse(&self, address: &str, status: u16) {
+        *lock(&self.shared.refused) = Some((address.to_owned(), status));
     }
 
     /// Takes requests but answers none until [`OpenReceiver::release`].
@@ -147,11 +154,17 @@ impl Shared {
 
     async fn take(&self, headers: HeaderMap, body: &[u8]) -> Response<Full<Bytes>> {
         // A compressed body is kept as null: receivers that want one look at its headers only.
-        let body = serde_json::from_slice(body).unwrap_or_default();
-        self.received.send_modify(|received| received.push(Received { headers, body }));
+        let received = Received { headers, body: serde_json::from_slice(body).unwrap_or_default() };
+        let refusal = self.refusal_of(&received);
+        self.received.send_modify(|all| all.push(received));
         let released = self.held.subscribe().wait_for(|held| !held).await.is_ok();
-        let status = lock(&self.statuses).pop_front().filter(|_| released).unwrap_or(200);
+        let status = refusal.or_else(|| lock(&self.statuses).pop_front().filter(|_| released)).unwrap_or(200);
         reply(StatusCode::from_u16(status).expect("a test answers with real statuses"), "{}".to_owned())
+    }
+
+    fn refusal_of(&self, received: &Received) -> Option<u16> {
+        let (address, status) = lock(&self.refused).clone()?;
+        received.values().iter().any(|message| message["target"]["address"] == address).then_some(status)
     }
 }
 

@@ -9,16 +9,17 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Method, Request};
 use model::time::UtcMillis;
 
-use super::outcome::outcome;
+use super::outcome::{BatchOutcome, outcome};
 use super::signature::authenticate;
-use super::{OpenPlatformConfig, body};
+use super::{Batch, OpenPlatformConfig, body};
 use crate::http::Client;
 use crate::outcome::Outcome;
 
 const DATA_ATTRIBUTE: HeaderName = HeaderName::from_static("data-attribute");
 
-/// `POST {root}/push`. The outcome holds for every message in the body, which is a [`super::Batch`]'s.
-pub async fn deliver(client: &Client, config: &OpenPlatformConfig, body: Bytes, now: UtcMillis) -> Outcome {
+/// `POST {root}/push`.
+pub async fn deliver(client: &Client, config: &OpenPlatformConfig, batch: Batch, now: UtcMillis) -> BatchOutcome {
+    let Batch { body, n_values } = batch;
     let mut request = Request::new(Bytes::new());
     *request.method_mut() = Method::POST;
     *request.uri_mut() = config.url.join("push");
@@ -33,8 +34,8 @@ pub async fn deliver(client: &Client, config: &OpenPlatformConfig, body: Bytes, 
         *request.body_mut() = body;
     }
     match client.send(request).await {
-        Ok(answer) => outcome(&answer, now),
-        Err(error) => Outcome::of_error(&error),
+        Ok(answer) => outcome(&answer, n_values, now),
+        Err(error) => BatchOutcome::Each(Outcome::of_error(&error)),
     }
 }
 

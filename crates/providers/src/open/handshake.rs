@@ -1,7 +1,8 @@
 //! The handshake with a webhook: before anything is sent to it, it must show that it expects us.
 
 use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Request, StatusCode};
 use model::time::UtcMillis;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -17,6 +18,8 @@ pub enum HandshakeError {
     NoAnswer { url: String, source: SendError },
     #[error("The webhook at {url} answered {status} to the validation request; 200 is needed.")]
     Status { url: String, status: StatusCode },
+    #[error("The webhook at {url} answered the validation request without the content type application/json.")]
+    ContentType { url: String },
     #[error("The webhook at {url} did not answer with JSON of the form {{\"confirmation_code\": \"<uuid>\"}}.")]
     NotConfirmation { url: String },
     #[error("The webhook at {url} answered with another confirmation code than the platform's validation code.")]
@@ -28,7 +31,7 @@ struct Confirmation {
     confirmation_code: Uuid,
 }
 
-/// `GET {root}/validate` must answer 200 with the platform's validation code.
+/// `GET {root}/validate` must answer 200 with the platform's validation code as JSON.
 pub async fn validate(client: &Client, config: &OpenPlatformConfig, now: UtcMillis) -> Result<(), HandshakeError> {
     let url = config.url.join("validate");
     let mut request = Request::new(Bytes::new());
@@ -43,9 +46,19 @@ pub async fn validate(client: &Client, config: &OpenPlatformConfig, now: UtcMill
     if answer.status() != StatusCode::OK {
         return Err(HandshakeError::Status { url, status: answer.status() });
     }
+    if !is_json(answer.headers()) {
+        return Err(HandshakeError::ContentType { url });
+    }
     match serde_json::from_slice::<Confirmation>(answer.body()) {
         Err(_) => Err(HandshakeError::NotConfirmation { url }),
         Ok(answer) if answer.confirmation_code != config.validation_code => Err(HandshakeError::WrongCode { url }),
         Ok(_) => Ok(()),
     }
+}
+
+/// Whether the content type is JSON, with whatever parameters.
+fn is_json(headers: &HeaderMap) -> bool {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = value.split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
 }

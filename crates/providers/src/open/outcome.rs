@@ -8,43 +8,55 @@ use model::time::UtcMillis;
 
 use crate::outcome::{Outcome, retry_after};
 
+/// What became of the messages in one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BatchOutcome {
+    /// The same for each of them.
+    Each(Outcome),
+    /// The webhook refused the request without saying which message it objects to: send smaller batches.
+    Split,
+}
+
 enum Verdict {
     Delivered,
-    Retry,
-    Rejected(&'static str),
     Unauthorized,
+    /// Something in the request will never be taken.
+    Refused,
+    Retry(&'static str),
 }
 
 /// The first row that fits counts. A status speaks for the whole request, so none of them says that one channel is gone:
-/// 410 is about the webhook itself, and open channels leave only when they are uninstalled.
-const VERDICTS: [(RangeInclusive<u16>, Verdict); 10] = [
+/// 410 is about the webhook itself, and open channels leave only when they are uninstalled. What is not about the messages
+/// may be the work of a deployment, a proxy or a wrong setting, and is tried again.
+const VERDICTS: [(RangeInclusive<u16>, Verdict); 9] = [
     (200..=299, Verdict::Delivered),
-    (300..=399, Verdict::Rejected("redirects are not followed; set the platform's URL to the new location")),
+    (300..=399, Verdict::Retry(": redirects are not followed; set the platform's URL to the new location")),
+    (400..=400, Verdict::Refused),
     (401..=401, Verdict::Unauthorized),
     (403..=403, Verdict::Unauthorized),
-    (404..=404, Verdict::Rejected("there is no webhook at the platform's URL")),
-    (408..=408, Verdict::Retry),
-    (410..=410, Verdict::Rejected("the webhook at the platform's URL has been removed")),
-    (425..=425, Verdict::Retry),
-    (429..=429, Verdict::Retry),
-    (400..=499, Verdict::Rejected("the webhook refused the request")),
+    (404..=404, Verdict::Retry(": there is no webhook at the platform's URL")),
+    (410..=410, Verdict::Retry(": the webhook at the platform's URL has been removed")),
+    (413..=413, Verdict::Refused),
+    (422..=422, Verdict::Refused),
 ];
 
-pub(super) fn outcome(answer: &Response<Bytes>, now: UtcMillis) -> Outcome {
+pub(super) fn outcome(answer: &Response<Bytes>, n_messages: usize, now: UtcMillis) -> BatchOutcome {
     let status = answer.status();
     let verdict = VERDICTS.iter().find(|(statuses, _)| statuses.contains(&status.as_u16()));
-    // What is in no row is a failure of the receiver's: 5xx, or a status that HTTP does not know.
-    match verdict.map_or(&Verdict::Retry, |(_, verdict)| verdict) {
+    BatchOutcome::Each(match verdict.map_or(&Verdict::Retry(""), |(_, verdict)| verdict) {
         Verdict::Delivered => Outcome::Delivered,
-        Verdict::Retry => Outcome::Retry {
-            after: retry_after(answer.headers(), now),
-            reason: format!("The webhook answered {status}."),
-        },
-        Verdict::Rejected(why) => Outcome::Rejected { reason: format!("The webhook answered {status}: {why}.") },
         Verdict::Unauthorized => Outcome::Unauthorized {
             reason: format!("The webhook answered {status}: it does not accept the platform's authentication."),
         },
-    }
+        Verdict::Refused if n_messages > 1 => return BatchOutcome::Split,
+        Verdict::Refused => {
+            Outcome::Rejected { reason: format!("The webhook answered {status}: it refused the message.") }
+        }
+        Verdict::Retry(why) => Outcome::Retry {
+            after: retry_after(answer.headers(), now),
+            reason: format!("The webhook answered {status}{why}."),
+        },
+    })
 }
 
 #[cfg(test)]
@@ -52,43 +64,59 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn of(status: u16, retry_after: Option<&str>) -> Outcome {
+    fn of(status: u16, n_messages: usize, retry_after: Option<&str>) -> BatchOutcome {
         let mut answer = Response::builder().status(status);
         if let Some(value) = retry_after {
             answer = answer.header("retry-after", value);
         }
-        outcome(&answer.body(Bytes::new()).unwrap(), UtcMillis(0))
+        outcome(&answer.body(Bytes::new()).unwrap(), n_messages, UtcMillis(0))
+    }
+
+    fn of_one(status: u16) -> Outcome {
+        match of(status, 1, None) {
+            BatchOutcome::Each(outcome) => outcome,
+            BatchOutcome::Split => panic!("{status} would split a single message"),
+        }
     }
 
     #[test]
     fn every_row() {
         for status in [200, 201, 202, 204, 299] {
-            assert_eq!(of(status, None), Outcome::Delivered, "{status}");
-        }
-        for status in [408, 425, 429, 500, 502, 503, 504, 599, 600, 999] {
-            assert!(matches!(of(status, None), Outcome::Retry { after: None, .. }), "{status}");
-            let seven = Some(Duration::from_secs(7));
-            assert!(matches!(of(status, Some("7")), Outcome::Retry { after, .. } if after == seven), "{status}");
-            let at_epoch = Some("Thu, 01 Jan 1970 00:01:00 GMT");
-            let minute = Some(Duration::from_secs(60));
-            assert!(matches!(of(status, at_epoch), Outcome::Retry { after, .. } if after == minute), "{status}");
+            assert_eq!(of_one(status), Outcome::Delivered, "{status}");
         }
         for status in [401, 403] {
-            assert!(matches!(of(status, None), Outcome::Unauthorized { .. }), "{status}");
+            assert!(matches!(of_one(status), Outcome::Unauthorized { .. }), "{status}");
         }
-        let rejected = [
-            (301, "redirects"),
-            (307, "redirects"),
-            (400, "refused"),
-            (404, "no webhook"),
-            (405, "refused"),
-            (410, "removed"),
-            (413, "refused"),
-            (422, "refused"),
-        ];
-        for (status, why) in rejected {
-            let Outcome::Rejected { reason } = of(status, None) else { panic!("{status}") };
-            assert!(reason.contains(why) && reason.contains(&status.to_string()), "{reason}");
+        let again = [301, 307, 402, 404, 405, 408, 409, 410, 425, 429, 451, 500, 502, 503, 504, 599, 600, 999];
+        for status in again {
+            let Outcome::Retry { after: None, reason } = of_one(status) else { panic!("{status}") };
+            assert!(reason.contains(&status.to_string()), "{reason}");
+        }
+        for (status, why) in [(302, "redirects"), (404, "no webhook"), (410, "removed")] {
+            let Outcome::Retry { reason, .. } = of_one(status) else { panic!("{status}") };
+            assert!(reason.contains(why), "{reason}");
+        }
+        for status in [400, 413, 422] {
+            let Outcome::Rejected { reason } = of_one(status) else { panic!("{status}") };
+            assert!(reason.contains(&status.to_string()), "{reason}");
+        }
+    }
+
+    #[test]
+    fn only_a_refusal_of_several_messages_leaves_open_which() {
+        for status in [200, 301, 401, 404, 429, 500] {
+            assert_eq!(of(status, 2, None), of(status, 1, None), "{status}");
+        }
+        for status in [400, 413, 422] {
+            assert_eq!(of(status, 2, None), BatchOutcome::Split, "{status}");
+        }
+    }
+
+    #[test]
+    fn the_webhook_says_when_to_come_back() {
+        for (text, seconds) in [("7", 7), ("Thu, 01 Jan 1970 00:01:00 GMT", 60)] {
+            let BatchOutcome::Each(Outcome::Retry { after, .. }) = of(503, 1, Some(text)) else { panic!("{text}") };
+            assert_eq!(after, Some(Duration::from_secs(seconds)), "{text}");
         }
     }
 }

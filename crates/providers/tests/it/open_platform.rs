@@ -3,12 +3,11 @@
 use std::io::Read;
 use std::time::Duration;
 
-use bytes::Bytes;
 use flate2::read::GzDecoder;
 use model::time::UtcMillis;
 use providers::credential::Credential;
 use providers::http::{AddressPolicy, Client, Timeouts, WebUrl};
-use providers::open::{HandshakeError, OpenAuth, OpenPlatformConfig, deliver, validate};
+use providers::open::{Batch, BatchOutcome, HandshakeError, OpenAuth, OpenPlatformConfig, deliver, validate};
 use providers::outcome::Outcome;
 use tokio::net::TcpListener;
 use uuid::Uuid;
@@ -28,14 +27,28 @@ fn client() -> Client {
     Client::with_timeouts(AddressPolicy::ANY, timeouts)
 }
 
+/// Sends a body as if it held one message.
+async fn deliver_one(client: &Client, config: &OpenPlatformConfig, body: &'static str) -> Outcome {
+    match deliver(client, config, Batch { body: body.into(), n_values: 1 }, NOW).await {
+        BatchOutcome::Each(outcome) => outcome,
+        BatchOutcome::Split => panic!("a single message cannot be split"),
+    }
+}
+
 fn signed() -> OpenAuth {
     OpenAuth::Signature { secret: Credential::new("whsecret") }
+}
+
+fn json_answer(status: u16, body: String, content_type: &'static str) -> http::Response<bytes::Bytes> {
+    let mut answer = answer(status, body);
+    answer.headers_mut().insert("content-type", http::HeaderValue::from_static(content_type));
+    answer
 }
 
 #[tokio::test]
 async fn the_handshake_needs_our_code() {
     let right = format!("{{\"confirmation_code\":\"{CODE}\",\"more\":1}}");
-    let receiver = Receiver::start(move |_| answer(200, right.clone())).await;
+    let receiver = Receiver::start(move |_| json_answer(200, right.clone(), "Application/JSON; charset=utf-8")).await;
     let mut config = config(receiver.url("/hook/"));
     config.auth = signed();
     validate(&client(), &config, NOW).await.unwrap();
@@ -61,9 +74,16 @@ async fn the_handshake_says_what_was_wrong() {
         (200, format!("{{\"confirmation_code\":\"{other}\"}}"), "another confirmation code"),
     ];
     for (status, body, said) in answers {
-        let receiver = Receiver::start(move |_| answer(status, body.clone())).await;
+        let receiver = Receiver::start(move |_| json_answer(status, body.clone(), "application/json")).await;
         let error = validate(&client(), &config(receiver.url("")), NOW).await.unwrap_err().to_string();
         assert!(error.contains(said) && error.contains("/validate"), "{error}");
+    }
+
+    for content_type in ["text/html", "text/plain; charset=utf-8", "application/jsonp", "application/json+x", ""] {
+        let right = format!("{{\"confirmation_code\":\"{CODE}\"}}");
+        let receiver = Receiver::start(move |_| json_answer(200, right.clone(), content_type)).await;
+        let error = validate(&client(), &config(receiver.url("")), NOW).await.unwrap_err().to_string();
+        assert!(error.contains("application/json"), "{content_type}: {error}");
     }
 
     let public = Client::new(AddressPolicy::PUBLIC_ONLY);
@@ -77,7 +97,7 @@ async fn a_delivery_is_posted_plain_and_signed() {
     let receiver = Receiver::start(|_| answer(202, "")).await;
     let mut config = config(receiver.url("/hook?tenant=7"));
     config.auth = signed();
-    let outcome = deliver(&client(), &config, Bytes::from_static(br#"{"values":[]}"#), NOW).await;
+    let outcome = deliver_one(&client(), &config, r#"{"values":[]}"#).await;
     assert_eq!(outcome, Outcome::Delivered);
 
     let posted = &receiver.received()[0];
@@ -96,7 +116,7 @@ async fn compression_is_an_option_and_the_signature_is_of_the_text() {
     let receiver = Receiver::start(|_| answer(200, "")).await;
     let mut config = config(receiver.url(""));
     (config.gzip, config.auth) = (true, signed());
-    let outcome = deliver(&client(), &config, Bytes::from_static(br#"{"values":[]}"#), NOW).await;
+    let outcome = deliver_one(&client(), &config, r#"{"values":[]}"#).await;
     assert_eq!(outcome, Outcome::Delivered);
 
     let posted = &receiver.received()[0];
@@ -117,9 +137,9 @@ async fn basic_credentials_are_sent() {
     .await;
     let mut config = config(receiver.url(""));
     config.auth = OpenAuth::Basic { user: "u".to_owned(), password: Credential::new("p") };
-    assert_eq!(deliver(&client(), &config, Bytes::new(), NOW).await, Outcome::Delivered);
+    assert_eq!(deliver_one(&client(), &config, "").await, Outcome::Delivered);
     config.auth = OpenAuth::None;
-    assert!(matches!(deliver(&client(), &config, Bytes::new(), NOW).await, Outcome::Unauthorized { .. }));
+    assert!(matches!(deliver_one(&client(), &config, "").await, Outcome::Unauthorized { .. }));
 }
 
 #[tokio::test]
@@ -131,15 +151,17 @@ async fn answers_and_failures_become_outcomes() {
         answer
     })
     .await;
-    let to = async |path: &str| deliver(&client(), &config(receiver.url(path)), Bytes::new(), NOW).await;
+    let to = async |path: &str| deliver_one(&client(), &config(receiver.url(path)), "").await;
     assert_eq!(to("/200").await, Outcome::Delivered);
     let half_minute = Some(Duration::from_secs(30));
     assert!(matches!(to("/429").await, Outcome::Retry { after, .. } if after == half_minute));
     assert!(matches!(to("/503").await, Outcome::Retry { after, .. } if after == half_minute));
+    assert!(matches!(to("/410").await, Outcome::Retry { .. }));
+    assert!(matches!(to("/307").await, Outcome::Retry { .. }));
     assert!(matches!(to("/400").await, Outcome::Rejected { .. }));
-    assert!(matches!(to("/410").await, Outcome::Rejected { .. }));
-    assert!(matches!(to("/307").await, Outcome::Rejected { .. }));
     assert!(matches!(to("/403").await, Outcome::Unauthorized { .. }));
+    let two = Batch { body: "{}".into(), n_values: 2 };
+    assert_eq!(deliver(&client(), &config(receiver.url("/422")), two, NOW).await, BatchOutcome::Split);
 }
 
 #[tokio::test]
@@ -148,15 +170,15 @@ async fn no_answer_is_tried_again_but_a_refused_address_is_not() {
     let silent_url = format!("http://{}/", silent.local_addr().unwrap());
     let timeouts = Timeouts { connect: Duration::from_secs(5), total: Duration::from_millis(50) };
     let impatient = Client::with_timeouts(AddressPolicy::ANY, timeouts);
-    let outcome = deliver(&impatient, &config(silent_url.clone()), Bytes::new(), NOW).await;
+    let outcome = deliver_one(&impatient, &config(silent_url.clone()), "").await;
     assert!(matches!(outcome, Outcome::Retry { after: None, .. }), "{outcome:?}");
 
     drop(silent);
-    let outcome = deliver(&client(), &config(silent_url.clone()), Bytes::new(), NOW).await;
+    let outcome = deliver_one(&client(), &config(silent_url.clone()), "").await;
     assert!(matches!(outcome, Outcome::Retry { after: None, .. }), "{outcome:?}");
 
     let public = Client::new(AddressPolicy::PUBLIC_ONLY);
-    match deliver(&public, &config(silent_url), Bytes::new(), NOW).await {
+    match deliver_one(&public, &config(silent_url), "").await {
         Outcome::Unauthorized { reason } => {
             assert!(reason.contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"), "{reason}")
         }
