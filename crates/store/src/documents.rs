@@ -3,7 +3,7 @@
 use model::ids::AppId;
 use model::time::UtcMillis;
 
-use crate::{Result, Row, Tx};
+use crate::{Result, Row, Tx, Value};
 
 /// What a document is. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,16 +81,19 @@ pub fn page(
     order: Order,
     at_most: u32,
 ) -> Result<Vec<Document>> {
-    let (comparison, direction) = match order {
-        Order::Ascending => (">=", "asc"),
-        Order::Descending => ("<=", "desc"),
+    let (begins, direction) = match (start, order) {
+        (None, Order::Ascending) => ("", "asc"),
+        (None, Order::Descending) => ("", "desc"),
+        (Some(_), Order::Ascending) => ("and id >= $4", "asc"),
+        (Some(_), Order::Descending) => ("and id <= $4", "desc"),
     };
     let sql = format!(
         "select id, created, modified, body from document
-         where app = $1 and kind = $2 and ($3 is null or id {comparison} $3) order by id {direction} limit $4"
+         where app = $1 and kind = $2 {begins} order by id {direction} limit $3"
     );
-    let start: Option<String> = start.map(str::to_owned);
-    tx.query(&sql, &[app.into(), kind.name().into(), start.into(), at_most.into()], read_document)
+    let mut params = vec![app.into(), kind.name().into(), at_most.into()];
+    params.extend(start.map(Value::from));
+    tx.query(&sql, &params, read_document)
 }
 
 pub fn delete(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<bool> {

@@ -13,7 +13,12 @@ const MARK: &str = "marker-of-the-first-app";
 struct Belongings {
     channel: String,
     push: String,
+    segment: String,
 }
+
+/// The named user of the first app's channel, and its list.
+const USER: &str = "user-of-the-first-app";
+const LIST: &str = "list-of-the-first-app";
 
 async fn settle_in(app: &TestApp) -> Belongings {
     let device = json!({"channel": {
@@ -25,21 +30,47 @@ async fn settle_in(app: &TestApp) -> Belongings {
         "open": {"open_platform_name": "fridge", "identifiers": {"secret": MARK}},
     }});
     app.master().post("/api/channels/open", open).await.expect(200);
+    let user = json!({"associate": [{"channel_id": channel["channel_id"]}], "tags": {"add": {MARK: "t"}}});
+    app.master().post(&format!("/api/named_users/{USER}"), user).await.expect(200);
+    let attributes = json!([{"action": "set", "key": "secret", "value": MARK}]);
+    let owned = json!({"audience": {"channel": channel["channel_id"], "named_user_id": USER}, "attributes": attributes});
+    app.master().post("/api/channels/attributes", owned).await.expect(200);
+    let subscriptions = json!([{"action": "subscribe", "list_id": "weekly"}]);
+    let owned = json!({"audience": {"channel": channel["channel_id"]}, "subscription_lists": subscriptions});
+    app.master().post("/api/channels/subscription_lists", owned).await.expect(202);
+    app.master().post("/api/lists", json!({"name": LIST, "description": MARK})).await.expect(201);
+    app.master().put(&format!("/api/lists/{LIST}/csv"), format!("named_user,{USER}\n")).await.expect(202);
+    let segment = json!({"display_name": MARK, "criteria": {"tag": MARK}});
+    let segment = app.master().post("/api/segments", segment).await.expect(201);
+    app.master().put(&format!("/api/tags/{MARK}"), "").await.expect(200);
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": MARK}});
     let push = app.master().post("/api/push", push).await.expect(200);
     app.step_all().await;
     Belongings {
         channel: channel["channel_id"].as_str().unwrap().to_owned(),
         push: push["push_ids"][0].as_str().unwrap().to_owned(),
+        segment: segment["segment_id"].as_str().unwrap().to_owned(),
     }
 }
 
 /// Everything the first app can see of itself.
 async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
-    let paths = ["/api/channels", "/api/sandbox", &format!("/api/push/{}", belongings.push)];
+    let paths = [
+        "/api/channels",
+        "/api/sandbox",
+        "/api/named_users",
+        "/api/segments",
+        "/api/tags",
+        "/api/lists",
+        &format!("/api/lists/{LIST}/csv"),
+        &format!("/api/push/{}", belongings.push),
+        &format!("/api/segments/{}", belongings.segment),
+    ];
     let mut seen = Vec::new();
     for path in paths {
-        seen.push(app.master().get(path).await.expect(200));
+        let reply = app.master().get(path).await;
+        assert_eq!(reply.status, 200, "{path}");
+        seen.push(serde_json::from_slice(&reply.body).unwrap_or_else(|_| json!(reply.text())));
     }
     seen
 }
@@ -52,6 +83,8 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
     let device = json!({"channel": {"device_type": "ios", "opt_in": false, "push_address": "ABCDEF0123"},
                         "identity_hints": {"device_id": "hint-of-the-device"}});
     let fridge = json!({"address": "fridge-1", "open_platform_name": "fridge"});
+    let forget = json!([{"action": "remove", "key": "secret"}]);
+    let leave = json!([{"action": "unsubscribe", "list_id": "weekly"}]);
     match (route.method.as_str(), route.path) {
         ("GET", _) => vec![Value::Null],
         ("POST", "/api/push" | "/api/push/validate") => vec![
@@ -61,6 +94,11 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             push_to(json!({"device_token": "ABCDEF0123"})),
             push_to(json!({"open_channel": "fridge-1"})),
             push_to(json!({"tag": MARK})),
+            push_to(json!({"named_user": USER})),
+            push_to(json!({"segment": belongings.segment})),
+            push_to(json!({"static_list": LIST})),
+            push_to(json!({"subscription_list": "weekly"})),
+            push_to(json!({"attribute": "secret", "operator": "equals", "value": MARK})),
             push_to(json!({"not": {"tag": "nobody-has-this"}})),
         ],
         ("POST", "/api/channels") | ("PUT", "/api/channels/{channel_id}") => vec![device],
@@ -85,6 +123,48 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         ("POST", "/api/channels/open/tags") => {
             vec![json!({"audience": fridge, "set": {"device": []}}), json!({"audience": fridge, "add": {"g": ["t"]}})]
         }
+        ("POST", "/api/channels/tags") => {
+            vec![json!({"audience": {"ios_channel": channel}, "set": {"device": []}})]
+        }
+        ("POST", "/api/named_users/tags") => vec![json!({"audience": {"named_user_id": USER}, "set": {MARK: []}})],
+        ("POST", "/api/named_users/associate") => vec![json!({"channel_id": channel, "named_user_id": "another"})],
+        ("POST", "/api/named_users/disassociate") => {
+            vec![json!({"channel_id": channel}), json!({"channel_id": channel, "named_user_id": USER})]
+        }
+        ("POST", "/api/named_users/uninstall") => vec![json!({"named_user_id": USER})],
+        ("POST", "/api/named_users/{named_user_id}" | "/api/named_users/scoped") => {
+            vec![json!({"disassociate": [{"channel_id": channel}], "tags": {"set": {MARK: []}}})]
+        }
+        ("POST", "/api/segments") => vec![json!({"display_name": "x", "criteria": {"segment": belongings.segment}})],
+        ("PUT", "/api/segments/{segment_id}") => vec![json!({"display_name": "x", "criteria": {"tag": "x"}})],
+        ("POST", "/api/tags/{tag}") => vec![json!({"ios_channels": {"remove": [channel]}})],
+        ("PUT" | "POST", "/api/tags/batch") => vec![json!([{"ios_channel": channel, "tags": []}])],
+        ("POST", "/api/channels/attributes") => vec![
+            json!({"audience": {"channel": channel}, "attributes": forget}),
+            json!({"audience": {"named_user_id": USER}, "attributes": forget}),
+        ],
+        ("POST", "/api/channels/{channel_id}/attributes" | "/api/named_users/{named_user_id}/attributes") => {
+            vec![json!({"attributes": forget})]
+        }
+        ("PUT", "/api/channels/sdk/batch/{channel_id}") => vec![json!({"attributes": forget})],
+        ("POST", "/api/channels/subscription_lists") => {
+            vec![json!({"audience": {"channel": channel}, "subscription_lists": leave})]
+        }
+        ("POST", "/api/named_users/scoped/{named_user_id}") => {
+            vec![json!({"scoped": [{"scope": ["app"], "subscription_lists": {"unsubscribe": ["weekly"]}}]})]
+        }
+        ("POST", "/api/audience/explain") => vec![
+            json!({"audience": {"tag": "nobody-has-this"}, "device_types": "all"}),
+            json!({"audience": {"static_list": "list-of-the-first-ap"}, "device_types": "all"}),
+        ],
+        ("POST", "/api/lists") => vec![json!({"name": "another-list"})],
+        ("PUT", "/api/lists/{list}") => vec![json!({"description": "changed"})],
+        // Text that is not JSON.
+        ("PUT", "/api/lists/{list}/csv") => vec![json!("named_user,somebody\n")],
+        ("DELETE", "/api/lists/{list}") => vec![Value::Null],
+        // These say all they say in the path; what the stranger makes under a name of the first app is the stranger's.
+        ("PUT", "/api/tags/{tag}") => vec![Value::Null],
+        ("DELETE", "/api/segments/{segment_id}" | "/api/tags/{tag}") => vec![Value::Null],
         (method, path) => panic!("{method} {path} is new: say here how it names things of an app"),
     }
 }
@@ -103,8 +183,14 @@ async fn no_route_reaches_the_data_of_another_app() {
                 Access::Device | Access::Master => {}
             }
             let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);
+            let path = path.replace("{segment_id}", &belongings.segment).replace("{named_user_id}", USER);
+            let path = path.replace("{tag}", MARK).replace("{list}", LIST);
             for body in bodies(&route, &belongings) {
-                let text = if body.is_null() { String::new() } else { body.to_string() };
+                let text = match &body {
+                    Value::Null => String::new(),
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
                 let request = stranger.request(route.method.clone(), &path).body(Bytes::from(text)).unwrap();
                 let what = format!("{} {path} {body}", route.method);
                 if path == "/api/sandbox/stream" {
@@ -130,6 +216,10 @@ async fn ids_of_another_app_do_not_exist() {
         let stranger = app.nobody().basic(&stranger.key, &stranger.master_secret);
         stranger.get(&format!("/api/channels/{}", belongings.channel)).await.expect(404);
         stranger.get(&format!("/api/push/{}", belongings.push)).await.expect(404);
+        stranger.get(&format!("/api/segments/{}", belongings.segment)).await.expect(404);
+        stranger.delete(&format!("/api/segments/{}", belongings.segment)).await.expect(404);
+        stranger.get(&format!("/api/named_users?id={USER}")).await.expect(404);
+        stranger.delete(&format!("/api/tags/{MARK}")).await.expect(404);
         let own = stranger.get("/api/channels").await.expect(200);
         assert_eq!(own["channels"], json!([]));
         let start = stranger.get(&format!("/api/channels?start={}", belongings.channel)).await.expect(200);
