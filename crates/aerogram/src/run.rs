@@ -41,6 +41,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
     let public_url = node.public_url.as_ref().map(|url| url.as_str().to_owned());
     let settings = engine::Settings {
         seal_key: SealKey::new(&folder.ensure_secrets_key()?),
+        snapshot_folder: Some(folder.path().to_owned()),
         allow_private_addresses: node.allow_private_addresses,
         public_url: public_url.clone().unwrap_or_else(|| format!("http://{address}")),
     };

@@ -37,9 +37,9 @@ pub enum SnapshotError {
 }
 
 impl Index {
-    /// Writes the index. Records can be applied meanwhile: each waits at most for one segment to be copied, and for
-    /// nothing that `out` does.
-    pub fn write_snapshot(&self, out: &mut impl Write) -> io::Result<()> {
+    /// Writes the index and returns the offset at which an index that is read from it will stand. Records can be applied
+    /// meanwhile: each waits at most for one segment to be copied, and for nothing that `out` does.
+    pub fn write_snapshot(&self, out: &mut impl Write) -> io::Result<Offset> {
         let mut sections = SectionWriter::begin(out)?;
         let mut body = Vec::new();
         let (offset, segments, terms) = {
@@ -57,7 +57,8 @@ impl Index {
             let offset = self.copy_segment(&segment, &mut body);
             sections.section(Kind::Segment, offset, &body)?;
         }
-        sections.section(Kind::End, offset, &[])
+        sections.section(Kind::End, offset, &[])?;
+        Ok(offset)
     }
 
     /// Reads an index that [`Index::write_snapshot`] has written. Its answers are right once the records after

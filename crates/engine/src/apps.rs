@@ -7,13 +7,17 @@ use model::app::{AppKey, Mode, Secret};
 use model::ids::AppId;
 use serde::{Deserialize, Serialize};
 use store::apps::{App, SecretHashes};
-use store::jobs::ClaimedJob;
+use store::jobs::{self, ClaimedJob};
 
 use crate::job::Job;
+use crate::worker::Stop;
 use crate::{Engine, Error, Once, Result, credentials};
 
 /// Requests of the operator, which belong to no app, are kept under this number; apps are counted from 1.
 pub(crate) const OPERATOR: AppId = AppId(0);
+
+/// Rows of a deleted app that go in one transaction: few enough that other apps do not wait long.
+const ROWS_PER_SLICE: u64 = 1000;
 
 /// An authenticated caller.
 #[derive(Clone, Debug)]
@@ -113,12 +117,13 @@ impl Engine {
     }
 
     async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {
+        // What is not a key is nobody's, and need not even be a text that a database can hold.
+        let Some(wanted) = AppKey::new(key) else { return Ok(None) };
         let ticket = match self.0.apps.get(key) {
             Ok(known) => return Ok(Some(known)),
             Err(ticket) => ticket,
         };
-        let wanted = key.to_owned();
-        let found = self.0.store.read(move |tx| store::apps::by_key(tx, &wanted)).await?;
+        let found = self.0.store.read(move |tx| store::apps::by_key(tx, wanted.as_str())).await?;
         let known = found.map(|(app, hashes)| Arc::new((Arc::new(app), hashes)));
         if let Some(known) = &known {
             self.0.apps.put(ticket, known);
@@ -229,9 +234,14 @@ impl Engine {
     }
 
     /// Deletes in slices until nothing is left; deleting what is gone already deletes nothing.
-    pub(crate) async fn erase_app(&self, claimed: &ClaimedJob, app: AppId) -> Result<()> {
-        self.0.audiences.forget(app);
-        while self.0.store.write(app, move |tx| Ok::<_, Error>(store::apps::erase_some(tx, app, 5000)?)).await? {}
+    pub(crate) async fn erase_app(&self, claimed: &ClaimedJob, app: AppId, stop: &Stop) -> Result<()> {
+        while self.0.store.write(app, move |tx| store::apps::erase_some(tx, app, ROWS_PER_SLICE)).await? {
+            if stop.is_requested() {
+                let (claimed, now) = (claimed.clone(), self.0.clock.now());
+                self.0.store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now).map(drop)).await?;
+                return Ok(());
+            }
+        }
         self.settle(claimed).await
     }
 }

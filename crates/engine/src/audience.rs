@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use audience::codec;
 use audience::index::Index;
-use model::event::RecordKind;
 use model::ids::{AppId, Offset};
 use model::term::TermsRecord;
 use store::{Store, channels, log, term_sets, terms};
@@ -24,6 +23,8 @@ pub(crate) struct Audiences(Mutex<HashMap<AppId, Arc<OnceCell<Arc<Followed>>>>>)
 struct Followed {
     index: Arc<Index>,
     turn: AsyncMutex<()>,
+    /// Where the log stood at the last snapshot.
+    saved: Mutex<Offset>,
 }
 
 impl Audiences {
@@ -31,8 +32,17 @@ impl Audiences {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(app).or_default().clone()
     }
 
+    pub(crate) fn apps(&self) -> Vec<AppId> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    }
+
     pub(crate) fn forget(&self, app: AppId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&app);
+    }
+
+    fn loaded(&self) -> Vec<(AppId, Arc<Followed>)> {
+        let cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cells.iter().filter_map(|(app, cell)| Some((*app, cell.get()?.clone()))).collect()
     }
 
     fn is_loaded(&self, app: AppId) -> bool {
@@ -45,12 +55,6 @@ impl Engine {
     /// The index as far as it has got. Its term numbers are right whenever they are there.
     pub(crate) async fn index(&self, app: AppId) -> Result<Arc<Index>> {
         Ok(self.followed(app).await?.index.clone())
-    }
-
-    /// The index after it has applied everything that is committed now.
-    pub(crate) async fn index_now(&self, app: AppId) -> Result<Arc<Index>> {
-        let head = self.0.store.read(move |tx| log::head(tx, app)).await?;
-        self.index_at(app, head).await
     }
 
     /// The index after it has applied everything up to `offset`.
@@ -78,7 +82,7 @@ impl Engine {
 
     async fn followed(&self, app: AppId) -> Result<Arc<Followed>> {
         let cell = self.0.audiences.cell(app);
-        cell.get_or_try_init(|| load(&self.0.store, app)).await.cloned()
+        cell.get_or_try_init(|| self.load(app)).await.cloned()
     }
 }
 
@@ -87,23 +91,48 @@ impl Followed {
         let _turn = self.turn.lock().await;
         loop {
             let from = self.index.offset();
-            let records = store.read(move |tx| log::after(tx, app, from, RECORDS_PER_READ)).await?;
-            let Some(last) = records.last() else { return Ok(()) };
-            let last = last.offset;
-            for record in &records {
-                if record.kind == RecordKind::Terms {
-                    let change: TermsRecord = postcard::from_bytes(&record.body).map_err(Error::internal)?;
-                    self.index.apply(record.offset, &change).map_err(Error::internal)?;
-                }
+            let (records, looked) = store.read(move |tx| log::terms_after(tx, app, from, RECORDS_PER_READ)).await?;
+            for (offset, body) in &records {
+                let change: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
+                self.index.apply(*offset, &change).map_err(Error::internal)?;
             }
-            self.index.advance(last);
+            self.index.advance(looked);
+            if records.len() < RECORDS_PER_READ as usize {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Engine {
+    async fn load(&self, app: AppId) -> Result<Arc<Followed>> {
+        let index = match self.read_snapshot(app).await {
+            Some(index) => index,
+            None => build(&self.0.store, app).await?,
+        };
+        let followed = Followed { index: Arc::new(index), turn: AsyncMutex::new(()), saved: Mutex::default() };
+        followed.catch_up(&self.0.store, app).await?;
+        Ok(Arc::new(followed))
+    }
+
+    /// Writes a snapshot of every index that has moved since its last one.
+    pub async fn save_indexes(&self) {
+        for (app, followed) in self.0.audiences.loaded() {
+            let offset = followed.index.offset();
+            if *followed.saved.lock().unwrap_or_else(PoisonError::into_inner) == offset {
+                continue;
+            }
+            match self.write_snapshot(app, followed.index.clone()).await {
+                Ok(()) => *followed.saved.lock().unwrap_or_else(PoisonError::into_inner) = offset,
+                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "a snapshot was not written"),
+            }
         }
     }
 }
 
 /// Builds an index from the channels as they stand, in one snapshot with the log offset they stand at.
-async fn load(store: &Store, app: AppId) -> Result<Arc<Followed>> {
-    let index = store
+async fn build(store: &Store, app: AppId) -> Result<Index> {
+    store
         .read(move |tx| {
             let mut builder = Index::builder();
             for (id, group, tag) in terms::all(tx, app)? {
@@ -123,8 +152,7 @@ async fn load(store: &Store, app: AppId) -> Result<Arc<Followed>> {
                     builder.push_set(term, codec::decode(&part).map_err(Error::internal)?);
                 }
             }
-            Ok::<_, Error>(builder.finish(log::head(tx, app)?))
+            Ok(builder.finish(log::head(tx, app)?))
         })
-        .await?;
-    Ok(Arc::new(Followed { index: Arc::new(index), turn: AsyncMutex::new(()) }))
+        .await
 }

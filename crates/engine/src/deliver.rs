@@ -45,7 +45,8 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
         Ok::<_, Error>(app_row.zip(pushes::by_id(tx, app, push_id)?))
     });
     let Some((app_row, row)) = found.await? else { return engine.settle(claimed).await };
-    let push = stored_push(&row.payload)?;
+    // Without a payload the push is done: somebody else has settled the block meanwhile.
+    let Some(push) = stored_push(&row)? else { return engine.settle(claimed).await };
     let mut renderer = Renderer::new(engine, &app_row.key, &row, &push, &platform)?;
     let transport = Transport::choose(engine, &app_row, renderer.device_type()).await?;
 
@@ -84,7 +85,7 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
             }
             (true, false) => Next::TryAgainAt(now.plus(wait_before(block.tries + 1, retry_after))),
         };
-        transport.count(engine, &platform, &sent.outcomes);
+        transport.count(engine, renderer.device_type(), &sent.outcomes);
         block.checkpoint(engine, sent.outcomes, next).await?;
         if next != Next::GoOn {
             return Ok(());
@@ -102,7 +103,7 @@ async fn still_reachable(
     window: &RoaringBitmap,
 ) -> Result<RoaringBitmap> {
     let Some(reach) = reach::needed(push, device_type) else { return Ok(RoaringBitmap::new()) };
-    let index = engine.index_now(app).await?;
+    let index = engine.current_index(app).await?;
     let term = |term: Term| {
         let (group, tag) = term.key();
         index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)

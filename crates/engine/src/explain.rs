@@ -79,7 +79,7 @@ impl Engine {
         {
             return Err(problems.into());
         }
-        let index = self.index_now(app).await?;
+        let index = self.current_index(app).await?;
         let now = self.clock().now();
         self.0
             .store

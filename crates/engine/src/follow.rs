@@ -1,26 +1,33 @@
 //! Keeps what this process has in memory in step with the store, whichever node changed it.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use model::ids::AppId;
 use store::Signal;
 use tokio::sync::watch;
 use tokio::time;
 
-use crate::Engine;
+use crate::{Engine, Result};
 
-/// How long a signal lost between nodes can leave an app's credentials out of date.
+/// How long a signal lost between nodes can leave what is known of apps out of date.
 const FORGET_APPS_EVERY: Duration = Duration::from_secs(5);
+/// After a crash at most this much of the log is replayed.
+const SAVE_INDEXES_EVERY: Duration = Duration::from_secs(600);
 
 impl Engine {
     /// Runs until `shutdown` turns true. Every process needs one, also one that runs no jobs.
     pub async fn follow(&self, mut shutdown: watch::Receiver<bool>) {
         let mut signals = self.0.store.signals();
+        let mut regularly = time::interval(FORGET_APPS_EVERY);
+        let mut now_and_then = time::interval_at(time::Instant::now() + SAVE_INDEXES_EVERY, SAVE_INDEXES_EVERY);
         while !*shutdown.borrow() {
             tokio::select! {
                 _ = shutdown.changed() => {}
-                () = time::sleep(FORGET_APPS_EVERY) => self.0.apps.clear(),
+                _ = regularly.tick() => self.forget_apps().await,
+                _ = now_and_then.tick() => self.save_indexes().await,
                 signal = signals.next() => match signal {
-                    Signal::Apps => self.0.apps.clear(),
+                    Signal::Apps => self.forget_apps().await,
                     Signal::Log(app) => {
                         // Whoever needs the index at an offset catches up by itself; this only keeps that short.
                         if let Err(error) = self.follow_log(app).await {
@@ -31,5 +38,27 @@ impl Engine {
                 },
             }
         }
+        self.save_indexes().await;
+    }
+
+    /// Apps may have been changed or deleted, here or on another node.
+    async fn forget_apps(&self) {
+        self.0.apps.clear();
+        if let Err(error) = self.forget_deleted_indexes().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "deleted apps cannot be looked for");
+        }
+    }
+
+    async fn forget_deleted_indexes(&self) -> Result<()> {
+        // In this order: what has an index before the apps are read is one of them, unless it is deleted.
+        let indexed = self.0.audiences.apps();
+        if indexed.is_empty() {
+            return Ok(());
+        }
+        let apps: HashSet<AppId> = self.apps().await?.into_iter().map(|app| app.id).collect();
+        for deleted in indexed.into_iter().filter(|app| !apps.contains(app)) {
+            self.0.audiences.forget(deleted);
+        }
+        Ok(())
     }
 }

@@ -69,7 +69,7 @@ impl Engine {
                 deliver::run(self, claimed, store::blocks::BlockKey { push, platform, number: block }, stop).await
             }
             Job::Sweep => self.sweep(claimed).await,
-            Job::EraseApp { app } => self.erase_app(claimed, app).await,
+            Job::EraseApp { app } => self.erase_app(claimed, app, stop).await,
             Job::ForgetTag { number, told_at } => self.forget_tag(claimed, number, told_at, stop).await,
             Job::TendList { list } => self.tend_list(claimed, list, stop).await,
         }

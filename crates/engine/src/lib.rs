@@ -27,11 +27,13 @@ mod reach;
 mod resolve;
 mod sandbox;
 mod seal;
+mod snapshots;
 mod segments;
 mod subscriptions;
 mod sweep;
 mod worker;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use model::time::Clock;
@@ -63,6 +65,8 @@ pub struct Settings {
     pub allow_private_addresses: bool,
     /// Where clients reach this service, without a slash at the end; for absolute links.
     pub public_url: String,
+    /// Where snapshots of the audience indexes are kept; without a folder every start reads all channels.
+    pub snapshot_folder: Option<PathBuf>,
 }
 
 /// A handle on the running service; clones share everything.
@@ -75,6 +79,7 @@ struct Parts {
     http: Client,
     address_policy: AddressPolicy,
     public_url: String,
+    snapshots: snapshots::Snapshots,
     seal_key: SealKey,
     apps: apps::AppCache,
     audiences: audience::Audiences,
@@ -89,6 +94,7 @@ impl Engine {
             http: Client::new(address_policy),
             address_policy,
             public_url: settings.public_url,
+            snapshots: snapshots::Snapshots(settings.snapshot_folder),
             seal_key: settings.seal_key,
             apps: apps::AppCache::default(),
             audiences: audience::Audiences::default(),

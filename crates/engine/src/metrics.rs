@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use model::platform::DeviceType;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -39,6 +40,7 @@ pub struct Metrics {
     jobs: Family<JobLabels, Counter>,
     jobs_waiting: Gauge,
     jobs_running: Gauge,
+    indexes: Gauge,
     commits: Counter,
 }
 
@@ -47,15 +49,17 @@ impl Default for Metrics {
         let mut registry = Registry::with_prefix("aerogram");
         let metrics = (Family::default(), Counter::default(), Family::default(), Family::default());
         let (requests, pushes, deliveries, jobs) = metrics;
-        let (jobs_waiting, jobs_running, commits) = (Gauge::default(), Gauge::default(), Counter::default());
+        let (jobs_waiting, jobs_running, indexes) = (Gauge::default(), Gauge::default(), Gauge::default());
+        let commits = Counter::default();
         registry.register("http_requests", "Requests answered", Family::clone(&requests));
         registry.register("pushes_accepted", "Pushes accepted", Counter::clone(&pushes));
         registry.register("deliveries", "Deliveries by outcome", Family::clone(&deliveries));
         registry.register("jobs", "Jobs run by outcome", Family::clone(&jobs));
-        registry.register("jobs_waiting", "Jobs not yet settled", Gauge::clone(&jobs_waiting));
+        registry.register("jobs_waiting", "Jobs that wait for their time or for a worker", Gauge::clone(&jobs_waiting));
         registry.register("jobs_running", "Jobs that some node is working on", Gauge::clone(&jobs_running));
+        registry.register("audience_indexes", "Apps whose audience index is in memory", Gauge::clone(&indexes));
         registry.register("database_commits", "Write transactions committed by this process", commits.clone());
-        Self { registry, requests, pushes, deliveries, jobs, jobs_waiting, jobs_running, commits }
+        Self { registry, requests, pushes, deliveries, jobs, jobs_waiting, jobs_running, indexes, commits }
     }
 }
 
@@ -70,9 +74,9 @@ impl Metrics {
         self.pushes.inc_by(n_pushes);
     }
 
-    pub(crate) fn delivered(&self, platform: &str, transport: &'static str, outcome: &'static str, n: u64) {
+    pub(crate) fn delivered(&self, device_type: &DeviceType, transport: &'static str, outcome: &'static str, n: u64) {
         if n > 0 {
-            let labels = DeliveryLabels { platform: platform.to_owned(), transport, outcome };
+            let labels = DeliveryLabels { platform: label(device_type), transport, outcome };
             self.deliveries.get_or_create(&labels).inc_by(n);
         }
     }
@@ -83,6 +87,21 @@ impl Metrics {
     }
 }
 
+/// Tenants name their open platforms as they like, and every label lasts as long as the process: those share one.
+fn label(device_type: &DeviceType) -> String {
+    match device_type {
+        DeviceType::Open(_) => "open".to_owned(),
+        DeviceType::Ios
+        | DeviceType::Android
+        | DeviceType::Amazon
+        | DeviceType::Web
+        | DeviceType::Wns
+        | DeviceType::Sms
+        | DeviceType::Mms
+        | DeviceType::Email => device_type.to_string(),
+    }
+}
+
 impl Engine {
     /// All metrics in the text form of Prometheus, with what has to be asked for asked now.
     pub async fn metrics_text(&self) -> Result<String> {
@@ -90,6 +109,7 @@ impl Engine {
         let (jobs, leased) = self.0.store.read(store::jobs::depth).await?;
         metrics.jobs_waiting.set(jobs - leased);
         metrics.jobs_running.set(leased);
+        metrics.indexes.set(i64::try_from(self.0.audiences.apps().len()).unwrap_or(i64::MAX));
         let commits = self.0.store.commits();
         metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
         let mut text = String::new();

@@ -54,7 +54,7 @@ impl Engine {
         let app = self.app(app).await?.id;
         let row = self.0.store.read(move |tx| store::pushes::by_id(tx, app, push)).await?;
         let row = row.ok_or(Error::NotFound("page"))?;
-        let push = stored_push(&row.payload)?;
+        let push = stored_push(&row)?.ok_or(Error::NotFound("page"))?;
         pages_of(&push).get(n).map(|page| (*page).clone()).ok_or(Error::NotFound("page"))
     }
 }

@@ -66,14 +66,17 @@ impl Engine {
         let payloads: Vec<String> = payloads.collect::<Result<_, _>>().map_err(Error::internal)?;
 
         let (engine, app) = (self.clone(), app.id);
-        let n_pushes = payloads.len() as u64;
+        let (n_pushes, operation) = (payloads.len() as u64, accepted.operation_id);
         let written = self.write_once(app, once, move |tx| {
             refuse_unknown_platforms(tx, app, &pushes)?;
             engine.insert_pushes(tx, app, now, &accepted, pushes.as_slice().iter().zip(&payloads))?;
             Ok(accepted.clone())
         });
         let accepted = written.await?;
-        self.metrics().pushes_accepted(n_pushes);
+        // The answer to an earlier request with the same idempotency key bears that request's operation.
+        if accepted.operation_id == operation {
+            self.metrics().pushes_accepted(n_pushes);
+        }
         Ok(accepted)
     }
 
@@ -130,8 +133,9 @@ impl Engine {
         pushes: impl Iterator<Item = (&'p Push, &'p String)> + Clone,
     ) -> Result<()> {
         let mut journal = Journal::new(now);
-        for (id, (_, payload)) in accepted.push_ids.iter().zip(pushes.clone()) {
-            let body = event::PushBody { push_id: *id, resource: PushResource::Push, payload: payload.clone() };
+        for (id, (push, payload)) in accepted.push_ids.iter().zip(pushes.clone()) {
+            let payload = (!push.is_redacted()).then(|| payload.clone());
+            let body = event::PushBody { push_id: *id, resource: PushResource::Push, payload };
             journal.event(RecordKind::PushBody, None, body)?;
         }
         let accepted_at = journal.write(tx, app)?;
@@ -144,7 +148,8 @@ impl Engine {
                 push_type: push.push_type().name().to_owned(),
                 state: PushState::Accepted,
                 accepted_at,
-                payload: payload.clone(),
+                redact: push.is_redacted(),
+                payload: Some(payload.clone()),
             };
             pushes::insert(tx, app, &row)?;
             self.enqueue(tx, app, now, &Job::Resolve { push: *id })?;
@@ -162,9 +167,10 @@ fn tallies(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState) -> Resul
     Ok(tallies)
 }
 
-/// A push as it was stored. It was checked when it was accepted, so a problem now is ours.
-pub(crate) fn stored_push(payload: &str) -> Result<Push> {
-    json::parse(payload.as_bytes(), Push::parse).map_err(Error::internal)
+/// A push as it was stored, if it is not redacted. It was checked when it was accepted, so a problem now is ours.
+pub(crate) fn stored_push(row: &PushRow) -> Result<Option<Push>> {
+    let parse = |payload: &String| json::parse(payload.as_bytes(), Push::parse).map_err(Error::internal);
+    row.payload.as_ref().map(parse).transpose()
 }
 
 /// When our own queue gives up. "Now or never" is meant for the provider; the queue gets a minute to be there now.

@@ -27,7 +27,7 @@ impl Engine {
         let app = claimed.app;
         let row = self.0.store.read(move |tx| pushes::by_id(tx, app, push)).await?;
         let Some(row) = row.filter(|row| row.state == PushState::Accepted) else { return self.settle(claimed).await };
-        let content = stored_push(&row.payload)?;
+        let Some(content) = stored_push(&row)? else { return self.settle(claimed).await };
         let index = self.index_at(app, row.accepted_at).await?;
         let now = self.clock().now();
         let audiences = self

@@ -1,12 +1,17 @@
 //! Reading the sandbox: what was delivered there, and what is being delivered.
 
+use std::time::Duration;
+
 use model::ids::AppId;
 use store::sandbox::{self, Filter, SandboxDelivery};
 use store::{Signal, Signals};
+use tokio::time;
 
 use crate::{Engine, Result};
 
 const PER_READ: u32 = 100;
+/// How long a signal lost between nodes can delay a delivery in the feed.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 impl Engine {
     /// The newest deliveries, oldest first.
@@ -45,7 +50,9 @@ impl SandboxFeed {
                 return Ok(found);
             }
             // A delivery also appends to the log, so the log's signal is the sandbox's signal.
-            while self.signals.next().await != Signal::Log(self.app) {}
+            let heard = async { while self.signals.next().await != Signal::Log(self.app) {} };
+            // Heard or not, it is time to look again.
+            let _ = time::timeout(LOOK_AGAIN, heard).await;
         }
     }
 }

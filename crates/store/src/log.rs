@@ -79,3 +79,22 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
         },
     )
 }
+
+/// The bodies of up to `at_most` records that change terms after an offset, with their offsets, and how far the log has been
+/// looked through: what follows an index reads nothing else, and some other records are large.
+pub fn terms_after(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    offset: Offset,
+    at_most: u32,
+) -> Result<(Vec<(Offset, Vec<u8>)>, Offset)> {
+    let head = head(tx, app)?;
+    let found: Vec<(Offset, Vec<u8>)> = tx.query(
+        "select position, body from log where app = $1 and position > $2 and kind = $3 order by position limit $4",
+        &[app.into(), offset.into(), RecordKind::Terms.number().into(), at_most.into()],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let is_full = found.len() >= at_most as usize;
+    let looked = found.last().filter(|_| is_full).map_or(head, |(last, _)| *last);
+    Ok((found, looked))
+}

@@ -1,12 +1,14 @@
 //! The whole service in this process: a real database, a real socket, a clock that the test steps, and workers that run
 //! when the test says so.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use engine::{NewApp, SealKey, Worker};
 use model::app::Mode;
 use model::time::{Clock, UtcMillis};
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -21,6 +23,7 @@ pub const START: UtcMillis = UtcMillis(1_714_564_800_000);
 pub struct TestApp {
     home: Home,
     clock: Clock,
+    snapshots: TempDir,
     parts: Parts,
     /// An app in development mode that exists from the start.
     pub app: Credentials,
@@ -48,16 +51,25 @@ pub async fn on_each_engine(test: impl AsyncFn(TestApp)) {
 impl TestApp {
     pub async fn on(engine: Engine) -> Self {
         let (home, clock) = (Home::new(engine), Clock::stepped(START));
-        let parts = Parts::start(&home, &clock).await;
+        let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
+        let parts = Parts::start(&home, &clock, snapshots.path()).await;
         let app = create_app(&parts.engine, Mode::Development).await;
-        Self { caller: Caller::new(parts.base.clone()), home, clock, parts, app }
+        Self { caller: Caller::new(parts.base.clone()), home, clock, snapshots, parts, app }
     }
 
     /// Stops the service as SIGTERM would and starts it again on the same database, under a new address.
     pub async fn restart(self) -> Self {
         self.parts.stop().await;
-        let parts = Parts::start(&self.home, &self.clock).await;
+        let parts = Parts::start(&self.home, &self.clock, self.snapshots.path()).await;
         Self { caller: Caller::new(parts.base.clone()), parts, ..self }
+    }
+
+    /// As [`TestApp::restart`], but the audience index has to be built from the channels again.
+    pub async fn restart_without_snapshots(self) -> Self {
+        self.parts.stop().await;
+        let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
+        let parts = Parts::start(&self.home, &self.clock, snapshots.path()).await;
+        Self { caller: Caller::new(parts.base.clone()), parts, snapshots, ..self }
     }
 
     /// Stops the service and waits until it has let go of everything.
@@ -118,13 +130,14 @@ impl TestApp {
 }
 
 impl Parts {
-    async fn start(home: &Home, clock: &Clock) -> Self {
+    async fn start(home: &Home, clock: &Clock, snapshots: &Path) -> Self {
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let base = format!("http://{}", listener.local_addr().expect("a listener has an address"));
         let settings = engine::Settings {
             seal_key: SealKey::new(&[7; 32]),
             allow_private_addresses: true,
+            snapshot_folder: Some(snapshots.to_owned()),
             public_url: base.clone(),
         };
         let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");

@@ -90,7 +90,7 @@ impl Transport {
         Ok(sent)
     }
 
-    pub(super) fn count(&self, engine: &Engine, platform: &str, outcomes: &Outcomes) {
+    pub(super) fn count(&self, engine: &Engine, platform: &DeviceType, outcomes: &Outcomes) {
         let transport = match self {
             Transport::Open(_) => "open",
             Transport::Sandbox => "sandbox",

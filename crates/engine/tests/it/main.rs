@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod audiences;
 #[cfg(test)]
+mod deleted_tags;
+#[cfg(test)]
 mod delivery;
 #[cfg(test)]
 mod devices;

@@ -17,16 +17,17 @@ use testkit::app::START;
 use testkit::store::{self as stores, Home};
 use tokio::task::JoinSet;
 
-async fn node(home: &Home) -> Engine {
+pub(crate) async fn node(home: &Home) -> Engine {
     let settings = Settings {
         seal_key: SealKey::new(&[7; 32]),
         allow_private_addresses: true,
         public_url: "http://localhost".to_owned(),
+        snapshot_folder: None,
     };
     Engine::start(home.open().await, Clock::stepped(START), settings).await.unwrap()
 }
 
-async fn create_app(engine: &Engine) -> Arc<App> {
+pub(crate) async fn create_app(engine: &Engine) -> Arc<App> {
     let name = "Two nodes".to_owned();
     let new = NewApp { name, mode: Mode::Development, key: None, app_secret: None, master_secret: None };
     let created = engine.create_app(new, None).await.unwrap();

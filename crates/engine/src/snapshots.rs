@@ -1,0 +1,108 @@
+//! Snapshots of the audience indexes in files, so that a start does not have to read every channel.
+//!
+//! A snapshot is only as good as the log it goes on from. It therefore ends in a fingerprint of the log record it stands at:
+//! after a restore from a backup, or with another database, the fingerprint differs and the index is built anew.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use audience::index::Index;
+use model::ids::{AppId, Offset};
+use ring::digest::{Context, SHA256};
+use store::{Tx, log};
+
+use crate::{Engine, Error, Result};
+
+type Fingerprint = [u8; 32];
+
+/// Where the snapshots are, if anywhere.
+#[derive(Clone)]
+pub(crate) struct Snapshots(pub(crate) Option<PathBuf>);
+
+impl Snapshots {
+    fn path(&self, app: AppId) -> Option<PathBuf> {
+        Some(self.0.as_ref()?.join(format!("audience-{}.snapshot", app.0)))
+    }
+}
+
+impl Engine {
+    /// The index of an app as of its last snapshot, if there is a good one.
+    pub(crate) async fn read_snapshot(&self, app: AppId) -> Option<Index> {
+        let path = self.0.snapshots.path(app)?;
+        let read = tokio::task::spawn_blocking(move || read(&path)).await.ok()?;
+        let (index, fingerprint) = match read {
+            Ok(found) => found?,
+            Err(error) => {
+                tracing::warn!(error = &*error, "the snapshot of an audience index is of no use; the index is built anew");
+                return None;
+            }
+        };
+        let offset = index.offset();
+        let actual = self.0.store.read(move |tx| fingerprint_at(tx, app, offset)).await.ok()?;
+        if actual != Some(fingerprint) {
+            tracing::warn!("the snapshot of an audience index belongs to another state of the database");
+            return None;
+        }
+        Some(index)
+    }
+
+    /// Writes the index of an app beside the last snapshot and then puts it in its place.
+    pub(crate) async fn write_snapshot(&self, app: AppId, index: std::sync::Arc<Index>) -> Result<()> {
+        let Some(path) = self.0.snapshots.path(app) else { return Ok(()) };
+        let unfinished = path.with_extension("unfinished");
+        let (file, offset) = {
+            let unfinished = unfinished.clone();
+            let write = move || write(&unfinished, &index);
+            tokio::task::spawn_blocking(write).await.map_err(Error::internal)?.map_err(Error::internal)?
+        };
+        let fingerprint = self.0.store.read(move |tx| fingerprint_at(tx, app, offset)).await?;
+        let Some(fingerprint) = fingerprint else { return Ok(()) };
+        let finish = move || {
+            let mut file = file;
+            file.write_all(&fingerprint)?;
+            file.sync_all()?;
+            fs::rename(unfinished, path)
+        };
+        tokio::task::spawn_blocking(finish).await.map_err(Error::internal)?.map_err(Error::internal)
+    }
+}
+
+fn write(path: &Path, index: &Index) -> io::Result<(File, Offset)> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    let offset = index.write_snapshot(&mut out)?;
+    Ok((out.into_inner().map_err(io::IntoInnerError::into_error)?, offset))
+}
+
+/// `None` when there is no snapshot.
+fn read(path: &Path) -> Result<Option<(Index, Fingerprint)>, Box<dyn std::error::Error + Send + Sync>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let mut input = BufReader::with_capacity(1 << 20, file);
+    let index = Index::read_snapshot(&mut input)?;
+    let mut fingerprint = [0; 32];
+    input.read_exact(&mut fingerprint)?;
+    Ok(Some((index, fingerprint)))
+}
+
+/// `None` when the log has no record at the offset.
+fn fingerprint_at(tx: &mut Tx<'_>, app: AppId, offset: Offset) -> Result<Option<Fingerprint>> {
+    if offset == Offset(0) {
+        return Ok(Some([0; 32]));
+    }
+    let record = log::after(tx, app, Offset(offset.0 - 1), 1)?.pop().filter(|record| record.offset == offset);
+    Ok(record.map(|record| {
+        let mut digest = Context::new(&SHA256);
+        for part in [&offset.0.to_be_bytes(), &record.at.0.to_be_bytes(), &record.kind.number().to_be_bytes()] {
+            digest.update(part);
+        }
+        digest.update(&record.body);
+        digest.finish().as_ref().try_into().expect("SHA-256 gives 32 bytes")
+    }))
+}
