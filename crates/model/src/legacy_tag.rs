@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::channel::{ChannelRef, ClaimedType};
+use crate::channel::{ChannelRef, ClaimedType, name_text};
 use crate::ids::ChannelId;
 use crate::json::{self, At, Json, OneOrMany};
 use crate::limits;
@@ -83,8 +83,8 @@ impl LegacyDevice {
                 claimed: device_type.clone().map(ClaimedType::Exactly),
             }),
             Kind::DeviceToken => LegacyDevice::DeviceToken(DeviceToken::parse(at)?),
-            Kind::Apid => LegacyDevice::Apid(at.text(1..=limits::PUSH_ADDRESS_CHARS)?),
-            Kind::DevicePin => LegacyDevice::DevicePin(at.text(1..=limits::PUSH_ADDRESS_CHARS)?),
+            Kind::Apid => LegacyDevice::Apid(name_text(at, limits::PUSH_ADDRESS_CHARS)?),
+            Kind::DevicePin => LegacyDevice::DevicePin(name_text(at, limits::PUSH_ADDRESS_CHARS)?),
         })
     }
 }

@@ -81,7 +81,9 @@ fn generated() -> Vec<BadBody> {
     let part =
         |part: &str, value: &str, path: &str| row(part, base_with(part, value).into_bytes(), &format!("{part}{path}"));
     let push = base_with("audience", r#""all""#);
-    vec![
+    let with_nul =
+        TEXT_SELECTORS.map(|key| part("audience", &format!(r#"{{"{key}":["a","b\u0000c"]}}"#), &format!(".{key}[1]")));
+    let mut rows = vec![
         row("too many pushes", list(&push, 101).into_bytes(), ""),
         part("audience", &format!(r#"{{"tag":{}}}"#, long(129)), ".tag"),
         part("audience", &format!(r#"{{"tag":"a","group":{}}}"#, long(129)), ".group"),
@@ -96,8 +98,27 @@ fn generated() -> Vec<BadBody> {
         part("notification", &format!(r#"{{"alert":"Hi","actions":{{"share":{}}}}}"#, long(1025)), ".actions.share"),
         part("notification", &format!(r#"{{"alert":"Hi","ios":{{"collapse_id":{}}}}}"#, long(65)), ".ios.collapse_id"),
         part("notification", &format!(r#"{{"alert":"Hi","sms":{{"alert":{}}}}}"#, long(1601)), ".sms.alert"),
-    ]
+        part("audience", r#"{"attribute":"a\u0000b","operator":"equals","value":"x"}"#, ".attribute"),
+    ];
+    rows.extend(with_nul);
+    rows
 }
+
+/// Selectors whose values are names that are looked up.
+const TEXT_SELECTORS: [&str; 12] = [
+    "tag",
+    "named_user",
+    "alias",
+    "static_list",
+    "subscription_list",
+    "subscription_lists",
+    "open_channel",
+    "apid",
+    "wns",
+    "mpns",
+    "device_pin",
+    "sms_sender",
+];
 
 type Row = (&'static str, &'static str);
 

@@ -87,6 +87,8 @@ fn bad_rows_are_given_back_each_with_its_reason() {
         json!({"ios_channel": A, "channel": B, "tags": ["a"]}),
         json!({"ios_channel": A, "tags": ["a"], "group": "g"}),
         json!({"ios_channel": A, "tags": ["", "b"]}),
+        json!({"apid": "a\u{0}b", "tags": ["a"]}),
+        json!({"device_pin": "a\u{0}b", "tags": ["a"]}),
         json!("ios_channel"),
     ];
     let good = json!({"ios_channel": A, "tags": ["a"]});

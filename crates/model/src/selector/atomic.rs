@@ -4,6 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{Activity, Attribute, Location};
+use crate::channel::name_text;
 use crate::ids::{ChannelId, NamedUserId, SegmentId};
 use crate::json::{At, Fields, OneOrMany};
 use crate::limits;
@@ -136,7 +137,7 @@ fn values<'a, T>(at: &At<'a>, read: impl FnMut(&At<'a>) -> Option<T>) -> Option<
 }
 
 fn texts(at: &At<'_>, most_chars: usize) -> Option<OneOrMany<String>> {
-    values(at, |at| at.text(1..=most_chars))
+    values(at, |at| name_text(at, most_chars))
 }
 
 fn digits(at: &At<'_>, most: usize) -> Option<String> {

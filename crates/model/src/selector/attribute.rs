@@ -5,6 +5,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::comparison::{Comparison, Subject};
+use crate::channel::name_text;
 use crate::json::{At, Fields};
 use crate::limits;
 
@@ -41,7 +42,7 @@ pub enum CompareAs {
 
 impl Attribute {
     pub(super) fn parse(at: &At<'_>, companions: &mut Fields<'_>) -> Option<Self> {
-        let attribute = at.text(1..=limits::SELECTOR_ATTRIBUTE_CHARS);
+        let attribute = name_text(at, limits::SELECTOR_ATTRIBUTE_CHARS);
         let test = match companions.take("where") {
             Some(at) => Property::parse(&at).map(AttributeTest::Where),
             None => Comparison::parse(companions, Subject::Plain).map(AttributeTest::Plain),

@@ -61,7 +61,11 @@ fn atomic_selectors_print_back() {
         refused(&format!(r#"{{"{key}":""}}"#), key);
         refused(&format!(r#"{{"{key}":[]}}"#), key);
         refused(&format!(r#"{{"{key}":"x","group":"y"}}"#), "group");
+        // Databases choke on NUL, and no real name has a control character.
+        refused(&format!(r#"{{"{key}":"a\u0000b"}}"#), key);
+        refused(&format!(r#"{{"{key}":["x","a\u007fb"]}}"#), &format!("{key}[1]"));
     }
+    refused(r#"{"attribute":"a\u0000b","operator":"equals","value":"x"}"#, "attribute");
     prints_back(r#"{"sms_id":{"msisdn":"15035550100","sender":"12345"}}"#);
     refused(r#"{"sms_id":{"msisdn":"+15035550100","sender":"12345"}}"#, "sms_id.msisdn");
     refused(r#"{"sms_id":{"msisdn":"15035550100"}}"#, "sms_id.sender");
