@@ -60,8 +60,8 @@ pub struct Event<Body> {
 pub struct PushBody {
     pub push_id: PushId,
     pub resource: PushResource,
-    /// The push as submitted, as JSON text.
-    pub payload: String,
+    /// The push as submitted, as JSON text; absent from a push whose payload is redacted.
+    pub payload: Option<String>,
 }
 
 /// What a push came from.

@@ -100,6 +100,11 @@ impl Push {
         Self::parse_with(at, Trigger::None)
     }
 
+    /// Whether the payload may be kept only until it is sent.
+    pub fn is_redacted(&self) -> bool {
+        self.options.as_ref().and_then(|options| options.redact_payload) == Some(true)
+    }
+
     pub fn parse_with(at: &At<'_>, trigger: Trigger) -> Option<Self> {
         let mut fields = at.object()?;
         let audience = fields.required("audience", |at| Audience::parse(at, trigger));

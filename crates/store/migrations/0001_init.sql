@@ -80,7 +80,8 @@ create table push (
     push_type text not null,
     state text not null,
     accepted_at bigint not null,
-    payload text not null,
+    redact bigint not null,
+    payload text,
     primary key (app, id)
 );
 

@@ -89,43 +89,42 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
     Ok(n_deleted > 0)
 }
 
-/// Every table that holds rows of apps and, for the large ones, a column that cuts them into slices.
-const OWNED_TABLES: [(&str, Option<&str>); 18] = [
-    ("log", Some("position")),
-    ("term", Some("id")),
-    ("channel", Some("ordinal")),
-    ("channel_key", Some("ordinal")),
-    ("sandbox", Some("position")),
-    ("push", None),
-    ("push_tally", None),
-    ("push_block", None),
-    ("job", None),
-    ("counter", None),
-    ("document", None),
-    ("idempotency", None),
-    ("named_user", None),
-    ("pending_association", None),
-    ("attribute", None),
-    ("list_member", None),
-    ("term_set", None),
-    ("legacy_tag", None),
+/// Every table that holds rows of apps, with the columns that tell the rows of one app apart.
+const OWNED_TABLES: [(&str, &str); 18] = [
+    ("log", "position"),
+    ("term", "id"),
+    ("channel", "ordinal"),
+    ("channel_key", "kind, value"),
+    ("sandbox", "position"),
+    ("push", "id"),
+    ("push_tally", "push, platform"),
+    ("push_block", "push, platform, block"),
+    ("job", "id"),
+    ("counter", "metric, hour, platform"),
+    ("document", "kind, id"),
+    ("idempotency", "key"),
+    ("named_user", "id"),
+    ("pending_association", "channel"),
+    ("attribute", "owner_kind, owner, name"),
+    ("list_member", "list, generation, kind, identifier"),
+    ("term_set", "term, block"),
+    ("legacy_tag", "tag"),
 ];
 
-/// Deletes up to about `at_most` rows per table of an app that is gone. Returns whether anything is left.
-pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: i64) -> Result<bool> {
-    let mut more = false;
-    for (table, slice) in OWNED_TABLES {
-        let Some(column) = slice else {
-            tx.execute(&format!("delete from {table} where app = $1"), &[app.into()])?;
-            continue;
-        };
-        let least = format!("select min({column}) from {table} where app = $1");
-        let Some(least) = tx.query_one::<Option<i64>>(&least, &[app.into()], |row| row.get(0))? else { continue };
-        let delete = format!("delete from {table} where app = $1 and {column} < $2");
-        tx.execute(&delete, &[app.into(), (least + at_most).into()])?;
-        more = true;
+/// Deletes up to `at_most` rows of an app that is gone. Returns whether anything may be left.
+pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: u64) -> Result<bool> {
+    let mut left = at_most;
+    for (table, key) in OWNED_TABLES {
+        let delete = format!(
+            "delete from {table} where app = $1
+             and ({key}) in (select {key} from {table} where app = $1 order by {key} limit $2)"
+        );
+        left = left.saturating_sub(tx.execute(&delete, &[app.into(), i64::try_from(left).unwrap_or(i64::MAX).into()])?);
+        if left == 0 {
+            return Ok(true);
+        }
     }
-    Ok(more)
+    Ok(false)
 }
 
 /// Keeps other transactions that change the app waiting until this one ends. For those that read something in order to

@@ -40,14 +40,16 @@ pub struct PushRow {
     pub state: PushState,
     /// The log offset at which the push was accepted: its audience is resolved by an index that has reached it.
     pub accepted_at: Offset,
-    /// The push as submitted, as JSON.
-    pub payload: String,
+    /// Whether the payload must not be kept for longer than sending takes.
+    pub redact: bool,
+    /// The push as submitted, as JSON; `None` once it is redacted.
+    pub payload: Option<String>,
 }
 
-const COLUMNS: &str = "id, operation, created, expires, push_type, state, accepted_at, payload";
+const COLUMNS: &str = "id, operation, created, expires, push_type, state, accepted_at, redact, payload";
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
-    let sql = format!("insert into push (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)");
+    let sql = format!("insert into push (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)");
     tx.execute(
         &sql,
         &[
@@ -59,7 +61,8 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
             push.push_type.as_str().into(),
             push.state.name().into(),
             push.accepted_at.into(),
-            push.payload.as_str().into(),
+            push.redact.into(),
+            push.payload.clone().into(),
         ],
     )?;
     Ok(())
@@ -78,14 +81,25 @@ pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow
             push_type: row.get(4)?,
             state: state.ok_or_else(|| Error::corrupt("push state"))?,
             accepted_at: row.get(6)?,
-            payload: row.get(7)?,
+            redact: row.get(7)?,
+            payload: row.get(8)?,
         })
     })
 }
 
+/// A push that is done loses the payload that it was not to keep.
 pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState) -> Result<()> {
     let sql = "update push set state = $3 where app = $1 and id = $2";
     tx.execute(sql, &[app.into(), push.into(), state.name().into()])?;
+    match state {
+        PushState::Accepted | PushState::Sending => Ok(()),
+        PushState::Done => redact(tx, app, push),
+    }
+}
+
+fn redact(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<()> {
+    let sql = "update push set payload = null where app = $1 and id = $2 and redact = 1";
+    tx.execute(sql, &[app.into(), push.into()])?;
     Ok(())
 }
 

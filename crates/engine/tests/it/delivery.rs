@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::app::Mode;
 use serde_json::{Value, json};
-use testkit::app::on_each_engine;
+use testkit::app::{TestApp, on_each_engine};
 
 use crate::devices::{deliveries, push, reached, register, status};
 
@@ -245,6 +245,47 @@ async fn landing_pages_that_come_in_a_push_are_hosted() {
         app.nobody().get(&path.replace("/0", "/1")).await.expect(404);
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_redacted_payload_is_gone_when_the_push_is_done() {
+    on_each_engine(async |app| {
+        register(&app, "ios", "A1", json!({})).await;
+        let page = json!({"body": "<h1>Classified</h1>", "content_type": "text/html"});
+        let mut body = hello(json!(["ios"]));
+        body["notification"] = json!({"alert": "Classified", "actions": {"open": {"type": "landing_page", "content": page}}});
+        body["options"] = json!({"redact_payload": true});
+        let answer = app.master().post("/api/push", &body).await.expect(200);
+        let url = answer["content_urls"][0].as_str().unwrap().to_owned();
+        let path = url.strip_prefix(&app.url("")).unwrap();
+        let mut to_nobody = body.clone();
+        to_nobody["audience"] = json!({"tag": "nobody has it"});
+        push(&app, to_nobody).await;
+        assert_eq!(app.nobody().get(path).await.status, 200, "needed until it is sent");
+        assert_eq!(kept(&app).await, (2, 0), "only the pushes themselves have it");
+        app.step_all().await;
+        assert_eq!(kept(&app).await, (0, 0));
+        app.nobody().get(path).await.expect(404);
+        let id = answer["push_ids"][0].as_str().unwrap();
+        let done = status(&app, id).await;
+        assert_eq!((&done["state"], &done["platforms"]["ios"]["delivered"]), (&json!("done"), &json!(1)));
+        // The sandbox is there to be looked at.
+        assert_eq!(deliveries(&app, id).await[0]["request"]["body"]["aps"]["alert"], "Classified");
+    })
+    .await;
+}
+
+/// How many pushes and how many log records contain the word.
+async fn kept(app: &TestApp) -> (usize, usize) {
+    let read = app.engine().store().read(|tx| {
+        let pushes: Vec<Option<String>> = tx.query("select payload from push", &[], |row| row.get(0))?;
+        let records: Vec<Vec<u8>> = tx.query("select body from log", &[], |row| row.get(0))?;
+        Ok::<_, store::Error>((pushes, records))
+    });
+    let (pushes, records) = read.await.unwrap();
+    let pushes = pushes.iter().flatten().filter(|payload| payload.contains("Classified"));
+    let records = records.iter().filter(|body| body.windows(10).any(|some| some == b"Classified"));
+    (pushes.count(), records.count())
 }
 
 #[tokio::test]

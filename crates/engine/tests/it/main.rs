@@ -11,6 +11,10 @@ mod devices;
 #[cfg(test)]
 mod explain;
 #[cfg(test)]
+mod following;
+#[cfg(test)]
+mod metrics;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 mod open_platforms;

@@ -177,9 +177,9 @@ fn message_center_platforms(push: &Push, at: &At<'_>) {
     }
 }
 
-/// What is redacted is kept nowhere, so nothing may need it later.
+/// What is redacted is kept only until it is sent, so nothing may need it later.
 fn redaction(push: &Push, at: &At<'_>, trigger: Trigger) {
-    if push.options.as_ref().and_then(|options| options.redact_payload) != Some(true) {
+    if !push.is_redacted() {
         return;
     }
     if push.message.is_some() || push.localizations.iter().flatten().any(|l| l.message.is_some()) {

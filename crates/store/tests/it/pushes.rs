@@ -19,7 +19,7 @@ async fn insert(store: &Store, app: AppId, row: PushRow) -> store::Result<()> {
 #[tokio::test]
 async fn a_push_comes_back_as_it_was() {
     on_both(async |store, _| {
-        let expiring = PushRow { expires: Some(UtcMillis(5)), payload: "{\"a\":\"ü\"}".to_owned(), ..push(2) };
+        let expiring = PushRow { expires: Some(UtcMillis(5)), payload: Some("{\"a\":\"ü\"}".to_owned()), ..push(2) };
         for row in [push(1), expiring.clone()] {
             insert(store, APP, row).await.unwrap();
         }
@@ -34,6 +34,25 @@ async fn a_push_comes_back_as_it_was() {
         }
         assert_eq!(store.read(|tx| pushes::by_id(tx, APP, id(2))).await.unwrap(), Some(expiring));
         assert_eq!(store.read(|tx| pushes::by_id(tx, OTHER, id(2))).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_payload_that_is_not_to_be_kept_goes_when_the_push_is_done() {
+    on_both(async |store, _| {
+        let redacted = PushRow { redact: true, ..push(1) };
+        insert(store, APP, redacted.clone()).await.unwrap();
+        insert(store, APP, push(2)).await.unwrap();
+        for (state, payload) in [(PushState::Sending, redacted.payload.clone()), (PushState::Done, None)] {
+            for n in [1, 2] {
+                store.write(APP, move |tx| pushes::set_state(tx, APP, id(n), state)).await.unwrap();
+            }
+            let found = store.read(|tx| pushes::by_id(tx, APP, id(1))).await.unwrap();
+            assert_eq!(found, Some(PushRow { state, payload, ..redacted.clone() }));
+            let kept = store.read(|tx| pushes::by_id(tx, APP, id(2))).await.unwrap();
+            assert_eq!(kept, Some(PushRow { state, ..push(2) }));
+        }
     })
     .await;
 }

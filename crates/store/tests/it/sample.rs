@@ -88,7 +88,8 @@ pub(crate) fn push(n: u32) -> PushRow {
         push_type: "UNICAST_PUSH".to_owned(),
         state: PushState::Accepted,
         accepted_at: Offset(i64::from(n)),
-        payload: format!("{{\"n\":{n}}}"),
+        redact: false,
+        payload: Some(format!("{{\"n\":{n}}}")),
     }
 }
 

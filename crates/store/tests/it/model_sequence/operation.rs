@@ -51,7 +51,7 @@ pub(super) enum Operation {
     CreateApp { n: u8 },
     ChangeApp { app: AppId, n: u8 },
     DeleteApp { app: AppId },
-    EraseApp { app: AppId, at_most: i64 },
+    EraseApp { app: AppId, at_most: u64 },
     Append { app: AppId, n: u8 },
     NumberTerm { app: AppId, tag: u8 },
     Register { app: AppId, n: u32, traits: u32 },
@@ -94,7 +94,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         (0..4_u8).prop_map(|n| Operation::CreateApp { n }),
         (app(), 0..4_u8).prop_map(|(app, n)| Operation::ChangeApp { app, n }),
         app().prop_map(|app| Operation::DeleteApp { app }),
-        (app(), 1..4_i64).prop_map(|(app, at_most)| Operation::EraseApp { app, at_most }),
+        (app(), 1..4_u64).prop_map(|(app, at_most)| Operation::EraseApp { app, at_most }),
         (app(), 0..4_u8).prop_map(|(app, n)| Operation::Append { app, n }),
         (app(), 0..3_u8).prop_map(|(app, tag)| Operation::NumberTerm { app, tag }),
     ];

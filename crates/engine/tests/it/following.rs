@@ -1,0 +1,133 @@
+//! What a process has in memory follows the database, also when the signals of other nodes are lost.
+
+use std::time::Duration;
+
+use engine::Engine;
+use model::event::RecordKind;
+use model::ids::{AppId, ChannelId, DeliveryId, Id};
+use store::apps::App;
+use store::log::{self, NewRecord};
+use store::sandbox::{self, Filter, SandboxDelivery};
+use testkit::app::{START, on_each_engine};
+use testkit::bulk::copy_channel;
+use testkit::store::{self as stores, Home};
+use tokio::sync::watch;
+use tokio::time;
+use uuid::Uuid;
+
+use crate::devices::register;
+use crate::nodes::{create_app, node};
+
+/// For what must happen without anybody asking for it; when it does not, the test fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn append_to_log(engine: &Engine, app: AppId) {
+    let record = NewRecord { kind: RecordKind::Send, ordinal: None, body: Vec::new() };
+    engine.store().write(app, move |tx| log::append(tx, app, START, &[record.clone()])).await.unwrap();
+}
+
+/// As another node would, with its signal lost on the way.
+async fn rename_silently(engine: &Engine, app: &App) {
+    let id = app.id;
+    let rename = move |tx: &mut store::Tx<'_>| tx.execute("update app set name = 'New' where id = $1", &[id.into()]);
+    let renamed: store::Result<u64> = engine.store().write(id, rename).await;
+    assert_eq!(renamed.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_lost_change_of_an_app_is_noticed_however_busy_the_log_is() {
+    let home = Home::new(stores::Engine::Sqlite);
+    let engine = node(&home).await;
+    let app = create_app(&engine).await;
+    let (_stop, stops) = watch::channel(false);
+    let follower = engine.clone();
+    tokio::spawn(async move { follower.follow(stops).await });
+    let noticed = async {
+        // The first look of the follower is over when it has heard of something.
+        append_to_log(&engine, app.id).await;
+        rename_silently(&engine, &app).await;
+        while engine.app(app.key.as_str()).await.unwrap().name != "New" {
+            append_to_log(&engine, app.id).await;
+        }
+    };
+    time::timeout(PATIENCE, noticed).await.expect("the cache is emptied now and then");
+}
+
+#[tokio::test]
+async fn the_sandbox_feed_looks_by_itself() {
+    let home = Home::new(stores::Engine::Sqlite);
+    let engine = node(&home).await;
+    let app = create_app(&engine).await.id;
+    let delivery = SandboxDelivery {
+        delivery: DeliveryId::from_uuid(Uuid::nil()),
+        push: Id::from_uuid(Uuid::nil()),
+        channel: ChannelId::from_uuid(Uuid::nil()),
+        device_type: "ios".to_owned(),
+        transport: "apns".to_owned(),
+        at: START,
+        request: "{}".to_owned(),
+    };
+    let mut feed = engine.sandbox_feed(app, Filter::default(), None).await.unwrap();
+    let next = tokio::spawn(async move { feed.next().await.unwrap() });
+    // By now the feed has found nothing and waits.
+    for _ in 0..20 {
+        append_to_log(&engine, AppId(app.0)).await;
+    }
+    let (write, written) = (engine.store().clone(), delivery.clone());
+    write.write(app, move |tx| sandbox::add(tx, app, std::slice::from_ref(&written))).await.unwrap();
+    let found = time::timeout(PATIENCE, next).await.expect("the feed looks without being told").unwrap();
+    assert_eq!(found, [(1, delivery)]);
+}
+
+#[tokio::test]
+async fn every_node_forgets_the_index_of_a_deleted_app() {
+    for kind in stores::engines() {
+        let home = Home::new(kind);
+        let first = node(&home).await;
+        let second = if kind == stores::Engine::Postgres { node(&home).await } else { first.clone() };
+        let app = create_app(&first).await;
+        let (_stop, stops) = watch::channel(false);
+        let follower = second.clone();
+        tokio::spawn(async move { follower.follow(stops).await });
+        second.tag_channels(app.id, Vec::new(), no_tags()).await.unwrap();
+        let has_indexes = async |n: u32| {
+            second.metrics_text().await.unwrap().contains(&format!("aerogram_audience_indexes {n}\n"))
+        };
+        assert!(has_indexes(1).await);
+        first.delete_app(app.key.as_str()).await.unwrap();
+        let forgotten = async { while !has_indexes(0).await {} };
+        time::timeout(PATIENCE, forgotten).await.expect("the index of the deleted app is given up");
+    }
+}
+
+fn no_tags() -> model::channel::TagOperation {
+    model::channel::TagOperation::Edit { add: Default::default(), remove: Default::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn erasing_an_app_stops_between_slices_and_goes_on_later() {
+    const N_CHANNELS: usize = 20_000;
+    on_each_engine(async |app| {
+        let original = register(&app, "ios", "A1", serde_json::json!({})).await.parse().unwrap();
+        let id = app.engine().app(&app.app.key).await.unwrap().id;
+        let store = app.engine().store().clone();
+        copy_channel(&store, id, original, N_CHANNELS).await;
+        app.operator().delete(&format!("/operator/apps/{}", app.app.key)).await.expect(204);
+
+        let n_channels = async || -> i64 {
+            let count = "select count(*) from channel where app = $1";
+            let read = move |tx: &mut store::Tx<'_>| tx.query_one(count, &[id.into()], |row| row.get(0));
+            let n_channels: store::Result<i64> = store.read(read).await;
+            n_channels.unwrap()
+        };
+        let (stop, stops) = watch::channel(false);
+        let worker = tokio::spawn(engine::Worker::new(app.engine().clone()).run(stops));
+        while n_channels().await > i64::try_from(N_CHANNELS).unwrap() {}
+        stop.send_replace(true);
+        worker.await.unwrap();
+        assert_ne!(n_channels().await, 0, "a node that stops does not finish first");
+        app.step_all().await;
+        assert_eq!(n_channels().await, 0);
+    })
+    .await;
+}

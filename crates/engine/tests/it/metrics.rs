@@ -1,0 +1,49 @@
+//! What the service counts about itself.
+
+use engine::Once;
+use model::payload::parse_pushes;
+use serde_json::json;
+use testkit::app::{TestApp, on_each_engine};
+
+use crate::devices::{push, register, register_open};
+
+/// The value of one time series; `None` when there is no such series.
+async fn value(app: &TestApp, series: &str) -> Option<u64> {
+    let text = app.nobody().get("/metrics").await.text().to_owned();
+    text.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok())
+}
+
+#[tokio::test]
+async fn a_push_that_is_repeated_counts_once() {
+    on_each_engine(async |app| {
+        let caller = app.engine().app(&app.app.key).await.unwrap();
+        for (key, n_accepted) in [("a", 2), ("a", 2), ("b", 4)] {
+            let one = r#"{"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}}"#;
+            let pushes = parse_pushes(format!("[{one}, {one}]").as_bytes()).unwrap();
+            let once = Once { key: key.to_owned(), request: [0; 32] };
+            app.engine().accept_pushes(&caller, pushes, Some(once)).await.unwrap();
+            assert_eq!(value(&app, "aerogram_pushes_accepted_total").await, Some(n_accepted), "{key}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn names_that_tenants_choose_are_no_labels() {
+    on_each_engine(async |app| {
+        register(&app, "ios", "A1", json!({})).await;
+        for platform in ["kiosk", "fridge"] {
+            register_open(&app, platform, "lobby", json!({})).await;
+        }
+        push(&app, json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}})).await;
+        app.step_all().await;
+        let series = |platform: &str| {
+            let labels = format!(r#"platform="{platform}",transport="sandbox",outcome="delivered""#);
+            format!("aerogram_deliveries_total{{{labels}}}")
+        };
+        assert_eq!(value(&app, &series("open")).await, Some(2));
+        assert_eq!(value(&app, &series("ios")).await, Some(1));
+        assert_eq!(value(&app, &series("open::kiosk")).await, None);
+    })
+    .await;
+}
