@@ -104,14 +104,14 @@ impl Registration {
         profile
     }
 
-    /// The device tags of the channel after this registration: `tags` replace what was there unless `set_tags` is false,
-    /// which leaves all tags alone; `tag_changes` count on top.
+    /// The device tags of the channel after this registration: `tags` replace what was there unless `set_tags` is false;
+    /// `tag_changes` count on top in either case.
     pub fn device_tags(&self, current: &BTreeSet<Tag>) -> BTreeSet<Tag> {
         let TagsUpdate { set_tags, tags, add, remove } = &self.tags;
-        if *set_tags == Some(false) {
-            return current.clone();
-        }
-        let base = tags.as_ref().unwrap_or(current);
+        let base = match (set_tags, tags) {
+            (Some(true) | None, Some(tags)) => tags,
+            (Some(false), _) | (_, None) => current,
+        };
         base.difference(remove).chain(add).cloned().collect()
     }
 }

@@ -172,7 +172,11 @@ fn which_tags_a_registration_leaves() {
         ),
         (json!({"tag_changes": {"add": ["c"], "remove": ["a"]}}), tag_set(&["b", "c"])),
         (json!({"tag_changes": {}}), tag_set(&["a", "b"])),
-        (json!({"set_tags": false, "tag_changes": {"add": ["c"]}}), tag_set(&["a", "b"])),
+        (json!({"set_tags": false, "tag_changes": {"add": ["c"]}}), tag_set(&["a", "b", "c"])),
+        (
+            json!({"set_tags": false, "tags": ["x"], "tag_changes": {"add": ["c"], "remove": ["a"]}}),
+            tag_set(&["b", "c"]),
+        ),
     ] {
         let mut channel = tags.clone();
         channel["device_type"] = json!("ios");
