@@ -6,13 +6,14 @@ use roaring::RoaringBitmap;
 use crate::plan::Plan;
 use crate::segment::Segment;
 
-/// What it takes to look one channel up in one set, relative to merging one member of a sorted list.
+/// What it takes to look one channel up in one set, relative to merging one member of a sorted list. Mostly it takes
+/// waiting for memory, and so do the beginning of a container of 2^16 ordinals and one that is a bitmap.
 const LOOKUP: f64 = 64.0;
-/// What the 2^16 ordinals of a container take at least, and when they are a bitmap rather than a sorted list.
-const CONTAINER: f64 = 64.0;
+const CONTAINER: f64 = 256.0;
 const BITMAP_CONTAINER: f64 = 512.0;
 const CONTAINERS: u64 = 16;
-const MOST_IN_A_SORTED_LIST: u64 = 4096;
+/// Above this, the containers of a set are bitmaps.
+const MOST_IN_SORTED_LISTS: u64 = CONTAINERS * 4096;
 
 pub(crate) struct Bound<'a> {
     pub(crate) node: Node<'a>,
@@ -65,7 +66,17 @@ impl<'a> Bound<'a> {
 
     /// Whether to ask for each channel of a universe is cheaper than to combine sets.
     pub(crate) fn is_worth_looking_up(&self, universe: &RoaringBitmap) -> bool {
-        universe.len() as f64 * self.lookups * LOOKUP < self.work
+        match self.node {
+            // To intersect with a bitmap is to look up, and faster.
+            Node::Term(set) | Node::Set(set) if set.len() > MOST_IN_SORTED_LISTS => false,
+            Node::Everyone(_)
+            | Node::Nobody
+            | Node::Term(_)
+            | Node::Set(_)
+            | Node::And(_)
+            | Node::Or(_)
+            | Node::Not(_) => universe.len() as f64 * self.lookups * LOOKUP < self.work,
+        }
     }
 
     pub(crate) const fn work(&self) -> f64 {
@@ -84,7 +95,7 @@ impl<'a> Bound<'a> {
         if members == 0 || everyone.is_empty() {
             return Self::nobody();
         }
-        let work = if members > CONTAINERS * MOST_IN_A_SORTED_LIST {
+        let work = if members > MOST_IN_SORTED_LISTS {
             CONTAINERS as f64 * BITMAP_CONTAINER
         } else {
             members.min(CONTAINERS) as f64 * CONTAINER + members as f64

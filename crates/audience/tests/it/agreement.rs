@@ -51,7 +51,7 @@ proptest! {
     fn popular_and_rare_terms(
         holders in vec((0..8_u32, 60_000..70_000_u32, 0..6_000_u32, 1..4_usize), 1..8),
         update in arbitrary::record(),
-        plans in vec(arbitrary::plan(), 6),
+        plans in vec(arbitrary::plan(), 16),
     ) {
         let mut naive = Naive::default();
         for (term, start, length, step) in holders {
