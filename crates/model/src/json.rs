@@ -35,6 +35,9 @@ pub fn read_tree<T>(tree: &Json, read: impl FnOnce(&At<'_>) -> Option<T>) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channel::Uninstalls;
+    use crate::limits;
+    use crate::payload::Push;
 
     #[test]
     fn long_keys_do_not_multiply() {
@@ -49,13 +52,41 @@ mod tests {
     }
 
     #[test]
+    fn a_body_has_a_limited_number_of_values() {
+        let numbers = |n: usize| format!("[{}]", vec!["0"; n].join(","));
+        let read = |body: &str| parse(body.as_bytes(), |at| at.items(0..=usize::MAX).map(|items| items.len()));
+        // The array itself is a value too.
+        assert_eq!(read(&numbers(limits::JSON_VALUES - 1)), Ok(limits::JSON_VALUES - 1));
+        let objects = format!("[{}]", vec![r#"{"a":0}"#; limits::JSON_VALUES / 2].join(","));
+        let nested = format!("[{}{}]", "[[],[]],".repeat(limits::JSON_VALUES / 3), "[]");
+        for body in [numbers(limits::JSON_VALUES), objects, nested] {
+            let problems = read(&body).unwrap_err();
+            assert_eq!(problems.first().path, "");
+            let message = &problems.first().message;
+            assert!(message.contains("400000 values") && message.ends_with('.'), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_largest_sensible_bodies_have_few_enough_values() {
+        let uninstall = r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios"}"#;
+        let uninstalls = format!("[{}]", vec![uninstall; limits::UNINSTALLS_PER_REQUEST].join(","));
+        assert_eq!(parse(uninstalls.as_bytes(), Uninstalls::parse).map(|all| all.0.len()), Ok(1000));
+
+        // One selector is that which holds the others.
+        let selectors = vec![r#"{"tag":"a","group":"b"}"#; limits::SELECTORS_PER_AUDIENCE - 1].join(",");
+        let push =
+            format!(r#"{{"audience":{{"or":[{selectors}]}},"device_types":"all","notification":{{"alert":"Hi"}}}}"#);
+        let pushes = format!("[{}]", vec![push; limits::PUSHES_PER_REQUEST].join(","));
+        assert_eq!(parse(pushes.as_bytes(), Push::parse_one_or_many).map(|all| all.as_slice().len()), Ok(100));
+    }
+
+    #[test]
     fn paths_name_keys_and_positions() {
         let body = br#"{"a": {"b": [true, {"c": 1}]}}"#;
         let read = |at: &At<'_>| {
             at.object()?.required("a", |at| {
-                at.object()?.required("b", |at| {
-                    at.array(1..=2, |at| at.object()?.required("d", At::any_text))
-                })
+                at.object()?.required("b", |at| at.array(1..=2, |at| at.object()?.required("d", At::any_text)))
             })
         };
         let problems = parse(body, read).unwrap_err();

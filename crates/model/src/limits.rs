@@ -1,5 +1,8 @@
 //! Every numeric limit of the API, in one place.
 
+/// Values in one body: every object, array, string, number, boolean and null. Each costs memory, however short it is.
+pub const JSON_VALUES: usize = 400_000;
+
 /// Pushes in one request.
 pub const PUSHES_PER_REQUEST: usize = 100;
 /// Selectors in one audience, nested ones included.

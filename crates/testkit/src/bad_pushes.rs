@@ -85,6 +85,7 @@ fn generated() -> Vec<BadBody> {
         TEXT_SELECTORS.map(|key| part("audience", &format!(r#"{{"{key}":["a","b\u0000c"]}}"#), &format!(".{key}[1]")));
     let mut rows = vec![
         row("too many pushes", list(&push, 101).into_bytes(), ""),
+        row("too many values", list("0", 400_000).into_bytes(), ""),
         part("audience", &format!(r#"{{"tag":{}}}"#, long(129)), ".tag"),
         part("audience", &format!(r#"{{"tag":"a","group":{}}}"#, long(129)), ".group"),
         part("audience", &format!(r#"{{"tag":{}}}"#, list(r#""a""#, 101)), ".tag"),

@@ -1,10 +1,12 @@
 //! JSON as it was sent: objects keep their order and their duplicate keys, which `serde_json::Value` would hide.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
+use crate::limits;
 use crate::problem::Problems;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +24,15 @@ impl Json {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Err(Problems::one("", "The request body is empty; a JSON body is required."));
         }
-        serde_json::from_slice(body).map_err(|error| Problems::one("", format!("The body is not valid JSON: {error}.")))
+        let n_left = Cell::new(limits::JSON_VALUES);
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        let tree = Counted(&n_left).deserialize(&mut deserializer);
+        let whole = tree.and_then(|tree| deserializer.end().map(|()| tree));
+        whole.map_err(|error| match error.is_data() {
+            // Every kind of value is welcome here, so the only data to object to is too much of it.
+            true => Problems::one("", too_many()),
+            false => Problems::one("", format!("The body is not valid JSON: {error}.")),
+        })
     }
 
     /// The name of the type, for messages.
@@ -52,15 +62,24 @@ impl Json {
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(JsonVisitor)
+fn too_many() -> String {
+    format!("The body has more than {} values; split it into several requests.", limits::JSON_VALUES)
+}
+
+/// Reads a value as long as there may be more of them.
+struct Counted<'c>(&'c Cell<usize>);
+
+impl<'de> DeserializeSeed<'de> for Counted<'_> {
+    type Value = Json;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        let n_left = self.0.get().checked_sub(1).ok_or_else(|| D::Error::custom(too_many()))?;
+        self.0.set(n_left);
+        deserializer.deserialize_any(self)
     }
 }
 
-struct JsonVisitor;
-
-impl<'de> Visitor<'de> for JsonVisitor {
+impl<'de> Visitor<'de> for Counted<'_> {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,17 +116,20 @@ impl<'de> Visitor<'de> for JsonVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Json, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
+        while let Some(item) = access.next_element_seed(Counted(self.0))? {
             items.push(item);
         }
+        // Most arrays and objects are shorter than the room that a first item makes.
+        items.shrink_to_fit();
         Ok(Json::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json, A::Error> {
         let mut entries = Vec::new();
-        while let Some(entry) = access.next_entry()? {
-            entries.push(entry);
+        while let Some(key) = access.next_key()? {
+            entries.push((key, access.next_value_seed(Counted(self.0))?));
         }
+        entries.shrink_to_fit();
         Ok(Json::Object(entries))
     }
 }
