@@ -91,13 +91,13 @@ impl Followed {
         let _turn = self.turn.lock().await;
         loop {
             let from = self.index.offset();
-            let (records, looked) = store.read(move |tx| log::terms_after(tx, app, from, RECORDS_PER_READ)).await?;
-            for (offset, body) in &records {
+            let records = store.read(move |tx| log::terms_after(tx, app, from, RECORDS_PER_READ)).await?;
+            for (offset, body) in &records.found {
                 let change: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
                 self.index.apply(*offset, &change).map_err(Error::internal)?;
             }
-            self.index.advance(looked);
-            if records.len() < RECORDS_PER_READ as usize {
+            self.index.advance(records.looked);
+            if records.found.len() < RECORDS_PER_READ as usize {
                 return Ok(());
             }
         }

@@ -271,7 +271,7 @@ fn read_channel(row: &Row<'_>) -> Result<Channel> {
         address: row.get(4)?,
         language: row.get(5)?,
         country: row.get(6)?,
-        named_user: row.get::<Option<String>>(7)?.map(named_users::read_id).transpose()?,
+        named_user: row.get::<Option<&str>>(7)?.map(named_users::read_id).transpose()?,
         created: row.get(8)?,
         last_registration: row.get(9)?,
         terms: terms::decode(&row.get::<Vec<u8>>(10)?)?,

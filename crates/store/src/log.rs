@@ -80,14 +80,16 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
     )
 }
 
-/// The bodies of up to `at_most` records that change terms after an offset, with their offsets, and how far the log has been
-/// looked through: what follows an index reads nothing else, and some other records are large.
-pub fn terms_after(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    offset: Offset,
-    at_most: u32,
-) -> Result<(Vec<(Offset, Vec<u8>)>, Offset)> {
+/// Records that change terms, and how far the log was looked through for them.
+pub struct TermsRecords {
+    /// Offsets and bodies, oldest first.
+    pub found: Vec<(Offset, Vec<u8>)>,
+    pub looked: Offset,
+}
+
+/// Up to `at_most` records that change terms after an offset. Whoever follows an index reads nothing else, and some other
+/// records are large.
+pub fn terms_after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Result<TermsRecords> {
     let head = head(tx, app)?;
     let found: Vec<(Offset, Vec<u8>)> = tx.query(
         "select position, body from log where app = $1 and position > $2 and kind = $3 order by position limit $4",
@@ -96,5 +98,5 @@ pub fn terms_after(
     )?;
     let is_full = found.len() >= at_most as usize;
     let looked = found.last().filter(|_| is_full).map_or(head, |(last, _)| *last);
-    Ok((found, looked))
+    Ok(TermsRecords { found, looked })
 }

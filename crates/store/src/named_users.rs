@@ -112,7 +112,7 @@ pub fn put_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId, user: &Named
 pub fn take_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<Option<NamedUserId>> {
     let sql = "delete from pending_association where app = $1 and channel = $2 returning named_user";
     let found = tx.query_opt(sql, &[app.into(), channel.into()], |row| row.get::<String>(0))?;
-    found.map(read_id).transpose()
+    found.as_deref().map(read_id).transpose()
 }
 
 /// Forgets the associations that wait for a user.
@@ -131,6 +131,6 @@ fn read_user(row: &Row<'_>) -> Result<NamedUser> {
     })
 }
 
-pub(crate) fn read_id(text: String) -> Result<NamedUserId> {
-    NamedUserId::new(&text).map_err(|_| Error::corrupt(format!("named user {text:?}")))
+pub(crate) fn read_id(text: &str) -> Result<NamedUserId> {
+    NamedUserId::new(text).map_err(|_| Error::corrupt(format!("named user {text:?}")))
 }
