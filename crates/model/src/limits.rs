@@ -41,10 +41,10 @@ pub const NAMED_USER_UNINSTALLS: usize = 100;
 pub const ASSOCIATIONS_PER_REQUEST: usize = 1000;
 pub const CHANNELS_PER_NAMED_USER: usize = 100;
 pub const TAGS_PER_NAMED_USER: usize = 1000;
-pub const NAMED_USERS_PER_PAGE: usize = 1000;
+pub const NAMED_USERS_PER_PAGE: u32 = 1000;
 
 pub const SEGMENT_NAME_CHARS: usize = 255;
-pub const SEGMENTS_PER_PAGE: usize = 200;
+pub const SEGMENTS_PER_PAGE: u32 = 200;
 
 pub const LISTS_PER_APP: usize = 100;
 pub const LIST_DESCRIPTION_CHARS: usize = 1000;
@@ -67,7 +67,7 @@ pub const SUBSCRIPTIONS_PER_REQUEST: usize = 1000;
 pub const SUBSCRIPTIONS_PER_OWNER: usize = 1000;
 
 pub const UNINSTALLS_PER_REQUEST: usize = 1000;
-pub const CHANNELS_PER_PAGE: usize = 1000;
+pub const CHANNELS_PER_PAGE: u32 = 1000;
 /// A push address may be a web push endpoint, which is a URL.
 pub const PUSH_ADDRESS_CHARS: usize = 4096;
 pub const OPEN_ADDRESS_CHARS: usize = 128;

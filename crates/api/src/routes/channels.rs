@@ -16,7 +16,7 @@ use crate::links::Links;
 use crate::query::{Params, Segments};
 
 /// The default as well as the limit.
-const MOST_PER_PAGE: u32 = 1000;
+const MOST_PER_PAGE: u32 = limits::CHANNELS_PER_PAGE;
 
 #[derive(Serialize)]
 struct Registered {
@@ -41,7 +41,7 @@ pub(super) async fn register(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let registration = input.parse(Registration::parse)?;
+    let registration = input.parse(Registration::parse).await?;
     let registered = edge.engine.register_channel(app.id, registration, input.once).await?;
     let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
     let answer = Answer::ok(Registered { channel_id: registered.id })?.status(status);
@@ -55,7 +55,7 @@ pub(super) async fn update(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let registration = input.parse(Registration::parse)?;
+    let registration = input.parse(Registration::parse).await?;
     // Upon a conflict devices forget the id and register anew, which is the way out of an id that is none.
     let id = id.parse().map_err(|_| Error::Conflict("A channel id is a UUID; register a new channel.".to_owned()))?;
     let updated = edge.engine.update_channel(app.id, id, registration).await?;
@@ -90,7 +90,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let Uninstalls(uninstalls) = input.parse(Uninstalls::parse)?;
+    let Uninstalls(uninstalls) = input.parse(Uninstalls::parse).await?;
     edge.engine.uninstall_channels(app.id, uninstalls).await?;
     Ok(Answer::ok(Done {})?.status(StatusCode::ACCEPTED))
 }

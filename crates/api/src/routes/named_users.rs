@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::links::{Links, query_value};
 use crate::query::{Params, Segments};
 
-const MOST_PER_PAGE: u32 = limits::NAMED_USERS_PER_PAGE as u32;
+const MOST_PER_PAGE: u32 = limits::NAMED_USERS_PER_PAGE;
 /// A user has up to a hundred channels, so that a full page can be long.
 const PER_PAGE: u32 = 100;
 
@@ -33,7 +33,7 @@ struct Page {
 }
 
 pub(super) async fn associate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    edge.engine.associate(app.id, input.parse(Association::parse)?).await?;
+    edge.engine.associate(app.id, input.parse(Association::parse).await?).await?;
     Answer::ok(Done {})
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn disassociate(
     CallingApp(app): CallingApp,
     input: Input,
 ) -> Result<Answer> {
-    edge.engine.disassociate(app.id, input.parse(Disassociation::parse)?).await?;
+    edge.engine.disassociate(app.id, input.parse(Disassociation::parse).await?).await?;
     Answer::ok(Done {})
 }
 
@@ -53,14 +53,14 @@ pub(super) async fn update(
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
-    let update = input.parse(NamedUserUpdate::parse)?;
+    let update = input.parse(NamedUserUpdate::parse).await?;
     update.tags.iter().try_for_each(refuse_read_only)?;
     edge.engine.update_named_user(app.id, user, update).await?;
     Answer::ok(Done {})
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let NamedUserUninstall(users) = input.parse(NamedUserUninstall::parse)?;
+    let NamedUserUninstall(users) = input.parse(NamedUserUninstall::parse).await?;
     edge.engine.uninstall_named_users(app.id, users).await?;
     Answer::ok(Done {})
 }

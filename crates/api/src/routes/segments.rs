@@ -19,7 +19,7 @@ use crate::links::Links;
 use crate::query::{Params, Segments};
 
 /// The default as well as the limit.
-const MOST_PER_PAGE: u32 = limits::SEGMENTS_PER_PAGE as u32;
+const MOST_PER_PAGE: u32 = limits::SEGMENTS_PER_PAGE;
 const ORDERS: [(&str, Order); 2] = [("asc", Order::Ascending), ("desc", Order::Descending)];
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ pub(super) async fn create(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let body = input.parse(SegmentBody::parse)?;
+    let body = input.parse(SegmentBody::parse).await?;
     let segment_id = edge.engine.create_segment(app.id, body, input.once).await?;
     let answer = Answer::ok(Created { segment_id, operation_id: OperationId::random() })?;
     Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/segments/{segment_id}"))))
@@ -102,7 +102,7 @@ pub(super) async fn update(
     Segments(id): Segments<String>,
     input: Input,
 ) -> Result<Answer> {
-    let body = input.parse(SegmentBody::parse)?;
+    let body = input.parse(SegmentBody::parse).await?;
     edge.engine.update_segment(app.id, segment_id(&id)?, body).await?;
     Answer::ok(Updated { operation_id: OperationId::random() })
 }

@@ -57,7 +57,7 @@ mod tests {
         let slow = lane(1, "deliver/open::slow");
         assert!(places.take(&slow) && places.take(&slow));
         assert!(!places.take(&slow));
-        assert_eq!(places.full_lanes(), [slow.clone()]);
+        assert_eq!(places.full_lanes(), std::slice::from_ref(&slow));
         assert!(places.take(&lane(2, "deliver/open::slow")), "another app's platform of the same name");
         assert!(places.take(&lane(1, "deliver/ios")));
         places.leave(&slow);
