@@ -4,6 +4,7 @@ use axum::extract::State;
 use http::StatusCode;
 use model::channel::{Registration, Uninstalls};
 use model::ids::ChannelId;
+use model::limits;
 use serde::Serialize;
 
 use super::channel_record::ChannelRecord;

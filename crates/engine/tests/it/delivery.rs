@@ -9,7 +9,7 @@ use testkit::app::{TestApp, on_each_engine};
 
 use crate::devices::{deliveries, push, reached, register, status};
 
-fn hello(device_types: Value) -> Value {
+fn hello(device_types: &Value) -> Value {
     json!({"audience": "all", "device_types": device_types, "notification": {"alert": "Hello"}})
 }
 
@@ -19,7 +19,7 @@ async fn a_push_is_counted_per_platform() {
         register(&app, "ios", "A1", json!({})).await;
         register(&app, "ios", "A2", json!({})).await;
         register(&app, "android", "A3", json!({})).await;
-        let id = push(&app, hello(json!("all"))).await;
+        let id = push(&app, hello(&json!("all"))).await;
         assert_eq!(status(&app, &id).await["state"], "accepted");
         app.step_all().await;
         let counts = |n: u64| json!({"targeted": n, "delivered": n, "gone": 0, "failed": 0, "expired": 0});
@@ -35,7 +35,7 @@ async fn a_push_is_counted_per_platform() {
 #[tokio::test]
 async fn a_push_to_nobody_is_done_at_once() {
     on_each_engine(async |app| {
-        let id = push(&app, hello(json!("all"))).await;
+        let id = push(&app, hello(&json!("all"))).await;
         app.step_all().await;
         let done = status(&app, &id).await;
         assert_eq!((&done["state"], &done["platforms"]), (&json!("done"), &json!({})));
@@ -77,7 +77,7 @@ async fn each_device_gets_its_language() {
         let austrian = register(&app, "ios", "A1", locale("de", "AT")).await;
         let german = register(&app, "ios", "A2", locale("de", "DE")).await;
         let swede = register(&app, "ios", "A3", locale("sv", "SE")).await;
-        let mut body = hello(json!(["ios"]));
+        let mut body = hello(&json!(["ios"]));
         body["localizations"] = json!([
             {"language": "de", "notification": {"alert": "Hallo"}},
             {"language": "de", "country": "AT", "notification": {"alert": "Servus"}},
@@ -105,8 +105,8 @@ async fn opting_out_is_respected_unless_the_push_asks_for_everybody() {
         let android = register(&app, "android", "A1", opted_out.clone()).await;
         let iphone = register(&app, "ios", "A2", opted_out).await;
         register(&app, "ios", "A3", json!({"opt_in": false, "background": false})).await;
-        let id = push(&app, hello(json!("all"))).await;
-        let mut everybody = hello(json!(["android"]));
+        let id = push(&app, hello(&json!("all"))).await;
+        let mut everybody = hello(&json!(["android"]));
         everybody["notification"]["android"] = json!({"deliver_to": "all"});
         let everybody = push(&app, everybody).await;
         let silent = json!({"audience": "all", "device_types": ["ios"],
@@ -124,7 +124,7 @@ async fn opting_out_is_respected_unless_the_push_asks_for_everybody() {
 async fn nothing_is_sent_after_its_expiry() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
-        let mut body = hello(json!(["ios"]));
+        let mut body = hello(&json!(["ios"]));
         body["options"] = json!({"expiry": 60});
         let late = push(&app, body.clone()).await;
         app.advance(Duration::from_secs(61));
@@ -146,7 +146,7 @@ async fn a_production_app_does_not_pretend() {
         let master = app.nobody().basic(&production.key, &production.master_secret);
         let channel = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "A1"}});
         device.post("/api/channels", channel).await.expect(201);
-        let id = master.post("/api/push", hello(json!(["ios"]))).await.expect(200)["push_ids"][0].clone();
+        let id = master.post("/api/push", hello(&json!(["ios"]))).await.expect(200)["push_ids"][0].clone();
         app.step_all().await;
         let status = master.get(&format!("/api/push/{}", id.as_str().unwrap())).await.expect(200);
         let ios = &status["push"]["platforms"]["ios"];
@@ -161,7 +161,7 @@ async fn a_production_app_does_not_pretend() {
 async fn a_device_that_leaves_in_between_is_counted_as_gone() {
     on_each_engine(async |app| {
         let channel = register(&app, "ios", "A1", json!({})).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         let worker = engine::Worker::new(app.engine().clone());
         assert!(worker.step().await.unwrap(), "the audience is resolved");
         let uninstall = json!([{"channel_id": channel, "device_type": "ios"}]);
@@ -177,7 +177,7 @@ async fn a_device_that_leaves_in_between_is_counted_as_gone() {
 async fn accepted_pushes_survive_a_restart_at_every_step() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         let mut app = app.restart().await;
         for _ in 0..2 {
             engine::Worker::new(app.engine().clone()).step().await.unwrap();
@@ -194,7 +194,7 @@ async fn accepted_pushes_survive_a_restart_at_every_step() {
 async fn a_message_center_push_carries_its_message() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
-        let mut body = hello(json!(["ios"]));
+        let mut body = hello(&json!(["ios"]));
         body["message"] = json!({"title": "News", "body": "<p>Hi</p>"});
         let answer = app.master().post("/api/push", &body).await.expect(200);
         let message = answer["message_ids"][0].as_str().unwrap();
@@ -216,7 +216,7 @@ async fn the_number_of_recipients_can_be_limited() {
             register(&app, "ios", &format!("A{i}"), json!({})).await;
             register(&app, "android", &format!("B{i}"), json!({})).await;
         }
-        let mut body = hello(json!("all"));
+        let mut body = hello(&json!("all"));
         body["options"] = json!({"audience_limits": {"max_recipients": 5}});
         let id = push(&app, body).await;
         app.step_all().await;
@@ -229,7 +229,7 @@ async fn the_number_of_recipients_can_be_limited() {
 async fn landing_pages_that_come_in_a_push_are_hosted() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
-        let mut body = hello(json!(["ios"]));
+        let mut body = hello(&json!(["ios"]));
         let page = json!({"body": "PGgxPkhpPC9oMT4=", "content_type": "text/html", "content_encoding": "base64"});
         body["notification"]["actions"] = json!({"open": {"type": "landing_page", "content": page}});
         let answer = app.master().post("/api/push", &body).await.expect(200);
@@ -252,7 +252,7 @@ async fn a_redacted_payload_is_gone_when_the_push_is_done() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         let page = json!({"body": "<h1>Classified</h1>", "content_type": "text/html"});
-        let mut body = hello(json!(["ios"]));
+        let mut body = hello(&json!(["ios"]));
         body["notification"] = json!({"alert": "Classified", "actions": {"open": {"type": "landing_page", "content": page}}});
         body["options"] = json!({"redact_payload": true});
         let answer = app.master().post("/api/push", &body).await.expect(200);
@@ -292,7 +292,7 @@ async fn kept(app: &TestApp) -> (usize, usize) {
 async fn the_sandbox_can_be_waited_for() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         let master = app.master();
         let path = format!("/api/sandbox?push_id={id}&wait=30");
         let (reply, _) = tokio::join!(master.get(&path), app.step_all());

@@ -22,7 +22,8 @@ pub(crate) async fn register_open(app: &TestApp, platform: &str, address: &str, 
 }
 
 fn merge(object: &mut Value, more: Value) {
-    object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let Value::Object(more) = more else { panic!("{more} is no object") };
+    object.as_object_mut().unwrap().extend(more);
 }
 
 /// Sends a push and returns its id.
