@@ -1,13 +1,16 @@
 //! Many channels at once, by copying one that was registered properly: for tests of fan-out.
 
 use ::store::channels::{self, Channel, Key};
+use ::store::log::{self, NewRecord};
 use ::store::{Error, Store, apps};
+use model::event::RecordKind;
 use model::ids::{AppId, ChannelId, Ordinal};
+use model::term::{TermChange, TermsRecord};
 
 const PER_TRANSACTION: usize = 10_000;
 
-/// Adds `n` channels like an existing one, each with an address of its own. The copies have the same profile and terms.
-/// Returns their addresses. Only for a database that no server uses: an index in memory would not hear of them.
+/// Adds `n` channels like an existing one, each with an address of its own. The copies have the same profile and terms, and
+/// the log tells of them as if they had registered. Returns their addresses.
 pub async fn copy_channel(store: &Store, app: AppId, original: ChannelId, n: usize) -> Vec<String> {
     let found = store.read(move |tx| {
         let channel = channels::by_id(tx, app, original)?.expect("the original is registered");
@@ -25,11 +28,23 @@ pub async fn copy_channel(store: &Store, app: AppId, original: ChannelId, n: usi
             let first = apps::take_ordinals(tx, app, n_copies)?.0;
             let copies: Vec<_> =
                 (first..).zip(&some).map(|(ordinal, address)| copy(&original, &kind, ordinal, address)).collect();
-            channels::insert_many(tx, app, &copies)
+            channels::insert_many(tx, app, &copies)?;
+            log::append(tx, app, original.created, &[record(&copies)])
         });
         write.await.expect("copies can be written");
     }
     addresses
+}
+
+fn record(copies: &[(Channel, Vec<Key>)]) -> NewRecord {
+    let change = |(copy, _): &(Channel, Vec<Key>)| TermChange {
+        ordinal: copy.ordinal,
+        added: copy.terms.clone(),
+        removed: Vec::new(),
+    };
+    let terms = TermsRecord { changes: copies.iter().map(change).collect(), ..TermsRecord::default() };
+    let body = postcard::to_stdvec(&terms).expect("a record can be written down");
+    NewRecord { kind: RecordKind::Terms, ordinal: None, body }
 }
 
 fn copy(original: &Channel, kind: &str, ordinal: u32, address: &str) -> (Channel, Vec<Key>) {

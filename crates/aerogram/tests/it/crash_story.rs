@@ -1,6 +1,7 @@
 //! Nothing is lost: the process is killed without warning at the worst moments, and every device still gets its push.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use model::ids::ChannelId;
 use serde_json::{Value, json};
@@ -99,10 +100,32 @@ async fn register(nobody: &Caller, address: &str) -> ChannelId {
     reply.json()["channel_id"].as_str().unwrap().parse().unwrap()
 }
 
-async fn push(nobody: &Caller) {
+/// Sends a push to everybody and returns its id.
+async fn push(nobody: &Caller) -> String {
     let body = json!({"audience": "all", "device_types": ["open::crash"], "notification": {"alert": "still here"}});
     let reply = nobody.basic(KEY, MASTER_SECRET).post("/api/push", body).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
+    reply.json()["push_ids"][0].as_str().unwrap().to_owned()
+}
+
+/// Asks until the push is over, and makes sure that no work is left of which more messages could come.
+async fn wait_until_done(nobody: &Caller, push_id: &str, n_devices: usize) {
+    let master = nobody.basic(KEY, MASTER_SECRET);
+    let path = format!("/api/push/{push_id}");
+    let done = async {
+        loop {
+            let push = master.get(&path).await.expect(200)["push"].clone();
+            if push["state"] == "done" {
+                return push;
+            }
+        }
+    };
+    let push = tokio::time::timeout(Duration::from_secs(60), done).await.expect("the push comes to an end");
+    let counts = &push["platforms"]["open::crash"];
+    assert_eq!((&counts["targeted"], &counts["delivered"]), (&json!(n_devices), &json!(n_devices)));
+    let metrics = nobody.get("/metrics").await.text().to_owned();
+    let only_the_sweep = ["aerogram_jobs_waiting 1\n", "aerogram_jobs_running 0\n"];
+    assert!(only_the_sweep.iter().all(|line| metrics.contains(line)), "{metrics}");
 }
 
 async fn on_each_engine(story: impl AsyncFn(Installation)) {
@@ -119,13 +142,16 @@ async fn killed_between_accepting_and_delivering() {
         // A node that only serves requests accepts the push and cannot deliver it.
         let (server, caller) = installation.start("api");
         installation.prepare(&caller).await;
-        push(&caller).await;
+        let push_id = push(&caller).await;
         server.signal("KILL");
         server.wait();
         assert_eq!(installation.deliveries(), HashMap::new());
 
-        let (_server, _) = installation.start("api,worker");
+        let (server, caller) = installation.start("api,worker");
         installation.receiver.wait_for(1).await;
+        wait_until_done(&caller, &push_id, 1).await;
+        server.signal("TERM");
+        assert_eq!(server.wait().0, Some(0));
         assert_eq!(installation.deliveries(), HashMap::from([("original".to_owned(), 1)]));
     })
     .await;
@@ -138,12 +164,11 @@ async fn killed_in_the_middle_of_a_hundred_thousand() {
         let original = installation.prepare(&caller).await;
         server.signal("TERM");
         assert_eq!(server.wait().0, Some(0));
-        let t0 = std::time::Instant::now();
         let mut addresses = add_devices(&installation, original).await;
         addresses.push("original".to_owned());
 
         let (server, caller) = installation.start("api,worker");
-        push(&caller).await;
+        let push_id = push(&caller).await;
         installation.receiver.wait_for(12).await;
         installation.receiver.hold();
         server.signal("KILL");
@@ -152,8 +177,11 @@ async fn killed_in_the_middle_of_a_hundred_thousand() {
         assert!(before.len() < addresses.len(), "the push was over before the process was killed");
         installation.receiver.release();
 
-        let (_server, _) = installation.start("api,worker");
+        let (server, caller) = installation.start("api,worker");
         installation.wait_for_everybody(addresses.len()).await;
+        wait_until_done(&caller, &push_id, addresses.len()).await;
+        server.signal("TERM");
+        assert_eq!(server.wait().0, Some(0));
         let counts = installation.deliveries();
         let missed: Vec<_> = addresses.iter().filter(|address| !counts.contains_key(*address)).take(5).collect();
         assert_eq!(missed, Vec::<&String>::new(), "devices that got nothing");
