@@ -9,6 +9,7 @@ use model::app::Mode;
 use crate::config::{AppCredentials, Node};
 use crate::data::DataFolder;
 use crate::output;
+use crate::run::local_url;
 
 /// Makes the app that the settings name, or a development app when there is none at all.
 pub(crate) async fn ensure_app(
@@ -51,7 +52,7 @@ fn new_app(name: &str, credentials: Option<AppCredentials>) -> NewApp {
 fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder) -> Result<()> {
     let url = match &node.public_url {
         Some(url) => url.to_string(),
-        None => format!("http://{address}"),
+        None => local_url(address),
     };
     let token = match &node.data.operator_token {
         Some(_) => "the one in the settings".to_owned(),

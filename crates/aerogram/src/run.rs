@@ -1,5 +1,6 @@
 //! Composition: builds the parts of a node, runs them, and stops them in order.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -39,11 +40,14 @@ async fn run(node: &Node) -> Result<ExitCode> {
     let listener = listener.with_context(|| format!("The address {} cannot be listened on", node.listen))?;
     let address = listener.local_addr().context("The address listened on is unknown")?;
     let public_url = node.public_url.as_ref().map(|url| url.as_str().to_owned());
+    if public_url.is_none() && address.ip().is_unspecified() {
+        tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
+    }
     let settings = engine::Settings {
         seal_key: SealKey::new(&folder.ensure_secrets_key()?),
         snapshot_folder: Some(folder.path().to_owned()),
         allow_private_addresses: node.allow_private_addresses,
-        public_url: public_url.clone().unwrap_or_else(|| format!("http://{address}")),
+        public_url: public_url.clone().unwrap_or_else(|| local_url(address)),
     };
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
     first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
@@ -86,6 +90,14 @@ async fn run(node: &Node) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where this machine reaches a server that listens on the address. Nobody can connect to "any address".
+pub(crate) fn local_url(mut address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    format!("http://{address}")
+}
+
 /// SIGTERM (service managers, containers) and SIGINT (the keyboard).
 struct StopSignals {
     terminate: Signal,
@@ -113,4 +125,23 @@ async fn end_at_next(mut signals: StopSignals) {
     signals.next().await;
     tracing::warn!("stopping at once");
     std::process::exit(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_an_address_that_can_be_reached() {
+        let table = [
+            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("0.0.0.0:8080", "http://127.0.0.1:8080"),
+            ("[::]:80", "http://127.0.0.1:80"),
+            ("[::1]:8080", "http://[::1]:8080"),
+            ("192.0.2.7:8080", "http://192.0.2.7:8080"),
+        ];
+        for (listen, url) in table {
+            assert_eq!(local_url(listen.parse().unwrap()), url, "{listen}");
+        }
+    }
 }
