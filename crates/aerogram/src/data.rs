@@ -94,6 +94,7 @@ impl DataFolder {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the secrets of the installation are made here")]
 fn random_key() -> Result<[u8; KEY_BYTES]> {
     let mut key = [0; KEY_BYTES];
     SystemRandom::new().fill(&mut key).map_err(|_| anyhow!("The system gave no random bytes."))?;

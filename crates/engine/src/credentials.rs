@@ -17,6 +17,7 @@ pub(crate) fn new_secret() -> Result<Secret> {
     Ok(Secret::new(&random_text()?).expect("16 bytes are 22 characters of base64url"))
 }
 
+#[expect(clippy::disallowed_methods, reason = "the secrets of apps are made here")]
 fn random_text() -> Result<String> {
     let mut bytes = [0; 16];
     SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("no randomness available"))?;

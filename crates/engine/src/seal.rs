@@ -39,6 +39,7 @@ impl SealKey {
     }
 
     /// Encrypts a text for one purpose; it can be opened for the same purpose only.
+    #[expect(clippy::disallowed_methods, reason = "nonces are made here")]
     pub(crate) fn seal(&self, purpose: &str, text: &str) -> Result<String> {
         // A random nonce per text is safe here: the key seals far fewer than 2^32 texts.
         let mut nonce = [0; NONCE_LEN];

@@ -41,11 +41,13 @@ impl<Kind> Id<Kind> {
         Self(uuid, PhantomData)
     }
 
+    #[expect(clippy::disallowed_methods, reason = "random ids are made here and nowhere else")]
     pub fn random() -> Self {
         Self::from_uuid(Uuid::new_v4())
     }
 
     /// An id that sorts by the time it was made.
+    #[expect(clippy::disallowed_methods, reason = "ids with a time are made here, of the time that the caller has")]
     pub fn at(now: UtcMillis) -> Self {
         let millis = u64::try_from(now.0).unwrap_or(0);
         let (seconds, nanos) = (millis / 1000, u32::try_from(millis % 1000).unwrap_or(0) * 1_000_000);

@@ -7,17 +7,19 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::ids::AppId;
+use model::ids::{AppId, Id};
 use tokio::sync::oneshot;
 use tokio_postgres::tls::NoTlsStream;
 use tokio_postgres::{AsyncMessage, Config, Connection, NoTls, Socket};
-use uuid::Uuid;
 
 use super::{FIRST_PAUSE, LONGEST_PAUSE, failure};
 use crate::db::{Hub, Signal};
 
 const LISTEN: &str = "set synchronous_commit = off; listen aerogram";
 const NOTIFY: &str = "select pg_notify('aerogram', $1)";
+
+/// Tells the signals of this process from those of others.
+enum NodeKind {}
 
 pub(crate) struct Listener {
     pub(crate) config: Arc<Config>,
@@ -29,7 +31,7 @@ pub(crate) struct Listener {
 impl Listener {
     /// Serves until the store closes; a lost connection is made again.
     pub(crate) async fn run(mut self) {
-        let node = Uuid::new_v4().simple().to_string();
+        let node = Id::<NodeKind>::random().to_string();
         let mut pause = FIRST_PAUSE;
         while let Err(error) = self.serve(&node, &mut pause).await {
             tracing::warn!(error, "signals from other nodes are interrupted");
