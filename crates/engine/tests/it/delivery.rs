@@ -253,7 +253,8 @@ async fn a_redacted_payload_is_gone_when_the_push_is_done() {
         register(&app, "ios", "A1", json!({})).await;
         let page = json!({"body": "<h1>Classified</h1>", "content_type": "text/html"});
         let mut body = hello(&json!(["ios"]));
-        body["notification"] = json!({"alert": "Classified", "actions": {"open": {"type": "landing_page", "content": page}}});
+        body["notification"] =
+            json!({"alert": "Classified", "actions": {"open": {"type": "landing_page", "content": page}}});
         body["options"] = json!({"redact_payload": true});
         let answer = app.master().post("/api/push", &body).await.expect(200);
         let url = answer["content_urls"][0].as_str().unwrap().to_owned();

@@ -90,9 +90,8 @@ async fn every_node_forgets_the_index_of_a_deleted_app() {
         let follower = second.clone();
         tokio::spawn(async move { follower.follow(stops).await });
         second.tag_channels(app.id, Vec::new(), no_tags()).await.unwrap();
-        let has_indexes = async |n: u32| {
-            second.metrics_text().await.unwrap().contains(&format!("aerogram_audience_indexes {n}\n"))
-        };
+        let has_indexes =
+            async |n: u32| second.metrics_text().await.unwrap().contains(&format!("aerogram_audience_indexes {n}\n"));
         assert!(has_indexes(1).await);
         first.delete_app(app.key.as_str()).await.unwrap();
         let forgotten = async { while !has_indexes(0).await {} };
