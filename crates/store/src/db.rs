@@ -121,6 +121,31 @@ impl<'c> Tx<'c> {
         self.keep(done)
     }
 
+    /// Runs one query once for every row of parameters and collects the rows of all, in order. PostgreSQL gets them as in
+    /// [`Tx::execute_many`]. Looking up many keys so is safer than with one query for all of them, for which PostgreSQL may
+    /// settle on reading the whole table while that is small.
+    pub fn query_many<T, R: AsRef<[Value]>>(
+        &mut self,
+        sql: &str,
+        rows: impl IntoIterator<Item = R>,
+        mut map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.check(false)?;
+        let mut found = Vec::new();
+        let mut visit = |row: &Row<'_>| {
+            found.push(map(row)?);
+            Ok(())
+        };
+        let done = match self.connection {
+            Connection::Sqlite(session) => {
+                rows.into_iter().try_for_each(|row| session.for_each(sql, row.as_ref(), &mut visit))
+            }
+            Connection::Postgres(session) => session.for_each_of_many(sql, rows, &mut visit),
+        };
+        self.keep(done)?;
+        Ok(found)
+    }
+
     /// Remembers to wake whoever waits for this kind of change, once it is committed.
     pub fn signal(&mut self, signal: Signal) {
         self.signals.insert(signal);

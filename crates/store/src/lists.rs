@@ -13,7 +13,7 @@ pub struct Generation<'a> {
 }
 
 /// One row. What `kind` means is the engine's business.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Member {
     pub kind: String,
     pub identifier: String,
@@ -49,23 +49,11 @@ pub fn after(
     )
 }
 
-/// The first rows of a generation, up to `at_most`, each with whether another generation has it too.
-pub fn compare(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    generation: Generation<'_>,
-    other: i64,
-    at_most: u32,
-) -> Result<Vec<(Member, bool)>> {
-    tx.query(
-        "select m.kind, m.identifier, o.generation from list_member m
-         left join list_member o on o.app = m.app and o.list = m.list and o.generation = $4
-              and o.kind = m.kind and o.identifier = m.identifier
-         where m.app = $1 and m.list = $2 and m.generation = $3
-         order by m.kind, m.identifier limit $5",
-        &[app.into(), generation.list.into(), generation.number.into(), other.into(), at_most.into()],
-        |row| Ok((read_member(row)?, row.get::<Option<i64>>(2)?.is_some())),
-    )
+/// Those of some rows that a generation has.
+pub fn among(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, members: &[Member]) -> Result<Vec<Member>> {
+    let sql = "select kind, identifier from list_member
+               where app = $1 and list = $2 and generation = $3 and kind = $4 and identifier = $5";
+    tx.query_many(sql, members.iter().map(|member| key(app, generation, member)), read_member)
 }
 
 /// Deletes the rows up to and including one of them.

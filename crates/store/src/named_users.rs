@@ -4,7 +4,7 @@ use model::ids::{AppId, ChannelId, NamedUserId, TermId};
 use model::time::UtcMillis;
 
 use crate::channels::{self, Channel};
-use crate::{Error, Result, Row, Tx, Value, terms};
+use crate::{Error, Result, Row, Tx, terms};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedUser {
@@ -15,25 +15,15 @@ pub struct NamedUser {
     pub terms: Vec<TermId>,
 }
 
+const BY_ID: &str = "select id, created, modified, terms from named_user where app = $1 and id = $2";
+
 pub fn get(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<Option<NamedUser>> {
-    let sql = "select id, created, modified, terms from named_user where app = $1 and id = $2";
-    tx.query_opt(sql, &[app.into(), id.into()], read_user)
+    tx.query_opt(BY_ID, &[app.into(), id.into()], read_user)
 }
 
-/// Those of some users who exist, in no order.
+/// Those of some users who exist.
 pub fn among(tx: &mut Tx<'_>, app: AppId, ids: &[NamedUserId]) -> Result<Vec<NamedUser>> {
-    const PER_QUERY: usize = 100;
-    let places: Vec<String> = (0..PER_QUERY).map(|n| format!("${}", n + 2)).collect();
-    let sql =
-        format!("select id, created, modified, terms from named_user where app = $1 and id in ({})", places.join(", "));
-    let mut found = Vec::new();
-    for some in ids.chunks(PER_QUERY) {
-        // Filled up with the last one, so that there is one statement to prepare.
-        let ids = some.iter().chain(std::iter::repeat(&some[some.len() - 1])).take(PER_QUERY);
-        let params: Vec<Value> = std::iter::once(app.into()).chain(ids.map(Value::from)).collect();
-        found.extend(tx.query(&sql, &params, read_user)?);
-    }
-    Ok(found)
+    tx.query_many(BY_ID, ids.iter().map(|id| [app.into(), id.into()]), read_user)
 }
 
 /// The user, who is made if there is no such user yet.

@@ -77,12 +77,14 @@ fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: 
         }
         Task::Withdraw { replaced } => {
             let generation = Generation { list, number: replaced };
-            // No upload has the number 0.
-            let rows = lists::compare(tx, app, generation, record.content.unwrap_or(0), ROWS_PER_SLICE)?;
-            let last = rows.last().map(|(last, _)| last.clone());
-            tending.withdraw(tx, rows.iter().filter(|(_, stays)| !stays).map(|(row, _)| row))?;
-            match last {
-                Some(last) => lists::delete_through(tx, app, generation, &last)?,
+            let rows = lists::after(tx, app, generation, None, ROWS_PER_SLICE)?;
+            let stays: HashSet<lists::Member> = match record.content {
+                Some(number) => lists::among(tx, app, Generation { list, number }, &rows)?.into_iter().collect(),
+                None => HashSet::new(),
+            };
+            tending.withdraw(tx, rows.iter().filter(|row| !stays.contains(row)))?;
+            match rows.last() {
+                Some(last) => lists::delete_through(tx, app, generation, last)?,
                 None => record.replaced.retain(|number| *number != replaced),
             }
         }

@@ -165,6 +165,30 @@ impl Session {
         })
     }
 
+    pub(super) fn for_each_of_many<R: AsRef<[Value]>>(
+        &mut self,
+        sql: &str,
+        rows: impl IntoIterator<Item = R>,
+        visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (runtime, link, opening) = self.parts()?;
+        runtime.block_on(async {
+            let statement = &link.prepare(sql).await?;
+            let client = &link.client;
+            link.open(opening).await.map_err(failure::classify)?;
+            let answers = stream::iter(rows)
+                .map(
+                    |row| async move { client.query_raw(statement, row.as_ref()).await?.try_collect::<Vec<_>>().await },
+                )
+                .buffered(PIPELINE);
+            let mut answers = pin!(answers);
+            while let Some(rows) = answers.try_next().await.map_err(failure::classify)? {
+                rows.iter().try_for_each(|row| visit(&Row::postgres(row)))?;
+            }
+            Ok(())
+        })
+    }
+
     pub(super) fn begin(&mut self, access: Access<'_>) -> Result<()> {
         // Lets the event loop see whether the server has hung up since the last transaction.
         self.runtime.block_on(async {

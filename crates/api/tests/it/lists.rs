@@ -1,0 +1,313 @@
+//! Uploaded lists: the rules of the resource, and files as clients send them.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::Method;
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_engine};
+use testkit::client::Reply;
+use testkit::rows::row_counts;
+
+const SOMEBODY: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
+
+async fn create(app: &TestApp, name: &str) {
+    app.master().post("/api/lists", json!({ "name": name })).await.expect(201);
+}
+
+async fn list(app: &TestApp, name: &str) -> Value {
+    app.master().get(&format!("/api/lists/{name}")).await.expect(200)
+}
+
+async fn upload(app: &TestApp, name: &str, file: impl Into<Bytes>) -> Reply {
+    let request = app.master().request(Method::PUT, &format!("/api/lists/{name}/csv/"));
+    // What a client says about the body counts for nothing.
+    let request = request.header("content-type", "text/csv").header("content-encoding", "gzip");
+    app.master().send(request.body(file.into()).unwrap()).await
+}
+
+async fn download(app: &TestApp, name: &str) -> BTreeSet<String> {
+    let reply = app.master().get(&format!("/api/lists/{name}/csv")).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(reply.header("content-type"), Some("text/csv; charset=utf-8"));
+    let lines: Vec<String> = reply.text().split_terminator("\r\n").map(str::to_owned).collect();
+    let distinct: BTreeSet<String> = lines.iter().cloned().collect();
+    assert_eq!(distinct.len(), lines.len(), "every row comes once");
+    distinct
+}
+
+fn lines(text: &[&str]) -> BTreeSet<String> {
+    text.iter().map(|line| (*line).to_owned()).collect()
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[tokio::test]
+async fn lists_are_created_described_and_looked_up() {
+    on_each_engine(async |app| {
+        let master = app.master();
+        let body = json!({"name": "vip-1", "description": "Very important", "extra": {"campaign": "spring"}});
+        let created = master.post("/api/lists/", body).await;
+        assert_eq!(created.expect(201), json!({"ok": true}), "strict clients know no other keys");
+        assert_eq!(created.header("location"), Some(app.url("/api/lists/vip-1").as_str()));
+        let expected = json!({"ok": true, "name": "vip-1", "description": "Very important", "extra": {"campaign": "spring"},
+            "created": "2024-05-01T12:00:00", "last_updated": "2024-05-01T12:00:00", "channel_count": 0, "status": "ready"});
+        assert_eq!(list(&app, "vip-1").await, expected);
+        assert_eq!(download(&app, "vip-1").await, BTreeSet::new());
+
+        app.advance(std::time::Duration::from_secs(60));
+        let changed = master.put("/api/lists/vip-1", json!({"name": "vip-1", "description": "Changed"})).await;
+        assert_eq!(changed.expect(200), json!({"ok": true}));
+        let changed = list(&app, "vip-1").await;
+        assert_eq!((&changed["description"], &changed["extra"]), (&json!("Changed"), &json!({"campaign": "spring"})));
+        assert_eq!((&changed["created"], &changed["last_updated"]), (&expected["created"], &json!("2024-05-01T12:01:00")));
+
+        create(&app, "another").await;
+        let names = |reply: Value| {
+            let lists = reply["lists"].as_array().unwrap().clone();
+            lists.iter().map(|list| list["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        for path in ["/api/lists", "/api/lists/?type=user"] {
+            assert_eq!(names(master.get(path).await.expect(200)), ["another", "vip-1"], "{path}");
+        }
+        let lifecycle = names(master.get("/api/lists?type=lifecycle").await.expect(200));
+        assert!(lifecycle.len() > 20 && lifecycle.iter().all(|name| name.starts_with("ua_")), "{lifecycle:?}");
+        assert_eq!(names(master.get("/api/lists?type=ALL").await.expect(200)).len(), lifecycle.len() + 2);
+        master.get("/api/lists?type=other").await.expect(400);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_rules_about_names() {
+    on_each_engine(async |app| {
+        let master = app.master();
+        create(&app, "taken").await;
+        let code = |reply: Reply, status| reply.expect(status)["error_code"].clone();
+        let name = |name: &str| json!({ "name": name });
+        assert_eq!(code(master.post("/api/lists", name("taken")).await, 409), 40900);
+        assert_eq!(code(master.post("/api/lists", name("ua_mine")).await, 403), 40300);
+        for bad in ["", "a b", "é", &"x".repeat(65)] {
+            assert_eq!(code(master.post("/api/lists", name(bad)).await, 400), 40000, "{bad}");
+        }
+        assert_eq!(code(master.put("/api/lists/taken", name("other")).await, 400), 40001);
+        for path in ["/api/lists/unknown", "/api/lists/a%20b", "/api/lists/ua_unknown"] {
+            assert_eq!(code(master.get(path).await, 404), 40401, "{path}");
+        }
+        for path in ["/api/lists/unknown", "/api/lists/a%20b"] {
+            assert_eq!(code(master.put(path, "{}").await, 404), 40401, "{path}");
+            assert_eq!(code(master.delete(path).await, 404), 40401, "{path}");
+            assert_eq!(code(master.put(&format!("{path}/csv"), "named_user,kim").await, 404), 40401, "{path}");
+            assert_eq!(code(master.get(&format!("{path}/csv")).await, 404), 40401, "{path}");
+            assert_eq!(code(master.get(&format!("{path}/errors")).await, 404), 40401, "{path}");
+        }
+        let lifecycle = "/api/lists/ua_message_sent_last_7_days";
+        assert_eq!(master.get(lifecycle).await.expect(200)["status"], "ready");
+        assert_eq!(code(master.put(lifecycle, "{}").await, 403), 40300);
+        assert_eq!(code(master.put(&format!("{lifecycle}/csv"), "named_user,kim").await, 403), 40300);
+        assert_eq!(code(master.delete(lifecycle).await, 403), 40300);
+
+        assert_eq!(master.delete("/api/lists/taken").await.status, 204);
+        assert_eq!(code(master.get("/api/lists/taken").await, 404), 40401);
+        assert_eq!(code(master.post("/api/lists", name("taken")).await, 409), 40900);
+        app.step_all().await;
+        assert_eq!(code(master.post("/api/lists", name("taken")).await, 409), 40900);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_app_has_a_hundred_lists_at_most() {
+    on_each_engine(async |app| {
+        for n in 0..100 {
+            create(&app, &format!("list-{n}")).await;
+        }
+        app.master().post("/api/lists", json!({"name": "one-more"})).await.expect(400);
+        app.master().delete("/api/lists/list-7").await.expect(204);
+        create(&app, "one-more").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn files_in_every_form_and_what_they_replace() {
+    on_each_engine(async |app| {
+        create(&app, "vip").await;
+        let first = format!(
+            "identifier_type,identifier\r\nnamed_user,kim\nalias,jo\r\nios_channel,{SOMEBODY}\nnamed_user,kim\n"
+        );
+        let rows = lines(&["alias,jo", &format!("ios_channel,{SOMEBODY}"), "named_user,kim"]);
+        for file in [first.clone().into_bytes(), packed(first.as_bytes())] {
+            assert_eq!(upload(&app, "vip", file).await.expect(202), json!({"ok": true}));
+            assert_eq!(download(&app, "vip").await, rows);
+            assert_eq!(list(&app, "vip").await["status"], "processing");
+            app.step_all().await;
+            assert_eq!(list(&app, "vip").await["status"], "ready");
+            assert_eq!(download(&app, "vip").await, rows);
+        }
+        let quoted = "\u{feff}\"named_user\",\"O\"\"Hara, Kim\"\r\nnamed_user,Zoë";
+        upload(&app, "vip", quoted.to_owned()).await.expect(202);
+        let rows = lines(&["named_user,\"O\"\"Hara, Kim\"", "named_user,Zoë"]);
+        assert_eq!(download(&app, "vip").await, rows);
+        let again = app.master().get("/api/lists/vip/csv").await.text().to_owned();
+        upload(&app, "vip", again).await.expect(202);
+        app.step_all().await;
+        assert_eq!(download(&app, "vip").await, rows, "what is downloaded can be uploaded");
+        assert_eq!(row_counts(app.engine().store()).await["list_member"], 2, "nothing is left of what was replaced");
+        upload(&app, "vip", Bytes::new()).await.expect(202);
+        app.step_all().await;
+        assert_eq!(download(&app, "vip").await, BTreeSet::new());
+        assert_eq!(row_counts(app.engine().store()).await["list_member"], 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn files_that_are_refused_change_nothing() {
+    on_each_engine(async |app| {
+        create(&app, "vip").await;
+        upload(&app, "vip", "named_user,kim").await.expect(202);
+        app.step_all().await;
+        let good: String = (0..3000).map(|n| format!("named_user,{n}\n")).collect();
+        let refused = [
+            (format!("{good}named_user\n"), 40003, "line 3001", 1),
+            (format!("{good}named_user,a,b\nnamed_user\n"), 40003, "line 3001", 2),
+            (format!("{good}\n\nhuman,kim\nios_channel,x"), 40004, "line 3003", 2),
+            (format!("ios_channel,kim\n{good}"), 40005, "line 1", 1),
+        ];
+        for (file, code, path, n_problems) in refused {
+            for file in [file.clone().into_bytes(), packed(file.as_bytes())] {
+                let reply = upload(&app, "vip", file).await;
+                let body = reply.expect(400);
+                assert_eq!((&body["error_code"], &body["details"]["path"]), (&json!(code), &json!(path)));
+                assert_eq!(reply.header("aerogram-problems"), Some(n_problems.to_string().as_str()));
+                app.step_all().await;
+                assert_eq!(list(&app, "vip").await["status"], "failure");
+                assert_eq!(download(&app, "vip").await, lines(&["named_user,kim"]));
+                assert_eq!(row_counts(app.engine().store()).await["list_member"], 1, "the rows are cleaned up");
+            }
+        }
+        let cut_off = packed(good.as_bytes());
+        upload(&app, "vip", cut_off[..cut_off.len() - 9].to_vec()).await.expect(400);
+        upload(&app, "vip", "named_user,jo").await.expect(202);
+        app.step_all().await;
+        assert_eq!(list(&app, "vip").await["status"], "ready");
+        assert_eq!(row_counts(app.engine().store()).await["list_member"], 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn rows_that_cannot_be_used_are_told_by_line_and_do_not_cost_the_others() {
+    on_each_engine(async |app| {
+        create(&app, "vip").await;
+        let mut file =
+            format!("named_user,kim\nnamed_user,\nnamed_user, jo\nalias,{}\n", "x".repeat(2000)).into_bytes();
+        file.extend(b"named_user,\xff\xfe\nnamed_user,zoe\n");
+        let uploaded = upload(&app, "vip", file).await.expect(202);
+        assert!(uploaded["warning"].as_str().unwrap().contains(": 4. See /api/lists/vip/errors"), "{uploaded}");
+        assert_eq!(uploaded.as_object().unwrap().len(), 2, "strict clients know no other keys");
+        app.step_all().await;
+        assert_eq!(download(&app, "vip").await, lines(&["named_user,kim", "named_user,zoe"]));
+        let record = list(&app, "vip").await;
+        assert_eq!((&record["error_count"], &record["error_path"]), (&json!(4), &json!("/api/lists/vip/errors")));
+        let errors = app.master().get("/api/lists/vip/errors").await;
+        assert_eq!(errors.header("content-type"), Some("text/csv; charset=utf-8"));
+        let numbers: Vec<&str> = errors.text().lines().map(|line| line.split(',').next().unwrap()).collect();
+        assert_eq!(numbers, ["line", "2", "3", "4", "5"], "{}", errors.text());
+        assert!(errors.text().contains("3,\"A named user id must not begin or end with white space.\"\r\n"));
+
+        upload(&app, "vip", "named_user,kim").await.expect(202);
+        assert_eq!(app.master().get("/api/lists/vip/errors").await.text(), "line,error\r\n");
+        assert!(list(&app, "vip").await.get("error_count").is_none());
+    })
+    .await;
+}
+
+/// Sends a file in chunks, as clients do that do not know its length.
+fn send_in_chunks(app: &TestApp, path: &str, chunks: impl Iterator<Item = Vec<u8>>) -> TcpStream {
+    let address = app.url("").strip_prefix("http://").unwrap().to_owned();
+    let request = app.master().request(Method::PUT, path).body(()).unwrap();
+    let authorization = request.headers()["authorization"].to_str().unwrap().to_owned();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let head = format!(
+        "PUT {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: {authorization}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    for chunk in chunks {
+        stream.write_all(format!("{:x}\r\n", chunk.len()).as_bytes()).unwrap();
+        stream.write_all(&chunk).unwrap();
+        stream.write_all(b"\r\n").unwrap();
+    }
+    stream
+}
+
+fn end(mut stream: TcpStream) -> String {
+    stream.write_all(b"0\r\n\r\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    line
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_file_arrives_in_chunks_and_survives_restarts_at_every_step() {
+    on_each_engine(async |app| {
+        const N_ROWS: usize = 50_000;
+        create(&app, "crowd").await;
+        // Longer in all than any other body may be.
+        let row = |n: usize| format!("named_user,{n:0>120}\r\n");
+        let chunks =
+            (0..N_ROWS / 100).map(|chunk| (chunk * 100..(chunk + 1) * 100).flat_map(|n| row(n).into_bytes()).collect());
+        let stream = tokio::task::block_in_place(|| send_in_chunks(&app, "/api/lists/crowd/csv", chunks));
+        let answer = tokio::task::block_in_place(|| end(stream));
+        assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+        let mut app = app;
+        let mut n_steps = 0;
+        while engine::Worker::new(app.engine().clone()).step().await.unwrap() {
+            n_steps += 1;
+            assert_eq!(list(&app, "crowd").await["status"] == "ready", n_steps == 3, "after step {n_steps}");
+            app = app.restart().await;
+        }
+        assert_eq!(n_steps, 3, "other jobs get their turn");
+        assert_eq!(row_counts(app.engine().store()).await["named_user"], i64::try_from(N_ROWS).unwrap());
+        let rows = download(&app, "crowd").await;
+        assert_eq!((rows.len(), rows.last().unwrap().as_str()), (N_ROWS, row(N_ROWS - 1).trim_end()));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_breaks_off_is_forgotten() {
+    on_each_engine(async |app| {
+        create(&app, "vip").await;
+        upload(&app, "vip", "named_user,kim").await.expect(202);
+        app.step_all().await;
+        let chunks =
+            (0..5).map(|chunk| (0..1000).flat_map(|n| format!("named_user,{chunk}-{n}\n").into_bytes()).collect());
+        let mut stream = tokio::task::block_in_place(|| send_in_chunks(&app, "/api/lists/vip/csv", chunks));
+        // Some rows are stored by now; then the process ends.
+        let mut n_rows = 1;
+        while n_rows < 2000 {
+            tokio::task::yield_now().await;
+            n_rows = row_counts(app.engine().store()).await["list_member"];
+        }
+        assert_eq!(list(&app, "vip").await["status"], "processing");
+        stream.shutdown(std::net::Shutdown::Both).unwrap();
+        let _ = stream.read(&mut [0; 1]);
+        let app = app.restart().await;
+        app.advance(std::time::Duration::from_secs(2 * 60 * 60));
+        app.step_all().await;
+        assert_eq!(list(&app, "vip").await["status"], "failure");
+        assert_eq!(download(&app, "vip").await, lines(&["named_user,kim"]));
+        assert_eq!(row_counts(app.engine().store()).await["list_member"], 1);
+    })
+    .await;
+}
