@@ -14,6 +14,7 @@ mod legacy_tags;
 mod list_audiences;
 mod lists;
 mod logs;
+mod memory;
 mod named_users;
 mod odd_names;
 mod open_channels;
