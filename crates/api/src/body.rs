@@ -1,6 +1,12 @@
-//! Request bodies: bounded in size and time, and unpacked when they are gzip, whatever their headers say.
+//! Request bodies: bounded in size and time, each and together, and unpacked when they are gzip, whatever their headers
+//! say.
+
+mod room;
+
+pub(crate) use room::Room;
 
 use std::io::Read;
+use std::ops::Deref;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
@@ -9,6 +15,7 @@ use flate2::read::MultiGzDecoder;
 use http_body_util::BodyExt;
 
 use crate::error::{Error, Result};
+use room::Place;
 
 /// What a body may be, packed or unpacked.
 pub(crate) const MOST_BODY_BYTES: usize = 5 * 1024 * 1024;
@@ -16,18 +23,37 @@ pub(crate) const MOST_BODY_BYTES: usize = 5 * 1024 * 1024;
 const MOST_DISCARDED_BYTES: usize = 4 * MOST_BODY_BYTES;
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What is unpacked at a time.
+const PIECE_BYTES: u64 = 64 * 1024;
 pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const TOO_LARGE: Error = Error::BodyTooLarge { limit_bytes: MOST_BODY_BYTES as u64 };
 
-/// The whole body, unpacked.
-pub(crate) async fn read(body: Body) -> Result<Bytes> {
-    let whole = tokio::time::timeout(PATIENCE, collect(body)).await;
-    unpack(whole.map_err(|_| Error::BodyTooSlow)??)
+/// A whole body, unpacked, and the room it takes up.
+pub(crate) struct Whole {
+    bytes: Bytes,
+    _place: Place,
 }
 
-async fn collect(mut body: Body) -> Result<Bytes> {
+impl Whole {
+    pub(crate) async fn read(body: Body, room: &Room) -> Result<Self> {
+        let mut place = room.enter();
+        let whole = tokio::time::timeout(PATIENCE, collect(body, &mut place)).await;
+        let bytes = unpack(whole.map_err(|_| Error::BodyTooSlow)??, &mut place).await?;
+        Ok(Self { bytes, _place: place })
+    }
+}
+
+impl Deref for Whole {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+async fn collect(mut body: Body, place: &mut Place) -> Result<Bytes> {
     if body.size_hint().lower() > MOST_BODY_BYTES as u64 {
-        return discard(body, 0).await;
+        return discard(body, 0, TOO_LARGE).await;
     }
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
@@ -36,35 +62,51 @@ async fn collect(mut body: Body) -> Result<Bytes> {
             Error::invalid("", format!("The request body could not be read: {error}."))
         })?;
         let Some(data) = frame.data_ref() else { continue };
-        if whole.len() + data.len() > MOST_BODY_BYTES {
-            return discard(body, whole.len() + data.len()).await;
+        let n_bytes = whole.len() + data.len();
+        if n_bytes > MOST_BODY_BYTES {
+            return discard(body, n_bytes, TOO_LARGE).await;
+        }
+        if let Err(refusal) = place.grow_to(n_bytes).await {
+            drop(whole);
+            return discard(body, n_bytes, refusal).await;
         }
         whole.extend_from_slice(data);
     }
     Ok(whole.freeze())
 }
 
-async fn discard(mut body: Body, already: usize) -> Result<Bytes> {
+/// Reads on without looking, for a while, and fails.
+async fn discard(mut body: Body, already: usize, refusal: Error) -> Result<Bytes> {
     let mut n_bytes = already;
     while n_bytes < MOST_DISCARDED_BYTES {
         let Some(Ok(frame)) = body.frame().await else { break };
         n_bytes += frame.data_ref().map_or(0, Bytes::len);
     }
-    Err(TOO_LARGE)
+    Err(refusal)
 }
 
 /// Some clients say gzip for plain bodies, so only the bytes are asked.
-fn unpack(body: Bytes) -> Result<Bytes> {
+async fn unpack(body: Bytes, place: &mut Place) -> Result<Bytes> {
     if !body.starts_with(&GZIP_MAGIC) {
         return Ok(body);
     }
     let mut unpacked = Vec::new();
-    // One byte more than allowed shows that there is more, however much more it would be.
-    let mut bounded = MultiGzDecoder::new(&body[..]).take(MOST_BODY_BYTES as u64 + 1);
-    bounded
-        .read_to_end(&mut unpacked)
-        .map_err(|error| Error::invalid("", format!("The body begins like gzip but cannot be unpacked: {error}.")))?;
-    if unpacked.len() > MOST_BODY_BYTES { Err(TOO_LARGE) } else { Ok(unpacked.into()) }
+    let mut unpacker = MultiGzDecoder::new(&body[..]);
+    loop {
+        let n_before = unpacked.len();
+        (&mut unpacker).take(PIECE_BYTES).read_to_end(&mut unpacked).map_err(|error| {
+            Error::invalid("", format!("The body begins like gzip but cannot be unpacked: {error}."))
+        })?;
+        if unpacked.len() == n_before {
+            return Ok(unpacked.into());
+        }
+        if unpacked.len() > MOST_BODY_BYTES {
+            return Err(TOO_LARGE);
+        }
+        place.grow_to(body.len() + unpacked.len()).await?;
+        // Others get their turn: unpacking takes longer than anything else that is done here.
+        tokio::task::yield_now().await;
+    }
 }
 
 #[cfg(test)]
@@ -80,23 +122,38 @@ mod tests {
         encoder.finish().unwrap().into()
     }
 
-    #[test]
-    fn gzip_is_recognized_by_its_bytes() {
-        assert_eq!(unpack(Bytes::from_static(b"{}")).unwrap(), "{}");
-        assert_eq!(unpack(packed(b"{}")).unwrap(), "{}");
-        let two_members = [packed(b"{\"a\""), packed(b":1}")].concat();
-        assert_eq!(unpack(two_members.into()).unwrap(), "{\"a\":1}");
-        assert!(matches!(unpack(Bytes::from_static(b"\x1f\x8bnonsense")), Err(Error::Invalid(_))));
-        let cut_off = packed(b"{}").slice(..12);
-        assert!(matches!(unpack(cut_off), Err(Error::Invalid(_))));
+    async fn unpack(body: Bytes) -> Result<Bytes> {
+        super::unpack(body, &mut Room::new(2 * MOST_BODY_BYTES, PATIENCE).enter()).await
     }
 
-    #[test]
-    fn a_bomb_does_not_go_off() {
+    #[tokio::test]
+    async fn gzip_is_recognized_by_its_bytes() {
+        assert_eq!(unpack(Bytes::from_static(b"{}")).await.unwrap(), "{}");
+        assert_eq!(unpack(packed(b"{}")).await.unwrap(), "{}");
+        let two_members = [packed(b"{\"a\""), packed(b":1}")].concat();
+        assert_eq!(unpack(two_members.into()).await.unwrap(), "{\"a\":1}");
+        assert!(matches!(unpack(Bytes::from_static(b"\x1f\x8bnonsense")).await, Err(Error::Invalid(_))));
+        let cut_off = packed(b"{}").slice(..12);
+        assert!(matches!(unpack(cut_off).await, Err(Error::Invalid(_))));
+    }
+
+    #[tokio::test]
+    async fn a_bomb_does_not_go_off() {
         let largest = vec![b' '; MOST_BODY_BYTES];
-        assert_eq!(unpack(packed(&largest)).unwrap().len(), MOST_BODY_BYTES);
+        assert_eq!(unpack(packed(&largest)).await.unwrap().len(), MOST_BODY_BYTES);
         let bomb = packed(&vec![0; MOST_BODY_BYTES + 1]);
         assert!(bomb.len() < 10_000);
-        assert!(matches!(unpack(bomb), Err(Error::BodyTooLarge { .. })));
+        assert!(matches!(unpack(bomb).await, Err(Error::BodyTooLarge { .. })));
+    }
+
+    #[tokio::test]
+    async fn what_comes_out_of_gzip_needs_room_too() {
+        let packed = packed(&vec![b' '; 1024 * 1024]);
+        let room = Room::new(512 * 1024, Duration::from_millis(1));
+        assert!(matches!(Whole::read(Body::from(packed), &room).await, Err(Error::Busy)));
+        let plain = Body::from(vec![b' '; 1024 * 1024]);
+        assert!(matches!(Whole::read(plain, &room).await, Err(Error::Busy)));
+        let half = Whole::read(Body::from(vec![b' '; 512 * 1024]), &room).await.unwrap();
+        assert_eq!(half.len(), 512 * 1024);
     }
 }

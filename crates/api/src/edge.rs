@@ -1,6 +1,7 @@
 //! What every handler can reach: the engine, and the few facts and limits of this edge.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::Engine;
 use ring::digest::{SHA256, digest};
@@ -8,10 +9,17 @@ use subtle::ConstantTimeEq;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Settings;
+use crate::body::Room;
 use crate::error::{Error, Result};
 
 /// Requests in work at once. More than this means that answers would come too late anyway.
 const MOST_IN_FLIGHT: usize = 4096;
+/// Bytes of all request bodies in memory. What is made of them while they are read is larger, but not for long.
+const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
+/// How long a body waits for others to be done with.
+const BODY_PATIENCE: Duration = Duration::from_secs(3);
+/// Long bodies that are taken apart at once. Doing more of this at a time makes none of it faster.
+const MOST_READERS: usize = 4;
 /// Streams stay open for hours, so they are counted apart from requests.
 const MOST_STREAMS: usize = 128;
 
@@ -23,6 +31,8 @@ pub(crate) struct Edge {
     operator_token: [u8; 32],
     in_flight: Arc<Semaphore>,
     streams: Arc<Semaphore>,
+    pub(crate) bodies: Room,
+    pub(crate) readers: Arc<Semaphore>,
 }
 
 impl Edge {
@@ -33,6 +43,8 @@ impl Edge {
             operator_token: hash(&settings.operator_token),
             in_flight: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
             streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+            bodies: Room::new(MOST_BODY_BYTES, BODY_PATIENCE),
+            readers: Arc::new(Semaphore::new(MOST_READERS)),
         }
     }
 

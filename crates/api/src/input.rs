@@ -1,49 +1,74 @@
 //! The body of a request together with its idempotency key. Who is calling is settled before any of it is read.
 
+use std::sync::Arc;
+
 use axum::extract::{FromRequest, Request};
-use bytes::Bytes;
 use engine::Once;
 use http::request::Parts;
 use model::json::{self, At};
 use ring::digest::{Context, SHA256};
+use tokio::sync::Semaphore;
 
-use crate::body;
+use crate::body::Whole;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const MOST_KEY_CHARS: usize = 255;
 
+/// Longer bodies are read apart from the threads that answer requests, which must not be kept from each other.
+const LONG_BYTES: usize = 64 * 1024;
+
 pub(crate) struct Input {
-    body: Bytes,
+    body: Arc<Whole>,
+    readers: Arc<Semaphore>,
     /// For requests that send or create: carried out once per key.
     pub(crate) once: Option<Once>,
 }
 
 impl Input {
-    pub(crate) fn parse<T>(&self, read: impl FnOnce(&At<'_>) -> Option<T>) -> Result<T> {
-        Ok(json::parse(self.text()?, read)?)
+    pub(crate) async fn parse<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&At<'_>) -> Option<T> + Send + 'static,
+    ) -> Result<T> {
+        Ok(self.read(move |text| json::parse(text, read)).await??)
     }
 
-    /// The body, which is known to be UTF-8 after this.
-    pub(crate) fn text(&self) -> Result<&[u8]> {
-        if let Err(error) = std::str::from_utf8(&self.body) {
-            let position = error.valid_up_to();
-            return Err(Error::invalid("", format!("The body is not UTF-8: byte {position} is wrong.")));
+    /// Has the body read, which is known to be UTF-8 then.
+    pub(crate) async fn read<T: Send + 'static>(&self, read: impl FnOnce(&[u8]) -> T + Send + 'static) -> Result<T> {
+        if self.body.len() <= LONG_BYTES {
+            return Ok(read(text(&self.body)?));
         }
-        Ok(&self.body)
+        let turn = self.readers.clone().acquire_owned().await.map_err(Error::internal)?;
+        let body = self.body.clone();
+        // The turn ends with the work, which goes on when the caller hangs up.
+        let work = move || {
+            let _turn = turn;
+            Ok(read(text(&body)?))
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
     }
 }
 
 impl FromRequest<Edge> for Input {
     type Rejection = Error;
 
-    async fn from_request(request: Request, _: &Edge) -> Result<Self> {
+    async fn from_request(request: Request, edge: &Edge) -> Result<Self> {
         let (parts, body) = request.into_parts();
         let key = idempotency_key(&parts)?;
-        let body = body::read(body).await?;
+        let body = Whole::read(body, &edge.bodies).await?;
         let once = key.map(|key| Once { key, request: digest(&parts, &body) });
-        Ok(Self { body, once })
+        Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), once })
+    }
+}
+
+fn text(body: &[u8]) -> Result<&[u8]> {
+    match std::str::from_utf8(body) {
+        Ok(_) => Ok(body),
+        Err(error) => {
+            let position = error.valid_up_to();
+            Err(Error::invalid("", format!("The body is not UTF-8: byte {position} is wrong.")))
+        }
     }
 }
 
@@ -67,4 +92,39 @@ fn digest(parts: &Parts, body: &[u8]) -> [u8; 32] {
     }
     context.update(body);
     context.finish().as_ref().try_into().expect("SHA-256 gives 32 bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::Room;
+    use axum::body::Body;
+    use std::thread;
+    use std::time::Duration;
+
+    async fn input(body: Vec<u8>) -> Input {
+        let room = Room::new(1024 * 1024, Duration::from_secs(60));
+        let body = Arc::new(Whole::read(Body::from(body), &room).await.unwrap());
+        Input { body, readers: Arc::new(Semaphore::new(1)), once: None }
+    }
+
+    #[tokio::test]
+    async fn long_bodies_are_read_elsewhere() {
+        let here = thread::current().id();
+        let short = input(vec![b' '; LONG_BYTES]).await;
+        assert_eq!(short.read(|_| thread::current().id()).await.unwrap(), here);
+        let long = input(vec![b' '; LONG_BYTES + 1]).await;
+        assert_ne!(long.read(|_| thread::current().id()).await.unwrap(), here);
+        assert_eq!(long.read(<[u8]>::len).await.unwrap(), LONG_BYTES + 1);
+    }
+
+    #[tokio::test]
+    async fn both_kinds_have_to_be_text() {
+        for n_bytes in [1, LONG_BYTES + 1] {
+            let mut bytes = vec![b' '; n_bytes];
+            bytes[n_bytes - 1] = 0xff;
+            let refused = input(bytes).await.parse(|at| Some(at.is_null())).await;
+            assert!(matches!(refused, Err(Error::Invalid(problems)) if problems.first().message.contains("UTF-8")));
+        }
+    }
 }

@@ -58,7 +58,7 @@ struct Change {
 }
 
 pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input) -> Result<Answer> {
-    let new = input.parse(parse_new_app)?;
+    let new = input.parse(parse_new_app).await?;
     let created = edge.engine.create_app(new, input.once).await?;
     let app = edge.engine.app(created.key.as_str()).await?;
     let location = links.to(&format!("/operator/apps/{}", created.key));
@@ -81,7 +81,7 @@ pub(super) async fn look_up(State(edge): State<Edge>, Segments(key): Segments<St
 }
 
 pub(super) async fn change(State(edge): State<Edge>, Segments(key): Segments<String>, input: Input) -> Result<Answer> {
-    let Change { name, mode } = input.parse(Change::parse)?;
+    let Change { name, mode } = input.parse(Change::parse).await?;
     let app = edge.engine.change_app(&key, name, mode).await?;
     Answer::ok(One { app: AppRecord::from(&*app) })
 }
@@ -92,7 +92,7 @@ pub(super) async fn delete(State(edge): State<Edge>, Segments(key): Segments<Str
 }
 
 pub(super) async fn rotate(State(edge): State<Edge>, Segments(key): Segments<String>, input: Input) -> Result<Answer> {
-    let choice = input.parse(parse_choice)?;
+    let choice = input.parse(parse_choice).await?;
     let RotatedSecrets { app_secret, master_secret } = edge.engine.rotate(&key, choice, input.once).await?;
     Answer::ok(Rotated { app_secret, master_secret })
 }

@@ -19,7 +19,7 @@ pub(super) async fn change(
     rights: CallingRights,
     input: Input,
 ) -> Result<Answer> {
-    let update = input.parse(AttributeUpdate::parse)?;
+    let update = input.parse(AttributeUpdate::parse).await?;
     // A device may speak for itself.
     if update.audience.channels().len() + update.audience.named_users().len() > 1 {
         rights.need_master()?;
@@ -36,7 +36,7 @@ pub(super) async fn change_channel(
     input: Input,
 ) -> Result<Answer> {
     let channel = channel(&id, params)?;
-    let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse)?;
+    let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
     edge.engine.change_channel_attributes(app.id, channel, operations).await?;
     Answer::ok(Done {})
 }
@@ -48,7 +48,7 @@ pub(super) async fn change_named_user(
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
-    let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse)?;
+    let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
     edge.engine.change_user_attributes(app.id, user, operations).await?;
     Answer::ok(Done {})
 }
@@ -61,7 +61,7 @@ pub(super) async fn change_batch(
     input: Input,
 ) -> Result<Answer> {
     let channel = channel(&id, params)?;
-    let batch = input.parse(ChannelBatch::parse)?;
+    let batch = input.parse(ChannelBatch::parse).await?;
     batch.tags.iter().try_for_each(refuse_read_only)?;
     edge.engine.change_channel(app.id, channel, batch).await?;
     Answer::ok(Done {})

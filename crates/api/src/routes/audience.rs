@@ -61,7 +61,7 @@ struct WarningRecord {
 }
 
 pub(super) async fn explain(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let Question { audience, device_types } = input.parse(Question::parse)?;
+    let Question { audience, device_types } = input.parse(Question::parse).await?;
     let explanation = edge.engine.explain(app.id, audience, device_types).await?;
     Answer::ok(ExplanationRecord::from(explanation))
 }

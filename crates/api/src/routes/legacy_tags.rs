@@ -39,7 +39,7 @@ pub(super) async fn change(
     input: Input,
 ) -> Result<Answer> {
     let tag = usable(&tag)?;
-    edge.engine.tag_devices(app.id, tag, input.parse(LegacyTagging::parse)?).await?;
+    edge.engine.tag_devices(app.id, tag, input.parse(LegacyTagging::parse).await?).await?;
     Answer::ok(Done {})
 }
 
@@ -55,7 +55,7 @@ pub(super) async fn delete(
 
 /// All rows or none.
 pub(super) async fn batch(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let batch = TagBatch::parse(input.text()?).map_err(|refusal| match refusal {
+    let batch = input.read(TagBatch::parse).await?.map_err(|refusal| match refusal {
         BatchRefusal::Body(problems) => Error::Invalid(problems),
         BatchRefusal::Rows(rows) => Error::BatchRows(rows),
     })?;

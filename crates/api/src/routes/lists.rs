@@ -72,7 +72,7 @@ pub(super) async fn create(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let list = input.parse(NewList::parse)?;
+    let list = input.parse(NewList::parse).await?;
     let location = links.to(&format!("/api/lists/{}", list.name));
     edge.engine.create_list(app.id, list).await?;
     Ok(Answer::ok(Done {})?.status(StatusCode::CREATED).location(&location))
@@ -85,7 +85,7 @@ pub(super) async fn update(
     input: Input,
 ) -> Result<Answer> {
     let name = list_name(&name)?;
-    let update = input.parse(ListUpdate::parse)?;
+    let update = input.parse(ListUpdate::parse).await?;
     if update.renames(&name) {
         return Err(Error::ListRenamed);
     }

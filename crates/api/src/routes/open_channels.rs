@@ -28,20 +28,20 @@ pub(super) async fn register(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let registration = input.parse(OpenRegistration::parse)?;
+    let registration = input.parse(OpenRegistration::parse).await?;
     let channel_id = edge.engine.register_open(app.id, registration, input.once).await?.id;
     let channel = edge.engine.channel(app.id, channel_id).await?.into();
     Ok(Answer::ok(Registered { channel_id, channel })?.location(&location(&links, channel_id)))
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let address = input.parse(OpenAddress::parse)?;
+    let address = input.parse(OpenAddress::parse).await?;
     edge.engine.uninstall_open(app.id, address).await?;
     Ok(Answer::ok(Done {})?.status(StatusCode::ACCEPTED))
 }
 
 pub(super) async fn tag(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let OpenTags { audience, operation } = input.parse(OpenTags::parse)?;
+    let OpenTags { audience, operation } = input.parse(OpenTags::parse).await?;
     refuse_read_only(&operation)?;
     edge.engine.tag_open(app.id, audience, operation).await?;
     Answer::ok(Done {})

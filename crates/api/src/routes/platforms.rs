@@ -52,7 +52,7 @@ pub(super) async fn set(
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     let platform = open_platform(&platform)?;
-    let change = input.parse(parse_change)?;
+    let change = input.parse(parse_change).await?;
     let view = edge.engine.set_platform(&app.key, platform, change).await?;
     Answer::ok(PlatformRecord::from(view))
 }

@@ -43,13 +43,13 @@ struct StatusOnPlatform {
 }
 
 pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let pushes = input.parse(Push::parse_one_or_many)?;
+    let pushes = input.parse(Push::parse_one_or_many).await?;
     let accepted = edge.engine.accept_pushes(&app, pushes, input.once).await?;
     Ok(Answer::ok(accepted)?.data_attribute("push_ids"))
 }
 
 pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    let pushes = input.parse(Push::parse_one_or_many)?;
+    let pushes = input.parse(Push::parse_one_or_many).await?;
     edge.engine.validate_pushes(&app, pushes).await?;
     Answer::ok(Done {})
 }

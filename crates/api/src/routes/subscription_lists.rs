@@ -85,7 +85,7 @@ pub(super) async fn change(
     rights: CallingRights,
     input: Input,
 ) -> Result<Answer> {
-    let update = input.parse(SubscriptionUpdate::parse)?;
+    let update = input.parse(SubscriptionUpdate::parse).await?;
     // A device may speak for itself.
     if update.audience.channels().len() + update.audience.named_users().len() > 1 {
         rights.need_master()?;
@@ -101,7 +101,7 @@ pub(super) async fn change_scoped(
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
-    let update = input.parse(ScopedUpdate::parse)?;
+    let update = input.parse(ScopedUpdate::parse).await?;
     edge.engine.change_scoped_subscriptions(app.id, user, update).await?;
     Answer::ok(Done {})
 }

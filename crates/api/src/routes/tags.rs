@@ -16,7 +16,7 @@ pub(super) async fn tag_channels(
     rights: CallingRights,
     input: Input,
 ) -> Result<Answer> {
-    let ChannelTagging { audience, operation } = input.parse(ChannelTagging::parse)?;
+    let ChannelTagging { audience, operation } = input.parse(ChannelTagging::parse).await?;
     // A device may speak for itself.
     if audience.channels().len() > 1 {
         rights.need_master()?;
@@ -32,7 +32,7 @@ pub(super) async fn tag_named_users(
     rights: CallingRights,
     input: Input,
 ) -> Result<Answer> {
-    let NamedUserTagging { audience, operation } = input.parse(NamedUserTagging::parse)?;
+    let NamedUserTagging { audience, operation } = input.parse(NamedUserTagging::parse).await?;
     if audience.len() > 1 {
         rights.need_master()?;
     }
