@@ -3,7 +3,7 @@
 use model::ids::AppId;
 use model::time::UtcMillis;
 use store::Store;
-use store::documents::{self, Document, DocumentKind};
+use store::documents::{self, Document, DocumentKind, Order};
 
 use crate::on_both;
 
@@ -44,6 +44,31 @@ async fn documents_are_replaced_listed_and_deleted() {
         assert_eq!(store.read(|tx| documents::get(tx, APP, KIND, "fcm")).await.unwrap(), None);
         let others = store.read(|tx| documents::list(tx, OTHER, KIND)).await.unwrap();
         assert_eq!(others, [document("fcm", 4, 4, "other")]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn documents_are_read_in_pages_in_either_order() {
+    on_both(async |store, _| {
+        for id in ["b", "a", "d", "c"] {
+            put(store, APP, id, "{}", 1).await;
+        }
+        put(store, OTHER, "b2", "{}", 1).await;
+        for (start, order, expected) in [
+            (None, Order::Ascending, ["a", "b"]),
+            (None, Order::Descending, ["d", "c"]),
+            (Some("b"), Order::Ascending, ["b", "c"]),
+            (Some("bb"), Order::Ascending, ["c", "d"]),
+            (Some("bb"), Order::Descending, ["b", "a"]),
+        ] {
+            let page = store.read(move |tx| documents::page(tx, APP, KIND, start, order, 2)).await.unwrap();
+            let ids: Vec<&str> = page.iter().map(|document| document.id.as_str()).collect();
+            assert_eq!(ids, expected, "{start:?} {order:?}");
+        }
+        let kind = DocumentKind::Segment;
+        let others = store.read(move |tx| documents::page(tx, APP, kind, None, Order::Ascending, 2)).await.unwrap();
+        assert_eq!(others, []);
     })
     .await;
 }
