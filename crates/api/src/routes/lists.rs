@@ -131,6 +131,8 @@ pub(super) async fn upload(
     Segments(name): Segments<String>,
     mut body: Upload,
 ) -> Result<Answer> {
+    // It may take as long as a stream, and takes more memory than other requests.
+    let _place = edge.admit_stream()?;
     let begun = match list_name(&name) {
         Ok(name) => edge.engine.begin_list_upload(app.id, name).await.map_err(Error::from),
         Err(error) => Err(error),

@@ -183,3 +183,28 @@ async fn pages_follow_each_other() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn the_first_channel_since_an_instant_is_found_by_halving() {
+    on_both(async |store, _| {
+        let (app, empty) = (make_app(store, 1).await, make_app(store, 2).await);
+        for n in 0..20 {
+            register(store, app, n).await.unwrap();
+            // Two at a time, an hour apart.
+            let created = UtcMillis(i64::from(n / 2) * 3_600_000);
+            save(store, app, Channel { created, installed: n % 3 != 0, ..channel(n) }).await;
+        }
+        let since = async |app, half_hours: i64| {
+            let instant = UtcMillis(half_hours * 1_800_000);
+            store.read(move |tx| channels::first_since(tx, app, instant)).await.unwrap()
+        };
+        for hour in 0..10_u32 {
+            let half_hours = i64::from(hour) * 2;
+            assert_eq!(since(app, half_hours).await, Some(Ordinal(hour * 2)), "{hour}");
+            assert_eq!(since(app, half_hours - 1).await, Some(Ordinal(hour * 2)), "{hour}");
+        }
+        assert_eq!(since(app, 19).await, None);
+        assert_eq!(since(empty, 0).await, None);
+    })
+    .await;
+}
