@@ -86,16 +86,16 @@ impl Engine {
             .read(move |tx| {
                 let open_types = open_types(&types, &index);
                 let mut planner = Planner::new(tx, app, &index, now, open_types);
-                let plan = planner.audience(&audience)?;
-                let platforms = count_platforms(&planner, &plan, device_types(&types, &index));
                 let mut warnings = Vec::new();
-                let clause = match &audience {
-                    Audience::All(_) | Audience::Triggered(_) => None,
+                let (clause, plan) = match &audience {
+                    Audience::All(_) | Audience::Triggered(_) => (None, planner.audience(&audience)?),
                     Audience::Selector(selector) => {
                         near::warn(&mut planner, selector, "audience", &mut warnings)?;
-                        Some(explain(&mut planner, selector, "audience".to_owned(), Effect::Whole)?)
+                        let (clause, plan) = explain(&mut planner, selector, "audience".to_owned())?;
+                        (Some(clause), plan.normalize())
                     }
                 };
+                let platforms = count_platforms(&planner, &plan, device_types(&types, &index));
                 let matched = platforms.iter().map(|platform| platform.matched).sum();
                 Ok(Explanation { matched, platforms, clause, warnings })
             })
@@ -122,10 +122,9 @@ fn count_platforms(planner: &Planner<'_, '_>, audience: &Plan, types: Vec<Device
     counted.filter(|platform| platform.matched > 0).collect()
 }
 
-fn explain(planner: &mut Planner<'_, '_>, selector: &Selector, path: String, effect: Effect) -> Result<Clause> {
-    let plan = planner.selector(selector)?;
-    let matched = count(planner.index, plan);
-    let clauses = match selector {
+/// A selector taken apart, and its plan. Every name is looked up once, whatever it is nested in.
+fn explain(planner: &mut Planner<'_, '_>, selector: &Selector, path: String) -> Result<(Clause, Plan)> {
+    let (clauses, plan) = match selector {
         Selector::And { spelling, members } => {
             explain_members(planner, members, &format!("{path}.{}", spelling.as_str()), Plan::And, |before, after| {
                 Effect::Keeps { kept: after, dropped: before - after }
@@ -138,11 +137,13 @@ fn explain(planner: &mut Planner<'_, '_>, selector: &Selector, path: String, eff
         }
         Selector::Not { spelling, member, in_array } => {
             let place = if *in_array { "[0]" } else { "" };
-            vec![explain(planner, member, format!("{path}.{}{place}", spelling.as_str()), Effect::Whole)?]
+            let (clause, plan) = explain(planner, member, format!("{path}.{}{place}", spelling.as_str()))?;
+            (vec![clause], Plan::Not(Box::new(plan)))
         }
-        Selector::Atomic(_) => Vec::new(),
+        Selector::Atomic(_) => (Vec::new(), planner.selector(selector)?),
     };
-    Ok(Clause { path, selector: selector.clone(), matched, effect, clauses })
+    let matched = count(planner.index, plan.clone());
+    Ok((Clause { path, selector: selector.clone(), matched, effect: Effect::Whole, clauses }, plan))
 }
 
 /// Members in their order: what the first n make of the set, and what one more changes about it.
@@ -152,17 +153,18 @@ fn explain_members(
     path: &str,
     combine: fn(Vec<Plan>) -> Plan,
     effect: impl Fn(u64, u64) -> Effect,
-) -> Result<Vec<Clause>> {
-    let mut parts = Vec::new();
+) -> Result<(Vec<Clause>, Plan)> {
+    let mut parts = Vec::with_capacity(members.len());
     let mut before = count(planner.index, combine(Vec::new()));
     let mut clauses = Vec::with_capacity(members.len());
     for (i, member) in members.iter().enumerate() {
-        parts.push(planner.selector(member)?);
+        let (clause, plan) = explain(planner, member, format!("{path}[{i}]"))?;
+        parts.push(plan);
         let after = count(planner.index, combine(parts.clone()));
-        clauses.push(explain(planner, member, format!("{path}[{i}]"), effect(before, after))?);
+        clauses.push(Clause { effect: effect(before, after), ..clause });
         before = after;
     }
-    Ok(clauses)
+    Ok((clauses, combine(parts)))
 }
 
 fn count(index: &Index, plan: Plan) -> u64 {

@@ -1,6 +1,8 @@
 //! The engine as its users meet it: through the API, on both databases, with a clock and workers that the tests step.
 
 #[cfg(test)]
+mod agreement;
+#[cfg(test)]
 mod audiences;
 #[cfg(test)]
 mod deleted_tags;
