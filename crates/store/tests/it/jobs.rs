@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use model::ids::AppId;
 use model::time::UtcMillis;
-use store::jobs::{self, ClaimedJob};
+use store::jobs::{self, ClaimedJob, Lane, NewJob};
 use store::{Error, Signal, Store};
 use testkit::store::{Engine, engines, fresh};
 use tokio::task::JoinSet;
 
 use crate::on_both;
-use crate::sample::{id, job};
+use crate::sample::{self, id, job};
 
 const OPERATOR: AppId = AppId(0);
 const APP: AppId = AppId(1);
@@ -230,10 +230,10 @@ async fn claim_in_a_crowd(stores: &[Store]) {
 
 #[tokio::test]
 async fn full_lanes_are_passed_over() {
-    on_both(async |store| {
+    on_both(async |store, _| {
         let enqueue = |lane: &'static str, n: u32| {
             store.write(OPERATOR, move |tx| {
-                jobs::enqueue(tx, AppId(1), &NewJob { lane: lane.to_owned(), ..sample::job(n, 1) })
+                jobs::enqueue(tx, AppId(1), &NewJob { lane: lane.to_owned(), ..job(n, 1) })
             })
         };
         for (lane, n) in [("slow", 1), ("slow", 2), ("quick", 3)] {
