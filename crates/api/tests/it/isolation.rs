@@ -33,7 +33,8 @@ async fn settle_in(app: &TestApp) -> Belongings {
     let user = json!({"associate": [{"channel_id": channel["channel_id"]}], "tags": {"add": {MARK: "t"}}});
     app.master().post(&format!("/api/named_users/{USER}"), user).await.expect(200);
     let attributes = json!([{"action": "set", "key": "secret", "value": MARK}]);
-    let owned = json!({"audience": {"channel": channel["channel_id"], "named_user_id": USER}, "attributes": attributes});
+    let owned =
+        json!({"audience": {"channel": channel["channel_id"], "named_user_id": USER}, "attributes": attributes});
     app.master().post("/api/channels/attributes", owned).await.expect(200);
     let subscriptions = json!([{"action": "subscribe", "list_id": "weekly"}]);
     let owned = json!({"audience": {"channel": channel["channel_id"]}, "subscription_lists": subscriptions});
