@@ -57,7 +57,7 @@ async fn a_lost_change_of_an_app_is_noticed_however_busy_the_log_is() {
 async fn the_sandbox_feed_looks_by_itself() {
     let home = Home::new(stores::Engine::Sqlite);
     let engine = node(&home).await;
-    let app = create_app(&engine).await.id;
+    let (app, other) = (create_app(&engine).await.id, create_app(&engine).await.id);
     let delivery = SandboxDelivery {
         delivery: DeliveryId::from_uuid(Uuid::nil()),
         push: Id::from_uuid(Uuid::nil()),
@@ -69,9 +69,9 @@ async fn the_sandbox_feed_looks_by_itself() {
     };
     let mut feed = engine.sandbox_feed(app, Filter::default(), None).await.unwrap();
     let next = tokio::spawn(async move { feed.next().await.unwrap() });
-    // By now the feed has found nothing and waits.
+    // Meanwhile the feed finds nothing and begins to wait.
     for _ in 0..20 {
-        append_to_log(&engine, AppId(app.0)).await;
+        append_to_log(&engine, other).await;
     }
     let (write, written) = (engine.store().clone(), delivery.clone());
     write.write(app, move |tx| sandbox::add(tx, app, std::slice::from_ref(&written))).await.unwrap();
