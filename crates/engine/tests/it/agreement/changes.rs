@@ -31,7 +31,7 @@ impl World {
         let node = self.any_node();
         let n_installed = self.model.installed().count();
         let what = match self.chance.below(100) {
-            0..35 if n_installed < 120 => self.register(&node).await,
+            0..35 if n_installed < 150 => self.register(&node).await,
             0..47 => self.tag_channels(&node).await,
             47..54 => self.associate(&node).await,
             54..58 => self.disassociate(&node).await,
@@ -61,7 +61,7 @@ impl World {
 
     async fn associate(&mut self, node: &Engine) -> String {
         let user = self.chance.pick(&USERS);
-        let channel = if self.chance.percent(15) {
+        let channel = if self.chance.percent(30) {
             // A channel that registers later, if at all.
             let id = ChannelId::random();
             self.model.awaited.push((id, None));

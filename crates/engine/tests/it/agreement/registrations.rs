@@ -31,7 +31,7 @@ impl World {
             self.model.channels.iter().filter(|channel| channel.device_type == device_type).collect();
         let by_id = match self.chance.below(10) {
             0..4 if !known.is_empty() => Some(self.chance.pick(&known).clone()),
-            4 if !self.model.awaited.is_empty() => {
+            4..7 if !self.model.awaited.is_empty() => {
                 let (id, _) = self.chance.pick(&self.model.awaited);
                 let found = self.model.channels.iter().find(|channel| channel.id == id);
                 Some(found.cloned().unwrap_or_else(|| Channel::new(id, device_type)))
