@@ -70,8 +70,11 @@ pub fn by_ordinal(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Optio
 
 /// The channels of a named user, in the order they were made.
 pub(crate) fn by_named_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<Vec<Channel>> {
-    let sql = format!("select {COLUMNS} from channel where app = $1 and named_user = $2 order by ordinal");
-    tx.query(&sql, &[app.into(), user.into()], read_channel)
+    let sql = format!("select {COLUMNS} from channel where app = $1 and named_user = $2");
+    let mut channels = tx.query(&sql, &[app.into(), user.into()], read_channel)?;
+    // Not by the statement: SQLite would rather read all channels of the app in order than sort these few.
+    channels.sort_unstable_by_key(|channel| channel.ordinal);
+    Ok(channels)
 }
 
 /// The ordinals of the installed channels of a named user, for selectors.
@@ -198,11 +201,12 @@ pub fn by_key(tx: &mut Tx<'_>, app: AppId, key: &Key) -> Result<Option<Ordinal>>
 
 /// All the keys of one channel, as stored: a long value is represented by its digest.
 pub fn keys_of(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Vec<Key>> {
-    tx.query(
-        "select kind, value from channel_key where app = $1 and ordinal = $2 order by kind, value",
-        &[app.into(), ordinal.into()],
-        |row| Ok(Key { kind: row.get(0)?, value: row.get(1)? }),
-    )
+    let sql = "select kind, value from channel_key where app = $1 and ordinal = $2";
+    let read = |row: &Row<'_>| Ok(Key { kind: row.get(0)?, value: row.get(1)? });
+    let mut keys = tx.query(sql, &[app.into(), ordinal.into()], read)?;
+    // Not by the statement: SQLite would rather read all keys of the app in order than sort these few.
+    keys.sort_unstable();
+    Ok(keys)
 }
 
 /// Makes `keys` exactly the keys of a channel. A key that another channel had moves over; those channels are returned.
@@ -215,15 +219,26 @@ pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key])
             &[app.into(), key.kind.as_str().into(), key.value.as_str().into()],
         )?;
     }
+    add_keys(tx, app, ordinal, keys.iter().filter(|key| !current.iter().any(|stored| is_same(stored, key))))
+}
+
+/// Gives more keys to a channel. Those that another channel had move over; these channels are returned.
+pub fn add_keys<'k>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    ordinal: Ordinal,
+    keys: impl IntoIterator<Item = &'k Key>,
+) -> Result<Vec<(Ordinal, Key)>> {
     let mut robbed = Vec::new();
-    for key in keys.iter().filter(|key| !current.iter().any(|stored| is_same(stored, key))) {
-        let previous = by_key(tx, app, key)?.filter(|previous| *previous != ordinal);
-        robbed.extend(previous.map(|previous| (previous, key.clone())));
-        tx.execute(
-            "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)
-             on conflict (app, kind, value) do update set ordinal = excluded.ordinal",
-            &[app.into(), key.kind.as_str().into(), stored_value(&key.value).as_ref().into(), ordinal.into()],
-        )?;
+    for key in keys {
+        let row = [app.into(), key.kind.as_str().into(), stored_value(&key.value).as_ref().into(), ordinal.into()];
+        let add = "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4) on conflict do nothing";
+        // Almost always the key is new, and nobody has to be looked for.
+        if tx.execute(add, &row)? == 0 {
+            let previous = by_key(tx, app, key)?.filter(|previous| *previous != ordinal);
+            robbed.extend(previous.map(|previous| (previous, key.clone())));
+            tx.execute("update channel_key set ordinal = $4 where app = $1 and kind = $2 and value = $3", &row)?;
+        }
     }
     Ok(robbed)
 }

@@ -49,8 +49,30 @@ async fn every_device_type_registers_and_is_recognized() {
             let location = app.url(&format!("/api/channels/{id}"));
             assert_eq!(created.header("location"), Some(location.as_str()));
             let known = app.device().post("/api/channels", registration(device_type)).await;
-            assert_eq!(known.expect(200), json!({"ok": true, "channel_id": id}));
+            assert_eq!(known.expect(200)["channel_id"], *id);
             assert_eq!(known.header("location"), Some(location.as_str()));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_device_takes_over_everything_it_is_recognized_by_at_once() {
+    on_each_engine(async |app| {
+        let register = async |address: &str, hints: Value| {
+            let channel = json!({"device_type": "android", "push_address": address});
+            let body = json!({"channel": channel, "identity_hints": hints});
+            let answer = app.device().post("/api/channels", body).await.json();
+            answer["channel_id"].as_str().unwrap().to_owned()
+        };
+        let kept = register("first-address", json!({"user_id": "user"})).await;
+        let robbed = register("second-address", json!({"device_id": "device"})).await;
+        assert_ne!(kept, robbed);
+        assert_eq!(register("second-address", json!({"user_id": "user", "device_id": "device"})).await, kept);
+        assert_eq!(look_up(&app, &robbed).await["push_address"], Value::Null);
+        assert_eq!(look_up(&app, &kept).await["push_address"], "second-address");
+        for (address, hints) in [("second-address", json!({})), ("third-address", json!({"device_id": "device"}))] {
+            assert_eq!(register(address, hints).await, kept);
         }
     })
     .await;
@@ -114,7 +136,7 @@ async fn updates_change_what_they_name() {
             let update = json!({"channel": {"device_type": device_type, "opt_in": false,
                                 "tag_changes": {"add": ["food"], "remove": ["news"]}}});
             let updated = app.device().put(&path, update).await;
-            assert_eq!(updated.expect(200), json!({"ok": true, "channel_id": id}));
+            assert_eq!(updated.expect(200)["channel_id"], *id);
             let channel = look_up(&app, &id).await;
             assert_eq!(channel["opt_in"], false);
             assert_eq!(channel["tags"], json!(["food", "sport"]));
@@ -152,8 +174,7 @@ async fn uninstalls_take_one_or_many_and_pass_over_strangers() {
         let [ios, android] = [register(&app, "ios").await, register(&app, "android").await];
         let unknown = "00000000-0000-4000-8000-000000000000";
         let one = json!({"channel_id": unknown, "device_type": "ios"});
-        let reply = app.master().post("/api/channels/uninstall", &one).await.expect(202);
-        assert_eq!(reply, json!({"ok": true}));
+        app.master().post("/api/channels/uninstall", &one).await.expect_done(202);
         let many =
             json!([one, {"channel_id": ios, "device_type": "ios"}, {"channel_id": android, "device_type": "ios"}]);
         app.master().post("/api/channels/uninstall/", many).await.expect(202);

@@ -1,6 +1,6 @@
 //! A channel taken apart into what it is made of, and writing it back with its terms, keys and events.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::channel::Profile;
 use model::event::{FirstOpen, RecordKind};
@@ -114,7 +114,7 @@ impl Desk<'_> {
     /// Puts a state into a row and notes what follows from it for the index and for other channels.
     fn fill(&mut self, tx: &mut Tx<'_>, opened: Opened, state: &State) -> Result<Channel> {
         state.own.check_number_of_tags()?;
-        let Opened { mut row, held, .. } = opened;
+        let Opened { mut row, held, state: before } = opened;
         let mut stored = state.profile.clone();
         row.address = stored.address.take();
         row.device_type = stored.device_type.clone();
@@ -125,11 +125,28 @@ impl Desk<'_> {
         row.terms = if row.installed { self.numbers(tx, &state.terms())? } else { Vec::new() };
         let holds = self.held(tx, &row)?;
         self.journal.change_terms(row.ordinal, &held, &holds);
-        let keys = keys::keys(&state.profile);
-        for (ordinal, key) in channels::replace_keys(tx, self.app, row.ordinal, &keys)? {
-            self.give_up_key(tx, ordinal, &key)?;
-        }
+        self.change_keys(tx, row.ordinal, &keys::keys(&before.profile), &keys::keys(&state.profile))?;
         Ok(row)
+    }
+
+    /// Most changes leave the keys alone, and most new channels have keys that nobody had.
+    fn change_keys(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal, before: &[Key], after: &[Key]) -> Result<()> {
+        if before == after {
+            return Ok(());
+        }
+        let robbed = match before {
+            [] => channels::add_keys(tx, self.app, ordinal, after)?,
+            _ => channels::replace_keys(tx, self.app, ordinal, after)?,
+        };
+        // A channel gives up all of them at once: one that it kept for a moment would be taken back.
+        let mut given_up: BTreeMap<Ordinal, Vec<Key>> = BTreeMap::new();
+        for (robbed, key) in robbed {
+            given_up.entry(robbed).or_default().push(key);
+        }
+        for (robbed, keys) in given_up {
+            self.give_up_keys(tx, robbed, &keys)?;
+        }
+        Ok(())
     }
 
     /// Everything a channel can be addressed by: its own terms and those of its named user.
@@ -139,18 +156,18 @@ impl Desk<'_> {
         Ok(user.map_or_else(|| row.terms.clone(), |user| union(&row.terms, &user.terms)))
     }
 
-    /// The channel that had a key before another took it over. Without its address it is no longer reachable, so that one
+    /// The channel that had keys before another took them over. Without its address it is no longer reachable, so that one
     /// device never gets a push twice.
-    fn give_up_key(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal, key: &Key) -> Result<()> {
+    fn give_up_keys(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal, keys: &[Key]) -> Result<()> {
         let Some(row) = channels::by_ordinal(tx, self.app, ordinal)? else { return Ok(()) };
         let opened = self.open(tx, row)?;
         let mut after = opened.state.clone();
         let hints = &mut after.profile.identity_hints;
         for hint in [&mut hints.user_id, &mut hints.device_id, &mut hints.apid, &mut hints.accengage_device_id] {
-            hint.take_if(|value| *value == key.value);
+            hint.take_if(|value| keys.iter().any(|key| *value == key.value));
         }
         let device_type = after.profile.device_type.clone();
-        after.profile.address.take_if(|address| keys::address_key(&device_type, address) == *key);
+        after.profile.address.take_if(|address| keys.contains(&keys::address_key(&device_type, address)));
         self.save(tx, opened, &after)?;
         Ok(())
     }
