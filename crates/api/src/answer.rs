@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{LINK, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use model::ids::OperationId;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -28,7 +29,24 @@ struct Okay<T> {
     rest: T,
 }
 
+#[derive(Serialize)]
+struct Changed<T> {
+    operation_id: OperationId,
+    #[serde(flatten)]
+    rest: T,
+}
+
 impl Answer {
+    /// 200 for a request that changed something and has nothing more to say.
+    pub(crate) fn done() -> Result<Self> {
+        Self::changed(OperationId::random(), Done {})
+    }
+
+    /// 200 for a request that changed something, with the id under which it was done.
+    pub(crate) fn changed(operation_id: OperationId, rest: impl Serialize) -> Result<Self> {
+        Self::ok(Changed { operation_id, rest })
+    }
+
     /// 200 with `"ok": true` before the keys of `rest`.
     pub(crate) fn ok(rest: impl Serialize) -> Result<Self> {
         Self::bare(Okay { ok: true, rest })

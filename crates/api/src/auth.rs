@@ -52,9 +52,9 @@ const NOT_OPERATOR: Error = Error::Unauthorized {
 #[derive(Clone)]
 pub(crate) struct CallingApp(pub(crate) Arc<App>);
 
-/// With which of its secrets the app is calling, for routes that take either and let servers do more.
+/// With which of its secrets the app is calling: routes that take either may let servers do more.
 #[derive(Clone, Copy)]
-pub(crate) struct CallingRights(Rights);
+pub(crate) struct CallingRights(pub(crate) Rights);
 
 impl CallingRights {
     /// For the part of a route that only servers may use.
@@ -85,10 +85,10 @@ pub(crate) async fn guard(
         }
         Access::Master => {
             let caller = caller(&edge, request.headers()).await?;
-            match caller.rights {
-                Rights::Master => request.extensions_mut().insert(CallingApp(caller.app)),
-                Rights::Device => return Err(NOT_MASTER),
-            };
+            let rights = CallingRights(caller.rights);
+            rights.need_master()?;
+            request.extensions_mut().insert(rights);
+            request.extensions_mut().insert(CallingApp(caller.app));
         }
         Access::Operator => {
             let token = credentials(request.headers(), "bearer").ok_or(NOT_OPERATOR)?;
@@ -135,6 +135,6 @@ impl FromRequestParts<Edge> for CallingRights {
 
     async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
         let rights = parts.extensions.get::<CallingRights>().copied();
-        rights.ok_or_else(|| Error::internal("a handler asks for rights on a route that takes one secret only"))
+        rights.ok_or_else(|| Error::internal("a handler asks for rights on a route without credentials"))
     }
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
-use engine::Once;
+use engine::{Once, Rights};
 use http::request::Parts;
 use model::json::{self, At};
 use ring::digest::{Context, SHA256};
 use tokio::sync::Semaphore;
 
+use crate::auth::CallingRights;
 use crate::body::Whole;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -57,7 +58,7 @@ impl FromRequest<Edge> for Input {
         let (parts, body) = request.into_parts();
         let key = idempotency_key(&parts)?;
         let body = Whole::read(body, &edge.bodies).await?;
-        let once = key.map(|key| Once { key, request: digest(&parts, &body) });
+        let once = key.map(|key| Once { key: format!("{}:{key}", chooser(&parts)), request: digest(&parts, &body) });
         Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), once })
     }
 }
@@ -82,6 +83,15 @@ fn idempotency_key(parts: &Parts) -> Result<Option<String>> {
         return Err(Error::invalid(IDEMPOTENCY_KEY, message));
     }
     Ok(Some(key.to_owned()))
+}
+
+/// Who chose an idempotency key. Others may choose the same.
+fn chooser(parts: &Parts) -> &'static str {
+    match parts.extensions.get() {
+        Some(CallingRights(Rights::Master)) => "server",
+        Some(CallingRights(Rights::Device)) => "device",
+        None => "operator",
+    }
 }
 
 /// What makes a request the same as another. Neither a method nor a path can contain a line break.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use model::app::{AppKey, Mode, Secret};
-use model::ids::AppId;
+use model::ids::{AppId, OperationId};
+use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::apps::{App, SecretHashes};
 use store::jobs::{self, ClaimedJob};
@@ -47,7 +48,11 @@ pub struct NewApp {
 /// A new app and its secrets, which cannot be shown again.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct CreatedApp {
+    pub operation_id: OperationId,
     pub key: AppKey,
+    pub name: String,
+    pub mode: Mode,
+    pub created: UtcMillis,
     pub app_secret: String,
     pub master_secret: String,
 }
@@ -62,6 +67,7 @@ pub enum SecretChoice {
 /// The secrets that were replaced, which cannot be shown again.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct RotatedSecrets {
+    pub operation_id: OperationId,
     pub app_secret: Option<String>,
     pub master_secret: Option<String>,
 }
@@ -160,7 +166,11 @@ impl Engine {
             },
         };
         let created = CreatedApp {
-            key: key.clone(),
+            operation_id: OperationId::at(row.created),
+            key,
+            name: row.name.clone(),
+            mode: row.mode,
+            created: row.created,
             app_secret: app_secret.reveal().to_owned(),
             master_secret: master_secret.reveal().to_owned(),
         };
@@ -199,6 +209,7 @@ impl Engine {
             SecretChoice::Master => (None, Some(credentials::new_secret()?)),
             SecretChoice::Both => (Some(credentials::new_secret()?), Some(credentials::new_secret()?)),
         };
+        let operation_id = OperationId::at(self.0.clock.now());
         let written = self.write_once(app.id, once, move |tx| {
             let (_, mut hashes) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
             if let Some(secret) = &new_app {
@@ -209,7 +220,7 @@ impl Engine {
             }
             store::apps::set_secrets(tx, app.id, &hashes)?;
             let reveal = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.reveal().to_owned());
-            Ok(RotatedSecrets { app_secret: reveal(&new_app), master_secret: reveal(&new_master) })
+            Ok(RotatedSecrets { operation_id, app_secret: reveal(&new_app), master_secret: reveal(&new_master) })
         });
         let rotated = written.await?;
         self.0.apps.clear();

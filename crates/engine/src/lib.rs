@@ -53,7 +53,7 @@ pub use platforms::{PlatformChange, PlatformView};
 pub use push::{AcceptedPushes, LocalizedId, PushStatus};
 pub use sandbox::SandboxFeed;
 pub use seal::SealKey;
-pub use segments::SegmentView;
+pub use segments::{CreatedSegment, SegmentView};
 pub use subscriptions::SubscriptionListView;
 pub use worker::Worker;
 
@@ -84,6 +84,8 @@ struct Parts {
     apps: apps::AppCache,
     audiences: audience::Audiences,
     metrics: Metrics,
+    /// Said once: after the key was lost there may be many of them.
+    unreadable_answers: std::sync::Once,
 }
 
 impl Engine {
@@ -99,6 +101,7 @@ impl Engine {
             apps: apps::AppCache::default(),
             audiences: audience::Audiences::default(),
             metrics: Metrics::default(),
+            unreadable_answers: std::sync::Once::new(),
             store,
             clock,
         }));

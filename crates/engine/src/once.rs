@@ -15,7 +15,7 @@ pub(crate) const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// What makes a request the same as an earlier one.
 #[derive(Clone, Debug)]
 pub struct Once {
-    /// The key the caller chose.
+    /// The key, which begins with who chose it: devices must not be able to use up the keys of servers.
     pub key: String,
     /// A digest of the method, the path and the body.
     pub request: [u8; 32],
@@ -56,13 +56,18 @@ impl Engine {
         const PURPOSE: &str = "answer";
         if let Some(kept) = idempotency::find(tx, app, &once.key)? {
             if kept.request != once.request {
-                return Err(Error::Conflict(format!(
-                    "The idempotency key '{}' was used for another request; choose a new key.",
-                    once.key
-                )));
+                let text = "This idempotency key was used for another request; choose a new key.";
+                return Err(Error::Conflict(text.to_owned()));
             }
-            let answer = self.0.seal_key.open(PURPOSE, &kept.answer)?;
-            return serde_json::from_str(&answer).map_err(Error::internal);
+            let opened = self.0.seal_key.open(PURPOSE, &kept.answer);
+            match opened.and_then(|answer| serde_json::from_str(&answer).map_err(Error::internal)) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => self.0.unreadable_answers.call_once(|| {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, "answers kept for repeated requests cannot be read; they count as none");
+                }),
+            }
+            idempotency::forget(tx, app, &once.key)?;
         }
         let answer = change(tx)?;
         let text = serde_json::to_string(&answer).map_err(Error::internal)?;

@@ -3,12 +3,13 @@
 mod cycle;
 mod expand;
 
-use model::ids::{AppId, SegmentId};
+use model::ids::{AppId, OperationId, SegmentId};
 use model::json;
 use model::problem::Problems;
 use model::segment::SegmentBody;
 use model::selector::{Atomic, Selector};
 use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, Document, DocumentKind, Order};
 
@@ -24,15 +25,23 @@ pub struct SegmentView {
     pub modified: UtcMillis,
 }
 
+/// The answer to the creation of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreatedSegment {
+    pub operation_id: OperationId,
+    pub id: SegmentId,
+}
+
 impl Engine {
-    pub async fn create_segment(&self, app: AppId, body: SegmentBody, once: Option<Once>) -> Result<SegmentId> {
+    pub async fn create_segment(&self, app: AppId, body: SegmentBody, once: Option<Once>) -> Result<CreatedSegment> {
         check(&body)?;
         let now = self.clock().now();
         let (id, text) = (SegmentId::at(now), printed(&body)?);
+        let operation_id = OperationId::at(now);
         // Nobody knows the id yet, so that nothing can refer to it and close a circle.
         self.write_once(app, once, move |tx| {
             documents::put(tx, app, DocumentKind::Segment, &id.to_string(), &text, now)?;
-            Ok(id)
+            Ok(CreatedSegment { operation_id, id })
         })
         .await
     }

@@ -26,6 +26,11 @@ pub fn keep(tx: &mut Tx<'_>, app: AppId, key: &str, kept: &Kept, now: UtcMillis)
     Ok(())
 }
 
+pub fn forget(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<()> {
+    tx.execute("delete from idempotency where app = $1 and key = $2", &[app.into(), key.into()])?;
+    Ok(())
+}
+
 /// Forgets what was kept before an instant, for all apps.
 pub fn forget_before(tx: &mut Tx<'_>, instant: UtcMillis) -> Result<u64> {
     tx.execute("delete from idempotency where created < $1", &[instant.into()])

@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION};
 use http::{HeaderMap, Method, Request, StatusCode};
 use providers::http::{AddressPolicy, Client, Streaming};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const API_VERSION: &str = "application/vnd.urbanairship+json; version=3;";
 
@@ -115,6 +115,15 @@ impl Reply {
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error} in {:?}", self.text()))
+    }
+
+    /// Checks that the answer says that something was changed, and nothing more: strict clients know no other keys.
+    #[track_caller]
+    pub fn expect_done(&self, status: u16) {
+        let body = self.expect(status);
+        let id = body["operation_id"].as_str().unwrap_or_else(|| panic!("{body}"));
+        assert_eq!(body, json!({"ok": true, "operation_id": id}));
+        assert_eq!(id.len(), 36, "{body}");
     }
 
     /// The answer's JSON, after checking its status.

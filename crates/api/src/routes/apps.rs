@@ -1,9 +1,10 @@
 //! Apps, for the operator: create, list, change, rotate secrets, delete.
 
 use axum::extract::State;
-use engine::{NewApp, RotatedSecrets, SecretChoice};
+use engine::{CreatedApp, NewApp, RotatedSecrets, SecretChoice};
 use http::StatusCode;
 use model::app::{AppKey, Mode, Secret};
+use model::ids::OperationId;
 use model::json::At;
 use serde::Serialize;
 use store::apps::App;
@@ -60,13 +61,10 @@ struct Change {
 pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input) -> Result<Answer> {
     let new = input.parse(parse_new_app).await?;
     let created = edge.engine.create_app(new, input.once).await?;
-    let app = edge.engine.app(created.key.as_str()).await?;
-    let location = links.to(&format!("/operator/apps/{}", created.key));
-    let answer = Answer::ok(Created {
-        app: AppRecord::from(&*app),
-        app_secret: created.app_secret,
-        master_secret: created.master_secret,
-    })?;
+    let CreatedApp { operation_id, key, name, mode, created, app_secret, master_secret } = created;
+    let location = links.to(&format!("/operator/apps/{key}"));
+    let app = AppRecord { key, name, mode: mode.name(), created: created.to_api() };
+    let answer = Answer::changed(operation_id, Created { app, app_secret, master_secret })?;
     Ok(answer.status(StatusCode::CREATED).location(&location))
 }
 
@@ -83,7 +81,7 @@ pub(super) async fn look_up(State(edge): State<Edge>, Segments(key): Segments<St
 pub(super) async fn change(State(edge): State<Edge>, Segments(key): Segments<String>, input: Input) -> Result<Answer> {
     let Change { name, mode } = input.parse(Change::parse).await?;
     let app = edge.engine.change_app(&key, name, mode).await?;
-    Answer::ok(One { app: AppRecord::from(&*app) })
+    Answer::changed(OperationId::random(), One { app: AppRecord::from(&*app) })
 }
 
 pub(super) async fn delete(State(edge): State<Edge>, Segments(key): Segments<String>) -> Result<Answer> {
@@ -93,8 +91,9 @@ pub(super) async fn delete(State(edge): State<Edge>, Segments(key): Segments<Str
 
 pub(super) async fn rotate(State(edge): State<Edge>, Segments(key): Segments<String>, input: Input) -> Result<Answer> {
     let choice = input.parse(parse_choice).await?;
-    let RotatedSecrets { app_secret, master_secret } = edge.engine.rotate(&key, choice, input.once).await?;
-    Answer::ok(Rotated { app_secret, master_secret })
+    let RotatedSecrets { operation_id, app_secret, master_secret } =
+        edge.engine.rotate(&key, choice, input.once).await?;
+    Answer::changed(operation_id, Rotated { app_secret, master_secret })
 }
 
 fn parse_new_app(at: &At<'_>) -> Option<NewApp> {

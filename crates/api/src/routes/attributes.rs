@@ -6,7 +6,7 @@ use model::channel::{ChannelBatch, ChannelRef, ClaimedType};
 use model::ids::NamedUserId;
 
 use super::tags::refuse_read_only;
-use crate::answer::{Answer, Done};
+use crate::answer::Answer;
 use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ pub(super) async fn change(
         rights.need_master()?;
     }
     edge.engine.change_attributes(app.id, update).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 pub(super) async fn change_channel(
@@ -38,7 +38,7 @@ pub(super) async fn change_channel(
     let channel = channel(&id, params)?;
     let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
     edge.engine.change_channel_attributes(app.id, channel, operations).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 pub(super) async fn change_named_user(
@@ -50,7 +50,7 @@ pub(super) async fn change_named_user(
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
     let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
     edge.engine.change_user_attributes(app.id, user, operations).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 pub(super) async fn change_batch(
@@ -64,7 +64,7 @@ pub(super) async fn change_batch(
     let batch = input.parse(ChannelBatch::parse).await?;
     batch.tags.iter().try_for_each(refuse_read_only)?;
     edge.engine.change_channel(app.id, channel, batch).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 /// The channel that a path names, of the type that the query says it has.

@@ -8,7 +8,7 @@ use model::limits;
 use serde::Serialize;
 
 use super::channel_record::ChannelRecord;
-use crate::answer::{Answer, Done};
+use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ pub(super) async fn register(
     let registration = input.parse(Registration::parse).await?;
     let registered = edge.engine.register_channel(app.id, registration, input.once).await?;
     let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
-    let answer = Answer::ok(Registered { channel_id: registered.id })?.status(status);
+    let answer = Answer::changed(registered.operation_id, Registered { channel_id: registered.id })?.status(status);
     Ok(answer.location(&location(&links, registered.id)))
 }
 
@@ -60,7 +60,7 @@ pub(super) async fn update(
     // Upon a conflict devices forget the id and register anew, which is the way out of an id that is none.
     let id = id.parse().map_err(|_| Error::Conflict("A channel id is a UUID; register a new channel.".to_owned()))?;
     let updated = edge.engine.update_channel(app.id, id, registration).await?;
-    let answer = Answer::ok(Registered { channel_id: updated.id })?;
+    let answer = Answer::changed(updated.operation_id, Registered { channel_id: updated.id })?;
     Ok(answer.location(&location(&links, updated.id)))
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn list(
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let Uninstalls(uninstalls) = input.parse(Uninstalls::parse).await?;
     edge.engine.uninstall_channels(app.id, uninstalls).await?;
-    Ok(Answer::ok(Done {})?.status(StatusCode::ACCEPTED))
+    Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
 
 pub(super) fn location(links: &Links, id: ChannelId) -> String {

@@ -6,7 +6,7 @@ use model::legacy_tag::{BatchRefusal, LegacyTagging, TagBatch};
 use model::tag::Tag;
 use serde::Serialize;
 
-use crate::answer::{Answer, Done};
+use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let is_new = edge.engine.create_legacy_tag(app.id, usable(&tag)?).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok(Answer::ok(Done {})?.status(status))
+    Ok(Answer::done()?.status(status))
 }
 
 pub(super) async fn change(
@@ -40,7 +40,7 @@ pub(super) async fn change(
 ) -> Result<Answer> {
     let tag = usable(&tag)?;
     edge.engine.tag_devices(app.id, tag, input.parse(LegacyTagging::parse).await?).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 pub(super) async fn delete(
@@ -60,7 +60,7 @@ pub(super) async fn batch(State(edge): State<Edge>, CallingApp(app): CallingApp,
         BatchRefusal::Rows(rows) => Error::BatchRows(rows),
     })?;
     edge.engine.set_device_tags(app.id, batch).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 fn usable(tag: &str) -> Result<Tag> {

@@ -9,12 +9,13 @@ use engine::{ListContent, ListUpload, ListView};
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
+use model::ids::OperationId;
 use model::limits;
 use model::problem::{Problem, ProblemKind, Problems};
 use model::static_list::{CsvRows, ListName, ListUpdate, NewList, Row, RowError};
 use serde::Serialize;
 
-use crate::answer::{Answer, Done};
+use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -75,7 +76,7 @@ pub(super) async fn create(
     let list = input.parse(NewList::parse).await?;
     let location = links.to(&format!("/api/lists/{}", list.name));
     edge.engine.create_list(app.id, list).await?;
-    Ok(Answer::ok(Done {})?.status(StatusCode::CREATED).location(&location))
+    Ok(Answer::done()?.status(StatusCode::CREATED).location(&location))
 }
 
 pub(super) async fn update(
@@ -90,7 +91,7 @@ pub(super) async fn update(
         return Err(Error::ListRenamed);
     }
     edge.engine.update_list(app.id, name, update).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 pub(super) async fn delete(
@@ -152,7 +153,7 @@ pub(super) async fn upload(
     let n_left_out = upload.finish().await?;
     let warning = (n_left_out > 0)
         .then(|| format!("Rows that could not be used were left out: {n_left_out}. See /api/lists/{name}/errors."));
-    Ok(Answer::ok(Uploaded { warning })?.status(StatusCode::ACCEPTED))
+    Ok(Answer::changed(OperationId::random(), Uploaded { warning })?.status(StatusCode::ACCEPTED))
 }
 
 pub(super) async fn download(

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::named_user_record::NamedUserRecord;
 use super::tags::refuse_read_only;
-use crate::answer::{Answer, Done};
+use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ struct Page {
 
 pub(super) async fn associate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     edge.engine.associate(app.id, input.parse(Association::parse).await?).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 pub(super) async fn disassociate(
@@ -43,7 +43,7 @@ pub(super) async fn disassociate(
     input: Input,
 ) -> Result<Answer> {
     edge.engine.disassociate(app.id, input.parse(Disassociation::parse).await?).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 pub(super) async fn update(
@@ -56,13 +56,13 @@ pub(super) async fn update(
     let update = input.parse(NamedUserUpdate::parse).await?;
     update.tags.iter().try_for_each(refuse_read_only)?;
     edge.engine.update_named_user(app.id, user, update).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let NamedUserUninstall(users) = input.parse(NamedUserUninstall::parse).await?;
     edge.engine.uninstall_named_users(app.id, users).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 /// One user with `?id=`, else a page of users.

@@ -1,6 +1,7 @@
 //! Channels of open platforms, which servers register and name by platform and address.
 
 use axum::extract::State;
+use engine::RegisteredOpen;
 use http::StatusCode;
 use model::channel::{OpenAddress, OpenRegistration, OpenTags};
 use model::ids::ChannelId;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::channel_record::ChannelRecord;
 use super::channels::location;
 use super::tags::refuse_read_only;
-use crate::answer::{Answer, Done};
+use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
@@ -29,20 +30,21 @@ pub(super) async fn register(
     input: Input,
 ) -> Result<Answer> {
     let registration = input.parse(OpenRegistration::parse).await?;
-    let channel_id = edge.engine.register_open(app.id, registration, input.once).await?.id;
-    let channel = edge.engine.channel(app.id, channel_id).await?.into();
-    Ok(Answer::ok(Registered { channel_id, channel })?.location(&location(&links, channel_id)))
+    let RegisteredOpen { operation_id, id, channel } =
+        edge.engine.register_open(app.id, registration, input.once).await?;
+    let registered = Registered { channel_id: id, channel: channel.into() };
+    Ok(Answer::changed(operation_id, registered)?.location(&location(&links, id)))
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let address = input.parse(OpenAddress::parse).await?;
     edge.engine.uninstall_open(app.id, address).await?;
-    Ok(Answer::ok(Done {})?.status(StatusCode::ACCEPTED))
+    Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
 
 pub(super) async fn tag(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let OpenTags { audience, operation } = input.parse(OpenTags::parse).await?;
     refuse_read_only(&operation)?;
     edge.engine.tag_open(app.id, audience, operation).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }

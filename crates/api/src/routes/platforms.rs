@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use engine::{PlatformChange, PlatformView};
+use model::ids::OperationId;
 use model::json::At;
 use model::platform::{DeviceType, OpenPlatform};
 use providers::open::OpenAuth;
@@ -54,7 +55,7 @@ pub(super) async fn set(
     let platform = open_platform(&platform)?;
     let change = input.parse(parse_change).await?;
     let view = edge.engine.set_platform(&app.key, platform, change).await?;
-    Answer::ok(PlatformRecord::from(view))
+    Answer::changed(OperationId::random(), PlatformRecord::from(view))
 }
 
 pub(super) async fn look_up(

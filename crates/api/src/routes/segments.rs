@@ -1,9 +1,9 @@
 //! Segments. Their answers have the old form: some of them are not objects with `"ok": true`.
 
 use axum::extract::State;
-use engine::SegmentView;
+use engine::{CreatedSegment, SegmentView};
 use http::StatusCode;
-use model::ids::{OperationId, SegmentId};
+use model::ids::SegmentId;
 use model::limits;
 use model::segment::SegmentBody;
 use model::selector::recent_cutoffs;
@@ -25,12 +25,6 @@ const ORDERS: [(&str, Order); 2] = [("asc", Order::Ascending), ("desc", Order::D
 #[derive(Serialize)]
 struct Created {
     segment_id: SegmentId,
-    operation_id: OperationId,
-}
-
-#[derive(Serialize)]
-struct Updated {
-    operation_id: OperationId,
 }
 
 #[derive(Serialize)]
@@ -62,9 +56,9 @@ pub(super) async fn create(
     input: Input,
 ) -> Result<Answer> {
     let body = input.parse(SegmentBody::parse).await?;
-    let segment_id = edge.engine.create_segment(app.id, body, input.once).await?;
-    let answer = Answer::ok(Created { segment_id, operation_id: OperationId::random() })?;
-    Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/segments/{segment_id}"))))
+    let CreatedSegment { operation_id, id } = edge.engine.create_segment(app.id, body, input.once).await?;
+    let answer = Answer::changed(operation_id, Created { segment_id: id })?;
+    Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/segments/{id}"))))
 }
 
 pub(super) async fn list(
@@ -104,7 +98,7 @@ pub(super) async fn update(
 ) -> Result<Answer> {
     let body = input.parse(SegmentBody::parse).await?;
     edge.engine.update_segment(app.id, segment_id(&id)?, body).await?;
-    Answer::ok(Updated { operation_id: OperationId::random() })
+    Answer::done()
 }
 
 pub(super) async fn delete(

@@ -9,7 +9,7 @@ use model::ids::NamedUserId;
 use model::subscription::{Scope, ScopedSubscriptions, ScopedUpdate, SubscriptionListId, SubscriptionUpdate};
 use serde::Serialize;
 
-use crate::answer::{Answer, Done};
+use crate::answer::Answer;
 use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -91,7 +91,7 @@ pub(super) async fn change(
         rights.need_master()?;
     }
     edge.engine.change_subscriptions(app.id, update).await?;
-    Ok(Answer::ok(Done {})?.status(StatusCode::ACCEPTED))
+    Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
 
 pub(super) async fn change_scoped(
@@ -103,7 +103,7 @@ pub(super) async fn change_scoped(
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
     let update = input.parse(ScopedUpdate::parse).await?;
     edge.engine.change_scoped_subscriptions(app.id, user, update).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 impl From<SubscriptionListView> for ListRecord {

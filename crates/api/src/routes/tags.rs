@@ -4,7 +4,7 @@ use axum::extract::State;
 use model::channel::TagOperation;
 use model::tagging::{ChannelTagging, NamedUserTagging};
 
-use crate::answer::{Answer, Done};
+use crate::answer::Answer;
 use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ pub(super) async fn tag_channels(
     }
     refuse_read_only(&operation)?;
     edge.engine.tag_channels(app.id, audience.channels().to_vec(), operation).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 pub(super) async fn tag_named_users(
@@ -38,7 +38,7 @@ pub(super) async fn tag_named_users(
     }
     refuse_read_only(&operation)?;
     edge.engine.tag_named_users(app.id, audience, operation).await?;
-    Answer::ok(Done {})
+    Answer::done()
 }
 
 /// Groups that follow from device properties are nobody's to change.

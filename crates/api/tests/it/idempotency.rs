@@ -3,7 +3,9 @@
 use bytes::Bytes;
 use futures_util::future::join_all;
 use http::Method;
+use model::ids::AppId;
 use serde_json::{Value, json};
+use store::Tx;
 use testkit::app::on_each_engine;
 use testkit::client::{Caller, Reply};
 
@@ -27,6 +29,7 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
             (app.master(), "/api/push", push("Hi")),
             (app.device(), "/api/channels", device),
             (app.master(), "/api/channels/open", open),
+            (app.master(), "/api/segments", json!({"display_name": "News", "criteria": {"tag": "news"}})),
             (app.operator(), "/operator/apps", json!({"name": "New", "mode": "production"})),
             (app.operator(), &rotate, json!({"secret": "app"})),
         ];
@@ -41,6 +44,67 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
         }
         assert_eq!(app.master().get("/api/channels").await.expect(200)["channels"].as_array().unwrap().len(), 2);
         assert_eq!(app.operator().get("/operator/apps").await.expect(200)["apps"].as_array().unwrap().len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn repeats_get_the_first_answer_whatever_has_happened_since() {
+    on_each_engine(async |app| {
+        let (master, operator) = (app.master(), app.operator());
+        let open = json!({"channel": {"type": "open", "opt_in": true, "address": "a", "tags": ["first"],
+                          "open": {"open_platform_name": "fridge"}}});
+        let registered = post(&master, "/api/channels/open", "key", &open).await;
+        let address = json!({"address": "a", "open_platform_name": "fridge"});
+        let tags = json!({"audience": address, "add": {"loyalty": ["second"]}});
+        master.post("/api/channels/open/tags", tags).await.expect(200);
+        let again = post(&master, "/api/channels/open", "key", &open).await;
+        assert_eq!(again.text(), registered.text());
+        assert!(again.text().contains("first") && !again.text().contains("second"), "{}", again.text());
+        let id = again.json()["channel_id"].as_str().unwrap().to_owned();
+        let shown = master.get(&format!("/api/channels/{id}")).await.expect(200);
+        assert_eq!(shown["channel"]["tag_groups"]["loyalty"], json!(["second"]));
+
+        let new = json!({"name": "New", "mode": "production"});
+        let created = post(&operator, "/operator/apps", "key", &new).await;
+        let path = format!("/operator/apps/{}", created.expect(201)["app"]["key"].as_str().unwrap());
+        operator.patch(&path, json!({"name": "Renamed"})).await.expect(200);
+        assert_eq!(post(&operator, "/operator/apps", "key", &new).await.text(), created.text());
+        operator.delete(&path).await.expect(204);
+        let again = post(&operator, "/operator/apps", "key", &new).await;
+        assert_eq!((again.status, again.text()), (created.status, created.text()));
+        operator.get(&path).await.expect(404);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn devices_cannot_use_up_the_keys_of_servers() {
+    on_each_engine(async |app| {
+        let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "token"}});
+        post(&app.device(), "/api/channels", "key", &device).await.expect(201);
+        post(&app.master(), "/api/push", "key", &push("Hi")).await.expect(200);
+        post(&app.device(), "/api/channels", "key", &device).await.expect(201);
+        // A server that sends what the device sent is somebody else.
+        post(&app.master(), "/api/channels", "other", &device).await.expect(200);
+        post(&app.device(), "/api/channels", "other", &device).await.expect(200);
+        let rotate = format!("/operator/apps/{}/rotate", app.app.key);
+        post(&app.operator(), &rotate, "key", &json!({"secret": "app"})).await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_any_more_counts_as_none() {
+    on_each_engine(async |app| {
+        let first = post(&app.master(), "/api/push", "key", &push("Hi")).await.expect(200);
+        let damage = |tx: &mut Tx<'_>| tx.execute("update idempotency set answer = 'sealed with another key'", &[]);
+        assert_eq!(app.engine().store().write(AppId(1), damage).await.unwrap(), 1);
+        post(&app.master(), "/api/push", "key", &push("Ho")).await.expect(409);
+        let second = post(&app.master(), "/api/push", "key", &push("Hi")).await;
+        assert_ne!(second.expect(200)["push_ids"], first["push_ids"]);
+        let third = post(&app.master(), "/api/push", "key", &push("Hi")).await;
+        assert_eq!(third.text(), second.text());
     })
     .await;
 }

@@ -18,6 +18,7 @@ mod memory;
 mod named_users;
 mod odd_names;
 mod open_channels;
+mod operation_ids;
 mod operator;
 mod pages;
 mod protocol;

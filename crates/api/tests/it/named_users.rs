@@ -12,7 +12,7 @@ const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
 
 async fn call(app: &TestApp, path: &str, body: Value) {
     let reply = app.master().post(&format!("/api/named_users/{path}"), body).await;
-    assert_eq!(reply.expect(200), json!({"ok": true}), "{path}");
+    reply.expect_done(200);
 }
 
 async fn associate(app: &TestApp, channel: &str, user: &str) {

@@ -28,7 +28,7 @@ fn body(route: &Route) -> &'static str {
             r#"{"attributes":[{"action":"set","key":"a","value":1}]}"#
         }
         "/api/named_users/scoped/{named_user_id}" => {
-            r#"{"subscription_lists":[{"action":"subscribe","list_id":"a","scope":"app"}]}"#
+            r#"{"scoped":[{"scope":"app","subscription_lists":{"subscribe":["a"]}}]}"#
         }
         "/api/segments/{segment_id}" => r#"{"display_name":"a","criteria":{"tag":"a"}}"#,
         "/api/tags/{tag}" => r#"{"apids":{"add":["a"]}}"#,

@@ -8,6 +8,7 @@ use model::ids::{AppId, ChannelId, NamedUserId};
 use model::subscription::SubscriptionListId;
 use model::term::Term;
 use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
@@ -18,7 +19,7 @@ use crate::holdings::Holdings;
 use crate::{Engine, Error, Result};
 
 /// Everything there is to say about a channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ChannelView {
     pub id: ChannelId,
     pub installed: bool,

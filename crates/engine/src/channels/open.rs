@@ -3,21 +3,23 @@
 use std::collections::BTreeSet;
 
 use model::channel::OpenRegistration;
-use model::ids::{AppId, ChannelId};
+use model::ids::{AppId, ChannelId, OperationId};
 use model::platform::DeviceType;
 use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::channels::{self, Channel};
 
-use super::keys;
 use super::state::State;
+use super::{ChannelView, keys};
 use crate::desk::Desk;
 use crate::{Engine, Error, Once, Result};
 
-/// The answer to the registration of an open channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The answer to the registration of an open channel, which is shown as it was right afterwards.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RegisteredOpen {
+    pub operation_id: OperationId,
     pub id: ChannelId,
+    pub channel: ChannelView,
 }
 
 impl Engine {
@@ -31,6 +33,7 @@ impl Engine {
     ) -> Result<RegisteredOpen> {
         let index = self.index(app).await?;
         let clock = self.clock().clone();
+        let operation_id = OperationId::at(clock.now());
         self.write_once(app, once, move |tx| {
             let mut desk = Desk::new(app, &index, clock.now());
             let channel = match find(tx, app, &registration)? {
@@ -42,8 +45,9 @@ impl Engine {
                     desk.create(tx, id, state)?
                 }
             };
+            let (id, channel) = (channel.id, ChannelView::of(tx, &desk, channel)?);
             desk.journal.write(tx, app)?;
-            Ok(RegisteredOpen { id: channel.id })
+            Ok(RegisteredOpen { operation_id, id, channel })
         })
         .await
     }

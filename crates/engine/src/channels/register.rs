@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::channel::{Change, Registration};
-use model::ids::{AppId, ChannelId};
+use model::ids::{AppId, ChannelId, OperationId};
 use serde::{Deserialize, Serialize};
 use store::channels::{self, Channel};
 use store::{Tx, named_users};
@@ -17,6 +17,7 @@ use crate::{Engine, Error, Once, Result};
 /// The answer to a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registered {
+    pub operation_id: OperationId,
     pub id: ChannelId,
     /// Whether the channel was made by this registration.
     pub created: bool,
@@ -33,15 +34,17 @@ impl Engine {
     ) -> Result<Registered> {
         let index = self.index(app).await?;
         let clock = self.clock().clone();
+        let operation_id = OperationId::at(clock.now());
         self.write_once(app, once, move |tx| {
             let mut desk = Desk::new(app, &index, clock.now());
             let known = recognize(tx, app, &registration)?;
-            let registered = match known {
+            let created = known.is_none();
+            let id = match known {
                 Some(channel) => update(tx, &mut desk, channel, &registration)?,
                 None => create(tx, &mut desk, ChannelId::at(clock.now()), &registration)?,
             };
             desk.journal.write(tx, app)?;
-            Ok(registered)
+            Ok(Registered { operation_id, id, created })
         })
         .await
     }
@@ -51,11 +54,14 @@ impl Engine {
     pub async fn update_channel(&self, app: AppId, id: ChannelId, registration: Registration) -> Result<Registered> {
         let index = self.index(app).await?;
         let clock = self.clock().clone();
+        let operation_id = OperationId::at(clock.now());
         self.0
             .store
             .write(app, move |tx| {
                 let mut desk = Desk::new(app, &index, clock.now());
-                let registered = match channels::by_id(tx, app, id)? {
+                let known = channels::by_id(tx, app, id)?;
+                let created = known.is_none();
+                let id = match known {
                     None => create(tx, &mut desk, id, &registration)?,
                     Some(channel) if !channel.installed => {
                         return Err(Error::Conflict(format!("The channel {id} is uninstalled; register a new one.")));
@@ -69,29 +75,28 @@ impl Engine {
                     Some(channel) => update(tx, &mut desk, channel, &registration)?,
                 };
                 desk.journal.write(tx, app)?;
-                Ok(registered)
+                Ok(Registered { operation_id, id, created })
             })
             .await
     }
 }
 
-fn create(tx: &mut Tx<'_>, desk: &mut Desk<'_>, id: ChannelId, registration: &Registration) -> Result<Registered> {
+fn create(tx: &mut Tx<'_>, desk: &mut Desk<'_>, id: ChannelId, registration: &Registration) -> Result<ChannelId> {
     let mut state = State::new(registration.apply(None));
     state.set_device_tags(registration.device_tags(&BTreeSet::new()));
     set_named_user(tx, desk, &mut state, registration)?;
     desk.create(tx, id, state)?;
-    Ok(Registered { id, created: true })
+    Ok(id)
 }
 
-fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &Registration) -> Result<Registered> {
+fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &Registration) -> Result<ChannelId> {
     let mut opened = desk.open(tx, row)?;
     let mut after = opened.state.clone();
     after.profile = registration.apply(Some(&opened.state.profile));
     after.set_device_tags(registration.device_tags(&opened.state.device_tags()));
     set_named_user(tx, desk, &mut after, registration)?;
     opened.row.last_registration = Some(desk.journal.now());
-    let row = desk.save(tx, opened, &after)?;
-    Ok(Registered { id: row.id, created: false })
+    Ok(desk.save(tx, opened, &after)?.id)
 }
 
 /// Some devices name their user when they register.

@@ -18,7 +18,7 @@ impl World {
         let alive: Vec<SegmentId> =
             self.model.segments.iter().filter(|(_, criteria)| criteria.is_some()).map(|(id, _)| *id).collect();
         if alive.len() < 3 || (alive.len() < 8 && self.chance.percent(40)) {
-            let id = node.create_segment(self.app.id, parsed(&body, SegmentBody::parse), None).await.unwrap();
+            let id = node.create_segment(self.app.id, parsed(&body, SegmentBody::parse), None).await.unwrap().id;
             self.model.segments.push((id, Some(criteria)));
             return format!("create the segment {id} {body}");
         }

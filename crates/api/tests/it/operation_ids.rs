@@ -1,0 +1,120 @@
+//! Every answer to a request that changed something says under which id it was done.
+
+use std::collections::BTreeSet;
+
+use api::routes;
+use http::Method;
+use testkit::app::on_each_engine;
+
+const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
+/// Routes that change nothing, or that answer without a body.
+const WITHOUT: [(&str, &str); 9] = [
+    ("POST", "/api/push/validate"),
+    ("POST", "/api/audience/explain"),
+    ("POST", "/api/named_users/scoped"),
+    ("POST", "/operator/apps/{key}/platforms/{platform}/test"),
+    ("DELETE", "/api/segments/{segment_id}"),
+    ("DELETE", "/api/tags/{tag}"),
+    ("DELETE", "/api/lists/{list}"),
+    ("DELETE", "/operator/apps/{key}"),
+    ("DELETE", "/operator/apps/{key}/platforms/{platform}"),
+];
+
+/// Method, route and body, in an order in which every call succeeds.
+const CHANGES: [(&str, &str, &str); 31] = [
+    ("PUT", "/api/channels/{channel_id}", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
+    ("POST", "/api/channels", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
+    (
+        "POST",
+        "/api/channels/open",
+        r#"{"channel":{"type":"open","opt_in":true,"address":"a","open":{"open_platform_name":"fridge"}}}"#,
+    ),
+    (
+        "POST",
+        "/api/channels/open/tags",
+        r#"{"audience":{"address":"a","open_platform_name":"fridge"},"add":{"g":["t"]}}"#,
+    ),
+    ("POST", "/api/channels/open/uninstall", r#"{"address":"a","open_platform_name":"fridge"}"#),
+    (
+        "POST",
+        "/api/channels/tags",
+        r#"{"audience":{"channel":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"},"add":{"g":["t"]}}"#,
+    ),
+    (
+        "POST",
+        "/api/channels/attributes",
+        r#"{"audience":{"named_user_id":"jo"},"attributes":[{"action":"set","key":"a","value":1}]}"#,
+    ),
+    ("POST", "/api/channels/{channel_id}/attributes", r#"{"attributes":[{"action":"set","key":"a","value":1}]}"#),
+    ("PUT", "/api/channels/sdk/batch/{channel_id}", r#"{"attributes":[{"action":"set","key":"a","value":1}]}"#),
+    (
+        "POST",
+        "/api/channels/subscription_lists",
+        r#"{"audience":{"named_user_id":"jo"},"subscription_lists":[{"action":"subscribe","list_id":"a"}]}"#,
+    ),
+    (
+        "POST",
+        "/api/named_users/associate",
+        r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","named_user_id":"jo"}"#,
+    ),
+    ("POST", "/api/named_users/{named_user_id}", r#"{"tags":{"add":{"g":["t"]}}}"#),
+    ("POST", "/api/named_users/tags", r#"{"audience":{"named_user_id":"jo"},"add":{"g":["t"]}}"#),
+    ("POST", "/api/named_users/{named_user_id}/attributes", r#"{"attributes":[{"action":"remove","key":"a"}]}"#),
+    (
+        "POST",
+        "/api/named_users/scoped/{named_user_id}",
+        r#"{"scoped":[{"scope":"app","subscription_lists":{"subscribe":["a"]}}]}"#,
+    ),
+    ("POST", "/api/named_users/disassociate", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"}"#),
+    ("POST", "/api/named_users/uninstall", r#"{"named_user_id":["jo"]}"#),
+    ("POST", "/api/channels/uninstall", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios"}"#),
+    ("POST", "/api/push", r#"{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}"#),
+    ("POST", "/api/segments", r#"{"display_name":"a","criteria":{"tag":"a"}}"#),
+    ("PUT", "/api/segments/{segment_id}", r#"{"display_name":"b","criteria":{"tag":"b"}}"#),
+    ("PUT", "/api/tags/{tag}", ""),
+    ("POST", "/api/tags/{tag}", r#"{"apids":{"add":["a"]}}"#),
+    ("PUT", "/api/tags/batch", r#"[{"apid":"a","tags":["t"]}]"#),
+    ("POST", "/api/tags/batch", r#"[{"apid":"a","tags":["t"]}]"#),
+    ("POST", "/api/lists", r#"{"name":"a"}"#),
+    ("PUT", "/api/lists/{list}", r#"{"description":"a"}"#),
+    ("PUT", "/api/lists/{list}/csv", "named_user,jo\r\n"),
+    ("POST", "/operator/apps", r#"{"name":"a","mode":"development"}"#),
+    ("PATCH", "/operator/apps/{key}", r#"{"name":"b"}"#),
+    ("PUT", "/operator/apps/{key}/platforms/{platform}", r#"{"url":"http://127.0.0.1:9/","validate":false}"#),
+];
+/// At the end, because the credentials of the test stop working.
+const LAST: (&str, &str, &str) = ("POST", "/operator/apps/{key}/rotate", r#"{"secret":"both"}"#);
+
+#[test]
+fn no_change_is_forgotten() {
+    let changes = CHANGES.iter().chain([&LAST]).map(|(method, path, _)| (*method, *path));
+    let known: BTreeSet<_> = changes.chain(WITHOUT).collect();
+    let served = routes();
+    let served = served.iter().filter(|route| route.method != Method::GET);
+    assert_eq!(known, served.map(|route| (route.method.as_str(), route.path)).collect());
+}
+
+#[tokio::test]
+async fn every_change_has_an_operation_id() {
+    on_each_engine(async |app| {
+        let mut segment = String::new();
+        let mut seen = BTreeSet::new();
+        for (method, route, body) in CHANGES.iter().chain([&LAST]) {
+            let path = route.replace("{channel_id}", CHANNEL).replace("{named_user_id}", "jo");
+            let path = path.replace("{segment_id}", &segment).replace("{tag}", "t").replace("{list}", "a");
+            let path = path.replace("{key}", &app.app.key).replace("{platform}", "open::fridge");
+            let caller = if route.starts_with("/operator") { app.operator() } else { app.master() };
+            let reply = caller.call(method.parse().unwrap(), &path, body).await;
+            assert!(reply.status.is_success(), "{method} {path}: {}", reply.text());
+            let answer = reply.json();
+            assert_eq!(answer["ok"], true, "{method} {path}: {answer}");
+            let id = answer["operation_id"].as_str().unwrap_or_else(|| panic!("{method} {path}: {answer}"));
+            assert_eq!(id.len(), 36, "{method} {path}: {answer}");
+            assert!(seen.insert(id.to_owned()), "{method} {path}: {answer}");
+            if *route == "/api/segments" {
+                segment = answer["segment_id"].as_str().unwrap().to_owned();
+            }
+        }
+    })
+    .await;
+}
