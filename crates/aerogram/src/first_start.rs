@@ -58,7 +58,7 @@ fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder)
         Some(_) => "the one in the settings".to_owned(),
         None => format!("in {}", folder.operator_token_path().display()),
     };
-    let CreatedApp { key, app_secret, master_secret } = app;
+    let CreatedApp { key, app_secret, master_secret, .. } = app;
     let rule = "=".repeat(78);
     output::line(format_args!(
         r#"{rule}

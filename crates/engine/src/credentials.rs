@@ -19,9 +19,15 @@ pub(crate) fn new_secret() -> Result<Secret> {
 
 #[expect(clippy::disallowed_methods, reason = "the secrets of apps are made here")]
 fn random_text() -> Result<String> {
-    let mut bytes = [0; 16];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("no randomness available"))?;
-    Ok(BASE64_URL.encode(bytes))
+    loop {
+        let mut bytes = [0; 16];
+        SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("no randomness available"))?;
+        let text = BASE64_URL.encode(bytes);
+        // On a command line, a text that begins with a dash is taken for a flag.
+        if !text.starts_with('-') {
+            return Ok(text);
+        }
+    }
 }
 
 /// A secret has 128 random bits, so it cannot be guessed from a fast hash.
@@ -32,4 +38,16 @@ pub(crate) fn hash(secret: &str) -> [u8; 32] {
 /// Takes the same time wherever the difference is.
 pub(crate) fn matches(hash_of_given: &[u8; 32], kept: &[u8; 32]) -> bool {
     hash_of_given.ct_eq(kept).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_can_be_written_on_a_command_line() {
+        for _ in 0..1000 {
+            assert!(!new_key().unwrap().as_str().starts_with('-'));
+        }
+    }
 }

@@ -34,7 +34,10 @@ impl Engine {
         let (index, fingerprint) = match read {
             Ok(found) => found?,
             Err(error) => {
-                tracing::warn!(error = &*error, "the snapshot of an audience index is of no use; the index is built anew");
+                tracing::warn!(
+                    error = &*error,
+                    "the snapshot of an audience index is of no use; the index is built anew"
+                );
                 return None;
             }
         };

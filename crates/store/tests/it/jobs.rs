@@ -232,9 +232,7 @@ async fn claim_in_a_crowd(stores: &[Store]) {
 async fn full_lanes_are_passed_over() {
     on_both(async |store, _| {
         let enqueue = |lane: &'static str, n: u32| {
-            store.write(OPERATOR, move |tx| {
-                jobs::enqueue(tx, AppId(1), &NewJob { lane: lane.to_owned(), ..job(n, 1) })
-            })
+            store.write(OPERATOR, move |tx| jobs::enqueue(tx, AppId(1), &NewJob { lane: lane.to_owned(), ..job(n, 1) }))
         };
         for (lane, n) in [("slow", 1), ("slow", 2), ("quick", 3)] {
             enqueue(lane, n).await.unwrap();
