@@ -16,6 +16,7 @@ mod rendered;
 mod rendering;
 mod request;
 mod template;
+mod token;
 pub mod webpush;
 pub mod wns;
 

@@ -1,0 +1,222 @@
+//! Tokens that prove who we are to a provider: fetched or signed once, shared by everybody, renewed before they expire.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http::HeaderValue;
+use model::time::UtcMillis;
+
+use crate::outcome::Outcome;
+
+/// While a token that still works cannot be renewed, this long until the next try.
+const RENEWAL_PAUSE: Duration = Duration::from_secs(60);
+
+/// One token, ready to be sent as the `authorization` header.
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    pub(crate) header: HeaderValue,
+    /// From here on a new one is fetched.
+    pub(crate) renew_at: UtcMillis,
+    /// Until then this one is used if no new one is to be had.
+    pub(crate) expires_at: UtcMillis,
+}
+
+/// The current token of one set of credentials.
+#[derive(Debug, Default)]
+pub(crate) struct TokenCache {
+    state: Mutex<State>,
+    /// Whoever holds it fetches; the others wait for what comes of it.
+    fetching: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    token: Option<Token>,
+    /// How many fetches have ended, and how the last one failed, if it did.
+    n_fetches: u64,
+    failure: Option<Outcome>,
+}
+
+impl Token {
+    /// An OAuth access token as providers hand them out; renewed when a tenth of its life is left, but at most five minutes
+    /// before its end.
+    pub(crate) fn bearer(access_token: &str, lifetime: Duration, now: UtcMillis) -> Result<Self, Outcome> {
+        let Ok(header) = HeaderValue::try_from(format!("Bearer {access_token}")) else {
+            let reason = "The access token from the provider contains characters that no header can carry.".to_owned();
+            return Err(Outcome::Unauthorized { reason });
+        };
+        let margin = (lifetime / 10).min(Duration::from_secs(5 * 60));
+        Ok(Self { header, renew_at: now.plus(lifetime.saturating_sub(margin)), expires_at: now.plus(lifetime) })
+    }
+}
+
+impl TokenCache {
+    /// The current token, after `fetch` if there is none or it is due. Concurrent callers share one fetch and how it ended.
+    /// The header is not marked as sensitive: it is the same in thousands of requests and should be compressed.
+    pub(crate) async fn get(
+        &self,
+        now: UtcMillis,
+        fetch: impl AsyncFnOnce() -> Result<Token, Outcome>,
+    ) -> Result<HeaderValue, Outcome> {
+        let n_fetches = {
+            let state = self.state();
+            if let Some(header) = state.fresh(now) {
+                return Ok(header);
+            }
+            state.n_fetches
+        };
+        let _turn = self.fetching.lock().await;
+        {
+            let state = self.state();
+            if let Some(header) = state.fresh(now) {
+                return Ok(header);
+            }
+            // Somebody else failed while we waited; asking again at once would only add to the provider's load.
+            if let Some(failure) = state.failure.as_ref().filter(|_| state.n_fetches != n_fetches) {
+                return Err(failure.clone());
+            }
+        }
+        let fetched = fetch().await;
+        self.state().settle(fetched, now)
+    }
+
+    /// Forgets the token that the provider refused, unless it has been replaced already.
+    pub(crate) fn discard(&self, refused: &HeaderValue) {
+        let mut state = self.state();
+        if state.token.as_ref().is_some_and(|token| token.header == *refused) {
+            state.token = None;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn fresh(&self, now: UtcMillis) -> Option<HeaderValue> {
+        self.token.as_ref().filter(|token| now < token.renew_at).map(|token| token.header.clone())
+    }
+
+    fn settle(&mut self, fetched: Result<Token, Outcome>, now: UtcMillis) -> Result<HeaderValue, Outcome> {
+        self.n_fetches += 1;
+        match fetched {
+            Ok(token) => {
+                self.failure = None;
+                Ok(self.token.insert(token).header.clone())
+            }
+            Err(failure) => match self.token.as_mut().filter(|token| now < token.expires_at) {
+                Some(token) => {
+                    token.renew_at = now.plus(RENEWAL_PAUSE).min(token.expires_at);
+                    self.failure = None;
+                    Ok(token.header.clone())
+                }
+                None => {
+                    self.failure = Some(failure.clone());
+                    Err(failure)
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use tokio::sync::Notify;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn token(text: &str, now: UtcMillis) -> Token {
+        Token::bearer(text, HOUR, now).unwrap()
+    }
+
+    fn down() -> Outcome {
+        Outcome::Unauthorized { reason: "down".to_owned() }
+    }
+
+    #[tokio::test]
+    async fn kept_until_it_is_due_and_renewed_before_it_expires() {
+        let cache = TokenCache::default();
+        let at = |seconds: u64| UtcMillis(0).plus(Duration::from_secs(seconds));
+        assert_eq!(cache.get(at(0), async || Ok(token("a", at(0)))).await.unwrap(), "Bearer a");
+        let unasked = async || panic!("the token is still good");
+        assert_eq!(cache.get(at(3299), unasked).await.unwrap(), "Bearer a");
+        assert_eq!(cache.get(at(3300), async || Ok(token("b", at(3300)))).await.unwrap(), "Bearer b");
+    }
+
+    #[tokio::test]
+    async fn an_old_token_serves_while_no_new_one_is_to_be_had() {
+        let cache = TokenCache::default();
+        let at = |seconds: u64| UtcMillis(0).plus(Duration::from_secs(seconds));
+        cache.get(at(0), async || Ok(token("a", at(0)))).await.unwrap();
+        assert_eq!(cache.get(at(3300), async || Err(down())).await.unwrap(), "Bearer a");
+        let unasked = async || panic!("asked again within the pause");
+        assert_eq!(cache.get(at(3359), unasked).await.unwrap(), "Bearer a");
+        assert_eq!(cache.get(at(3599), async || Err(down())).await.unwrap(), "Bearer a");
+        assert_eq!(cache.get(at(3600), async || Err(down())).await, Err(down()));
+    }
+
+    #[tokio::test]
+    async fn only_the_refused_token_is_forgotten() {
+        let cache = TokenCache::default();
+        let now = UtcMillis(0);
+        let first = cache.get(now, async || Ok(token("a", now))).await.unwrap();
+        cache.discard(&first);
+        let second = cache.get(now, async || Ok(token("b", now))).await.unwrap();
+        // Requests that were still under way with the first one come back late.
+        cache.discard(&first);
+        assert_eq!(cache.get(now, async || panic!("the second one is good")).await.unwrap(), second);
+    }
+
+    /// Many at once, all of which wait before the only fetch ends; how it ends is told to all.
+    async fn crowd(ends: Result<Token, Outcome>) -> (Vec<Result<HeaderValue, Outcome>>, u64) {
+        let (cache, n_fetches) = (Arc::new(TokenCache::default()), Arc::new(AtomicU64::new(0)));
+        let (started, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let mut callers = Vec::new();
+        for _ in 0..20 {
+            let (cache, n_fetches, ends) = (cache.clone(), n_fetches.clone(), ends.clone());
+            let (started, go) = (started.clone(), go.clone());
+            callers.push(tokio::spawn(async move {
+                let fetch = async || {
+                    n_fetches.fetch_add(1, Ordering::SeqCst);
+                    started.notify_one();
+                    go.notified().await;
+                    ends
+                };
+                cache.get(UtcMillis(0), fetch).await
+            }));
+        }
+        started.notified().await;
+        // The test's runtime has one thread and takes turns: by now every caller has had one.
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        go.notify_one();
+        let mut answers = Vec::new();
+        for caller in callers {
+            answers.push(caller.await.unwrap());
+        }
+        (answers, n_fetches.load(Ordering::SeqCst))
+    }
+
+    #[tokio::test]
+    async fn a_crowd_shares_one_fetch() {
+        let (answers, n_fetches) = crowd(Ok(token("a", UtcMillis(0)))).await;
+        assert_eq!(n_fetches, 1);
+        assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(|header| header == "Bearer a")), "{answers:?}");
+
+        let (answers, n_fetches) = crowd(Err(down())).await;
+        assert_eq!(n_fetches, 1);
+        assert!(answers.iter().all(|answer| *answer == Err(down())), "{answers:?}");
+    }
+
+    #[test]
+    fn short_lives_are_renewed_early_enough_and_odd_tokens_are_refused() {
+        let short = Token::bearer("a", Duration::from_secs(60), UtcMillis(0)).unwrap();
+        assert_eq!((short.renew_at, short.expires_at), (UtcMillis(54_000), UtcMillis(60_000)));
+        assert!(matches!(Token::bearer("a\nb", HOUR, UtcMillis(0)), Err(Outcome::Unauthorized { .. })));
+    }
+}
