@@ -6,18 +6,36 @@ pub use retry_after::retry_after;
 
 use std::time::Duration;
 
+use model::time::UtcMillis;
+
 use crate::http::SendError;
 
-/// The end of one attempt.
+/// The end of one attempt to hand one message to a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Delivered,
-    /// The device can no longer be reached at its address: the channel is uninstalled.
-    Gone,
+    /// Delivered, and the provider knows the device by another address from now on.
+    Moved {
+        address: String,
+    },
+    /// The device can no longer be reached at its address: the channel is uninstalled, unless it registered again later
+    /// than `since`, which is when the provider noticed.
+    Gone {
+        since: Option<UtcMillis>,
+    },
+    /// The provider objects to this device in words that it also uses for every device when our configuration is wrong.
+    /// It is to be believed only while most others are served; then `gone` says whether the channel is uninstalled or only
+    /// this delivery has failed.
+    Doubtful {
+        reason: String,
+        gone: bool,
+    },
     /// Not now. `after` is what the provider asked for; without it the caller's own back-off applies.
     Retry {
         after: Option<Duration>,
         reason: String,
+        /// The provider is throttling or failing as a whole, not just for this device.
+        everybody: bool,
     },
     /// This message will never be taken; the device stays.
     Rejected {
@@ -34,7 +52,9 @@ impl Outcome {
     pub fn of_error(error: &SendError) -> Self {
         match error {
             SendError::Refused(refusal) => Outcome::Unauthorized { reason: refusal.to_string() },
-            SendError::Timeout | SendError::Connection(_) => Outcome::Retry { after: None, reason: error.to_string() },
+            SendError::Timeout | SendError::Connection(_) => {
+                Outcome::Retry { after: None, reason: error.to_string(), everybody: false }
+            }
         }
     }
 }

@@ -199,14 +199,14 @@ impl OpenBatch<'_> {
 fn record(sent: &mut Sent, ordinals: &[Ordinal], outcome: Outcome) {
     let outcomes = &mut sent.outcomes;
     let (set, reason) = match outcome {
-        Outcome::Delivered => (&mut outcomes.delivered, None),
-        Outcome::Gone => (&mut outcomes.gone, None),
-        Outcome::Rejected { reason } => (&mut outcomes.failed, Some(reason)),
+        Outcome::Delivered | Outcome::Moved { .. } => (&mut outcomes.delivered, None),
+        Outcome::Gone { .. } => (&mut outcomes.gone, None),
+        Outcome::Rejected { reason } | Outcome::Doubtful { reason, .. } => (&mut outcomes.failed, Some(reason)),
         Outcome::Unauthorized { reason } => {
             tracing::warn!(reason, "a platform refuses our credentials");
             (&mut sent.later, Some(reason))
         }
-        Outcome::Retry { after, reason } => {
+        Outcome::Retry { after, reason, .. } => {
             sent.retry_after = sent.retry_after.max(after);
             (&mut sent.later, Some(reason))
         }

@@ -55,6 +55,8 @@ pub(super) fn outcome(answer: &Response<Bytes>, n_messages: usize, now: UtcMilli
         Verdict::Retry(why) => Outcome::Retry {
             after: retry_after(answer.headers(), now),
             reason: format!("The webhook answered {status}{why}."),
+            // There is one webhook for all devices of the platform.
+            everybody: true,
         },
     })
 }
@@ -89,7 +91,7 @@ mod tests {
         }
         let again = [301, 307, 402, 404, 405, 408, 409, 410, 425, 429, 451, 500, 502, 503, 504, 599, 600, 999];
         for status in again {
-            let Outcome::Retry { after: None, reason } = of_one(status) else { panic!("{status}") };
+            let Outcome::Retry { after: None, reason, everybody: true } = of_one(status) else { panic!("{status}") };
             assert!(reason.contains(&status.to_string()), "{reason}");
         }
         for (status, why) in [(302, "redirects"), (404, "no webhook"), (410, "removed")] {
