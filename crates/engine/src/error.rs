@@ -42,6 +42,8 @@ impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::Unavailable(_) => Error::Unavailable(error),
+            // Deleted between the check of its credentials and now.
+            store::Error::Conflict(ref name) if name == store::Error::APP_GONE => Error::NotFound("app"),
             store::Error::Conflict(_) | store::Error::Corrupt(_) => Error::Internal(Box::new(error)),
         }
     }

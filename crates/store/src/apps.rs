@@ -154,7 +154,7 @@ pub(crate) fn take_term(tx: &mut Tx<'_>, app: AppId) -> Result<TermId> {
 
 /// What a command hears that has outlived its app.
 pub(crate) fn gone() -> Error {
-    Error::Conflict("app".to_owned())
+    Error::Conflict(Error::APP_GONE.to_owned())
 }
 
 fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {

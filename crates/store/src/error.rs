@@ -29,6 +29,8 @@ pub struct Cause {
 impl Error {
     /// The name carried by [`Error::Conflict`] when a row refers to one that does not exist.
     pub const FOREIGN_KEY: &'static str = "foreign key";
+    /// The name carried by [`Error::Conflict`] when a command has outlived its app.
+    pub const APP_GONE: &'static str = "app";
 
     pub fn unavailable(message: impl Into<Cause>) -> Self {
         Error::Unavailable(message.into())

@@ -8,6 +8,7 @@ mod bad_bodies;
 mod channels;
 mod cors;
 mod crowd;
+mod deleted_apps;
 mod idempotency;
 mod isolation;
 mod legacy_tags;
