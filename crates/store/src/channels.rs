@@ -68,10 +68,14 @@ pub fn by_ordinal(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Optio
     tx.query_opt(&sql, &[app.into(), ordinal.into()], read_channel)
 }
 
-/// The channels of a named user, in the order they were made.
-pub(crate) fn by_named_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<Vec<Channel>> {
+/// The channels of named users, in the order they were made.
+pub(crate) fn by_named_users<'u>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    users: impl IntoIterator<Item = &'u NamedUserId>,
+) -> Result<Vec<Channel>> {
     let sql = format!("select {COLUMNS} from channel where app = $1 and named_user = $2");
-    let mut channels = tx.query(&sql, &[app.into(), user.into()], read_channel)?;
+    let mut channels = tx.query_many(&sql, users.into_iter().map(|user| [app.into(), user.into()]), read_channel)?;
     // Not by the statement: SQLite would rather read all channels of the app in order than sort these few.
     channels.sort_unstable_by_key(|channel| channel.ordinal);
     Ok(channels)

@@ -4,7 +4,7 @@ use model::ids::{AppId, ChannelId, NamedUserId, TermId};
 use model::time::UtcMillis;
 
 use crate::channels::{self, Channel};
-use crate::{Error, Result, Row, Tx, terms};
+use crate::{Error, Result, Row, Tx, Value, terms};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedUser {
@@ -47,11 +47,13 @@ pub fn insert_many(tx: &mut Tx<'_>, app: AppId, ids: &[NamedUserId], terms: &[Te
     Ok(())
 }
 
-pub fn save(tx: &mut Tx<'_>, app: AppId, user: &NamedUser) -> Result<()> {
-    tx.execute(
-        "update named_user set modified = $3, terms = $4 where app = $1 and id = $2",
-        &[app.into(), (&user.id).into(), user.modified.into(), terms::encode(&user.terms).into()],
-    )?;
+/// Writes what can change about users.
+pub fn save<'u>(tx: &mut Tx<'_>, app: AppId, users: impl IntoIterator<Item = &'u NamedUser>) -> Result<()> {
+    let row = |user: &NamedUser| {
+        [app.into(), (&user.id).into(), user.modified.into(), Value::from(terms::encode(&user.terms))]
+    };
+    let sql = "update named_user set modified = $3, terms = $4 where app = $1 and id = $2";
+    tx.execute_many(sql, users.into_iter().map(row))?;
     Ok(())
 }
 
@@ -76,9 +78,18 @@ pub fn page(tx: &mut Tx<'_>, app: AppId, start: Option<&NamedUserId>, at_most: u
     )
 }
 
+/// The channels of users, in the order they were made.
+pub fn channels_of_all<'u>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    ids: impl IntoIterator<Item = &'u NamedUserId>,
+) -> Result<Vec<Channel>> {
+    channels::by_named_users(tx, app, ids)
+}
+
 /// The channels of a user, in the order they were made.
 pub fn channels_of(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<Vec<Channel>> {
-    channels::by_named_user(tx, app, id)
+    channels::by_named_users(tx, app, [id])
 }
 
 /// How many channels a user has.

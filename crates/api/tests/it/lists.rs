@@ -274,10 +274,10 @@ async fn a_long_file_arrives_in_chunks_and_survives_restarts_at_every_step() {
         let mut n_steps = 0;
         while engine::Worker::new(app.engine().clone()).step().await.unwrap() {
             n_steps += 1;
-            assert_eq!(list(&app, "crowd").await["status"] == "ready", n_steps == 3, "after step {n_steps}");
+            assert_eq!(list(&app, "crowd").await["status"] == "ready", n_steps == 6, "after step {n_steps}");
             app = app.restart().await;
         }
-        assert_eq!(n_steps, 3, "other jobs get their turn");
+        assert_eq!(n_steps, 6, "other jobs get their turn");
         assert_eq!(row_counts(app.engine().store()).await["named_user"], i64::try_from(N_ROWS).unwrap());
         let rows = download(&app, "crowd").await;
         assert_eq!((rows.len(), rows.last().unwrap().as_str()), (N_ROWS, row(N_ROWS - 1).trim_end()));

@@ -11,7 +11,8 @@ use model::time::UtcMillis;
 use store::channels::{self, Channel};
 use store::jobs::{self, ClaimedJob};
 use store::lists::{self, Generation};
-use store::{Tx, apps, named_users};
+use store::named_users::{self, NamedUser};
+use store::{Tx, apps};
 
 use super::content::member;
 use super::record::{Applied, Record, Task};
@@ -22,7 +23,7 @@ use crate::{Engine, Error, Result};
 /// Rows in one transaction. Each may take a handful of statements, and nothing else of the app is written meanwhile.
 const ROWS_PER_SLICE: u32 = 500;
 /// After so many slices the job queues up again, so that other jobs get their turn.
-const SLICES_PER_RUN: usize = 40;
+const SLICES_PER_RUN: usize = 20;
 
 impl Engine {
     /// Running it twice is harmless: each slice does what the list's record says is next and writes into the same
@@ -118,9 +119,8 @@ impl Tending<'_> {
         let known_ids: HashSet<&NamedUserId> = known.iter().map(|user| &user.id).collect();
         let new: Vec<NamedUserId> = users.into_iter().filter(|id| !known_ids.contains(id)).collect();
         named_users::insert_many(tx, self.desk.app, &new, &[number], self.desk.journal.now())?;
-        for user in known.iter().filter(|user| !user.terms.contains(&number)) {
-            self.change_user(tx, &user.id, put_on)?;
-        }
+        let without = known.into_iter().filter(|user| !user.terms.contains(&number)).collect();
+        self.change_users(tx, without, put_on)?;
         for channel in channels.into_iter().filter(|channel| !channel.terms.contains(&number)) {
             self.change_channel(tx, channel, put_on)?;
         }
@@ -132,18 +132,17 @@ impl Tending<'_> {
         let Meant { users, channels } = meant(tx, self.desk.app, rows)?;
         let number = self.number;
         let known = named_users::among(tx, self.desk.app, &users)?;
-        for user in known.iter().filter(|user| user.terms.contains(&number)) {
-            self.change_user(tx, &user.id, take_off)?;
-        }
+        let with = known.into_iter().filter(|user| user.terms.contains(&number)).collect();
+        self.change_users(tx, with, take_off)?;
         for channel in channels.into_iter().filter(|channel| channel.terms.contains(&number)) {
             self.change_channel(tx, channel, take_off)?;
         }
         Ok(())
     }
 
-    fn change_user(&mut self, tx: &mut Tx<'_>, id: &NamedUserId, change: Change) -> Result<()> {
-        let term = self.term.clone();
-        self.desk.change_user(tx, id, |holdings| change(&mut holdings.memberships, &term))
+    fn change_users(&mut self, tx: &mut Tx<'_>, users: Vec<NamedUser>, change: Change) -> Result<()> {
+        let term = &self.term;
+        self.desk.change_users(tx, users, |holdings| change(&mut holdings.memberships, term))
     }
 
     fn change_channel(&mut self, tx: &mut Tx<'_>, row: Channel, change: Change) -> Result<()> {

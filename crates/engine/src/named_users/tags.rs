@@ -1,8 +1,11 @@
 //! What a named user holds, and what a change of it means for the user's channels.
 
+use std::collections::HashMap;
+
 use model::channel::TagOperation;
-use model::ids::{AppId, NamedUserId};
-use store::{Tx, named_users};
+use model::ids::{AppId, NamedUserId, TermId};
+use store::Tx;
+use store::named_users::{self, NamedUser};
 
 use crate::desk::{Desk, union};
 use crate::holdings::Holdings;
@@ -27,30 +30,72 @@ impl Engine {
     }
 }
 
+/// A user with what it is to hold, and what it held.
+struct ChangedUser {
+    user: NamedUser,
+    held: Vec<TermId>,
+    before: Holdings,
+    after: Holdings,
+}
+
 impl Desk<'_> {
-    /// Changes what a user holds, and with it what all the user's channels can be addressed by.
+    /// Changes what a user holds, and with it what all the user's channels can be addressed by. The user is made if need be.
     pub(crate) fn change_user(
         &mut self,
         tx: &mut Tx<'_>,
         id: &NamedUserId,
         change: impl FnOnce(&mut Holdings),
     ) -> Result<()> {
-        let mut user = named_users::ensure(tx, self.app, id, self.journal.now())?;
+        let user = named_users::ensure(tx, self.app, id, self.journal.now())?;
+        let changed = self.changed(tx, user, change)?;
+        self.write_users(tx, changed.as_slice())
+    }
+
+    /// The same for many users who exist, with fewer questions to the database.
+    pub(crate) fn change_users(
+        &mut self,
+        tx: &mut Tx<'_>,
+        users: Vec<NamedUser>,
+        change: impl Fn(&mut Holdings),
+    ) -> Result<()> {
+        let mut all = Vec::with_capacity(users.len());
+        for user in users {
+            all.extend(self.changed(tx, user, &change)?);
+        }
+        self.write_users(tx, &all)
+    }
+
+    /// `None` when the change changes nothing.
+    fn changed(
+        &mut self,
+        tx: &mut Tx<'_>,
+        mut user: NamedUser,
+        change: impl FnOnce(&mut Holdings),
+    ) -> Result<Option<ChangedUser>> {
         let before = Holdings::of(self.names(tx, &user.terms)?);
         let mut after = before.clone();
         change(&mut after);
         after.check_number_of_tags()?;
         let terms = self.numbers(tx, &after.terms())?;
         if terms == user.terms {
-            return Ok(());
+            return Ok(None);
         }
-        for channel in named_users::channels_of(tx, self.app, id)?.iter().filter(|channel| channel.installed) {
-            let (held, holds) = (union(&channel.terms, &user.terms), union(&channel.terms, &terms));
-            self.journal.change_terms(channel.ordinal, &held, &holds);
-            self.journal.change_tags(channel.ordinal, &before.tags_told(), &after.tags)?;
-        }
-        user.terms = terms;
+        let held = std::mem::replace(&mut user.terms, terms);
         user.modified = self.journal.now();
-        Ok(named_users::save(tx, self.app, &user)?)
+        Ok(Some(ChangedUser { user, held, before, after }))
+    }
+
+    fn write_users(&mut self, tx: &mut Tx<'_>, changed: &[ChangedUser]) -> Result<()> {
+        named_users::save(tx, self.app, changed.iter().map(|changed| &changed.user))?;
+        let by_id: HashMap<&NamedUserId, &ChangedUser> =
+            changed.iter().map(|changed| (&changed.user.id, changed)).collect();
+        let channels = named_users::channels_of_all(tx, self.app, changed.iter().map(|changed| &changed.user.id))?;
+        for channel in channels.iter().filter(|channel| channel.installed) {
+            let Some(changed) = channel.named_user.as_ref().and_then(|user| by_id.get(user)) else { continue };
+            let (held, holds) = (union(&channel.terms, &changed.held), union(&channel.terms, &changed.user.terms));
+            self.journal.change_terms(channel.ordinal, &held, &holds);
+            self.journal.change_tags(channel.ordinal, &changed.before.tags_told(), &changed.after.tags)?;
+        }
+        Ok(())
     }
 }
