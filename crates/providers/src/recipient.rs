@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::channel::WebSubscription;
 use model::ids::{ChannelId, DeliveryId};
 
 #[derive(Clone, Copy, Debug)]
@@ -14,10 +15,12 @@ pub struct Recipient<'a> {
     pub badge: i64,
     /// What an open channel was registered with.
     pub identifiers: Option<&'a BTreeMap<String, String>>,
+    /// The keys of a browser's subscription; without them nothing can be encrypted for it.
+    pub web_keys: Option<&'a WebSubscription>,
 }
 
 impl<'a> Recipient<'a> {
     pub fn new(delivery_id: DeliveryId, channel_id: ChannelId, address: &'a str) -> Self {
-        Self { delivery_id, channel_id, address, badge: 0, identifiers: None }
+        Self { delivery_id, channel_id, address, badge: 0, identifiers: None, web_keys: None }
     }
 }

@@ -1,0 +1,141 @@
+//! How an app proves to push services of browsers that it may send: with the key pair its web page subscribed with (VAPID).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
+use model::json::{At, Fields};
+use model::time::UtcMillis;
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
+use serde::{Deserialize, Serialize};
+
+use crate::credential::Credential;
+use crate::endpoint::{self, Endpoint};
+use crate::keys;
+
+const SUBJECT_CHARS: usize = 255;
+const PEM_CHARS: usize = 64 * 1024;
+/// An uncompressed point of P-256.
+const PUBLIC_KEY_BYTES: usize = 65;
+
+/// The key pair of one app. `Debug` never shows its secrets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebPushCredentials {
+    /// 32 bytes in base64url, or PKCS#8 in PEM or base64url.
+    pub private_key: Credential,
+    /// What a web page subscribes with: 65 bytes in base64url.
+    pub public_key: String,
+    /// Whom a push service asks when something is wrong: `mailto:` or `https:`.
+    pub subject: String,
+    /// An origin of subscriptions to trust besides the public ones, for tests.
+    #[serde(default)]
+    pub endpoint: Option<Endpoint>,
+}
+
+impl WebPushCredentials {
+    /// A new key pair.
+    pub fn generate(subject: String) -> Result<Self, String> {
+        let failed = |why: &dyn std::fmt::Display| format!("No key pair could be made: {why}.");
+        let document = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &keys::randomness())
+            .map_err(|why| failed(&why))?;
+        let private_key = BASE64_URL.encode(document.as_ref());
+        let pair = from_pkcs8(document.as_ref()).map_err(|why| failed(&why))?;
+        let public_key = BASE64_URL.encode(pair.public_key());
+        Ok(Self { private_key: Credential::new(private_key), public_key, subject, endpoint: None })
+    }
+
+    /// `{"private_key", "public_key"?, "subject", "endpoint"?}`; a private key of 32 bytes needs its public key beside it.
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let pair = key_pair(&mut fields);
+        let subject = fields.required("subject", subject);
+        let endpoint = endpoint::optional(&mut fields);
+        fields.finish();
+        let (private_key, public_key) = pair?;
+        Some(Self { private_key, public_key, subject: subject?, endpoint: endpoint? })
+    }
+
+    /// Key pairs do not end.
+    pub fn expires(&self) -> Option<UtcMillis> {
+        None
+    }
+
+    pub fn fingerprint(&self) -> String {
+        keys::fingerprint(&[self.public_key.as_bytes()])
+    }
+
+    /// What may be shown of them.
+    pub fn shown(&self) -> Vec<(&'static str, String)> {
+        vec![("public_key", self.public_key.clone()), ("subject", self.subject.clone())]
+    }
+
+    /// The key that signs tokens. Stored keys were proven when they were set.
+    pub(crate) fn signing_key(&self) -> Result<EcdsaKeyPair, String> {
+        signing_key(self.private_key.reveal(), Some(&self.public_key))
+    }
+}
+
+/// `mailto:` or `https:`, as RFC 8292 wants it.
+pub(crate) fn subject(at: &At<'_>) -> Option<String> {
+    let text = at.text(1..=SUBJECT_CHARS)?;
+    let is_contact = |rest: &str| !rest.is_empty() && !rest.contains(char::is_whitespace);
+    let is_mail = text.strip_prefix("mailto:").is_some_and(|rest| is_contact(rest) && rest.contains('@'));
+    if is_mail || text.strip_prefix("https://").is_some_and(is_contact) {
+        return Some(text);
+    }
+    at.invalid("The subject is whom push services may contact, such as mailto:push@example.com or https://example.com.")
+}
+
+fn key_pair(fields: &mut Fields<'_>) -> Option<(Credential, String)> {
+    let has_public_key = fields.has("public_key");
+    let public_key = fields.optional("public_key", public_key);
+    let private_key = fields.required("private_key", |at| {
+        let text = at.text(1..=PEM_CHARS)?;
+        if has_public_key && public_key.is_none() {
+            return None;
+        }
+        match signing_key(&text, public_key.as_deref()) {
+            Ok(pair) => Some((Credential::new(text), BASE64_URL.encode(pair.public_key()))),
+            Err(message) => at.invalid(message),
+        }
+    });
+    private_key
+}
+
+fn public_key(at: &At<'_>) -> Option<String> {
+    let text = at.string()?;
+    match BASE64_URL.decode(text.trim_end_matches('=')) {
+        Ok(bytes) if bytes.len() == PUBLIC_KEY_BYTES => Some(BASE64_URL.encode(bytes)),
+        Ok(_) | Err(_) => at.invalid("A public key is 65 bytes in base64url, which are 87 characters."),
+    }
+}
+
+fn signing_key(private_key: &str, public_key: Option<&str>) -> Result<EcdsaKeyPair, String> {
+    let pair = if private_key.contains("-----BEGIN") {
+        keys::p256_key(private_key)?
+    } else {
+        let unusable = "This must be a private key in base64url (32 bytes, or PKCS#8) or the text of a PEM file.";
+        let bytes = BASE64_URL.decode(private_key.trim_end_matches('=')).map_err(|_| unusable.to_owned())?;
+        match (bytes.len(), public_key) {
+            (32, None) => return Err("A private key of 32 bytes needs its 'public_key' beside it.".to_owned()),
+            (32, Some(public_key)) => from_parts(&bytes, public_key)?,
+            (_, _) => from_pkcs8(&bytes).map_err(|_| unusable.to_owned())?,
+        }
+    };
+    match public_key {
+        Some(public_key) if BASE64_URL.encode(pair.public_key()) != public_key => {
+            Err("The private key does not belong to the public key.".to_owned())
+        }
+        Some(_) | None => Ok(pair),
+    }
+}
+
+fn from_parts(private_key: &[u8], public_key: &str) -> Result<EcdsaKeyPair, String> {
+    let foreign = "The private key does not belong to the public key.";
+    let public_key = BASE64_URL.decode(public_key).map_err(|_| foreign.to_owned())?;
+    let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+    EcdsaKeyPair::from_private_key_and_public_key(algorithm, private_key, &public_key, &keys::randomness())
+        .map_err(|_| foreign.to_owned())
+}
+
+fn from_pkcs8(der: &[u8]) -> Result<EcdsaKeyPair, ring::error::KeyRejected> {
+    EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der, &keys::randomness())
+}
