@@ -1,7 +1,10 @@
 //! Amazon Device Messaging: Amazon's tablets and TV sticks.
 
 mod body;
+mod client;
 mod credentials;
+mod outcome;
 
 pub use body::AdmPush;
+pub use client::Client;
 pub use credentials::AdmCredentials;

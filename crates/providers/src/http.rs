@@ -21,8 +21,12 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
 
-use resolver::{PolicyResolver, ResolveError};
+pub(crate) use resolver::{ResolveError, lookup};
+
+use crate::tls;
+use resolver::PolicyResolver;
 
 /// What is kept of an answer's body. Providers answer with a few lines; a longer body is cut here, not refused, because the
 /// status alone already says whether a message was taken.
@@ -70,13 +74,16 @@ impl Client {
     }
 
     pub fn with_timeouts(policy: AddressPolicy, timeouts: Timeouts) -> Self {
+        Self::with_tls(policy, timeouts, tls::client_config(None, None))
+    }
+
+    pub(crate) fn with_tls(policy: AddressPolicy, timeouts: Timeouts, config: ClientConfig) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(PolicyResolver { policy });
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(timeouts.connect));
         tcp.enforce_http(false);
         let tls = HttpsConnectorBuilder::new()
-            .with_provider_and_webpki_roots(rustls::crypto::ring::default_provider())
-            .expect("ring supports the default protocol versions")
+            .with_tls_config(config)
             .https_or_http()
             .enable_all_versions()
             .wrap_connector(tcp);

@@ -1,8 +1,10 @@
 //! What became of handing messages to a provider: one type for all of them.
 
 mod retry_after;
+mod verdict;
 
 pub use retry_after::retry_after;
+pub(crate) use verdict::{Row, Verdict, row};
 
 use std::time::Duration;
 

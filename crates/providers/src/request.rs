@@ -1,5 +1,6 @@
 //! The exact request that carries a push to one device: what the sandbox keeps and shows.
 
+use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -19,6 +20,12 @@ impl PreparedRequest {
         Self { method: "POST".to_owned(), url, headers, body }
     }
 
+    /// As [`PreparedRequest::post`], with headers in the form they are sent in.
+    pub(crate) fn with_headers(url: String, headers: &HeaderMap, body: Vec<u8>) -> Self {
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        Self::post(url, headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(), body)
+    }
+
     /// For people to read: headers by name, and a JSON body as JSON rather than as text.
     pub fn to_json(&self) -> Value {
         let headers: Map<String, Value> =
@@ -35,16 +42,25 @@ pub(crate) fn header(name: &str, value: &(impl ToString + ?Sized)) -> (String, S
 
 /// Text as one path segment of a URL. Addresses come from devices and must not lead anywhere else.
 pub(crate) fn path_segment(text: &str) -> String {
-    let mut segment = String::with_capacity(text.len());
+    // A segment of dots alone would walk up the path.
+    match text.bytes().all(|byte| byte == b'.') {
+        true => text.replace('.', "%2E"),
+        false => percent_encoded(text),
+    }
+}
+
+/// Text with everything escaped that could mean something in a URL or a form.
+pub(crate) fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b':' => segment.push(char::from(byte)),
-            // A segment of dots alone would walk up the path.
-            b'.' if text.bytes().any(|b| b != b'.') => segment.push('.'),
-            other => segment.push_str(&format!("%{other:02X}")),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b':' | b'.' => {
+                encoded.push(char::from(byte))
+            }
+            other => encoded.push_str(&format!("%{other:02X}")),
         }
     }
-    segment
+    encoded
 }
 
 #[cfg(test)]

@@ -1,8 +1,13 @@
 //! Web Push: browsers, through whichever push service each of them uses.
 
 mod body;
+mod client;
 mod credentials;
 mod encryption;
+mod outcome;
+mod service;
+mod vapid;
 
 pub use body::WebPush;
-pub use credentials::WebPushCredentials;
+pub use client::Client;
+pub use credentials::{WebPushContact, WebPushCredentials};

@@ -1,8 +1,11 @@
 //! Windows Push Notification Services.
 
 mod body;
+mod client;
 mod credentials;
+mod outcome;
 mod xml;
 
 pub use body::WnsPush;
+pub use client::Client;
 pub use credentials::{WnsAuth, WnsCredentials};

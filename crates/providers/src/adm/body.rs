@@ -1,13 +1,23 @@
 //! The request to Amazon for one device: a data message, which the app's own library shows.
 
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use model::payload::amazon::AmazonOverride;
 use serde::Serialize;
 
+use super::client::AMAZON;
 use crate::data_message::{CHANNEL_ID, DataMessage, Looks};
 use crate::recipient::Recipient;
 use crate::rendering::Rendering;
-use crate::request::{PreparedRequest, header, path_segment};
+use crate::request::{PreparedRequest, path_segment};
 use crate::template::{Hole, Template};
+
+const HEADERS: [(HeaderName, &str); 4] = [
+    (CONTENT_TYPE, "application/json"),
+    (ACCEPT, "application/json"),
+    (HeaderName::from_static("x-amzn-type-version"), "com.amazon.device.messaging.ADMMessage@1.0"),
+    (HeaderName::from_static("x-amzn-accept-type"), "com.amazon.device.messaging.ADMSendResult@1.0"),
+];
 
 /// How long Amazon keeps messages: a minute to 31 days.
 const LEAST_EXPIRY_SECONDS: u64 = 60;
@@ -48,15 +58,21 @@ impl AdmPush {
     }
 
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
-        let registration = path_segment(recipient.address);
-        let url = format!("https://api.amazon.com/messaging/registrations/{registration}/messages");
-        let headers = vec![
-            header("content-type", "application/json"),
-            header("accept", "application/json"),
-            header("x-amzn-type-version", "com.amazon.device.messaging.ADMMessage@1.0"),
-            header("x-amzn-accept-type", "com.amazon.device.messaging.ADMSendResult@1.0"),
-        ];
-        PreparedRequest::post(url, headers, self.body.fill(recipient))
+        let url = format!("{AMAZON}/{}", Self::path(recipient));
+        PreparedRequest::with_headers(url, &Self::headers(), self.body(recipient))
+    }
+
+    /// Below the root of the provider.
+    pub(super) fn path(recipient: &Recipient<'_>) -> String {
+        format!("messaging/registrations/{}/messages", path_segment(recipient.address))
+    }
+
+    pub(super) fn headers() -> HeaderMap {
+        HeaderMap::from_iter(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))))
+    }
+
+    pub(super) fn body(&self, recipient: &Recipient<'_>) -> Vec<u8> {
+        self.body.fill(recipient)
     }
 }
 

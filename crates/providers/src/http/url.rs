@@ -32,6 +32,11 @@ pub enum Refusal {
 pub struct WebUrl(Uri);
 
 impl WebUrl {
+    /// A provider's own, which is known to be good.
+    pub(crate) fn from_static(url: &'static str) -> Self {
+        Self(Uri::from_static(url))
+    }
+
     pub fn uri(&self) -> &Uri {
         &self.0
     }

@@ -1,6 +1,7 @@
 //! The request to a browser's push service. The payload is our own format, read by our service worker; the sandbox shows it
 //! before it is encrypted for the browser.
 
+use http::{HeaderMap, HeaderName, HeaderValue};
 use model::payload::extra::TextExtra;
 use model::payload::web::{WebButton, WebImage, WebOverride};
 use serde::Serialize;
@@ -8,8 +9,11 @@ use serde_json::{Map, Value};
 
 use crate::recipient::Recipient;
 use crate::rendering::Rendering;
-use crate::request::{PreparedRequest, header};
+use crate::request::PreparedRequest;
 use crate::template::Template;
+
+const TTL: HeaderName = HeaderName::from_static("ttl");
+const URGENCY: HeaderName = HeaderName::from_static("urgency");
 
 /// Push services insist on a lifetime; four weeks is the longest that all of them keep.
 const USUAL_TTL_SECONDS: u64 = 2_419_200;
@@ -18,7 +22,7 @@ const USUAL_TTL_SECONDS: u64 = 2_419_200;
 #[derive(Clone, Debug)]
 pub struct WebPush {
     body: Template,
-    headers: Vec<(String, String)>,
+    headers: HeaderMap,
 }
 
 #[derive(Serialize)]
@@ -74,13 +78,25 @@ impl WebPush {
             extra: web.extra.as_ref(),
         };
         let ttl = rendering.lifetime(web.time_to_live.as_ref()).unwrap_or(USUAL_TTL_SECONDS);
-        let headers = vec![header("ttl", &ttl.min(USUAL_TTL_SECONDS)), header("urgency", "normal")];
+        let headers = HeaderMap::from_iter([
+            (TTL, HeaderValue::from(ttl.min(USUAL_TTL_SECONDS))),
+            (URGENCY, HeaderValue::from_static("normal")),
+        ]);
         Self { body: Template::default().json(&payload), headers }
     }
 
     /// A browser's address is the URL of its subscription.
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
-        PreparedRequest::post(recipient.address.to_owned(), self.headers.clone(), self.body.fill(recipient))
+        PreparedRequest::with_headers(recipient.address.to_owned(), &self.headers, self.message(recipient))
+    }
+
+    /// What the browser reads once it is decrypted.
+    pub(crate) fn message(&self, recipient: &Recipient<'_>) -> Vec<u8> {
+        self.body.fill(recipient)
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        &self.headers
     }
 }
 

@@ -8,6 +8,8 @@ use ring::agreement::{ECDH_P256, EphemeralPrivateKey, PublicKey, UnparsedPublicK
 use ring::hkdf::{HKDF_SHA256, KeyType, Salt};
 use ring::rand::{SecureRandom, SystemRandom};
 
+use crate::keys;
+
 /// The longest message: push services take bodies of 4096 bytes.
 pub(crate) const MOST_PLAINTEXT_BYTES: usize = MOST_BODY_BYTES - HEADER_BYTES - DELIMITER_BYTES - TAG_BYTES;
 
@@ -55,9 +57,8 @@ impl BrowserKeys {
 }
 
 impl Encryption {
-    #[expect(clippy::disallowed_methods, reason = "the keys and salts of messages to browsers are made here")]
     pub(super) fn new() -> Self {
-        Self { random: SystemRandom::new() }
+        Self { random: keys::randomness() }
     }
 
     /// The body of a request with `content-encoding: aes128gcm`.

@@ -1,5 +1,8 @@
 //! The request to Windows for one device: a toast, a tile or a badge in XML, which is the same for all of them.
 
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use model::payload::wns::{
     Binding, CachePolicy, Glyph, Tile, Toast, ToastAudio, ToastDuration, ToastSound, WnsBadge, WnsContent, WnsOverride,
 };
@@ -7,13 +10,17 @@ use model::payload::wns::{
 use super::xml::element;
 use crate::recipient::Recipient;
 use crate::rendering::Rendering;
-use crate::request::{PreparedRequest, header};
+use crate::request::PreparedRequest;
+
+const TYPE: HeaderName = HeaderName::from_static("x-wns-type");
+const TTL: HeaderName = HeaderName::from_static("x-wns-ttl");
+const CACHE_POLICY: HeaderName = HeaderName::from_static("x-wns-cache-policy");
 
 /// One push for Windows, ready to be addressed to devices.
 #[derive(Clone, Debug)]
 pub struct WnsPush {
-    body: String,
-    headers: Vec<(String, String)>,
+    body: Bytes,
+    headers: HeaderMap,
 }
 
 impl WnsPush {
@@ -37,24 +44,38 @@ impl WnsPush {
                 "wns/badge"
             }
         };
-        let mut headers = vec![header("content-type", "text/xml"), header("x-wns-type", kind)];
-        if let Some(seconds) = rendering.lifetime(None) {
-            headers.push(header("x-wns-ttl", &seconds));
-        }
-        if let Some(policy) = wns.cache_policy {
-            let policy = match policy {
-                CachePolicy::Cache => "cache",
-                CachePolicy::NoCache => "no-cache",
-            };
-            headers.push(header("x-wns-cache-policy", policy));
-        }
-        Self { body, headers }
+        Self { body: body.into(), headers: headers(rendering, wns, kind) }
     }
 
     /// A device's address is the URL of its notification channel.
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
-        PreparedRequest::post(recipient.address.to_owned(), self.headers.clone(), self.body.clone().into_bytes())
+        PreparedRequest::with_headers(recipient.address.to_owned(), &self.headers, self.body.to_vec())
     }
+
+    pub(crate) fn body(&self) -> Bytes {
+        self.body.clone()
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+}
+
+fn headers(rendering: &Rendering<'_>, wns: &WnsOverride, kind: &'static str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/xml"));
+    headers.insert(TYPE, HeaderValue::from_static(kind));
+    if let Some(seconds) = rendering.lifetime(None) {
+        headers.insert(TTL, HeaderValue::from(seconds));
+    }
+    if let Some(policy) = wns.cache_policy {
+        let policy = match policy {
+            CachePolicy::Cache => "cache",
+            CachePolicy::NoCache => "no-cache",
+        };
+        headers.insert(CACHE_POLICY, HeaderValue::from_static(policy));
+    }
+    headers
 }
 
 /// The simplest toast: one text over three lines.

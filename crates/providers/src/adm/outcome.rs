@@ -1,0 +1,89 @@
+//! What Amazon's answer means for the message and the device.
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use model::time::UtcMillis;
+use serde::Deserialize;
+
+use crate::outcome::{Outcome, Row, Verdict, row};
+
+const TABLE: [Row; 14] = [
+    row(400, "Unregistered", Verdict::Gone),
+    // Also said of every device when the credentials are those of another app.
+    row(400, "InvalidRegistrationId", Verdict::Doubtful { gone: true }),
+    row(400, "InvalidData", Verdict::Rejected),
+    row(400, "InvalidConsolidationKey", Verdict::Rejected),
+    row(400, "InvalidExpiration", Verdict::Rejected),
+    row(400, "InvalidChecksum", Verdict::Rejected),
+    row(400, "InvalidType", Verdict::Rejected),
+    row(401, "AccessTokenExpired", Verdict::Renew),
+    row(401, "", Verdict::Renew),
+    row(403, "", Verdict::Unauthorized),
+    row(413, "MessageTooLarge", Verdict::Rejected),
+    row(429, "MaxRateExceeded", Verdict::Retry { everybody: true }),
+    row(500, "", Verdict::Retry { everybody: false }),
+    row(503, "", Verdict::Retry { everybody: true }),
+];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Said {
+    reason: String,
+    #[serde(rename = "registrationID")]
+    registration_id: Option<String>,
+}
+
+/// `address` is what the message was sent to; Amazon may know the device by another one by now.
+pub(super) fn judge(answer: &Response<Bytes>, address: &str, now: UtcMillis) -> (Verdict, Outcome) {
+    let status = answer.status();
+    let said: Said = serde_json::from_slice(answer.body()).unwrap_or_default();
+    let verdict = Verdict::find(&TABLE, status, &said.reason);
+    if let (StatusCode::OK, Some(new)) = (status, said.registration_id.filter(|new| !new.is_empty() && new != address))
+    {
+        return (verdict, Outcome::Moved { address: new });
+    }
+    let reason = match said.reason.as_str() {
+        "" => format!("Amazon answered {status}."),
+        reason => format!("Amazon answered {status}: {reason}."),
+    };
+    (verdict, verdict.outcome(reason, answer, now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn of(status: u16, body: &serde_json::Value) -> (Verdict, Outcome) {
+        let body = Bytes::from(body.to_string());
+        let answer = Response::builder().status(status).header("retry-after", "9").body(body).unwrap();
+        judge(&answer, "amzn1.adm-registration.v2.A", UtcMillis(0))
+    }
+
+    #[test]
+    fn every_row() {
+        for row in &TABLE {
+            let (verdict, outcome) = of(row.status, &json!({"reason": row.word}));
+            assert_eq!(verdict, row.verdict, "{} {}", row.status, row.word);
+            match (row.status, row.word, outcome) {
+                (400, "Unregistered", Outcome::Gone { since: None }) => {}
+                (400, "InvalidRegistrationId", Outcome::Doubtful { gone: true, .. }) => {}
+                (400 | 413, _, Outcome::Rejected { reason }) => assert!(reason.contains(row.word), "{reason}"),
+                (401 | 403, _, Outcome::Unauthorized { .. }) => {}
+                (429 | 500 | 503, _, Outcome::Retry { after, everybody, .. }) => {
+                    assert_eq!((after, everybody), (Some(Duration::from_secs(9)), row.status != 500));
+                }
+                (status, word, outcome) => panic!("{status} {word}: {outcome:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn taken_and_perhaps_known_by_another_address() {
+        assert_eq!(of(200, &json!({"registrationID": "amzn1.adm-registration.v2.A"})).1, Outcome::Delivered);
+        assert_eq!(of(200, &json!({})).1, Outcome::Delivered);
+        let moved = Outcome::Moved { address: "amzn1.adm-registration.v2.B".to_owned() };
+        assert_eq!(of(200, &json!({"registrationID": "amzn1.adm-registration.v2.B"})).1, moved);
+    }
+}

@@ -1,0 +1,136 @@
+//! The push services that browsers named: which of them are acceptable, and what is known about each.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::Uri;
+use model::time::UtcMillis;
+
+use crate::endpoint::Endpoint;
+use crate::token::TokenCache;
+
+/// Browsers use a handful of services. Whoever registers made-up ones must not fill our memory.
+const MOST_SERVICES: usize = 1024;
+
+/// One push service, which is one origin.
+pub(super) struct Service {
+    /// Scheme, host and, unless it is the usual one, port.
+    pub(super) origin: String,
+    pub(super) token: TokenCache,
+    /// It asked to be left alone until then.
+    rests_until: Mutex<UtcMillis>,
+}
+
+pub(super) struct Services {
+    /// Accepted although it may not be encrypted.
+    own: Option<String>,
+    known: Mutex<HashMap<String, Arc<Service>>>,
+}
+
+impl Services {
+    pub(super) fn new(own: Option<&Endpoint>) -> Self {
+        Self { own: own.and_then(|endpoint| origin(endpoint.url.uri())), known: Mutex::default() }
+    }
+
+    /// The service of a subscription; the error is a sentence.
+    pub(super) fn of(&self, subscription: &Uri) -> Result<Arc<Service>, String> {
+        let Some(origin) = origin(subscription) else {
+            return Err("The address of the browser's subscription is not an absolute URL.".to_owned());
+        };
+        if subscription.scheme_str() != Some("https") && self.own.as_ref() != Some(&origin) {
+            return Err(format!("The address of the browser's subscription, at {origin}, is not an https URL."));
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(service) = known.get(&origin) {
+            return Ok(service.clone());
+        }
+        if known.len() >= MOST_SERVICES {
+            known.clear();
+        }
+        let service = Arc::new(Service::new(origin.clone()));
+        known.insert(origin, service.clone());
+        Ok(service)
+    }
+}
+
+impl Service {
+    fn new(origin: String) -> Self {
+        Self { origin, token: TokenCache::default(), rests_until: Mutex::default() }
+    }
+
+    /// How long to leave the service alone, if it asked for that.
+    pub(super) fn rest(&self, now: UtcMillis) -> Option<Duration> {
+        let until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        u64::try_from(until.0.saturating_sub(now.0)).ok().filter(|left| *left > 0).map(Duration::from_millis)
+    }
+
+    pub(super) fn rest_until(&self, until: UtcMillis) {
+        let mut rests_until = self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        *rests_until = (*rests_until).max(until);
+    }
+}
+
+/// As RFC 6454 writes it, which is also what tokens name.
+fn origin(uri: &Uri) -> Option<String> {
+    let scheme = uri.scheme_str()?;
+    let host = uri.host()?.to_ascii_lowercase();
+    Some(match (scheme, uri.port_u16()) {
+        (_, None) | ("https", Some(443)) | ("http", Some(80)) => format!("{scheme}://{host}"),
+        (_, Some(port)) => format!("{scheme}://{host}:{port}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::WebUrl;
+
+    #[test]
+    fn origins_as_tokens_name_them() {
+        let table = [
+            ("https://Push.Example/a/b?c", "https://push.example"),
+            ("https://push.example:443/", "https://push.example"),
+            ("https://push.example:8443/", "https://push.example:8443"),
+            ("http://127.0.0.1:80/x", "http://127.0.0.1"),
+            ("https://[::1]:9/x", "https://[::1]:9"),
+        ];
+        for (url, expected) in table {
+            assert_eq!(origin(&url.parse().unwrap()).unwrap(), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn only_https_and_the_own_endpoint() {
+        let own = Endpoint { url: WebUrl::try_from("http://127.0.0.1:8080/".to_owned()).unwrap(), ca: None };
+        let services = Services::new(Some(&own));
+        for url in ["https://push.example/a", "http://127.0.0.1:8080/webpush/1"] {
+            assert!(services.of(&url.parse().unwrap()).is_ok(), "{url}");
+        }
+        for url in ["http://push.example/a", "http://127.0.0.1:8081/", "ftp://push.example/", "/relative"] {
+            assert!(services.of(&url.parse().unwrap()).is_err(), "{url}");
+        }
+        assert!(Services::new(None).of(&"http://127.0.0.1:8080/".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn made_up_services_do_not_pile_up() {
+        let services = Services::new(None);
+        for n in 0..3 * MOST_SERVICES {
+            services.of(&format!("https://push{n}.example/").parse().unwrap()).unwrap();
+        }
+        assert!(services.known.lock().unwrap().len() <= MOST_SERVICES);
+        let uri = "https://push.example/".parse().unwrap();
+        assert!(Arc::ptr_eq(&services.of(&uri).unwrap(), &services.of(&uri).unwrap()));
+    }
+
+    #[test]
+    fn services_rest_as_long_as_they_ask() {
+        let service = Service::new("https://push.example".to_owned());
+        assert_eq!(service.rest(UtcMillis(5)), None);
+        service.rest_until(UtcMillis(1000));
+        service.rest_until(UtcMillis(500));
+        assert_eq!(service.rest(UtcMillis(400)), Some(Duration::from_millis(600)));
+        assert_eq!(service.rest(UtcMillis(1000)), None);
+    }
+}
