@@ -4,6 +4,7 @@ use model::payload::Push;
 use model::payload::android::DeliverTo;
 use model::payload::localization::Content;
 use model::payload::notification::Notification;
+use model::payload::wns::WnsContent;
 use model::platform::DeviceType;
 use model::term::Reach;
 
@@ -45,7 +46,10 @@ fn needed_for(content: &Content<'_>, device_type: &DeviceType) -> Option<Reach> 
             Some(_) => Some(Reach::Alert),
             None => content.message.is_some().then_some(Reach::Alert),
         },
-        DeviceType::Wns => notification.and_then(Notification::for_wns).map(|_| Reach::Alert),
+        DeviceType::Wns => notification.and_then(Notification::for_wns).map(|wns| match wns.content {
+            WnsContent::Alert(_) | WnsContent::Toast(_) | WnsContent::Tile(_) | WnsContent::Badge(_) => Reach::Alert,
+            WnsContent::Raw(_) => Reach::Addressed,
+        }),
         DeviceType::Open(platform) => notification.and_then(|n| n.for_open(platform)).map(|_| Reach::Alert),
         DeviceType::Sms | DeviceType::Mms | DeviceType::Email => None,
     }

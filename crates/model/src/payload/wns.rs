@@ -1,4 +1,4 @@
-//! The WNS override: exactly one of the four kinds of Windows notification.
+//! The WNS override: exactly one of the kinds of Windows notification.
 
 mod binding;
 mod values;
@@ -25,22 +25,25 @@ pub enum WnsContent {
     Toast(Toast),
     Tile(Tile),
     Badge(WnsBadge),
+    /// Whatever the app understands; Windows hands it over without showing anything.
+    Raw(String),
 }
 
 impl WnsOverride {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let kinds = ["alert", "toast", "tile", "badge"].iter().filter(|key| fields.has(key)).count();
+        let kinds = ["alert", "toast", "tile", "badge", "raw"].iter().filter(|key| fields.has(key)).count();
         let alert = fields.optional("alert", At::any_text).map(WnsContent::Alert);
         let toast = fields.optional("toast", Toast::parse).map(WnsContent::Toast);
         let tile = fields.optional("tile", Tile::parse).map(WnsContent::Tile);
         let badge = fields.optional("badge", WnsBadge::parse).map(WnsContent::Badge);
+        let raw = fields.optional("raw", |raw| raw.text(1..=usize::MAX)).map(WnsContent::Raw);
         let cache_policy = fields.optional("cache_policy", CachePolicy::parse);
         fields.finish();
         if kinds != 1 {
-            return at.invalid("Exactly one of 'alert', 'toast', 'tile' and 'badge' must be given.");
+            return at.invalid("Exactly one of 'alert', 'toast', 'tile', 'badge' and 'raw' must be given.");
         }
-        Some(Self { content: alert.or(toast).or(tile).or(badge)?, cache_policy })
+        Some(Self { content: alert.or(toast).or(tile).or(badge).or(raw)?, cache_policy })
     }
 }
 

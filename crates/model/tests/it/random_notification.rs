@@ -265,6 +265,7 @@ fn wns() -> Random {
         object(vec![("toast", toast)], policy()),
         object(vec![("tile", object(vec![("binding", array(binding(), 1..=2))], vec![]))], policy()),
         object(vec![("badge", object(vec![("value", integer(1..=99))], vec![]))], policy()),
+        object(vec![("raw", words(&["{}", "<x/>"]))], policy()),
     ]
     .boxed()
 }

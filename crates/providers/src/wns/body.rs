@@ -1,4 +1,4 @@
-//! The request to Windows for one device: a toast, a tile or a badge in XML, which is the same for all of them.
+//! The request to Windows for one device: a toast, a tile or a badge in XML, or raw text; the same for all of them.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -43,6 +43,10 @@ impl WnsPush {
                 element(&mut body, "badge").attribute("value", Some(badge_value(*badge))).empty();
                 "wns/badge"
             }
+            WnsContent::Raw(text) => {
+                body.push_str(text);
+                "wns/raw"
+            }
         };
         Self { body: body.into(), headers: headers(rendering, wns, kind) }
     }
@@ -63,7 +67,11 @@ impl WnsPush {
 
 fn headers(rendering: &Rendering<'_>, wns: &WnsOverride, kind: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/xml"));
+    let content_type = match &wns.content {
+        WnsContent::Raw(_) => "application/octet-stream",
+        WnsContent::Alert(_) | WnsContent::Toast(_) | WnsContent::Tile(_) | WnsContent::Badge(_) => "text/xml",
+    };
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(TYPE, HeaderValue::from_static(kind));
     if let Some(seconds) = rendering.lifetime(None) {
         headers.insert(TTL, HeaderValue::from(seconds));

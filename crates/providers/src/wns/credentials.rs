@@ -1,12 +1,12 @@
 //! How an app proves to Microsoft that it may send: as an app of the Microsoft Store, or as one of the Windows App SDK.
 
 use model::json::{At, Fields};
-use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 
 use crate::credential::Credential;
 use crate::endpoint::{self, Endpoint};
 use crate::keys;
+use crate::platform::KeyView;
 
 const CREDENTIAL_CHARS: usize = 1024;
 
@@ -39,30 +39,23 @@ impl WnsCredentials {
         Some(Self { auth: auth?, endpoint: endpoint? })
     }
 
-    /// Microsoft does not tell when a client secret ends.
-    pub fn expires(&self) -> Option<UtcMillis> {
-        None
-    }
-
-    pub fn fingerprint(&self) -> String {
-        match &self.auth {
+    /// What may be shown of them.
+    pub fn view(&self) -> KeyView {
+        let (details, secret) = match &self.auth {
             WnsAuth::Store { package_sid, client_secret } => {
-                keys::fingerprint(&[package_sid.as_bytes(), client_secret.reveal().as_bytes()])
+                (vec![("package_sid", package_sid.clone())], client_secret)
             }
             WnsAuth::AppSdk { tenant_id, client_id, client_secret } => {
-                let secret = client_secret.reveal().as_bytes();
-                keys::fingerprint(&[tenant_id.as_bytes(), client_id.as_bytes(), secret])
+                (vec![("tenant_id", tenant_id.clone()), ("client_id", client_id.clone())], client_secret)
             }
-        }
-    }
-
-    /// What may be shown of them.
-    pub fn shown(&self) -> Vec<(&'static str, String)> {
-        match &self.auth {
-            WnsAuth::Store { package_sid, client_secret: _ } => vec![("package_sid", package_sid.clone())],
-            WnsAuth::AppSdk { tenant_id, client_id, client_secret: _ } => {
-                vec![("tenant_id", tenant_id.clone()), ("client_id", client_id.clone())]
-            }
+        };
+        let parts = details.iter().map(|(_, detail)| detail.as_bytes()).chain([secret.reveal().as_bytes()]);
+        KeyView {
+            fingerprint: keys::fingerprint(&parts.collect::<Vec<_>>()),
+            expires: None,
+            endpoint: self.endpoint.as_ref().map(|endpoint| endpoint.url.clone()),
+            token_uri: None,
+            details,
         }
     }
 }

@@ -1,10 +1,13 @@
 //! The providers against real listeners on loopback, and the requests they would get.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
 
+mod amazon;
 mod fixture;
 mod http_client;
 mod open_batch;
 mod open_platform;
 mod receiver;
 mod rendering;
+mod web_push;
 mod windows;
+mod windows_service;

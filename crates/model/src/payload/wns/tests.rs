@@ -24,6 +24,7 @@ fn good_overrides_print_as_they_came() {
         json!({"badge": {"value": 1}}),
         json!({"badge": {"value": 99}}),
         json!({"badge": {"glyph": "new-message"}}),
+        json!({"raw": "{}", "cache_policy": "no-cache"}),
     ] {
         let wns = read(&body).unwrap_or_else(|path| panic!("{body}: {path}"));
         assert_eq!(json!(wns), body);
@@ -61,6 +62,8 @@ fn mistakes_are_reported_where_they_are() {
         (json!({"tile": {"binding": []}}), "tile.binding"),
         (json!({"tile": {"binding": [{}]}}), "tile.binding[0].template"),
         (json!({"badge": 1}), "badge"),
+        (json!({"raw": ""}), "raw"),
+        (json!({"raw": "a", "alert": "a"}), ""),
         (json!({"badge": {}}), "badge"),
         (json!({"badge": {"value": 0}}), "badge.value"),
         (json!({"badge": {"value": 100}}), "badge.value"),

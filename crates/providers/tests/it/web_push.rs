@@ -1,0 +1,149 @@
+//! Messages to browsers, through a push service on loopback.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::Response;
+use model::channel::WebSubscription;
+use providers::http::{AddressPolicy, WebUrl};
+use providers::outcome::Outcome;
+use providers::webpush::{Client, WebPush, WebPushCredentials};
+use providers::{Endpoint, Network, RenderedPush};
+use serde_json::{Value, json};
+
+use crate::fixture::{NOW, Push, recipient};
+use crate::receiver::{Received, Receiver, answer};
+
+fn push() -> WebPush {
+    let push = Push { expiry: Some(3600), ..Push::of(json!({"alert": "Hi"})) };
+    let RenderedPush::WebPush(push) = push.render("web").unwrap() else { panic!("not for browsers") };
+    push
+}
+
+/// Keys from the example of RFC 8291.
+fn keys() -> WebSubscription {
+    WebSubscription {
+        p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4".to_owned(),
+        auth: "BTBZMqHH6r4Tts7J_aSIgg".to_owned(),
+    }
+}
+
+fn credentials(endpoint: &str) -> WebPushCredentials {
+    let url = WebUrl::try_from(endpoint.to_owned()).unwrap();
+    let credentials = WebPushCredentials::generate("mailto:push@example.com".to_owned()).unwrap();
+    WebPushCredentials { endpoint: Some(Endpoint { url, ca: None }), ..credentials }
+}
+
+fn client(service: &Receiver) -> Client {
+    Client::new(&credentials(&service.url("")), &Network::new(AddressPolicy::ANY))
+}
+
+async fn send(client: &Client, address: &str) -> Outcome {
+    let keys = keys();
+    let mut recipient = recipient(address);
+    recipient.web_keys = Some(&keys);
+    client.send(&push(), &recipient, NOW).await
+}
+
+fn claims(received: &Received) -> Value {
+    let token = received.header("authorization").unwrap().strip_prefix("vapid t=").unwrap();
+    let claims = token.split('.').nth(1).unwrap();
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn encrypted_signed_and_with_a_lifetime() {
+    let service = Receiver::start(|_| answer(201, "")).await;
+    let client = client(&service);
+    client.check(NOW).unwrap();
+    for path in ["/a", "/b?c=d"] {
+        assert_eq!(send(&client, &service.url(path)).await, Outcome::Delivered);
+    }
+    let received = service.received();
+    let first = &received[0];
+    assert_eq!((first.head.method.as_str(), first.head.uri.path()), ("POST", "/a"));
+    assert_eq!(received[1].head.uri.to_string(), "/b?c=d");
+    let headers = [
+        ("ttl", "3540"),
+        ("urgency", "normal"),
+        ("content-encoding", "aes128gcm"),
+        ("content-type", "application/octet-stream"),
+    ];
+    for (name, value) in headers {
+        assert_eq!(first.header(name), Some(value), "{name}");
+    }
+    // What the sandbox shows is what is encrypted.
+    let message = push().request(&recipient("")).body;
+    assert_eq!(first.body.len(), message.len() + 103);
+    assert_ne!(first.body, received[1].body, "every message has a key and a salt of its own");
+    assert_eq!(claims(first)["aud"], service.url(""));
+    assert_eq!(first.header("authorization"), received[1].header("authorization"), "one token serves a whole service");
+}
+
+#[tokio::test]
+async fn what_services_answer_is_what_becomes_of_the_browser() {
+    let service = Receiver::start(|request| match request.head.uri.path() {
+        "/gone" => answer(410, ""),
+        "/foreign" => answer(403, r#"{"errno":109,"message":"key mismatch"}"#),
+        "/large" => answer(413, ""),
+        _ => answer(429, ""),
+    })
+    .await;
+    let client = client(&service);
+    assert_eq!(send(&client, &service.url("/gone")).await, Outcome::Gone { since: None });
+    let Outcome::Doubtful { reason, gone: true } = send(&client, &service.url("/foreign")).await else { panic!() };
+    assert!(reason.contains("key mismatch"), "{reason}");
+    assert!(matches!(send(&client, &service.url("/large")).await, Outcome::Rejected { .. }));
+    assert!(matches!(send(&client, &service.url("/busy")).await, Outcome::Retry { after: None, .. }));
+}
+
+#[tokio::test]
+async fn a_service_that_wants_to_rest_is_left_alone_and_others_are_not() {
+    let answers = |_: &Received| Response::builder().status(503).header("retry-after", "60").body("".into()).unwrap();
+    let service = Receiver::start(answers).await;
+    let client = client(&service);
+    for _ in 0..3 {
+        let Outcome::Retry { after, everybody: false, .. } = send(&client, &service.url("/a")).await else { panic!() };
+        assert_eq!(after, Some(Duration::from_secs(60)));
+    }
+    assert_eq!(service.received().len(), 1);
+    // Another service gets its request, which here leads nowhere.
+    let elsewhere = send(&client, "https://127.0.0.1:9/a").await;
+    assert!(matches!(elsewhere, Outcome::Retry { after: None, .. }), "{elsewhere:?}");
+    // A minute later it is asked again.
+    let (keys, later) = (keys(), NOW.plus(Duration::from_secs(60)));
+    let address = service.url("/a");
+    let mut recipient = recipient(&address);
+    recipient.web_keys = Some(&keys);
+    client.send(&push(), &recipient, later).await;
+    assert_eq!(service.received().len(), 2);
+}
+
+#[tokio::test]
+async fn addresses_from_browsers_are_not_trusted() {
+    let service = Receiver::start(|_| answer(201, "")).await;
+    let elsewhere = client(&Receiver::start(|_| answer(201, "")).await);
+    let plain = send(&elsewhere, &service.url("/a")).await;
+    assert!(matches!(&plain, Outcome::Rejected { reason } if reason.contains("https")), "{plain:?}");
+    for address in ["", "no url", "/a", "ftp://push.example/"] {
+        assert!(matches!(send(&elsewhere, address).await, Outcome::Rejected { .. }), "{address}");
+    }
+    let careful = Client::new(&credentials("https://push.example"), &Network::new(AddressPolicy::PUBLIC_ONLY));
+    let private = send(&careful, "https://127.0.0.1/a").await;
+    assert!(matches!(&private, Outcome::Rejected { reason } if reason.contains("loopback")), "{private:?}");
+    assert!(service.received().is_empty());
+}
+
+#[tokio::test]
+async fn browsers_without_usable_keys_get_nothing() {
+    let service = Receiver::start(|_| answer(201, "")).await;
+    let (client, address) = (client(&service), service.url("/a"));
+    let mut recipient = recipient(&address);
+    assert!(matches!(client.send(&push(), &recipient, NOW).await, Outcome::Rejected { .. }));
+    let point = URL_SAFE_NO_PAD.encode([vec![4], vec![1; 64]].concat());
+    let off_the_curve = WebSubscription { p256dh: point, ..keys() };
+    recipient.web_keys = Some(&off_the_curve);
+    assert!(matches!(client.send(&push(), &recipient, NOW).await, Outcome::Rejected { .. }));
+    assert!(service.received().is_empty());
+}
