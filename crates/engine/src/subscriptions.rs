@@ -131,6 +131,7 @@ impl Holdings {
             | Term::DeviceType(_)
             | Term::Reach(_)
             | Term::List(_)
+            | Term::Clock(_)
             | Term::Day(_)
             | Term::Retired { .. } => None,
         })

@@ -4,6 +4,7 @@
 //! of them, which readers expand.
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::channel::TagSets;
 use crate::ids::{EventId, PushId};
@@ -59,6 +60,9 @@ pub struct Event<Body> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushBody {
     pub push_id: PushId,
+    /// What all pushes of the schedule, experiment or pipeline have in common: its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_id: Option<Uuid>,
     pub resource: PushResource,
     /// The push as submitted, as JSON text; absent from a push whose payload is redacted.
     pub payload: Option<String>,
@@ -69,6 +73,9 @@ pub struct PushBody {
 #[serde(rename_all = "UPPERCASE")]
 pub enum PushResource {
     Push,
+    Schedules,
+    Experiments,
+    Pipelines,
 }
 
 /// A channel registered for the first time. There is nothing more to say.

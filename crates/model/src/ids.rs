@@ -22,6 +22,9 @@ pub enum OperationKind {}
 pub enum DeliveryKind {}
 pub enum EventKind {}
 pub enum SegmentKind {}
+pub enum ScheduleKind {}
+pub enum ExperimentKind {}
+pub enum PipelineKind {}
 
 /// One installation of an app on a device, or one address of an open platform.
 pub type ChannelId = Id<ChannelKind>;
@@ -35,6 +38,12 @@ pub type DeliveryId = Id<DeliveryKind>;
 pub type EventId = Id<EventKind>;
 /// One stored audience.
 pub type SegmentId = Id<SegmentKind>;
+/// One push that is to be sent later, once or over and over.
+pub type ScheduleId = Id<ScheduleKind>;
+/// One test of several variants of a push.
+pub type ExperimentId = Id<ExperimentKind>;
+/// One automated message.
+pub type PipelineId = Id<PipelineKind>;
 
 impl<Kind> Id<Kind> {
     pub const fn from_uuid(uuid: Uuid) -> Self {

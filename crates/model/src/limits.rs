@@ -46,6 +46,15 @@ pub const NAMED_USERS_PER_PAGE: u32 = 1000;
 pub const SEGMENT_NAME_CHARS: usize = 255;
 pub const SEGMENTS_PER_PAGE: u32 = 200;
 
+/// Schedules in one request, and in one that has local times.
+pub const SCHEDULES_PER_REQUEST: usize = 1000;
+pub const LOCAL_SCHEDULES_PER_REQUEST: usize = 100;
+pub const SCHEDULE_NAME_CHARS: usize = 255;
+pub const SCHEDULE_EXCLUSIONS: usize = 100;
+pub const SCHEDULES_PER_PAGE: u32 = 200;
+/// Every so many hours, days, weeks, months or years.
+pub const CADENCE_COUNT: u16 = 1000;
+
 pub const LISTS_PER_APP: usize = 100;
 pub const LIST_DESCRIPTION_CHARS: usize = 1000;
 pub const LIST_EXTRA_PAIRS: usize = 100;

@@ -10,6 +10,7 @@ mod tests;
 
 pub use locale::{COUNTRIES, LANGUAGES};
 pub use models::{IOS_MODELS, ios_model_name};
+pub use time_zone::{Clock, device_clocks};
 
 use crate::channel::Profile;
 use crate::platform::DeviceType;
@@ -22,14 +23,16 @@ const UNKNOWN: &str = "Unknown";
 
 const APP_VERSION_CHARS: usize = 128;
 
-/// One term for every property group that applies to the channel.
+/// One term for every property group that applies to the channel, and its clock if that is not the one its tag means.
 pub fn property_terms(profile: &Profile) -> Vec<Term> {
     let mut terms = vec![
-        known_or("timezone", time_zone::NO_TIME_ZONE, profile.timezone.as_deref().and_then(time_zone::time_zone)),
+        known_or(time_zone::GROUP, time_zone::NO_TIME_ZONE, profile.timezone.as_deref().and_then(time_zone::time_zone)),
         known("ua_locale_language", profile.locale_language.as_deref().and_then(locale::language)),
         known("ua_locale_country", profile.locale_country.as_deref().and_then(locale::country)),
         flag("ua_opt_in", profile.opt_in),
     ];
+    let own_clock = profile.timezone.as_deref().and_then(time_zone::own_clock);
+    terms.extend(own_clock.map(|name| Term::Clock(name.to_owned())));
     match profile.device_type {
         DeviceType::Ios => {
             terms.push(background(profile));
@@ -65,7 +68,7 @@ pub fn reach_terms(profile: &Profile) -> Vec<Term> {
 /// The tag that a selector for a tag in a group means: the same, except for time zones that are written in another way.
 pub fn selected_tag(group: &TagGroup, tag: &Tag) -> Tag {
     match group.as_str() {
-        "timezone" => Tag::new(time_zone::selected_time_zone(tag.as_str())).unwrap_or_else(|_| tag.clone()),
+        time_zone::GROUP => Tag::new(time_zone::selected_time_zone(tag.as_str())).unwrap_or_else(|_| tag.clone()),
         _ => tag.clone(),
     }
 }

@@ -13,6 +13,7 @@ const TYPE_GROUP: &str = "@type";
 const REACH_GROUP: &str = "@reach";
 const LIST_GROUP: &str = "@list";
 const DAY_GROUP: &str = "@day";
+const CLOCK_GROUP: &str = "@clock";
 const RETIRED_GROUP: &str = "@retired";
 
 /// The name of one set of channels.
@@ -31,6 +32,8 @@ pub enum Term {
     Subscription(Subscription),
     /// Every channel to which something happened on a day.
     Day(DayTerm),
+    /// Every channel in a time zone whose clock is not that of the zone its tag names.
+    Clock(String),
     /// A tag of devices that was deleted, under the number it had. Channels hold it until they are next written; it means
     /// nothing, and the tag gets another number when it is used again.
     Retired { number: TermId, tag: Tag },
@@ -125,6 +128,7 @@ impl Term {
             Term::List(name) => (LIST_GROUP, name.as_str().into()),
             Term::Subscription(Subscription { list, scope }) => (subscription_group(*scope), list.as_str().into()),
             Term::Day(DayTerm { kind, day }) => (DAY_GROUP, format!("{}/{day}", kind.name()).into()),
+            Term::Clock(zone) => (CLOCK_GROUP, zone.as_str().into()),
             Term::Retired { number, tag } => (RETIRED_GROUP, format!("{}/{tag}", number.0).into()),
         }
     }
@@ -136,6 +140,7 @@ impl Term {
             REACH_GROUP => Reach::ALL.into_iter().find(|(name, _)| *name == tag).map(|(_, reach)| Term::Reach(reach)),
             LIST_GROUP => Some(Term::List(tag.to_owned())),
             DAY_GROUP => DayTerm::from_name(tag).map(Term::Day),
+            CLOCK_GROUP => Some(Term::Clock(tag.to_owned())),
             RETIRED_GROUP => {
                 let (number, tag) = tag.split_once('/')?;
                 Some(Term::Retired { number: TermId(number.parse().ok()?), tag: Tag::new(tag).ok()? })
@@ -223,6 +228,7 @@ mod tests {
         terms.extend(DeviceType::NAMED.into_iter().map(|(_, device_type)| Term::DeviceType(device_type)));
         terms.extend(Reach::ALL.into_iter().map(|(_, reach)| Term::Reach(reach)));
         terms.push(Term::List("vip".to_owned()));
+        terms.push(Term::Clock("Asia/Kathmandu".to_owned()));
         let weekly = SubscriptionListId::new("weekly").unwrap();
         let scopes = [None, Some(Scope::App), Some(Scope::Web), Some(Scope::Email), Some(Scope::Sms)];
         terms.extend(scopes.map(|scope| Term::Subscription(Subscription { list: weekly.clone(), scope })));

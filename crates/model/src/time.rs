@@ -67,7 +67,7 @@ impl UtcMillis {
         TimeZone::UTC.to_datetime(self.timestamp())
     }
 
-    fn timestamp(self) -> Timestamp {
+    pub(crate) fn timestamp(self) -> Timestamp {
         // Stored instants come from the clock or from `parse_api`, both inside jiff's range; the clamp keeps this total.
         let (least, most) = (Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond());
         Timestamp::from_millisecond(self.0.clamp(least, most)).unwrap_or(Timestamp::UNIX_EPOCH)

@@ -95,6 +95,7 @@ impl ChannelView {
                 | Term::Reach(_)
                 | Term::List(_)
                 | Term::Subscription(_)
+                | Term::Clock(_)
                 | Term::Day(_)
                 | Term::Retired { .. } => {}
             }

@@ -8,7 +8,8 @@ mod tables;
 
 /// The tags of the property groups of a channel.
 fn tags(profile: &Profile) -> BTreeMap<String, String> {
-    let terms = property_terms(profile);
+    let mut terms = property_terms(profile);
+    terms.retain(|term| !matches!(term, Term::Clock(_)));
     let n_terms = terms.len();
     let tags: BTreeMap<_, _> = terms
         .into_iter()

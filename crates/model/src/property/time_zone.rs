@@ -1,18 +1,44 @@
-//! Time zones: every one counts as the nearest of those that have a tag.
+//! Time zones: every one counts as the nearest of those that have a tag, and some keep a clock of their own.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
+
+use jiff::tz::TimeZone;
+
+use crate::tag::{Tag, TagGroup};
+use crate::term::Term;
+
+pub(super) const GROUP: &str = "timezone";
 
 /// The tag of channels whose time zone is not known.
 pub(super) const NO_TIME_ZONE: &str = "NO_TIME_ZONE";
 
-/// Names in lower case, and the tags they count as.
-static TAGS: LazyLock<HashMap<String, &'static str>> =
-    LazyLock::new(|| rows().map(|(name, tag)| (name.to_ascii_lowercase(), tag)).collect());
+/// One row of the table.
+#[derive(Clone, Copy)]
+struct Row {
+    name: &'static str,
+    tag: &'static str,
+    has_own_clock: bool,
+}
+
+/// By their names in lower case.
+static ROWS: LazyLock<HashMap<String, Row>> =
+    LazyLock::new(|| rows().map(|row| (row.name.to_ascii_lowercase(), row)).collect());
+
+static CLOCKS: LazyLock<Vec<Clock>> = LazyLock::new(clocks);
 
 /// The tag of a time zone, whatever the case of its name.
 pub(super) fn time_zone(name: &str) -> Option<&'static str> {
-    TAGS.get(&name.trim().to_ascii_lowercase()).copied()
+    row(name).map(|row| row.tag)
+}
+
+/// The name of a time zone whose clock is not that of its tag.
+pub(super) fn own_clock(name: &str) -> Option<&'static str> {
+    row(name).filter(|row| row.has_own_clock).map(|row| row.name)
+}
+
+fn row(name: &str) -> Option<Row> {
+    ROWS.get(&name.trim().to_ascii_lowercase()).copied()
 }
 
 /// The tag that a selector means. Documentation prints some tags with a remark, as in `America/Denver (Mountain)`, and
@@ -24,9 +50,100 @@ pub(super) fn selected_time_zone(tag: &str) -> &str {
     }
 }
 
-fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
-    include_str!("time_zones.tsv")
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| line.split_once('\t'))
+/// What the clocks of some devices show, and how to tell those devices.
+pub struct Clock {
+    pub zone: TimeZone,
+    /// How it is stored what time it is for whom; never changed.
+    pub name: &'static str,
+    /// What those devices have in common.
+    pub term: Term,
+    /// What others have that have the same term but a clock of their own.
+    pub exceptions: Vec<Term>,
+}
+
+/// Every clock that devices of known time zones can have. A device goes by exactly one of them.
+pub fn device_clocks() -> &'static [Clock] {
+    &CLOCKS
+}
+
+fn clocks() -> Vec<Clock> {
+    let tags: BTreeSet<&'static str> = rows().map(|row| row.tag).collect();
+    let listed = tags.into_iter().map(|tag| Clock {
+        zone: zone(tag),
+        name: tag,
+        term: Term::Tag { group: TagGroup::fixed(GROUP), tag: Tag::fixed(tag) },
+        exceptions: own_clocks().filter(|row| row.tag == tag).map(|row| Term::Clock(row.name.to_owned())).collect(),
+    });
+    let own = own_clocks().map(|row| Clock {
+        zone: zone(row.name),
+        name: row.name,
+        term: Term::Clock(row.name.to_owned()),
+        exceptions: Vec::new(),
+    });
+    listed.chain(own).collect()
+}
+
+fn own_clocks() -> impl Iterator<Item = Row> {
+    rows().filter(|row| row.has_own_clock)
+}
+
+/// The rules of a zone. They come with the program, and a test knows that all of the names are there.
+fn zone(name: &str) -> TimeZone {
+    let name = if name == "America/Sao_Paolo" { "America/Sao_Paulo" } else { name };
+    TimeZone::get(name).unwrap_or(TimeZone::UTC)
+}
+
+fn rows() -> impl Iterator<Item = Row> {
+    include_str!("time_zones.tsv").lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
+        let (name, rest) = line.split_once('\t')?;
+        let (tag, mark) = rest.split_once('\t').unwrap_or((rest, ""));
+        Some(Row { name, tag, has_own_clock: mark == "own" })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::{Timestamp, ToSpan};
+
+    /// The offsets from UTC at every second hour of a year, and at every week of ten more.
+    fn offsets(zone: &TimeZone) -> Vec<i32> {
+        let start: Timestamp = "2026-07-01T00:00:00Z".parse().unwrap();
+        let later: Timestamp = "2027-07-01T00:00:00Z".parse().unwrap();
+        let hours = start.series(2.hours()).take_while(|hour| *hour < later);
+        let weeks = later.series(168.hours()).take(520);
+        hours.chain(weeks).map(|instant| zone.to_offset(instant).seconds()).collect()
+    }
+
+    #[test]
+    fn the_table_says_which_clocks_differ() {
+        let tags: HashMap<&str, Vec<i32>> = rows()
+            .map(|row| row.tag)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .map(|tag| (tag, offsets(&zone(tag))))
+            .collect();
+        let wrong = |row: &Row| {
+            let name = if row.name == "America/Sao_Paolo" { "America/Sao_Paulo" } else { row.name };
+            let zone = TimeZone::get(name).unwrap_or_else(|_| panic!("{name} is not in the rules"));
+            (row.name != row.tag && tags[row.tag] != offsets(&zone)) != row.has_own_clock
+        };
+        let wrong: Vec<_> = rows().filter(wrong).map(|row| row.name).collect();
+        assert!(wrong.is_empty(), "the marks of these zones are wrong: {wrong:?}");
+    }
+
+    #[test]
+    fn every_known_zone_has_exactly_one_clock() {
+        for row in rows() {
+            let mut terms = vec![Term::Tag { group: TagGroup::fixed(GROUP), tag: Tag::fixed(row.tag) }];
+            terms.extend(own_clock(row.name).map(|name| Term::Clock(name.to_owned())));
+            let goes_by = |clock: &&Clock| {
+                terms.contains(&clock.term) && !clock.exceptions.iter().any(|exception| terms.contains(exception))
+            };
+            let found: Vec<_> = device_clocks().iter().filter(goes_by).collect();
+            assert_eq!(found.len(), 1, "{}", row.name);
+            let summer: Timestamp = "2027-07-01T00:00:00Z".parse().unwrap();
+            assert_eq!(found[0].zone.to_offset(summer), zone(row.name).to_offset(summer), "{}", row.name);
+        }
+    }
 }

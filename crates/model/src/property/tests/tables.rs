@@ -112,7 +112,8 @@ fn the_table_of_time_zones_is_whole() {
     assert_eq!(rows.len(), 598);
     let mut unused: std::collections::BTreeSet<_> = TIME_ZONES.into();
     for row in rows {
-        let (name, tag) = row.split_once('\t').expect(row);
+        let (name, rest) = row.split_once('\t').expect(row);
+        let tag = rest.strip_suffix("\town").unwrap_or(rest);
         assert!(TIME_ZONES.contains(&tag), "{row}");
         assert_eq!(time_zone_of(name), tag, "names differ in more than case");
         unused.remove(tag);

@@ -1,0 +1,116 @@
+//! Where a push comes from, and for which part of its audience it is meant.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::event::PushResource;
+use crate::ids::{ExperimentId, Id, PipelineId, ScheduleId};
+use crate::payload::template::TemplateId;
+
+/// What made the service accept a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Somebody asked for it.
+    Api,
+    Template(TemplateId),
+    Schedule(ScheduleId),
+    Experiment(ExperimentId),
+    Pipeline(PipelineId),
+}
+
+/// Everything a push has to remember about where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provenance {
+    pub origin: Origin,
+    /// Which of the times its origin sends something. A channel gets at most one push of a run.
+    pub run: Option<String>,
+    pub part: Part,
+}
+
+/// To whom of its audience a push goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    Everybody,
+    /// Those whose clocks are among these, by the names of [`crate::property::device_clocks`].
+    Clocks(Vec<String>),
+}
+
+impl Provenance {
+    /// Of a push that goes to all of its audience.
+    pub const fn of(origin: Origin) -> Self {
+        Self { origin, run: None, part: Part::Everybody }
+    }
+}
+
+impl Origin {
+    /// For callers, and stored: never change one.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Origin::Api => "api",
+            Origin::Template(_) => "template",
+            Origin::Schedule(_) => "schedule",
+            Origin::Experiment(_) => "experiment",
+            Origin::Pipeline(_) => "pipeline",
+        }
+    }
+
+    /// The id of what it comes from.
+    pub const fn id(self) -> Option<Uuid> {
+        match self {
+            Origin::Api => None,
+            Origin::Template(id) => Some(id.uuid()),
+            Origin::Schedule(id) => Some(id.uuid()),
+            Origin::Experiment(id) => Some(id.uuid()),
+            Origin::Pipeline(id) => Some(id.uuid()),
+        }
+    }
+
+    /// The reverse of [`Origin::name`] and [`Origin::id`]; `None` for a name there is not.
+    pub fn from_parts(name: &str, id: Uuid) -> Option<Self> {
+        match name {
+            "template" => Some(Origin::Template(Id::from_uuid(id))),
+            "schedule" => Some(Origin::Schedule(Id::from_uuid(id))),
+            "experiment" => Some(Origin::Experiment(Id::from_uuid(id))),
+            "pipeline" => Some(Origin::Pipeline(Id::from_uuid(id))),
+            _ => None,
+        }
+    }
+
+    /// What those who follow events are told.
+    pub const fn resource(self) -> PushResource {
+        match self {
+            Origin::Api | Origin::Template(_) => PushResource::Push,
+            Origin::Schedule(_) => PushResource::Schedules,
+            Origin::Experiment(_) => PushResource::Experiments,
+            Origin::Pipeline(_) => PushResource::Pipelines,
+        }
+    }
+
+    /// Under which id events have all pushes together that one thing sends over time.
+    pub const fn group(self) -> Option<Uuid> {
+        match self {
+            Origin::Api | Origin::Template(_) => None,
+            Origin::Schedule(_) | Origin::Experiment(_) | Origin::Pipeline(_) => self.id(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_survive_storage() {
+        let id = Uuid::from_u128(7);
+        for origin in [
+            Origin::Template(Id::from_uuid(id)),
+            Origin::Schedule(Id::from_uuid(id)),
+            Origin::Experiment(Id::from_uuid(id)),
+            Origin::Pipeline(Id::from_uuid(id)),
+        ] {
+            assert_eq!(Origin::from_parts(origin.name(), origin.id().unwrap()), Some(origin));
+        }
+        assert_eq!(Origin::from_parts("api", id), None, "nothing is stored about it");
+    }
+}

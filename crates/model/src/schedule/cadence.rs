@@ -1,0 +1,179 @@
+//! How often something recurs, and at which times that is.
+
+use jiff::ToSpan;
+use jiff::civil::DateTime;
+use serde::Serialize;
+
+use super::{Schedule, WallTime};
+use crate::json::At;
+use crate::limits;
+
+/// Every so many hours, days, weeks, months or years.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cadence {
+    #[serde(rename = "type")]
+    pub unit: Unit,
+    pub count: u16,
+    /// On these days of the weeks that count, each once and in order; on that of the first time when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub days_of_week: Option<Vec<Weekday>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    Hourly,
+    Daily,
+    Weekly,
+    /// On the day of the first time, or on the last of a month that is too short.
+    Monthly,
+    Yearly,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weekday {
+    Monday,
+    Tuesday,
+    Wednesday,
+    Thursday,
+    Friday,
+    Saturday,
+    Sunday,
+}
+
+/// After so many times in a row that are excluded, there are none any more: more than two years of hours.
+const MOST_EXCLUDED: usize = 20_000;
+
+impl Cadence {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let unit = fields.required("type", Unit::parse);
+        let count = fields.required("count", |at| at.integer(1..=i64::from(limits::CADENCE_COUNT)));
+        let days_of_week = fields.nullable("days_of_week", |at| at.array(1..=7, Weekday::parse));
+        let has_days = days_of_week.is_some();
+        fields.finish();
+        let unit = unit?;
+        if has_days && unit != Unit::Weekly {
+            return at.invalid_key("days_of_week", "Only a weekly schedule has days of the week.");
+        }
+        let days_of_week = days_of_week.map(|mut days| {
+            days.sort_unstable();
+            days.dedup();
+            days
+        });
+        Some(Self { unit, count: u16::try_from(count?).ok()?, days_of_week })
+    }
+
+    /// The n-th time, counting from 0. Of a week with several days some may come before the first time.
+    fn time(&self, first: WallTime, n: i64) -> Option<WallTime> {
+        let first = first.0;
+        let steps = |n: i64| n.checked_mul(i64::from(self.count));
+        let time = match (self.unit, self.days_of_week.as_deref()) {
+            (Unit::Hourly, _) => first.checked_add(1.hour().checked_mul(steps(n)?).ok()?),
+            (Unit::Daily, _) => first.checked_add(1.day().checked_mul(steps(n)?).ok()?),
+            (Unit::Weekly, None) => first.checked_add(1.week().checked_mul(steps(n)?).ok()?),
+            (Unit::Weekly, Some(days)) => {
+                let n_days = i64::try_from(days.len()).ok()?;
+                let day = days.get(usize::try_from(n.rem_euclid(n_days)).ok()?)?.from_monday();
+                let week = 1.week().checked_mul(steps(n.div_euclid(n_days))?).ok()?;
+                let monday = monday_of(first)?;
+                monday.checked_add(week).and_then(|monday| monday.checked_add(day.days()))
+            }
+            (Unit::Monthly, _) => first.checked_add(1.month().checked_mul(steps(n)?).ok()?),
+            (Unit::Yearly, _) => first.checked_add(1.year().checked_mul(steps(n)?).ok()?),
+        };
+        time.ok().map(WallTime)
+    }
+
+    /// A number that no time at or after `from` is below, and that is close to it.
+    fn number_before(&self, first: WallTime, from: WallTime) -> i64 {
+        let (first, from) = (first.0, from.0);
+        let count = i64::from(self.count);
+        let hours = (from.duration_since(first)).as_hours();
+        let months = 12 * (i64::from(from.year()) - i64::from(first.year())) + i64::from(from.month())
+            - i64::from(first.month());
+        let per_period = self.days_of_week.as_ref().map_or(1, |days| i64::try_from(days.len()).unwrap_or(7));
+        let periods = match self.unit {
+            Unit::Hourly => hours / count,
+            Unit::Daily => hours / 24 / count,
+            Unit::Weekly => hours / (24 * 7) / count,
+            Unit::Monthly => months / count,
+            Unit::Yearly => months / 12 / count,
+        };
+        ((periods - 1) * per_period).max(0)
+    }
+}
+
+impl Schedule {
+    /// The times that are not excluded, from `from` on and in order.
+    pub(super) fn times_from(&self, from: WallTime) -> impl Iterator<Item = WallTime> {
+        let first = self.first.wall_time();
+        let once = (self.recurring.is_none() && first >= from).then_some(first);
+        let repeated = self.recurring.iter().flat_map(move |recurring| {
+            let start = recurring.cadence.number_before(first, from);
+            let times = (start..).map_while(move |n| recurring.cadence.time(first, n));
+            let times = times.skip_while(move |time| *time < from.max(first));
+            let end = recurring.end_time;
+            let times = times.take_while(move |time| end.is_none_or(|end| *time <= end));
+            let mut n_excluded = 0;
+            let counted = times.map_while(move |time| {
+                let is_excluded = recurring.excludes(time);
+                n_excluded = if is_excluded { n_excluded + 1 } else { 0 };
+                (n_excluded <= MOST_EXCLUDED).then_some((!is_excluded).then_some(time))
+            });
+            counted.flatten()
+        });
+        once.into_iter().chain(repeated)
+    }
+}
+
+fn monday_of(time: DateTime) -> Option<DateTime> {
+    let n_days = i64::from(time.date().weekday().to_monday_zero_offset());
+    time.checked_sub(n_days.days()).ok()
+}
+
+impl Unit {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        at.choice(&[
+            ("hourly", Unit::Hourly),
+            ("daily", Unit::Daily),
+            ("weekly", Unit::Weekly),
+            ("monthly", Unit::Monthly),
+            ("yearly", Unit::Yearly),
+        ])
+    }
+}
+
+impl Weekday {
+    const ALL: [Weekday; 7] = [
+        Weekday::Monday,
+        Weekday::Tuesday,
+        Weekday::Wednesday,
+        Weekday::Thursday,
+        Weekday::Friday,
+        Weekday::Saturday,
+        Weekday::Sunday,
+    ];
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        at.choice(&[
+            ("monday", Weekday::Monday),
+            ("tuesday", Weekday::Tuesday),
+            ("wednesday", Weekday::Wednesday),
+            ("thursday", Weekday::Thursday),
+            ("friday", Weekday::Friday),
+            ("saturday", Weekday::Saturday),
+            ("sunday", Weekday::Sunday),
+        ])
+    }
+
+    pub(super) fn of(time: WallTime) -> Self {
+        let n_days = time.0.date().weekday().to_monday_zero_offset();
+        usize::try_from(n_days).ok().and_then(|n| Self::ALL.get(n).copied()).unwrap_or(Weekday::Monday)
+    }
+
+    fn from_monday(self) -> i64 {
+        i64::try_from(Self::ALL.iter().position(|day| *day == self).unwrap_or(0)).unwrap_or(0)
+    }
+}

@@ -1,0 +1,95 @@
+//! Times at which a recurring schedule sends nothing.
+
+use serde::{Serialize, Serializer};
+
+use super::{WallTime, Weekday};
+use crate::json::At;
+
+/// A time is excluded when everything that is given applies to it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Exclusion {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hour_range: Option<HourRange>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date_range: Option<DateRange>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub days_of_week: Option<Vec<Weekday>>,
+}
+
+/// From the beginning of the first hour to the end of the last, `12-14`; over midnight when the first is the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HourRange {
+    pub first: i8,
+    pub last: i8,
+}
+
+/// Both ends belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DateRange {
+    pub start: WallTime,
+    pub end: WallTime,
+}
+
+impl Exclusion {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let hour_range = fields.nullable("hour_range", HourRange::parse);
+        let date_range = fields.nullable("date_range", DateRange::parse);
+        let days_of_week = fields.nullable("days_of_week", |at| at.array(1..=7, Weekday::parse));
+        fields.finish();
+        let exclusion = Self { hour_range, date_range, days_of_week };
+        if exclusion == (Self { hour_range: None, date_range: None, days_of_week: None }) && at.is_clean() {
+            return at.invalid("Give 'hour_range', 'date_range' or 'days_of_week', or leave the exclusion out.");
+        }
+        Some(exclusion)
+    }
+
+    pub(super) fn covers(&self, time: WallTime) -> bool {
+        self.hour_range.is_none_or(|hours| hours.covers(time))
+            && self.date_range.is_none_or(|dates| (dates.start..=dates.end).contains(&time))
+            && self.days_of_week.as_ref().is_none_or(|days| days.contains(&Weekday::of(time)))
+    }
+}
+
+impl HourRange {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let text = at.string()?;
+        let hour = |text: &str| text.trim().parse().ok().filter(|hour| (0..=23).contains(hour));
+        let range =
+            text.split_once('-').and_then(|(first, last)| Some(Self { first: hour(first)?, last: hour(last)? }));
+        range.or_else(|| at.invalid(format!("'{text}' is not a range of hours from 0 to 23, such as 12-14.")))
+    }
+
+    fn covers(self, time: WallTime) -> bool {
+        let hour = time.0.hour();
+        match self.first <= self.last {
+            true => (self.first..=self.last).contains(&hour),
+            false => hour >= self.first || hour <= self.last,
+        }
+    }
+}
+
+impl DateRange {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let text = at.string()?;
+        let ends = text.split_once('/');
+        let ends = ends.and_then(|(start, end)| Some((WallTime::from_api(start)?, WallTime::from_api(end)?)));
+        match ends {
+            Some((start, end)) if start <= end => Some(Self { start, end }),
+            Some(_) => at.invalid("The end of the range must not come before its start."),
+            None => at.invalid(format!("'{text}' is not a range such as 2030-12-24T00:00:00/2030-12-26T23:59:59.")),
+        }
+    }
+}
+
+impl Serialize for HourRange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}-{}", self.first, self.last))
+    }
+}
+
+impl Serialize for DateRange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}/{}", self.start, self.end))
+    }
+}

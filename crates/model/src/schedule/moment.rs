@@ -1,0 +1,96 @@
+//! From wall times to instants: whose time has come, and when the next comes.
+
+use std::collections::BTreeMap;
+
+use jiff::ToSpan;
+use jiff::tz::TimeZone;
+
+use super::{FirstTime, Schedule, WallTime};
+use crate::property::{Clock, device_clocks};
+use crate::time::UtcMillis;
+
+/// An instant at which the time of a schedule comes for somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    pub at: UtcMillis,
+    /// What the clocks of those for whom it comes show.
+    pub time: WallTime,
+}
+
+/// Those for whom the same time of a schedule comes at once.
+pub struct Wave {
+    pub time: WallTime,
+    /// `None` for a schedule that does not go by local time: everybody.
+    pub clocks: Option<Vec<&'static Clock>>,
+}
+
+impl FirstTime {
+    /// Whether it came for everybody before `instant`.
+    pub fn has_passed(self, instant: UtcMillis) -> bool {
+        match self {
+            FirstTime::Utc(time) => time.in_zone(&TimeZone::UTC).is_none_or(|at| at < instant),
+            FirstTime::Local(time) => !is_to_come(time, UtcMillis(instant.0 - 1)),
+        }
+    }
+}
+
+fn is_to_come(time: WallTime, after: UtcMillis) -> bool {
+    device_clocks().iter().any(|clock| time.in_zone(&clock.zone).is_some_and(|at| at > after))
+}
+
+impl Schedule {
+    /// The first instant later than `after` at which the time comes for anybody. `None` when it never comes again.
+    pub fn next_after(&self, after: UtcMillis) -> Option<UtcMillis> {
+        match self.first {
+            FirstTime::Utc(_) => self.next_by(&TimeZone::UTC, after).map(|moment| moment.at),
+            FirstTime::Local(_) => {
+                device_clocks().iter().filter_map(|clock| self.next_by(&clock.zone, after)).map(|next| next.at).min()
+            }
+        }
+    }
+
+    /// For whom the time came later than `after` and not later than `until`, in the order of the times. Whoever's time came
+    /// several times is in the wave of the last of them.
+    pub fn waves(&self, after: UtcMillis, until: UtcMillis) -> Vec<Wave> {
+        match self.first {
+            FirstTime::Utc(_) => {
+                let last = self.last_by(&TimeZone::UTC, after, until);
+                last.into_iter().map(|time| Wave { time, clocks: None }).collect()
+            }
+            FirstTime::Local(_) => {
+                let mut waves: BTreeMap<WallTime, Vec<&'static Clock>> = BTreeMap::new();
+                for clock in device_clocks() {
+                    if let Some(time) = self.last_by(&clock.zone, after, until) {
+                        waves.entry(time).or_default().push(clock);
+                    }
+                }
+                waves.into_iter().map(|(time, clocks)| Wave { time, clocks: Some(clocks) }).collect()
+            }
+        }
+    }
+
+    /// Whether a time of this schedule, having come for some, is still to come for others later than `instant`.
+    pub fn is_underway(&self, time: WallTime, instant: UtcMillis) -> bool {
+        match self.first {
+            FirstTime::Utc(_) => false,
+            FirstTime::Local(_) => is_to_come(time, instant),
+        }
+    }
+
+    /// The first moment later than `after` for those who go by a clock.
+    pub fn next_by(&self, zone: &TimeZone, after: UtcMillis) -> Option<Moment> {
+        self.moments(zone, after).next()
+    }
+
+    fn last_by(&self, zone: &TimeZone, after: UtcMillis, until: UtcMillis) -> Option<WallTime> {
+        self.moments(zone, after).take_while(|moment| moment.at <= until).last().map(|moment| moment.time)
+    }
+
+    fn moments(&self, zone: &TimeZone, after: UtcMillis) -> impl Iterator<Item = Moment> {
+        // Clocks may just have been put forward or back, by an hour at most.
+        let shown = WallTime::at(after, zone);
+        let from = shown.0.checked_sub(2.hours()).map_or(shown, WallTime);
+        let moments = self.times_from(from).map_while(|time| Some(Moment { at: time.in_zone(zone)?, time }));
+        moments.skip_while(move |moment| moment.at <= after)
+    }
+}
