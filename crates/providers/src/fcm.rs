@@ -1,7 +1,11 @@
 //! Firebase Cloud Messaging: Android devices.
 
 mod body;
+mod client;
 mod credentials;
+mod outcome;
+mod token;
 
 pub use body::FcmPush;
+pub use client::Client;
 pub use credentials::FcmCredentials;

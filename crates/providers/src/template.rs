@@ -56,6 +56,11 @@ impl Template {
         }
     }
 
+    /// The whole text, if it is the same for everybody.
+    pub(crate) fn without_holes(&self) -> Option<&[u8]> {
+        self.holes.is_empty().then_some(self.text.as_bytes())
+    }
+
     pub(crate) fn fill(&self, recipient: &Recipient<'_>) -> Vec<u8> {
         let n_bytes = self.text.len() + recipient.address.len() + self.holes.len() * USUAL_HOLE_BYTES;
         let mut filled = Vec::with_capacity(n_bytes);

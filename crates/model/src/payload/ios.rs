@@ -152,6 +152,10 @@ fn collapse_id(at: &At<'_>) -> Option<String> {
         let most = limits::IOS_COLLAPSE_ID_BYTES;
         return at.invalid(format!("This must have at most {most} bytes in UTF-8; it has {}.", id.len()));
     }
+    // It travels in a header.
+    if id.contains(char::is_control) {
+        return at.invalid("This must not contain line breaks or other control characters.");
+    }
     Some(id)
 }
 

@@ -1,14 +1,18 @@
 //! The request to Apple for one device: alert, badge and sound under `aps`, everything else beside it.
 
+use bytes::Bytes;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use model::payload::decimal::Decimal;
 use model::payload::ios::{Badge, InterruptionLevel, IosAlert, IosOverride, Sound};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use crate::in_app::Banner;
 use crate::recipient::Recipient;
 use crate::rendering::{Rendering, key};
-use crate::request::{PreparedRequest, header, path_segment};
+use crate::request::{PreparedRequest, path_segment};
 use crate::template::{Hole, Template};
 
 const SEND_ID: &str = "_";
@@ -18,8 +22,17 @@ const MEDIA_ATTACHMENT: &str = "com.urbanairship.media_attachment";
 #[derive(Clone, Debug)]
 pub struct ApnsPush {
     body: Template,
-    headers: Vec<(String, String)>,
+    /// The body, if it is the same for every device.
+    same_body: Option<Bytes>,
+    /// Everything that a request needs, so that copies do not grow: what an app's credentials and the device bring is
+    /// blank.
+    headers: HeaderMap,
 }
+
+/// What is filled in per app and per device.
+pub(super) const TOPIC: HeaderName = HeaderName::from_static("apns-topic");
+pub(super) const ID: HeaderName = HeaderName::from_static("apns-id");
+const BLANK: HeaderValue = HeaderValue::from_static("");
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -68,16 +81,38 @@ impl ApnsPush {
             Some(badge) => with_badge(body.text("\"badge\":"), badge).members_after(&aps),
         };
         let body = body.text("}").members_after(&beside_aps(rendering, ios)).text("}");
-        Self { body, headers: headers(rendering, ios) }
+        Self { same_body: body.without_holes().map(Bytes::copy_from_slice), body, headers: headers(rendering, ios) }
     }
 
     /// The topic and the authorization come with an app's credentials and are not part of this.
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
         let url = format!("https://api.push.apple.com/3/device/{}", path_segment(recipient.address));
-        let mut headers = self.headers.clone();
-        headers.push(header("apns-id", &recipient.delivery_id));
-        PreparedRequest::post(url, headers, self.body.fill(recipient))
+        let mut headers = self.headers_for(recipient);
+        headers.remove(TOPIC);
+        headers.remove(AUTHORIZATION);
+        PreparedRequest::with_headers(url, &headers, self.body.fill(recipient))
     }
+
+    pub(super) fn body_for(&self, recipient: &Recipient<'_>) -> Bytes {
+        self.same_body.clone().unwrap_or_else(|| self.body.fill(recipient).into())
+    }
+
+    /// Topic and authorization are blank.
+    pub(super) fn headers_for(&self, recipient: &Recipient<'_>) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        headers.insert(ID, id_header(recipient));
+        headers
+    }
+}
+
+/// Apple answers with it and drops repeats by it. No two are the same, so they are kept out of the connection's memory of
+/// headers, which is what marking them as sensitive does.
+fn id_header(recipient: &Recipient<'_>) -> HeaderValue {
+    let mut text = Uuid::encode_buffer();
+    let text = recipient.delivery_id.uuid().hyphenated().encode_lower(&mut text);
+    let mut id = HeaderValue::from_str(text).expect("a UUID is made of digits and hyphens");
+    id.set_sensitive(true);
+    id
 }
 
 /// Apple cannot count, so the service does: from the badge it last knew of.
@@ -139,14 +174,20 @@ fn beside_aps(rendering: &Rendering<'_>, ios: &IosOverride) -> Map<String, Value
     keys
 }
 
-fn headers(rendering: &Rendering<'_>, ios: &IosOverride) -> Vec<(String, String)> {
+fn headers(rendering: &Rendering<'_>, ios: &IosOverride) -> HeaderMap {
     let push_type = if ios.is_visible() { "alert" } else { "background" };
-    let mut headers = vec![header("apns-push-type", push_type), header("apns-priority", &ios.apns_priority().as_u8())];
+    let mut headers = HeaderMap::new();
+    headers.insert("apns-push-type", HeaderValue::from_static(push_type));
+    headers.insert("apns-priority", HeaderValue::from(u16::from(ios.apns_priority().as_u8())));
     if let Some(deadline) = rendering.deadline(ios.expiry.as_ref()) {
-        headers.push(header("apns-expiration", &deadline.seconds()));
+        headers.insert("apns-expiration", HeaderValue::from(deadline.seconds()));
     }
-    if let Some(collapse_id) = &ios.collapse_id {
-        headers.push(header("apns-collapse-id", collapse_id));
+    // Ids that no header can carry are refused when a push is accepted.
+    if let Some(Ok(collapse_id)) = ios.collapse_id.as_ref().map(|id| HeaderValue::from_bytes(id.as_bytes())) {
+        headers.insert("apns-collapse-id", collapse_id);
+    }
+    for blank in [TOPIC, AUTHORIZATION, ID] {
+        headers.insert(blank, BLANK);
     }
     headers
 }

@@ -1,5 +1,6 @@
 //! The request to Firebase for one device: a data message, which the app's own library shows.
 
+use bytes::Bytes;
 use model::payload::android::{AndroidOverride, DeliveryPriority, LiveUpdate, Wearable, WearablePage};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -62,6 +63,10 @@ impl FcmPush {
             .json(&config)
             .text("}}");
         Self { body, url: format!("https://fcm.googleapis.com/v1/projects/{}/messages:send", rendering.app_key) }
+    }
+
+    pub(super) fn body_for(&self, recipient: &Recipient<'_>) -> Bytes {
+        self.body.fill(recipient).into()
     }
 
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {

@@ -18,7 +18,7 @@ pub(super) struct PolicyResolver {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ResolveError {
+pub(crate) enum ResolveError {
     #[error(transparent)]
     Lookup(#[from] io::Error),
     #[error(transparent)]
@@ -36,11 +36,13 @@ impl Service<Name> for PolicyResolver {
 
     fn call(&mut self, name: Name) -> Self::Future {
         let policy = self.policy;
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            permitted(name.as_str(), found, policy)
-        })
+        Box::pin(async move { Ok(lookup(name.as_str(), 0, policy).await?.into_iter()) })
     }
+}
+
+/// Where a name or an address leads, as far as the policy permits it.
+pub(crate) async fn lookup(host: &str, port: u16, policy: AddressPolicy) -> Result<Vec<SocketAddr>, ResolveError> {
+    permitted(host, tokio::net::lookup_host((host, port)).await?, policy)
 }
 
 /// The addresses that may be connected to. A name that has only others is refused.
@@ -48,7 +50,7 @@ fn permitted(
     name: &str,
     found: impl Iterator<Item = SocketAddr>,
     policy: AddressPolicy,
-) -> Result<std::vec::IntoIter<SocketAddr>, ResolveError> {
+) -> Result<Vec<SocketAddr>, ResolveError> {
     let mut addresses = Vec::new();
     let mut refused = None;
     for address in found {
@@ -59,7 +61,7 @@ fn permitted(
     }
     match refused {
         Some(refusal) if addresses.is_empty() => Err(ResolveError::Refused(refusal)),
-        _ => Ok(addresses.into_iter()),
+        _ => Ok(addresses),
     }
 }
 
@@ -70,7 +72,7 @@ mod tests {
     fn resolved(addresses: &[&str]) -> Result<Vec<String>, String> {
         let found = addresses.iter().map(|address| SocketAddr::new(address.parse().unwrap(), 0));
         let permitted = permitted("name.example", found, AddressPolicy::PUBLIC_ONLY);
-        permitted.map(|some| some.map(|a| a.ip().to_string()).collect()).map_err(|error| error.to_string())
+        permitted.map(|some| some.iter().map(|a| a.ip().to_string()).collect()).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -110,6 +110,7 @@ fn mistakes_are_reported_where_they_are() {
         (json!({"interruption_level": "loud"}), "interruption_level"),
         (json!({"relevance_score": 1.2}), "relevance_score"),
         (json!({"collapse_id": ""}), "collapse_id"),
+        (json!({"collapse_id": "a\nb"}), "collapse_id"),
         (json!({"collapse_id": "é".repeat(33)}), "collapse_id"),
         (json!({"interactive": {"type": "ua_nothing"}}), "interactive.type"),
         (json!({"actions": {}}), "actions"),

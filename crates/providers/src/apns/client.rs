@@ -1,0 +1,188 @@
+//! The way to Apple with one set of credentials.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::AUTHORIZATION;
+use http::uri::{Parts, PathAndQuery};
+use http::{HeaderMap, HeaderValue, Method, Request, Uri, Version};
+use model::ids::{ChannelId, DeliveryId};
+use model::time::UtcMillis;
+
+use super::body::{ID, TOPIC};
+use super::outcome::{Verdict, verdict};
+use super::token::ProviderToken;
+use super::{ApnsAuth, ApnsCredentials, ApnsPush, Environment};
+use crate::network::Network;
+use crate::outcome::Outcome;
+use crate::recipient::Recipient;
+use crate::request::path_segment;
+use crate::room::Room;
+use crate::wire::{Origin, Wire, WireError};
+
+const CONNECTIONS: usize = 8;
+const FIRST_ROOM: usize = 100;
+const MOST_ROOM: usize = 4000;
+
+/// No device has a token of this form.
+const NO_DEVICE: &str = "none";
+
+/// Cheap to clone; clones share connections and tokens.
+#[derive(Clone)]
+pub struct Client(Arc<Inner>);
+
+struct Inner {
+    wire: Wire,
+    /// What comes before the path at an endpoint of one's own.
+    prefix: String,
+    topic: HeaderValue,
+    /// `None`: the certificate of the connection says who we are.
+    token: Option<ProviderToken>,
+    /// A certificate that cannot be used any more, in a sentence.
+    damaged: Option<String>,
+    room: Room,
+}
+
+/// All of a request but its token.
+struct Message {
+    path: PathAndQuery,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Client {
+    pub(crate) fn new(credentials: &ApnsCredentials, network: &Network) -> Self {
+        let origin = match (&credentials.endpoint, credentials.environment) {
+            (Some(endpoint), _) => Origin::of(&endpoint.url),
+            (None, Environment::Production) => Origin::https("api.push.apple.com"),
+            (None, Environment::Sandbox) => Origin::https("api.sandbox.push.apple.com"),
+        };
+        let (certificate, damaged) = match credentials.auth.client_certificate() {
+            None => (None, None),
+            Some(Ok(certificate)) => (Some(certificate), None),
+            Some(Err(reason)) => (None, Some(reason)),
+        };
+        let token = match &credentials.auth {
+            ApnsAuth::Token { team_id, key_id, key: _ } => {
+                credentials.auth.signing_key().map(|key| ProviderToken::new(team_id.clone(), key_id.clone(), key))
+            }
+            ApnsAuth::Certificate { .. } => None,
+        };
+        let ca = credentials.endpoint.as_ref().and_then(|endpoint| endpoint.ca.as_deref());
+        // With tokens Apple permits one request until it has believed the first.
+        let wire = network.wire(origin, ca, certificate, CONNECTIONS, token.is_some());
+        let prefix = credentials.endpoint.as_ref().map(|endpoint| endpoint.url.uri().path().trim_end_matches('/'));
+        Self(Arc::new(Inner {
+            wire,
+            prefix: prefix.unwrap_or_default().to_owned(),
+            topic: HeaderValue::from_str(&credentials.topic).unwrap_or(HeaderValue::from_static("")),
+            token,
+            damaged,
+            room: Room::new(FIRST_ROOM, MOST_ROOM),
+        }))
+    }
+
+    pub(crate) fn room(&self) -> usize {
+        self.0.room.allowed().min(self.0.wire.room())
+    }
+
+    pub(crate) async fn send(&self, push: &ApnsPush, recipient: &Recipient<'_>, now: UtcMillis) -> Outcome {
+        let inner = &*self.0;
+        let Some(path) = inner.path(recipient.address) else {
+            return Outcome::Doubtful { reason: "The address of the device is not a token.".to_owned(), gone: true };
+        };
+        let message = Message { path, headers: push.headers_for(recipient), body: push.body_for(recipient) };
+        let outcome = inner.deliver(message, now).await;
+        inner.room.learn(&outcome);
+        outcome
+    }
+
+    /// Apple checks who we are before it looks at the device, and there is no such device.
+    pub(crate) async fn check(&self, now: UtcMillis) -> Result<(), String> {
+        let inner = &*self.0;
+        let recipient = Recipient::new(DeliveryId::random(), ChannelId::random(), NO_DEVICE);
+        let mut headers = HeaderMap::new();
+        headers.insert("apns-push-type", HeaderValue::from_static("background"));
+        headers.insert("apns-priority", HeaderValue::from_static("5"));
+        headers.insert("apns-expiration", HeaderValue::from_static("0"));
+        let id = HeaderValue::from_str(&recipient.delivery_id.to_string());
+        headers.insert(ID, id.expect("a UUID is made of digits and hyphens"));
+        let path = inner.path(NO_DEVICE).ok_or("The path of the endpoint is not usable.")?;
+        let body = Bytes::from_static(br#"{"aps":{"content-available":1}}"#);
+        match inner.deliver(Message { path, headers, body }, now).await {
+            Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } => Ok(()),
+            Outcome::Doubtful { gone: true, .. } => Ok(()),
+            Outcome::Doubtful { reason, gone: false }
+            | Outcome::Retry { reason, .. }
+            | Outcome::Rejected { reason }
+            | Outcome::Unauthorized { reason } => Err(reason),
+        }
+    }
+}
+
+impl Inner {
+    async fn deliver(&self, mut message: Message, now: UtcMillis) -> Outcome {
+        if let Some(reason) = &self.damaged {
+            return Outcome::Unauthorized { reason: reason.clone() };
+        }
+        message.headers.insert(TOPIC, self.topic.clone());
+        let Some(token) = &self.token else {
+            message.headers.remove(AUTHORIZATION);
+            return match self.exchange(&message, now).await {
+                Ok(Verdict::Settled(outcome)) => outcome,
+                Ok(Verdict::TokenExpired(reason)) => Outcome::Unauthorized { reason },
+                Err(error) => error.outcome(),
+            };
+        };
+        let mut has_renewed = false;
+        loop {
+            let header = match token.header(now).await {
+                Ok(header) => header,
+                Err(outcome) => return outcome,
+            };
+            message.headers.insert(AUTHORIZATION, header.clone());
+            match self.exchange(&message, now).await {
+                Ok(Verdict::Settled(outcome)) => return outcome,
+                Ok(Verdict::TokenExpired(_)) if !has_renewed && token.expired(&header, now) => has_renewed = true,
+                Ok(Verdict::TokenExpired(reason)) => {
+                    return Outcome::Unauthorized { reason: format!("{reason} Check the clock of this server.") };
+                }
+                Err(error) => return error.outcome(),
+            }
+        }
+    }
+
+    async fn exchange(&self, message: &Message, now: UtcMillis) -> Result<Verdict, WireError> {
+        let request = || {
+            let mut request = Request::new(());
+            *request.method_mut() = Method::POST;
+            *request.version_mut() = Version::HTTP_2;
+            *request.uri_mut() = self.uri(message.path.clone());
+            *request.headers_mut() = message.headers.clone();
+            request
+        };
+        Ok(verdict(&self.wire.send(request, message.body.clone()).await?, now))
+    }
+
+    fn path(&self, address: &str) -> Option<PathAndQuery> {
+        let mut path = String::with_capacity(self.prefix.len() + PATH.len() + address.len());
+        path.push_str(&self.prefix);
+        path.push_str(PATH);
+        match address.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            true => path.push_str(address),
+            false => path.push_str(&path_segment(address)),
+        }
+        PathAndQuery::from_maybe_shared(Bytes::from(path)).ok()
+    }
+
+    fn uri(&self, path: PathAndQuery) -> Uri {
+        let origin = self.wire.origin();
+        let mut parts = Parts::default();
+        parts.scheme = Some(origin.scheme.clone());
+        parts.authority = Some(origin.authority.clone());
+        parts.path_and_query = Some(path);
+        Uri::from_parts(parts).expect("an origin and a path make a URL")
+    }
+}
+
+const PATH: &str = "/3/device/";

@@ -1,0 +1,224 @@
+//! What Firebase's answers mean for a message.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use model::time::UtcMillis;
+use serde::Deserialize;
+
+use crate::outcome::{Outcome, retry_after};
+
+/// What to do about an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Settled(Outcome),
+    /// Google does not know the access token, or no longer.
+    TokenRefused(String),
+}
+
+#[derive(Clone, Copy)]
+enum Meaning {
+    Gone,
+    /// Said of every device when the project is the wrong one.
+    Doubtful {
+        gone: bool,
+    },
+    Rejected,
+    Unauthorized,
+    TokenRefused,
+    /// Throttles or fails for the whole project; the pause is at least so many seconds unless the answer names one.
+    Retry {
+        seconds: Option<u64>,
+    },
+}
+
+/// Stands for whatever code no row before it names.
+const ANY: &str = "";
+/// What stands in place of a code for an `INVALID_ARGUMENT` that is about the device and not about the message.
+const BAD_TOKEN: &str = "bad token";
+
+/// The first row with the status and the code counts.
+const MEANINGS: [(u16, &str, Meaning); 15] = [
+    (400, BAD_TOKEN, Meaning::Doubtful { gone: true }),
+    (400, ANY, Meaning::Rejected),
+    // About the keys of Apple or of browsers that are stored with Firebase, for devices behind those.
+    (401, "THIRD_PARTY_AUTH_ERROR", Meaning::Doubtful { gone: false }),
+    (401, ANY, Meaning::TokenRefused),
+    // The device is there, but belongs to another project.
+    (403, "SENDER_ID_MISMATCH", Meaning::Doubtful { gone: false }),
+    (403, ANY, Meaning::Unauthorized),
+    (404, "UNREGISTERED", Meaning::Gone),
+    // There is no such project.
+    (404, ANY, Meaning::Unauthorized),
+    (408, ANY, Meaning::Retry { seconds: None }),
+    (413, ANY, Meaning::Rejected),
+    (429, ANY, Meaning::Retry { seconds: Some(60) }),
+    (500, ANY, Meaning::Retry { seconds: Some(10) }),
+    (502, ANY, Meaning::Retry { seconds: Some(10) }),
+    (503, ANY, Meaning::Retry { seconds: Some(10) }),
+    (504, ANY, Meaning::Retry { seconds: Some(10) }),
+];
+
+#[derive(Default, Deserialize)]
+struct Answer {
+    #[serde(default)]
+    error: Problem,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Problem {
+    message: String,
+    status: String,
+    details: Vec<Detail>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Detail {
+    #[serde(rename = "errorCode")]
+    code: String,
+}
+
+pub(super) fn verdict(answer: &Response<Bytes>, now: UtcMillis) -> Verdict {
+    let status = answer.status();
+    if status == StatusCode::OK {
+        return Verdict::Settled(Outcome::Delivered);
+    }
+    let problem = serde_json::from_slice::<Answer>(answer.body()).unwrap_or_default().error;
+    let code = problem.code();
+    let row = MEANINGS.iter().find(|(known, name, _)| *known == status.as_u16() && (*name == ANY || *name == code));
+    let otherwise = if status.is_server_error() { Meaning::Retry { seconds: Some(10) } } else { Meaning::Rejected };
+    let reason = problem.reason(status);
+    Verdict::Settled(match row.map_or(otherwise, |(_, _, meaning)| *meaning) {
+        Meaning::Gone => Outcome::Gone { since: None },
+        Meaning::Doubtful { gone } => Outcome::Doubtful { reason, gone },
+        Meaning::Rejected => Outcome::Rejected { reason },
+        Meaning::Unauthorized => Outcome::Unauthorized { reason },
+        Meaning::TokenRefused => return Verdict::TokenRefused(reason),
+        Meaning::Retry { seconds } => {
+            let after = retry_after(answer.headers(), now).or(seconds.map(Duration::from_secs));
+            Outcome::Retry { after, reason, everybody: true }
+        }
+    })
+}
+
+impl Problem {
+    /// The code that decides; only answers about the registration itself have one beside the general status.
+    fn code(&self) -> &str {
+        let code = self.details.iter().map(|detail| detail.code.as_str()).find(|code| !code.is_empty()).unwrap_or("");
+        // The same code also stands for a malformed message; only the text tells them apart.
+        let is_about_token = self.message.contains("registration token");
+        if code == "INVALID_ARGUMENT" && is_about_token { BAD_TOKEN } else { code }
+    }
+
+    fn reason(&self, status: StatusCode) -> String {
+        let code = self.details.iter().map(|detail| detail.code.as_str()).find(|code| !code.is_empty());
+        let code = code.unwrap_or(&self.status);
+        match (code, self.message.trim_end_matches('.')) {
+            ("", _) => format!("Firebase answered {status}."),
+            (code, "") => format!("Firebase answered {}: {code}.", status.as_u16()),
+            (code, message) => {
+                let message: String = message.chars().take(MOST_REASON_CHARS).collect();
+                format!("Firebase answered {}: {code}: {message}.", status.as_u16())
+            }
+        }
+    }
+}
+
+/// No more of what Google says is kept as a reason.
+const MOST_REASON_CHARS: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn of(status: u16, body: &str) -> Verdict {
+        verdict(&Response::builder().status(status).body(Bytes::from(body.to_owned())).unwrap(), UtcMillis(0))
+    }
+
+    fn failure(status: u16, canonical: &str, code: Option<&str>, message: &str) -> Verdict {
+        let fcm =
+            code.map(|code| json!({"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": code}));
+        let details: Vec<_> =
+            [json!({"@type": "type.googleapis.com/google.rpc.Help"})].into_iter().chain(fcm).collect();
+        let error = json!({"code": status, "message": message, "status": canonical, "details": details});
+        of(status, &json!({ "error": error }).to_string())
+    }
+
+    fn word(verdict: Verdict) -> (&'static str, String, Option<u64>) {
+        let outcome = match verdict {
+            Verdict::TokenRefused(reason) => return ("token", reason, None),
+            Verdict::Settled(outcome) => outcome,
+        };
+        match outcome {
+            Outcome::Delivered => ("delivered", String::new(), None),
+            Outcome::Gone { since: None } => ("gone", String::new(), None),
+            Outcome::Doubtful { reason, gone: true } => ("doubtful, gone", reason, None),
+            Outcome::Doubtful { reason, gone: false } => ("doubtful", reason, None),
+            Outcome::Rejected { reason } => ("rejected", reason, None),
+            Outcome::Unauthorized { reason } => ("unauthorized", reason, None),
+            Outcome::Retry { after, reason, everybody: true } => ("retry", reason, after.map(|after| after.as_secs())),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const BAD: &str = "The registration token is not a valid FCM registration token";
+
+    #[test]
+    fn every_answer_that_google_documents() {
+        let table = [
+            (400, "INVALID_ARGUMENT", Some("INVALID_ARGUMENT"), BAD, "doubtful, gone", None),
+            (400, "INVALID_ARGUMENT", Some("INVALID_ARGUMENT"), "Message too big", "rejected", None),
+            (400, "INVALID_ARGUMENT", None, "Invalid value at 'message.data[0].value'", "rejected", None),
+            (401, "UNAUTHENTICATED", Some("THIRD_PARTY_AUTH_ERROR"), "Auth error from APNS", "doubtful", None),
+            (401, "UNAUTHENTICATED", None, "Request had invalid credentials", "token", None),
+            (403, "PERMISSION_DENIED", Some("SENDER_ID_MISMATCH"), "SenderId mismatch", "doubtful", None),
+            (403, "PERMISSION_DENIED", None, "API has not been used in project", "unauthorized", None),
+            (404, "NOT_FOUND", Some("UNREGISTERED"), "Requested entity was not found", "gone", None),
+            (404, "NOT_FOUND", None, "Requested entity was not found", "unauthorized", None),
+            (429, "RESOURCE_EXHAUSTED", Some("QUOTA_EXCEEDED"), "Quota exceeded", "retry", Some(60)),
+            (500, "INTERNAL", Some("INTERNAL"), "Internal error", "retry", Some(10)),
+            (503, "UNAVAILABLE", Some("UNAVAILABLE"), "The service is unavailable", "retry", Some(10)),
+        ];
+        for (status, canonical, code, message, expected, seconds) in table {
+            let (word, reason, after) = word(failure(status, canonical, code, message));
+            assert_eq!((word, after), (expected, seconds), "{status} {code:?} {message}");
+            let names_it = reason.contains(code.unwrap_or(canonical)) && reason.contains(message);
+            assert!(names_it || word == "gone", "{reason}");
+        }
+        assert_eq!(of(200, r#"{"name":"projects/p/messages/1"}"#), Verdict::Settled(Outcome::Delivered));
+    }
+
+    #[test]
+    fn answers_that_nobody_documents() {
+        let table = [
+            (302, "rejected", None),
+            (400, "rejected", None),
+            (401, "token", None),
+            (403, "unauthorized", None),
+            (404, "unauthorized", None),
+            (408, "retry", None),
+            (413, "rejected", None),
+            (418, "rejected", None),
+            (429, "retry", Some(60)),
+            (502, "retry", Some(10)),
+            (504, "retry", Some(10)),
+            (511, "retry", Some(10)),
+        ];
+        for (status, expected, seconds) in table {
+            let (word, reason, after) = word(of(status, "<html>"));
+            assert_eq!((word, after), (expected, seconds), "{status}");
+            assert!(reason.contains(&status.to_string()), "{reason}");
+        }
+    }
+
+    #[test]
+    fn google_says_when_to_come_back() {
+        let answer = Response::builder().status(429).header("retry-after", "7").body(Bytes::new()).unwrap();
+        let (word, _, after) = word(verdict(&answer, UtcMillis(0)));
+        assert_eq!((word, after), ("retry", Some(7)));
+    }
+}

@@ -1,0 +1,64 @@
+//! What all senders share: which addresses they may connect to, how long they wait, and the HTTP client.
+
+use std::sync::Arc;
+
+use rustls::sign::CertifiedKey;
+
+use crate::endpoint::Endpoint;
+use crate::http::{AddressPolicy, Client, Timeouts};
+use crate::tls;
+use crate::wire::{Origin, Wire, WireOptions};
+
+/// Cheap to clone; clones share their connections.
+#[derive(Clone, Debug)]
+pub struct Network {
+    http: Client,
+    timeouts: Timeouts,
+}
+
+impl Network {
+    pub fn new(policy: AddressPolicy) -> Self {
+        Self::with_timeouts(policy, Timeouts::default())
+    }
+
+    pub fn with_timeouts(policy: AddressPolicy, timeouts: Timeouts) -> Self {
+        Self { http: Client::with_timeouts(policy, timeouts), timeouts }
+    }
+
+    /// The client for servers that the public certificate authorities vouch for.
+    pub fn http(&self) -> &Client {
+        &self.http
+    }
+
+    pub(crate) fn policy(&self) -> AddressPolicy {
+        self.http.policy()
+    }
+
+    /// The client for a provider that may be somewhere else; it trusts the certificate authority that comes with that.
+    pub(crate) fn http_for(&self, endpoint: Option<&Endpoint>) -> Client {
+        match endpoint.and_then(|endpoint| endpoint.ca.as_deref()) {
+            Some(ca) => Client::with_tls(self.policy(), self.timeouts, tls::client_config(Some(ca), None)),
+            None => self.http.clone(),
+        }
+    }
+
+    /// HTTP/2 connections to one origin: at most `connections`, with one request first on each if the provider wants it so.
+    pub(crate) fn wire(
+        &self,
+        origin: Origin,
+        ca: Option<&str>,
+        certificate: Option<CertifiedKey>,
+        connections: usize,
+        one_stream_first: bool,
+    ) -> Wire {
+        let mut tls = tls::client_config(ca, certificate);
+        tls.alpn_protocols = vec![b"h2".to_vec()];
+        let options = WireOptions {
+            connections,
+            one_stream_first,
+            connect_timeout: self.timeouts.total,
+            timeout: self.timeouts.total,
+        };
+        Wire::new(origin, Arc::new(tls), self.policy(), options)
+    }
+}

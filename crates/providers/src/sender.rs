@@ -1,0 +1,57 @@
+//! The way to one provider with one set of credentials: all that the rest of the service sees of the providers that take
+//! one message per device.
+
+use model::time::UtcMillis;
+
+use crate::apns::{self, ApnsCredentials};
+use crate::fcm::{self, FcmCredentials};
+use crate::network::Network;
+use crate::outcome::Outcome;
+use crate::recipient::Recipient;
+use crate::rendered::RenderedPush;
+
+/// Cheap to clone; clones share connections and tokens.
+#[derive(Clone)]
+pub enum Sender {
+    Apns(apns::Client),
+    Fcm(fcm::Client),
+}
+
+impl Sender {
+    pub fn apns(credentials: &ApnsCredentials, network: &Network) -> Self {
+        Sender::Apns(apns::Client::new(credentials, network))
+    }
+
+    pub fn fcm(credentials: &FcmCredentials, network: &Network) -> Self {
+        Sender::Fcm(fcm::Client::new(credentials, network))
+    }
+
+    /// One message to one device, and what became of it. Always ends: whatever it waits for is bounded in time.
+    pub async fn send(&self, push: &RenderedPush, recipient: &Recipient<'_>, now: UtcMillis) -> Outcome {
+        match (self, push) {
+            (Sender::Apns(client), RenderedPush::Apns(push)) => client.send(push, recipient, now).await,
+            (Sender::Fcm(client), RenderedPush::Fcm(push)) => client.send(push, recipient, now).await,
+            (Sender::Apns(_) | Sender::Fcm(_), other) => {
+                let reason = format!("A message for {} cannot be sent this way.", other.transport());
+                Outcome::Rejected { reason }
+            }
+        }
+    }
+
+    /// How many messages it makes sense to have under way right now.
+    pub fn room(&self) -> usize {
+        match self {
+            Sender::Apns(client) => client.room(),
+            Sender::Fcm(client) => client.room(),
+        }
+    }
+
+    /// Proves the credentials to the provider without sending anything to any device. The error is a sentence for the
+    /// operator.
+    pub async fn check(&self, now: UtcMillis) -> Result<(), String> {
+        match self {
+            Sender::Apns(client) => client.check(now).await,
+            Sender::Fcm(client) => client.check(now).await,
+        }
+    }
+}

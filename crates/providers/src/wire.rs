@@ -1,0 +1,133 @@
+//! The way to a provider that speaks HTTP/2: a few connections with hundreds of requests under way on each.
+//!
+//! Directly on `h2`, because what decides speed and correctness here is what a general client hides: how many streams the
+//! server permits at the moment, which requests a server that goes away has not looked at, and how many writes and wake-ups
+//! a request costs.
+
+mod connect;
+mod link;
+mod origin;
+mod pool;
+mod stream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+
+pub(crate) use origin::Origin;
+
+use crate::http::{AddressPolicy, Refusal};
+use crate::outcome::Outcome;
+use link::Failure;
+use pool::Pool;
+
+/// How often a request is sent again that a provider has certainly not looked at.
+const MOST_SENDS: usize = 5;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WireOptions {
+    /// At most so many connections.
+    pub(crate) connections: usize,
+    /// Wait for the first answer on a new connection before sending more on it.
+    pub(crate) one_stream_first: bool,
+    /// From looking up the name to the first request.
+    pub(crate) connect_timeout: Duration,
+    /// For an answer.
+    pub(crate) timeout: Duration,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum WireError {
+    #[error(transparent)]
+    Refused(Refusal),
+    #[error("There was no complete answer in time.")]
+    Timeout,
+    /// The provider may or may not have got it.
+    #[error("The connection failed: {0}.")]
+    Lost(String),
+    /// There is no connection, and no attempt to make one before so much time has passed.
+    #[error("There is no connection to {reason}.")]
+    Unreachable { reason: String, again_in: Duration },
+    #[error("The provider does not accept our certificate: {0}.")]
+    Certificate(String),
+    #[error("The server does not speak HTTP/2.")]
+    NoHttp2,
+}
+
+/// Cheap to clone; clones share their connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Wire(Arc<Pool>);
+
+impl Wire {
+    /// Connects when there is something to send.
+    pub(crate) fn new(
+        origin: Origin,
+        tls: Arc<rustls::ClientConfig>,
+        policy: AddressPolicy,
+        options: WireOptions,
+    ) -> Self {
+        Self(Arc::new(Pool::new(origin, tls, policy, options)))
+    }
+
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.0.origin
+    }
+
+    /// One request, one answer. `request` makes the head, once for every time it has to be sent: requests that the provider
+    /// has certainly not looked at are sent again on another connection.
+    pub(crate) async fn send(
+        &self,
+        request: impl Fn() -> Request<()>,
+        body: Bytes,
+    ) -> Result<Response<Bytes>, WireError> {
+        for _ in 0..MOST_SENDS {
+            let ticket = self.0.ticket().await?;
+            let exchange = ticket.link.exchange(ticket.sender.clone(), request(), body.clone(), ticket.started);
+            match exchange.await {
+                Ok((answer, is_first)) => {
+                    if is_first {
+                        self.0.proven();
+                    }
+                    return Ok(answer);
+                }
+                Err(Failure::Unprocessed) => {}
+                Err(Failure::Closed) => self.0.leave(&ticket.link),
+                Err(Failure::TimedOut) => return Err(WireError::Timeout),
+                Err(Failure::Lost(why)) if connect::objects_to_certificate(&why) => {
+                    return Err(WireError::Certificate(why));
+                }
+                Err(Failure::Lost(why)) => return Err(WireError::Lost(why)),
+            }
+        }
+        Err(WireError::Lost("the provider turned the request away several times".to_owned()))
+    }
+
+    /// How many requests the connections can carry at once.
+    pub(crate) fn room(&self) -> usize {
+        self.0.room()
+    }
+}
+
+impl WireError {
+    /// No answer came. Only what we may not do, or are not believed to be, is certain to fail again.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let reason = self.to_string();
+        match self {
+            WireError::Refused(_) | WireError::Certificate(_) | WireError::NoHttp2 => Outcome::Unauthorized { reason },
+            WireError::Timeout | WireError::Lost(_) => Outcome::Retry { after: None, reason, everybody: false },
+            WireError::Unreachable { again_in, .. } => {
+                Outcome::Retry { after: Some(*again_in), reason, everybody: true }
+            }
+        }
+    }
+
+    fn again_in(mut self, pause: Duration) -> Self {
+        if let WireError::Unreachable { again_in, .. } = &mut self {
+            *again_in = pause;
+        }
+        self
+    }
+}

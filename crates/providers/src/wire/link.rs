@@ -1,0 +1,239 @@
+//! One HTTP/2 connection and the requests under way on it.
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use h2::client::{Connection, ResponseFuture, SendRequest};
+use h2::{Reason, RecvStream, SendStream, StreamId};
+use http::{Request, Response};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use super::pool::Pool;
+use super::stream::Stream;
+use crate::http::MOST_ANSWER_BYTES;
+
+/// More streams than this on one connection cost memory and bring nothing.
+const MOST_STREAMS: usize = 1000;
+
+/// A connection that nobody needed for so long is closed.
+const IDLE: Duration = Duration::from_secs(15 * 60);
+
+/// How often requests are looked through for those that have waited too long.
+const SWEEP: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct Link {
+    /// What the server permits right now; it may change its mind at any time.
+    n_permitted: AtomicUsize,
+    /// Whether an answer has come. Until then there is only one request if the provider wants it so.
+    proven: AtomicBool,
+    one_stream_first: bool,
+    n_open: AtomicUsize,
+    since: Instant,
+    /// Milliseconds since then until the last answer, or until something was last sent.
+    heard: AtomicU64,
+    used: AtomicU64,
+    /// Held here rather than by whoever waits, so that one look per second replaces a timer per request.
+    waiting: Mutex<HashMap<StreamId, Waiting>>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    since: Instant,
+    stream: SendStream<Bytes>,
+}
+
+/// Why there is no answer to a request.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The server has certainly not acted on it: it may be sent again on another connection.
+    Unprocessed,
+    /// The connection takes no more requests.
+    Closed,
+    TimedOut,
+    /// The server may have acted on it.
+    Lost(String),
+}
+
+impl Link {
+    pub(super) fn new(one_stream_first: bool, n_permitted: usize) -> Self {
+        Self {
+            n_permitted: AtomicUsize::new(n_permitted),
+            proven: AtomicBool::new(false),
+            one_stream_first,
+            n_open: AtomicUsize::new(0),
+            since: Instant::now(),
+            heard: AtomicU64::new(0),
+            used: AtomicU64::new(0),
+            waiting: Mutex::default(),
+        }
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        if self.is_new() { 1 } else { self.n_permitted.load(Ordering::Relaxed).min(MOST_STREAMS) }
+    }
+
+    /// Whether it may carry more requests as soon as the first one is answered.
+    pub(super) fn is_new(&self) -> bool {
+        self.one_stream_first && !self.is_proven()
+    }
+
+    pub(super) fn is_proven(&self) -> bool {
+        self.proven.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn n_open(&self) -> usize {
+        self.n_open.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn reserve(&self) {
+        self.n_open.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn release(&self) {
+        self.n_open.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// One request and its answer. `true` as the last argument: the answer was the first on this connection.
+    pub(super) async fn exchange(
+        &self,
+        mut sender: SendRequest<Bytes>,
+        request: Request<()>,
+        body: Bytes,
+        started: Instant,
+    ) -> Result<(Response<Bytes>, bool), Failure> {
+        let (answer, mut stream) = sender.send_request(request, body.is_empty()).map_err(|_| Failure::Closed)?;
+        drop(sender);
+        if !body.is_empty() {
+            // If the stream has failed already, the answer says how.
+            drop(stream.send_data(body, true));
+        }
+        self.used.store(self.millis(started), Ordering::Relaxed);
+        let id = stream.stream_id();
+        self.waiting().insert(id, Waiting { since: started, stream });
+        // Also when the caller loses interest.
+        let _entry = Entry { link: self, id };
+        let answer = read(answer).await.map_err(|error| Failure::of(&error))?;
+        self.heard.store(self.millis(Instant::now()), Ordering::Relaxed);
+        let is_first = !self.proven.swap(true, Ordering::Relaxed);
+        Ok((answer, is_first))
+    }
+
+    /// Gives up requests that have waited too long. `false`: the server has said nothing since the oldest was sent, so that
+    /// the connection is of no use.
+    fn sweep(&self, timeout: Duration) -> bool {
+        let now = Instant::now();
+        let mut is_dead = false;
+        for waiting in self.waiting().values_mut().filter(|waiting| now.duration_since(waiting.since) >= timeout) {
+            is_dead |= self.heard.load(Ordering::Relaxed) <= self.millis(waiting.since);
+            waiting.stream.send_reset(Reason::CANCEL);
+        }
+        !is_dead
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        let idle = u64::try_from(IDLE.as_millis()).unwrap_or(u64::MAX);
+        self.n_open() == 0 && self.millis(Instant::now()).saturating_sub(self.used.load(Ordering::Relaxed)) >= idle
+    }
+
+    fn millis(&self, at: Instant) -> u64 {
+        u64::try_from(at.duration_since(self.since).as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<StreamId, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Entry<'a> {
+    link: &'a Link,
+    id: StreamId,
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        let entry = self.link.waiting().remove(&self.id);
+        // What h2 does when a stream goes away takes a lock of its own.
+        drop(entry);
+    }
+}
+
+impl Failure {
+    fn of(error: &h2::Error) -> Self {
+        let is_refused = error.is_reset() && error.is_remote() && error.reason() == Some(Reason::REFUSED_STREAM);
+        if is_refused || error.is_go_away() && error.is_remote() {
+            // h2 tells only those streams of a GOAWAY that are beyond the last one the server looked at.
+            return Failure::Unprocessed;
+        }
+        // Nobody but the sweep cancels.
+        if error.is_reset() && !error.is_remote() && error.reason() == Some(Reason::CANCEL) {
+            return Failure::TimedOut;
+        }
+        Failure::Lost(error.to_string())
+    }
+}
+
+async fn read(answer: ResponseFuture) -> Result<Response<Bytes>, h2::Error> {
+    let (head, mut body) = answer.await?.into_parts();
+    let body = if body.is_end_stream() { Bytes::new() } else { start_of(&mut body).await? };
+    Ok(Response::from_parts(head, body))
+}
+
+/// The start of a body; the rest is received and dropped, because breaking off would cost the server a reset.
+async fn start_of(body: &mut RecvStream) -> Result<Bytes, h2::Error> {
+    let mut start = Bytes::new();
+    while let Some(piece) = body.data().await {
+        let piece = piece?;
+        body.flow_control().release_capacity(piece.len())?;
+        if start.is_empty() {
+            start = piece;
+        } else if start.len() < MOST_ANSWER_BYTES {
+            let mut both = BytesMut::from(start);
+            both.extend_from_slice(&piece);
+            start = both.freeze();
+        }
+        if body.is_end_stream() {
+            break;
+        }
+    }
+    start.truncate(MOST_ANSWER_BYTES);
+    Ok(start)
+}
+
+/// Keeps a connection going until it ends; the answer says why it did, if anything was wrong.
+pub(super) async fn drive(
+    mut connection: Connection<Stream, Bytes>,
+    link: &Link,
+    pool: &Weak<Pool>,
+    timeout: Duration,
+) -> Result<(), String> {
+    let mut sweeps = interval(SWEEP.min(timeout / 4));
+    sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    poll_fn(|cx| {
+        while sweeps.poll_tick(cx).is_ready() {
+            if !link.sweep(timeout) {
+                return Poll::Ready(Err("the provider has stopped answering".to_owned()));
+            }
+            if link.is_idle()
+                && let Some(pool) = pool.upgrade()
+            {
+                pool.retire(link);
+            }
+        }
+        let polled = Pin::new(&mut connection).poll(cx);
+        let n_permitted = connection.max_concurrent_send_streams();
+        if link.n_permitted.swap(n_permitted, Ordering::Relaxed) < n_permitted
+            && let Some(pool) = pool.upgrade()
+        {
+            pool.room_changed();
+        }
+        polled.map_err(|error| error.to_string())
+    })
+    .await
+}

@@ -1,0 +1,225 @@
+//! The connections to one origin: which of them takes the next request, when another one is opened, and how long to leave a
+//! provider alone that cannot be reached.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::client::SendRequest;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::connect::{self, Opened};
+use super::link::{Link, drive};
+use super::{Origin, WireError, WireOptions};
+use crate::http::AddressPolicy;
+
+const FIRST_BACK_OFF: Duration = Duration::from_millis(250);
+const LONGEST_BACK_OFF: Duration = Duration::from_secs(30);
+
+/// What a connection is taken to carry as long as there is none.
+const USUAL_STREAMS: usize = 100;
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    pub(super) origin: Origin,
+    tls: Arc<rustls::ClientConfig>,
+    policy: AddressPolicy,
+    pub(super) options: WireOptions,
+    state: Mutex<State>,
+    /// A request can be sent that could not before, or never will be.
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    links: Vec<(SendRequest<Bytes>, Arc<Link>)>,
+    is_connecting: bool,
+    /// Connections in a row that came to nothing.
+    n_failures: u32,
+    down: Option<Down>,
+}
+
+#[derive(Debug)]
+struct Down {
+    until: Instant,
+    error: WireError,
+}
+
+/// The right to send one request on one connection.
+pub(super) struct Ticket {
+    pub(super) sender: SendRequest<Bytes>,
+    pub(super) link: Arc<Link>,
+    pool: Arc<Pool>,
+    pub(super) started: Instant,
+}
+
+impl Pool {
+    pub(super) fn new(
+        origin: Origin,
+        tls: Arc<rustls::ClientConfig>,
+        policy: AddressPolicy,
+        options: WireOptions,
+    ) -> Self {
+        let state = State { links: Vec::new(), is_connecting: false, n_failures: 0, down: None };
+        Self { origin, tls, policy, options, state: Mutex::new(state), changed: Notify::new() }
+    }
+
+    /// Waits for room on a connection, but no longer than for an answer.
+    pub(super) async fn ticket(self: &Arc<Self>) -> Result<Ticket, WireError> {
+        if let Some(ticket) = self.try_ticket()? {
+            return Ok(ticket);
+        }
+        let waited = async {
+            loop {
+                let changed = self.changed.notified();
+                tokio::pin!(changed);
+                // From here on no change is missed.
+                changed.as_mut().enable();
+                if let Some(ticket) = self.try_ticket()? {
+                    return Ok(ticket);
+                }
+                changed.await;
+            }
+        };
+        tokio::time::timeout(self.options.timeout, waited).await.unwrap_or(Err(WireError::Timeout))
+    }
+
+    /// `None`: not now. Sees to it that there will be a connection.
+    fn try_ticket(self: &Arc<Self>) -> Result<Option<Ticket>, WireError> {
+        let started = Instant::now();
+        let mut state = self.state();
+        let free = state.links.iter().filter(|(_, link)| link.n_open() < link.limit());
+        if let Some((sender, link)) = free.min_by_key(|(_, link)| link.n_open()) {
+            let (sender, link) = (sender.clone(), link.clone());
+            link.reserve();
+            return Ok(Some(Ticket { sender, link, pool: self.clone(), started }));
+        }
+        // A connection that still has to prove itself will soon carry more.
+        let is_growing = state.is_connecting || state.links.iter().any(|(_, link)| link.is_new());
+        if is_growing || state.links.len() >= self.options.connections {
+            return Ok(None);
+        }
+        if let Some(down) = &state.down {
+            match down.until.checked_duration_since(started) {
+                Some(again_in) if state.links.is_empty() => return Err(down.error.clone().again_in(again_in)),
+                Some(_) => return Ok(None),
+                None => state.down = None,
+            }
+        }
+        state.is_connecting = true;
+        tokio::spawn(self.clone().connect());
+        Ok(None)
+    }
+
+    async fn connect(self: Arc<Self>) {
+        let opening = connect::open(&self.origin, &self.tls, self.policy);
+        let opened = tokio::time::timeout(self.options.connect_timeout, opening).await;
+        let opened = opened.unwrap_or_else(|_| {
+            let reason = format!("{}: there was no connection in time", self.origin.authority);
+            Err(WireError::Unreachable { reason, again_in: Duration::ZERO })
+        });
+        let mut state = self.state();
+        state.is_connecting = false;
+        match opened {
+            Ok(opened) => state.links.push(self.start(opened)),
+            Err(error) => state.failed(error),
+        }
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// The connection lives until it ends by itself or nobody uses it any more.
+    fn start(self: &Arc<Self>, (sender, connection): Opened) -> (SendRequest<Bytes>, Arc<Link>) {
+        let n_permitted = connection.max_concurrent_send_streams();
+        let link = Arc::new(Link::new(self.options.one_stream_first, n_permitted));
+        let (pool, driven, timeout) = (Arc::downgrade(self), link.clone(), self.options.timeout);
+        tokio::spawn(async move {
+            let ended = drive(connection, &driven, &pool, timeout).await;
+            if let Some(pool) = pool.upgrade() {
+                pool.ended(&driven, ended);
+            }
+        });
+        (sender, link)
+    }
+
+    fn ended(&self, link: &Link, why: Result<(), String>) {
+        let mut state = self.state();
+        state.forget(link);
+        // One that never answered counts like one that was never there, or we would try again and again without a pause.
+        if !link.is_proven() && !link.is_idle() {
+            let why = why.err().unwrap_or_else(|| "the connection was closed before it was of any use".to_owned());
+            state.failed(match connect::objects_to_certificate(&why) {
+                true => WireError::Certificate(why),
+                false => WireError::Unreachable {
+                    reason: format!("{}: {why}", self.origin.authority),
+                    again_in: Duration::ZERO,
+                },
+            });
+        }
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Lets go of a connection that nobody has needed for a while; it closes then.
+    pub(super) fn retire(&self, link: &Link) {
+        let mut state = self.state();
+        if link.is_idle() {
+            state.forget(link);
+        }
+    }
+
+    /// Takes a connection that takes no more requests out of use; what is under way on it comes to its end.
+    pub(super) fn leave(&self, link: &Link) {
+        self.state().forget(link);
+        self.changed.notify_waiters();
+    }
+
+    pub(super) fn room_changed(&self) {
+        self.changed.notify_waiters();
+    }
+
+    /// A connection has proven to be of use: its first answer is there.
+    pub(super) fn proven(&self) {
+        let mut state = self.state();
+        state.n_failures = 0;
+        state.down = None;
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// What the connections can carry, including those that could still be opened.
+    pub(super) fn room(&self) -> usize {
+        let state = self.state();
+        if state.links.is_empty() && state.down.is_some() {
+            return 1;
+        }
+        let proven = state.links.iter().filter(|(_, link)| !link.is_new());
+        let per_link = proven.map(|(_, link)| link.limit()).max().unwrap_or(USUAL_STREAMS);
+        (per_link * self.options.connections).max(1)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn forget(&mut self, link: &Link) {
+        self.links.retain(|(_, known)| !std::ptr::eq(Arc::as_ptr(known), link));
+    }
+
+    fn failed(&mut self, error: WireError) {
+        let doublings = self.n_failures.min(16);
+        self.n_failures += 1;
+        let pause = FIRST_BACK_OFF.saturating_mul(1 << doublings).min(LONGEST_BACK_OFF);
+        self.down = Some(Down { until: Instant::now() + pause, error });
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.link.release();
+        self.pool.changed.notify_one();
+    }
+}
