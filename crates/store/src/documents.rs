@@ -1,15 +1,22 @@
 //! Configuration objects: one table, told apart by kind, each body the JSON of a type that the caller owns.
 
+use model::app::AppKey;
 use model::ids::AppId;
 use model::time::UtcMillis;
 
-use crate::{Result, Row, Tx, Value};
+use crate::{Error, Result, Row, Tx, Value};
 
 /// What a document is. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentKind {
-    /// Credentials or address of one platform, encrypted where secret.
+    /// The address of one open platform, with its secrets, encrypted.
     Platform,
+    /// The credentials for one provider, encrypted.
+    Provider,
+    /// The key pair that an app has for web push from the beginning, encrypted.
+    WebKeys,
+    /// Why a platform is paused.
+    PlatformHealth,
     /// An audience with a name.
     Segment,
     /// An uploaded list, apart from its rows.
@@ -18,16 +25,25 @@ pub enum DocumentKind {
     DeletedList,
     /// The rows of a list's last upload that could not be used.
     ListErrors,
+    /// A push to be sent later, and how far it has got.
+    Schedule,
+    /// A push with variables.
+    Template,
 }
 
 impl DocumentKind {
     const fn name(self) -> &'static str {
         match self {
             DocumentKind::Platform => "platform",
+            DocumentKind::Provider => "provider",
+            DocumentKind::WebKeys => "web_keys",
+            DocumentKind::PlatformHealth => "platform_health",
             DocumentKind::Segment => "segment",
             DocumentKind::List => "list",
             DocumentKind::DeletedList => "deleted_list",
             DocumentKind::ListErrors => "list_errors",
+            DocumentKind::Schedule => "schedule",
+            DocumentKind::Template => "template",
         }
     }
 }
@@ -65,6 +81,18 @@ pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Docum
     )
 }
 
+/// The documents of one kind of every app that still exists.
+pub fn of_all_apps(tx: &mut Tx<'_>, kind: DocumentKind) -> Result<Vec<(AppId, AppKey, Document)>> {
+    // By way of the apps, so that the key of the table serves for each of them.
+    let sql = "select document.id, document.created, document.modified, document.body, app.id, app.key
+               from app join document on document.app = app.id and document.kind = $1 order by app.id, document.id";
+    tx.query(sql, &[kind.name().into()], |row| {
+        let key: String = row.get(5)?;
+        let key = AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?;
+        Ok((row.get(4)?, key, read_document(row)?))
+    })
+}
+
 /// In which order a listing goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -94,6 +122,11 @@ pub fn page(
     let mut params = vec![app.into(), kind.name().into(), at_most.into()];
     params.extend(start.map(Value::from));
     tx.query(&sql, &params, read_document)
+}
+
+pub fn count(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<i64> {
+    let sql = "select count(*) from document where app = $1 and kind = $2";
+    tx.query_one(sql, &[app.into(), kind.name().into()], |row| row.get(0))
 }
 
 pub fn delete(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<bool> {

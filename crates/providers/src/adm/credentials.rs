@@ -1,12 +1,12 @@
 //! How an app proves to Amazon that it may send: with the client id and secret of its security profile.
 
 use model::json::At;
-use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 
 use crate::credential::Credential;
 use crate::endpoint::{self, Endpoint};
 use crate::keys;
+use crate::platform::KeyView;
 
 const CREDENTIAL_CHARS: usize = 1024;
 
@@ -31,17 +31,14 @@ impl AdmCredentials {
         Some(Self { client_id: client_id?, client_secret: client_secret?, endpoint: endpoint? })
     }
 
-    /// Client secrets stop working only when they are replaced.
-    pub fn expires(&self) -> Option<UtcMillis> {
-        None
-    }
-
-    pub fn fingerprint(&self) -> String {
-        keys::fingerprint(&[self.client_id.as_bytes(), self.client_secret.reveal().as_bytes()])
-    }
-
     /// What may be shown of them.
-    pub fn shown(&self) -> Vec<(&'static str, String)> {
-        vec![("client_id", self.client_id.clone())]
+    pub fn view(&self) -> KeyView {
+        KeyView {
+            fingerprint: keys::fingerprint(&[self.client_id.as_bytes(), self.client_secret.reveal().as_bytes()]),
+            details: vec![("client_id", self.client_id.clone())],
+            expires: None,
+            endpoint: self.endpoint.as_ref().map(|endpoint| endpoint.url.clone()),
+            token_uri: None,
+        }
     }
 }

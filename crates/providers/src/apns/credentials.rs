@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::credential::Credential;
 use crate::endpoint::{self, Endpoint};
 use crate::keys;
+use crate::platform::KeyView;
 
 const TOPIC_CHARS: usize = 255;
 const ID_CHARS: usize = 10;
@@ -76,27 +77,26 @@ impl ApnsCredentials {
         }
     }
 
-    pub fn fingerprint(&self) -> String {
-        match &self.auth {
-            ApnsAuth::Token { key, .. } => {
+    /// What may be shown of them.
+    pub fn view(&self) -> KeyView {
+        let mut details = vec![("topic", self.topic.clone()), ("environment", self.environment.name().to_owned())];
+        let fingerprint = match &self.auth {
+            ApnsAuth::Token { team_id, key_id, key } => {
+                details.extend([
+                    ("auth", "token".to_owned()),
+                    ("team_id", team_id.clone()),
+                    ("key_id", key_id.clone()),
+                ]);
                 let public = keys::p256_key(key.reveal()).map(|pair| *pair.public_key());
                 keys::fingerprint(&[public.as_ref().map_or(&[], AsRef::as_ref)])
             }
-            ApnsAuth::Certificate { certificate, .. } => keys::certificate_fingerprint(certificate),
-        }
-    }
-
-    /// What may be shown of them.
-    pub fn shown(&self) -> Vec<(&'static str, String)> {
-        let mut shown = vec![("topic", self.topic.clone()), ("environment", self.environment.name().to_owned())];
-        match &self.auth {
-            ApnsAuth::Token { team_id, key_id, key: _ } => {
-                let ids = [("auth", "token".to_owned()), ("team_id", team_id.clone()), ("key_id", key_id.clone())];
-                shown.extend(ids);
+            ApnsAuth::Certificate { certificate, .. } => {
+                details.push(("auth", "certificate".to_owned()));
+                keys::certificate_fingerprint(certificate)
             }
-            ApnsAuth::Certificate { .. } => shown.push(("auth", "certificate".to_owned())),
-        }
-        shown
+        };
+        let endpoint = self.endpoint.as_ref().map(|endpoint| endpoint.url.clone());
+        KeyView { fingerprint, details, expires: self.expires(), endpoint, token_uri: None }
     }
 }
 

@@ -1,7 +1,6 @@
 //! How an app proves to Firebase that it may send: with the service account file that the operator downloads.
 
 use model::json::At;
-use model::time::UtcMillis;
 use ring::signature::{KeyPair, RsaKeyPair};
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +8,7 @@ use crate::credential::Credential;
 use crate::endpoint::{self, Endpoint};
 use crate::http::WebUrl;
 use crate::keys;
+use crate::platform::KeyView;
 
 const NAME_CHARS: usize = 255;
 const PEM_CHARS: usize = 64 * 1024;
@@ -47,22 +47,18 @@ impl FcmCredentials {
         Some(Self { project_id, client_email, private_key_id, private_key, token_uri, endpoint: endpoint? })
     }
 
-    /// Service account keys stop working only when they are revoked.
-    pub fn expires(&self) -> Option<UtcMillis> {
-        None
-    }
-
-    pub fn fingerprint(&self) -> String {
-        let public = self.signing_key().map(|pair| pair.public_key().clone());
-        keys::fingerprint(&[public.as_ref().map_or(&[], AsRef::as_ref)])
-    }
-
     /// What may be shown of them.
-    pub fn shown(&self) -> Vec<(&'static str, String)> {
-        let mut shown = vec![("project_id", self.project_id.clone()), ("client_email", self.client_email.clone())];
-        shown.extend(self.private_key_id.clone().map(|id| ("key_id", id)));
-        shown.push(("token_uri", self.token_uri.to_string()));
-        shown
+    pub fn view(&self) -> KeyView {
+        let mut details = vec![("project_id", self.project_id.clone()), ("client_email", self.client_email.clone())];
+        details.extend(self.private_key_id.clone().map(|id| ("key_id", id)));
+        let public = self.signing_key().map(|pair| pair.public_key().clone());
+        KeyView {
+            fingerprint: keys::fingerprint(&[public.as_ref().map_or(&[], AsRef::as_ref)]),
+            details,
+            expires: None,
+            endpoint: self.endpoint.as_ref().map(|endpoint| endpoint.url.clone()),
+            token_uri: Some(self.token_uri.clone()),
+        }
     }
 
     /// The key that signs assertions. Stored keys were proven when they were set.

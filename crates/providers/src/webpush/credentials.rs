@@ -3,13 +3,13 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
 use model::json::{At, Fields};
-use model::time::UtcMillis;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 use serde::{Deserialize, Serialize};
 
 use crate::credential::Credential;
 use crate::endpoint::{self, Endpoint};
 use crate::keys;
+use crate::platform::KeyView;
 
 const SUBJECT_CHARS: usize = 255;
 const PEM_CHARS: usize = 64 * 1024;
@@ -28,6 +28,24 @@ pub struct WebPushCredentials {
     /// An origin of subscriptions to trust besides the public ones, for tests.
     #[serde(default)]
     pub endpoint: Option<Endpoint>,
+}
+
+/// What an operator says about the app's own key pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebPushContact {
+    pub subject: String,
+    pub endpoint: Option<Endpoint>,
+}
+
+impl WebPushContact {
+    /// `{"subject", "endpoint"?}`.
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let subject = fields.required("subject", subject);
+        let endpoint = endpoint::optional(&mut fields);
+        fields.finish();
+        Some(Self { subject: subject?, endpoint: endpoint? })
+    }
 }
 
 impl WebPushCredentials {
@@ -53,18 +71,15 @@ impl WebPushCredentials {
         Some(Self { private_key, public_key, subject: subject?, endpoint: endpoint? })
     }
 
-    /// Key pairs do not end.
-    pub fn expires(&self) -> Option<UtcMillis> {
-        None
-    }
-
-    pub fn fingerprint(&self) -> String {
-        keys::fingerprint(&[self.public_key.as_bytes()])
-    }
-
     /// What may be shown of them.
-    pub fn shown(&self) -> Vec<(&'static str, String)> {
-        vec![("public_key", self.public_key.clone()), ("subject", self.subject.clone())]
+    pub fn view(&self) -> KeyView {
+        KeyView {
+            fingerprint: keys::fingerprint(&[self.public_key.as_bytes()]),
+            details: vec![("public_key", self.public_key.clone()), ("subject", self.subject.clone())],
+            expires: None,
+            endpoint: self.endpoint.as_ref().map(|endpoint| endpoint.url.clone()),
+            token_uri: None,
+        }
     }
 
     /// The key that signs tokens. Stored keys were proven when they were set.
@@ -74,7 +89,7 @@ impl WebPushCredentials {
 }
 
 /// `mailto:` or `https:`, as RFC 8292 wants it.
-pub(crate) fn subject(at: &At<'_>) -> Option<String> {
+fn subject(at: &At<'_>) -> Option<String> {
     let text = at.text(1..=SUBJECT_CHARS)?;
     let is_contact = |rest: &str| !rest.is_empty() && !rest.contains(char::is_whitespace);
     let is_mail = text.strip_prefix("mailto:").is_some_and(|rest| is_contact(rest) && rest.contains('@'));

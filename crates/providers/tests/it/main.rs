@@ -2,12 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
 
 mod amazon;
+mod credentials;
 mod fixture;
 mod http_client;
 mod open_batch;
 mod open_platform;
 mod receiver;
 mod rendering;
+mod sizes;
 mod web_push;
 mod windows;
 mod windows_service;
