@@ -1,0 +1,133 @@
+//! Many callers at once, each with a connection of its own and the next request ready when the answer comes.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use tokio::task::JoinSet;
+
+use crate::http::Connection;
+use crate::report::{duration, number};
+use crate::sample::Sample;
+use crate::usage::Process;
+
+pub(crate) const CLIENTS: usize = 64;
+
+/// What a crowd of callers got done.
+pub(crate) struct Work {
+    pub(crate) n_calls: u64,
+    pub(crate) elapsed: Duration,
+    /// What the one who did the work spent.
+    pub(crate) cpu: Duration,
+    pub(crate) latency: Sample,
+}
+
+impl Work {
+    pub(crate) fn per_second(&self) -> f64 {
+        self.n_calls as f64 / self.elapsed.as_secs_f64()
+    }
+
+    pub(crate) fn per_cpu_second(&self) -> f64 {
+        self.n_calls as f64 / self.cpu.as_secs_f64().max(0.01)
+    }
+}
+
+/// The columns of [`row`].
+pub(crate) const HEADING: [&str; 5] = ["", "per second", "per CPU-second", "median", "p99"];
+
+/// Rounds of the same work as a row of a table: the middle one of each figure.
+pub(crate) fn row(name: &str, rounds: &[Work]) -> Vec<String> {
+    let latency = |percent| {
+        let seconds = middle(rounds, |work| work.latency.percentile(percent).as_secs_f64());
+        duration(Duration::from_secs_f64(seconds))
+    };
+    let (rate, per_cpu) = (middle(rounds, Work::per_second), middle(rounds, Work::per_cpu_second));
+    vec![name.to_owned(), number(rate), number(per_cpu), latency(50), latency(99)]
+}
+
+/// The rate of one work as a part of the rate of another.
+pub(crate) fn share(rounds: &[Work], of: &[Work]) -> f64 {
+    middle(rounds, Work::per_second) / middle(of, Work::per_second)
+}
+
+/// The median over the rounds.
+fn middle(rounds: &[Work], value: impl Fn(&Work) -> f64) -> f64 {
+    let mut values: Vec<f64> = rounds.iter().map(value).collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// When to stop.
+#[derive(Clone, Copy)]
+pub(crate) enum Until {
+    Time(Duration),
+    Calls(u64),
+}
+
+/// Sends requests to a server. Each gets the number of a call and turns it into bytes.
+pub(crate) async fn call(
+    address: SocketAddr,
+    server: Process,
+    until: Until,
+    request: impl Fn(u64) -> Vec<u8> + Clone + Send + 'static,
+) -> Result<Work> {
+    let mut connections = Vec::new();
+    for _ in 0..CLIENTS {
+        connections.push(Connection::open(address).await?);
+    }
+    crowd(server, until, connections, async move |connection: &mut Connection, n| {
+        let answer = connection.call(&request(n)).await?;
+        if answer.status >= 300 {
+            bail!("The server answered {}: {}", answer.status, String::from_utf8_lossy(answer.body));
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Does something from as many tasks as there are `callers`, again and again.
+pub(crate) async fn crowd<C, F>(worker: Process, until: Until, callers: Vec<C>, act: F) -> Result<Work>
+where
+    C: Send + 'static,
+    F: AsyncFn(&mut C, u64) -> Result<()> + Clone + 'static,
+{
+    let calls = Arc::new(AtomicU64::new(0));
+    let (began, cpu) = (Instant::now(), worker.cpu()?);
+    let local = tokio::task::LocalSet::new();
+    let mut tasks = JoinSet::new();
+    for mut caller in callers {
+        let (calls, act) = (calls.clone(), act.clone());
+        tasks.spawn_local_on(
+            async move {
+                let mut times = Vec::new();
+                loop {
+                    let n = calls.fetch_add(1, Ordering::Relaxed);
+                    let is_over = match until {
+                        Until::Time(time) => began.elapsed() >= time,
+                        Until::Calls(most) => n >= most,
+                    };
+                    if is_over {
+                        return Ok::<_, anyhow::Error>(times);
+                    }
+                    let began = Instant::now();
+                    act(&mut caller, n).await?;
+                    times.push(began.elapsed());
+                }
+            },
+            &local,
+        );
+    }
+    let mut times = Vec::new();
+    local
+        .run_until(async {
+            while let Some(done) = tasks.join_next().await {
+                times.extend(done??);
+            }
+            Ok::<_, anyhow::Error>(())
+        })
+        .await?;
+    let (elapsed, cpu) = (began.elapsed(), worker.cpu()?.saturating_sub(cpu));
+    Ok(Work { n_calls: times.len() as u64, elapsed, cpu, latency: Sample::of(times, cpu) })
+}

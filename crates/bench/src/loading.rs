@@ -1,0 +1,112 @@
+//! Channels on their way into the database, through the store.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use model::event::RecordKind;
+use model::ids::{AppId, NamedUserId, Ordinal, TermId};
+use model::term::{TermChange, TermsRecord};
+use model::time::Clock;
+use store::log::NewRecord;
+use store::{DatabaseUrl, Store, apps, channels, log, named_users, terms};
+
+use crate::population::Population;
+use crate::report::{self, duration, mebibytes, number};
+use crate::server::{APP_KEY, DATABASE, Server};
+
+const PER_TRANSACTION: u32 = 10_000;
+
+/// Whom channels belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Users {
+    None,
+    /// Each channel has a named user of its own.
+    OneEach,
+}
+
+/// Fills the database of a folder, in an app that the server has made there.
+pub(crate) async fn load(folder: &Path, population: &Population, n_channels: u32, users: Users) -> Result<()> {
+    Server::start(folder)?.stop()?;
+    let began = Instant::now();
+    let (store, app) = open(folder).await?;
+    let names = population.terms().to_vec();
+    let numbered = store.write(app, move |tx| {
+        let numbers: store::Result<Vec<TermId>> = names.iter().map(|term| terms::insert(tx, app, term)).collect();
+        let numbers = numbers?;
+        append_names(tx, app, &names, &numbers)?;
+        Ok::<_, anyhow::Error>(numbers)
+    });
+    let numbers = numbered.await?;
+    let mut writing = None;
+    for first in (0..n_channels).step_by(PER_TRANSACTION as usize) {
+        if first % 1_000_000 == 0 {
+            report::progress(&format!("loading channel {}", number(f64::from(first))));
+        }
+        let ordinals = first..n_channels.min(first.saturating_add(PER_TRANSACTION));
+        let mut batch: Vec<_> = ordinals.map(|ordinal| population.channel(Ordinal(ordinal), &numbers)).collect();
+        if users == Users::OneEach {
+            for (channel, _) in &mut batch {
+                channel.named_user = NamedUserId::new(&user_name(channel.ordinal.0)).ok();
+            }
+        }
+        // The next batch is made while this one is written.
+        if let Some(written) = writing.replace(tokio::spawn(insert(store.clone(), app, batch))) {
+            written.await??;
+        }
+    }
+    if let Some(written) = writing {
+        written.await??;
+    }
+    store.close().await;
+    let elapsed = began.elapsed();
+    let per_second = number(f64::from(n_channels) / elapsed.as_secs_f64());
+    report::line("loaded through the store", &format!("{} ({per_second}/s)", duration(elapsed)))?;
+    report::line("size of the database", &mebibytes(std::fs::metadata(folder.join(DATABASE))?.len()))
+}
+
+/// The named user of a channel that has one of its own.
+pub(crate) fn user_name(ordinal: u32) -> String {
+    format!("user-{ordinal:08}")
+}
+
+/// The database of a folder, and the app in it.
+pub(crate) async fn open(folder: &Path) -> Result<(Store, AppId)> {
+    let store = Store::open(&DatabaseUrl::Sqlite(folder.join(DATABASE))).await?;
+    let found = store.read(|tx| apps::by_key(tx, APP_KEY)).await?;
+    let (app, _) = found.context("the server has made no app")?;
+    Ok((store, app.id))
+}
+
+async fn insert(store: Store, app: AppId, batch: Vec<(channels::Channel, Vec<channels::Key>)>) -> Result<()> {
+    let n_channels = u32::try_from(batch.len())?;
+    store
+        .write(app, move |tx| {
+            apps::take_ordinals(tx, app, n_channels)?;
+            channels::insert_many(tx, app, &batch)?;
+            let users: Vec<_> = batch.iter().filter_map(|(channel, _)| channel.named_user.clone()).collect();
+            named_users::insert_many(tx, app, &users, &[], Clock::System.now())?;
+            let changes = batch.iter().map(|(channel, _)| TermChange {
+                ordinal: channel.ordinal,
+                added: channel.terms.clone(),
+                removed: Vec::new(),
+            });
+            append(tx, app, &TermsRecord { changes: changes.collect(), ..TermsRecord::default() })
+        })
+        .await
+}
+
+fn append_names(tx: &mut store::Tx<'_>, app: AppId, names: &[model::term::Term], numbers: &[TermId]) -> Result<()> {
+    let named = names.iter().zip(numbers).map(|(term, number)| {
+        let (group, tag) = term.key();
+        (*number, group.to_owned(), tag.into_owned())
+    });
+    append(tx, app, &TermsRecord { new_terms: named.collect(), ..TermsRecord::default() })
+}
+
+fn append(tx: &mut store::Tx<'_>, app: AppId, record: &TermsRecord) -> Result<()> {
+    let body = postcard::to_stdvec(record)?;
+    let record = NewRecord { kind: RecordKind::Terms, ordinal: None, body };
+    log::append(tx, app, Clock::System.now(), &[record])?;
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! Measures the service on the machine at hand, next to references from the same run; docs/performance.md explains the results.
+//!
+//! ```sh
+//! cargo run --release -p bench -- all
+//! cargo run --release -p bench -- audience --at-most 100000
+//! ```
+//!
+//! To add a measurement: write `src/<name>.rs` (with `src/<name>/` when it is long) with one `pub(crate) async fn run(size:
+//! Size) -> Result<()>`, and give it a line in [`BENCHES`]. The shared pieces are
+//!
+//! - `server`: the release build of the service as a process of its own, on the data of a folder;
+//! - `usage`: CPU time and memory of any process, and the most memory since a moment of your choice;
+//! - `http` and `clients`: a cheap HTTP client, and 64 of them at once until a time or a number of calls is over;
+//! - `commits`: bare group commits, the reference of everything that is durable;
+//! - `population` and `loading`: channels that are the same in every run, and their way into a database;
+//! - `sample`: medians and percentiles of what is repeated;
+//! - `report`: lines, goals and tables. A figure without a reference says more about the machine than about the service,
+//!   so print a ratio where one makes sense.
+//!
+//! Servers that play a provider belong in `testkit`, so that tests can use them too.
+
+mod audience;
+mod clients;
+mod commits;
+mod http;
+mod list;
+mod loading;
+mod population;
+mod pushes;
+mod report;
+mod sample;
+mod server;
+mod usage;
+mod writes;
+
+use std::pin::Pin;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use clap::builder::PossibleValue;
+
+/// One measurement.
+struct Bench {
+    name: &'static str,
+    about: &'static str,
+    run: fn(Size) -> Running,
+}
+
+type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
+
+/// In the order of `all`.
+const BENCHES: [Bench; 4] = [
+    Bench {
+        name: "audience",
+        about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
+        run: |size| Box::pin(audience::run(size)),
+    },
+    Bench {
+        name: "writes",
+        about: "durable tag updates and registrations over HTTP, beside bare commits",
+        run: |_| Box::pin(writes::run()),
+    },
+    Bench {
+        name: "pushes",
+        about: "pushes accepted over HTTP, and the time to the first delivery",
+        run: |_| Box::pin(pushes::run()),
+    },
+    Bench {
+        name: "list",
+        about: "the upload of a list of 1,000,000 named users, each with a channel",
+        run: |size| Box::pin(list::run(size)),
+    },
+];
+
+/// How much there is to measure with.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    at_most: u32,
+}
+
+impl Size {
+    /// So many, unless the person who waits wants fewer.
+    pub(crate) fn of(self, n_wanted: u32) -> u32 {
+        n_wanted.min(self.at_most)
+    }
+}
+
+/// Measures the service on this machine and compares it with references from the same run
+#[derive(Parser)]
+struct Wish {
+    /// What to measure
+    #[arg(required = true, value_parser = names())]
+    what: Vec<String>,
+    /// Use no more channels than this, for a quick look; the goals are meant for the full number
+    #[arg(long, default_value_t = u32::MAX, hide_default_value = true)]
+    at_most: u32,
+}
+
+fn names() -> Vec<PossibleValue> {
+    let all = PossibleValue::new("all").help("all of them, one after the other");
+    BENCHES.iter().map(|bench| PossibleValue::new(bench.name).help(bench.about)).chain([all]).collect()
+}
+
+fn main() -> Result<()> {
+    let wish = Wish::parse();
+    let is_wanted = |bench: &&Bench| wish.what.iter().any(|name| name == bench.name || name == "all");
+    server::build()?;
+    // One thread for all callers: the other cores are for what is measured.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("The runtime cannot be started")?.block_on(async {
+        for bench in BENCHES.iter().filter(is_wanted) {
+            (bench.run)(Size { at_most: wish.at_most }).await?;
+        }
+        Ok(())
+    })
+}

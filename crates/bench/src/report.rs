@@ -1,0 +1,84 @@
+//! What is printed: lines with goals, tables, and numbers that are easy to read.
+
+use std::fmt::Arguments;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use anyhow::Result;
+
+pub(crate) fn heading(text: Arguments<'_>) -> Result<()> {
+    print(format_args!("\n{text}\n"))
+}
+
+pub(crate) fn line(name: &str, value: &str) -> Result<()> {
+    print(format_args!("  {name:<76}{value:>18}"))
+}
+
+/// A line whose value should be on one side of a goal.
+pub(crate) fn goal(name: &str, value: &str, goal: &str, is_met: bool) -> Result<()> {
+    let verdict = if is_met { "met" } else { "MISSED" };
+    print(format_args!("  {name:<76}{value:>18}   goal {goal}: {verdict}"))
+}
+
+/// For the person who waits; not part of the results.
+pub(crate) fn progress(text: &str) {
+    drop(writeln!(io::stderr(), "… {text}"));
+}
+
+/// Rows under a heading. The first column is text, the others are numbers.
+pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
+    let heading: Vec<String> = heading.iter().map(|&cell| cell.to_owned()).collect();
+    let widest = |column: usize| {
+        let cells = rows.iter().chain([&heading]).filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heading.len()).map(widest).collect();
+    for row in [&heading].into_iter().chain(rows) {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        print(format_args!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end()))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        _ if seconds >= 1.0 => format!("{seconds:.2} s"),
+        _ if seconds >= 1e-3 => format!("{:.2} ms", seconds * 1e3),
+        _ => format!("{:.1} µs", seconds * 1e6),
+    }
+}
+
+pub(crate) fn mebibytes(bytes: u64) -> String {
+    format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// A whole number in groups of three digits.
+pub(crate) fn number(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut grouped = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+pub(crate) fn ratio(value: f64) -> String {
+    if value < 10.0 { format!("{value:.2}×") } else { format!("{}×", number(value)) }
+}
+
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+#[expect(clippy::print_stdout, reason = "printing is what this program is for")]
+fn print(text: Arguments<'_>) -> Result<()> {
+    println!("{text}");
+    Ok(io::stdout().flush()?)
+}

@@ -1,0 +1,124 @@
+//! The program that is measured: the release build of `aerogram`, as a process of its own.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::usage::Process;
+
+pub(crate) const APP_KEY: &str = "benchmark_key_00000000";
+const APP_SECRET: &str = "benchmark_app_00000000";
+const MASTER_SECRET: &str = "benchmark_master_00000";
+const OPERATOR_TOKEN: &str = "the-operator-of-the-benchmark";
+
+/// The file of the database in the folder of a server.
+pub(crate) const DATABASE: &str = "aerogram.db";
+
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+/// Builds the server, so that one command measures the sources as they are.
+pub(crate) fn build() -> Result<()> {
+    ensure!(!cfg!(debug_assertions), "A debug build says nothing about speed; use `cargo run --release -p bench`.");
+    let mut cargo = Command::new(env!("CARGO"));
+    // Both, because building one of them alone would build their common dependencies once more with other features.
+    cargo.args(["build", "--release", "--quiet", "-p", "aerogram", "-p", "bench"]);
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    let built = cargo.output().context("cargo cannot be started")?;
+    ensure!(built.status.success(), "The server cannot be built:\n{}", String::from_utf8_lossy(&built.stderr));
+    Ok(())
+}
+
+impl Server {
+    /// Starts on the data of a folder and returns when requests are accepted.
+    pub(crate) fn start(folder: &Path) -> Result<Self> {
+        let program = std::env::current_exe().context("this program has no path")?.with_file_name("aerogram");
+        let mut child = Command::new(&program)
+            .args(["serve", "--listen", "127.0.0.1:0", "--allow-private-addresses"])
+            .args(["--app-key", APP_KEY, "--app-secret", APP_SECRET, "--master-secret", MASTER_SECRET])
+            .args(["--operator-token", OPERATOR_TOKEN])
+            .arg(format!("--database=sqlite:{DATABASE}"))
+            .current_dir(folder)
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{} cannot be started", program.display()))?;
+        let log = child.stderr.take().context("the server has no log")?;
+        match address(log) {
+            Ok(address) => Ok(Self { child, address }),
+            Err(error) => {
+                drop(child.kill());
+                drop(child.wait());
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn process(&self) -> Process {
+        Process(self.child.id())
+    }
+
+    /// Stops as a service manager would.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        let signaled = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        ensure!(signaled.context("kill cannot be started")?.success(), "The server cannot be stopped.");
+        ensure!(self.child.wait()?.success(), "The server did not stop properly.");
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    /// A measurement that fails leaves no server behind.
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The value of the `Authorization` header of each kind of caller.
+pub(crate) fn device_authorization() -> String {
+    basic(APP_SECRET)
+}
+
+pub(crate) fn master_authorization() -> String {
+    basic(MASTER_SECRET)
+}
+
+pub(crate) fn operator_authorization() -> String {
+    format!("Bearer {OPERATOR_TOKEN}")
+}
+
+fn basic(secret: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{APP_KEY}:{secret}")))
+}
+
+/// Waits for the line that says where the server listens, and has the rest of the log read by a thread: a log that nobody
+/// reads would stop the server.
+fn address(log: ChildStderr) -> Result<SocketAddr> {
+    let mut log = BufReader::new(log);
+    let mut said = String::new();
+    loop {
+        let start = said.len();
+        if log.read_line(&mut said)? == 0 {
+            bail!("The server ended:\n{said}");
+        }
+        let mut words = said[start..].split_whitespace();
+        if words.any(|word| word == "serving") {
+            let address = words.find_map(|word| word.strip_prefix("listen=")?.parse().ok());
+            std::thread::spawn(move || {
+                let mut buffer = vec![0; 1 << 16];
+                while log.read(&mut buffer).is_ok_and(|n_bytes| n_bytes > 0) {}
+            });
+            return address.context("the server does not say where it listens");
+        }
+    }
+}

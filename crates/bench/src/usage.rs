@@ -1,0 +1,77 @@
+//! What processes use, as the kernel counts it: CPU time and memory.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+/// The unit of CPU time in `/proc`, the same on every Linux that programs can see.
+const TICKS_PER_SECOND: u64 = 100;
+
+/// A process by its number. Only one that is running can be asked.
+#[derive(Clone, Copy)]
+pub(crate) struct Process(pub(crate) u32);
+
+/// Bytes in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Memory {
+    /// Everything, with the parts of the program and of files that are mapped.
+    pub(crate) resident: u64,
+    /// What the process itself has allocated.
+    pub(crate) allocated: u64,
+    /// The most that was ever resident, or since [`Process::forget_peak`].
+    pub(crate) peak: u64,
+}
+
+impl Process {
+    pub(crate) fn own() -> Self {
+        Self(std::process::id())
+    }
+
+    /// CPU time of all threads so far, those that have ended included, in steps of 10 ms.
+    pub(crate) fn cpu(self) -> Result<Duration> {
+        let stat = self.read("stat")?;
+        // The name of the program comes before the last parenthesis and may hold anything.
+        let (_, fields) = stat.rsplit_once(')').context("/proc/<pid>/stat has no program name")?;
+        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
+        let ticks: u64 = ticks.sum::<Result<_, _>>().context("/proc/<pid>/stat has no CPU time")?;
+        Ok(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
+    }
+
+    /// CPU time of the first thread so far, in nanoseconds: all of it for a process with one thread.
+    pub(crate) fn first_thread_cpu(self) -> Result<Duration> {
+        nanoseconds(&self.read("schedstat")?)
+    }
+
+    pub(crate) fn memory(self) -> Result<Memory> {
+        let status = self.read("status")?;
+        let line = |name: &str| {
+            let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            let kib = value.and_then(|value| value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+            kib.map(|kib| kib * 1024).with_context(|| format!("/proc/<pid>/status has no {name}"))
+        };
+        Ok(Memory { resident: line("VmRSS")?, allocated: line("RssAnon")?, peak: line("VmHWM")? })
+    }
+
+    /// From now on the peak is that of what follows.
+    pub(crate) fn forget_peak(self) -> Result<()> {
+        let path = format!("/proc/{}/clear_refs", self.0);
+        fs::write(&path, "5").with_context(|| format!("{path} cannot be written"))
+    }
+
+    fn read(self, file: &str) -> Result<String> {
+        let path = PathBuf::from(format!("/proc/{}/{file}", self.0));
+        fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))
+    }
+}
+
+/// CPU time of the calling thread so far.
+pub(crate) fn thread_cpu() -> Result<Duration> {
+    nanoseconds(&fs::read_to_string("/proc/thread-self/schedstat").context("the kernel counts no CPU time")?)
+}
+
+fn nanoseconds(schedstat: &str) -> Result<Duration> {
+    let spent = schedstat.split_whitespace().next().and_then(|spent| spent.parse().ok());
+    spent.map(Duration::from_nanos).context("schedstat has no CPU time")
+}

@@ -1,0 +1,115 @@
+//! `bench writes`: tag updates and registrations over HTTP, beside bare commits of the same bytes.
+
+mod bare;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use model::ids::ChannelId;
+
+use crate::clients::{self, CLIENTS, Until, Work};
+use crate::commits::Commits;
+use crate::http::request;
+use crate::report::{self, percent};
+use crate::server::{DATABASE, Server, device_authorization, master_authorization};
+
+/// Channels that are there before anything is measured.
+const PREPARED: u64 = 50_000;
+const UPDATED: u64 = 5_000;
+/// Rounds take turns, so that a noisy neighbor disturbs both sides.
+const ROUNDS: usize = 3;
+const TIME: Until = Until::Time(Duration::from_secs(5));
+const LEAST_SHARE: f64 = 0.6;
+
+pub(crate) async fn run() -> Result<()> {
+    report::heading(format_args!("Durable writes over HTTP from {CLIENTS} clients"))?;
+    let (folder, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let prepared = prepare(folder.path()).await?;
+    std::fs::copy(folder.path().join(DATABASE), other.path().join(DATABASE))?;
+    let mut updates = Side::default();
+    let mut registrations = Side::default();
+    for round in 0..ROUNDS {
+        report::progress(&format!("round {} of {ROUNDS}", round + 1));
+        let commits = Commits::open(other.path()).await?;
+        updates.bare.push(bare::update_rows(&commits, TIME, &prepared).await?);
+        registrations.bare.push(bare::insert_rows(&commits, TIME, &prepared).await?);
+        updates.bytes.push(commits.of_bytes(TIME, CLIENTS, prepared.update.n_bytes()).await?);
+        registrations.bytes.push(commits.of_bytes(TIME, CLIENTS, prepared.registration.n_bytes()).await?);
+        commits.close().await;
+        let server = Server::start(folder.path())?;
+        updates.http.push(update(&server, &prepared.channels, TIME).await?);
+        registrations.http.push(register(&server, TIME, &format!("round-{round}")).await?);
+        server.stop()?;
+    }
+    updates.print("tag updates", prepared.update.n_bytes())?;
+    registrations.print("registrations", prepared.registration.n_bytes())
+}
+
+/// The rounds of one kind of write.
+#[derive(Default)]
+struct Side {
+    http: Vec<Work>,
+    /// The same rows, ready-made, straight into the database.
+    bare: Vec<Work>,
+    /// As many bytes, as one value of one table.
+    bytes: Vec<Work>,
+}
+
+impl Side {
+    fn print(&self, name: &str, n_bytes: usize) -> Result<()> {
+        report::heading(format_args!("{name}, {n_bytes} bytes each"))?;
+        let rows = [
+            clients::row("over HTTP", &self.http),
+            clients::row("bare commits of the same rows", &self.bare),
+            clients::row("bare commits of one value of as many bytes", &self.bytes),
+        ];
+        report::table(&clients::HEADING, &rows)?;
+        let of_rows = clients::share(&self.http, &self.bare);
+        let text = "rate over HTTP, of bare commits of the same rows";
+        report::goal(text, &percent(of_rows), "at least 60 %", of_rows >= LEAST_SHARE)?;
+        let of_bytes = clients::share(&self.http, &self.bytes);
+        report::line("rate over HTTP, of bare commits of one value of as many bytes", &percent(of_bytes))
+    }
+}
+
+/// Fills a database over HTTP and looks at what one write of each kind has left there.
+async fn prepare(folder: &Path) -> Result<bare::Prepared> {
+    report::progress("preparing");
+    let server = Server::start(folder)?;
+    register(&server, Until::Calls(PREPARED), "prepared").await?;
+    server.stop()?;
+    let registered = bare::registered(folder).await?;
+    let server = Server::start(folder)?;
+    update(&server, &registered.channels, Until::Calls(UPDATED)).await?;
+    server.stop()?;
+    bare::updated(folder, registered).await
+}
+
+async fn register(server: &Server, until: Until, name: &str) -> Result<Work> {
+    let (authorization, name) = (device_authorization(), name.to_owned());
+    clients::call(server.address, server.process(), until, move |n| {
+        let address = format!("{name}-{n:0>12}-APA91bHun4MxP5egoKMwt2KZFBaFUH-1RYqx0123456789abcdefghijklmnopqrstuvwxyz");
+        let body = format!(
+            r#"{{"channel": {{"device_type": "android", "opt_in": true, "background": true, "push_address": "{address}", "set_tags": true, "tags": ["news", "tag-{}"], "timezone": "Europe/Berlin", "locale_language": "de", "locale_country": "DE", "app_version": "12.4.1", "sdk_version": "17.8.1", "device_model": "Pixel 8", "device_os": "14", "carrier": "Telekom"}}}}"#,
+            n % 1000
+        );
+        request("POST", "/api/channels", &authorization, &body)
+    })
+    .await
+}
+
+/// Adds a tag to every channel in turn, another one each time round.
+async fn update(server: &Server, channels: &[ChannelId], until: Until) -> Result<Work> {
+    let (authorization, channels) = (master_authorization(), channels.to_vec());
+    clients::call(server.address, server.process(), until, move |n| {
+        let all = channels.len() as u64;
+        let channel = usize::try_from(n % all).map_or(channels[0], |position| channels[position]);
+        let body = format!(
+            r#"{{"audience": {{"android_channel": "{channel}"}}, "set": {{"interests": ["sports", "round-{}"]}}}}"#,
+            n / all
+        );
+        request("POST", "/api/channels/tags", &authorization, &body)
+    })
+    .await
+}
