@@ -3,18 +3,24 @@
 
 use model::time::UtcMillis;
 
+use crate::adm::{self, AdmCredentials};
 use crate::apns::{self, ApnsCredentials};
 use crate::fcm::{self, FcmCredentials};
 use crate::network::Network;
 use crate::outcome::Outcome;
 use crate::recipient::Recipient;
 use crate::rendered::RenderedPush;
+use crate::webpush::{self, WebPushCredentials};
+use crate::wns::{self, WnsCredentials};
 
 /// Cheap to clone; clones share connections and tokens.
 #[derive(Clone)]
 pub enum Sender {
     Apns(apns::Client),
     Fcm(fcm::Client),
+    Adm(adm::Client),
+    Wns(wns::Client),
+    WebPush(webpush::Client),
 }
 
 impl Sender {
@@ -26,12 +32,27 @@ impl Sender {
         Sender::Fcm(fcm::Client::new(credentials, network))
     }
 
+    pub fn adm(credentials: &AdmCredentials, network: &Network) -> Self {
+        Sender::Adm(adm::Client::new(credentials, network))
+    }
+
+    pub fn wns(credentials: &WnsCredentials, network: &Network) -> Self {
+        Sender::Wns(wns::Client::new(credentials, network))
+    }
+
+    pub fn web_push(credentials: &WebPushCredentials, network: &Network) -> Self {
+        Sender::WebPush(webpush::Client::new(credentials, network))
+    }
+
     /// One message to one device, and what became of it. Always ends: whatever it waits for is bounded in time.
     pub async fn send(&self, push: &RenderedPush, recipient: &Recipient<'_>, now: UtcMillis) -> Outcome {
         match (self, push) {
             (Sender::Apns(client), RenderedPush::Apns(push)) => client.send(push, recipient, now).await,
             (Sender::Fcm(client), RenderedPush::Fcm(push)) => client.send(push, recipient, now).await,
-            (Sender::Apns(_) | Sender::Fcm(_), other) => {
+            (Sender::Adm(client), RenderedPush::Adm(push)) => client.send(push, recipient, now).await,
+            (Sender::Wns(client), RenderedPush::Wns(push)) => client.send(push, recipient, now).await,
+            (Sender::WebPush(client), RenderedPush::WebPush(push)) => client.send(push, recipient, now).await,
+            (Sender::Apns(_) | Sender::Fcm(_) | Sender::Adm(_) | Sender::Wns(_) | Sender::WebPush(_), other) => {
                 let reason = format!("A message for {} cannot be sent this way.", other.transport());
                 Outcome::Rejected { reason }
             }
@@ -43,6 +64,9 @@ impl Sender {
         match self {
             Sender::Apns(client) => client.room(),
             Sender::Fcm(client) => client.room(),
+            Sender::Adm(client) => client.room(),
+            Sender::Wns(client) => client.room(),
+            Sender::WebPush(client) => client.room(),
         }
     }
 
@@ -52,6 +76,9 @@ impl Sender {
         match self {
             Sender::Apns(client) => client.check(now).await,
             Sender::Fcm(client) => client.check(now).await,
+            Sender::Adm(client) => client.check(now).await,
+            Sender::Wns(client) => client.check(now).await,
+            Sender::WebPush(client) => client.check(now),
         }
     }
 }
