@@ -1,0 +1,87 @@
+//! Answers, and what a connection does with them.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, Response, StatusCode};
+use serde_json::Value;
+
+use crate::book::Fate;
+
+/// What a connection does with one request.
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    pub(crate) deed: Deed,
+    /// How long to wait before.
+    pub(crate) delay: Duration,
+    /// Whether the sender has shown who it is.
+    pub(crate) is_trusted: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Deed {
+    Answer(Response<Bytes>),
+    /// Reset the stream. `is_clean` promises that nothing was done, so that the request can be repeated without danger.
+    Reset {
+        is_clean: bool,
+    },
+    /// Break the connection.
+    Cut,
+}
+
+/// A request that a provider would not take for what it is.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) response: Response<Bytes>,
+    pub(crate) reason: String,
+    pub(crate) fate: Fate,
+}
+
+/// What a provider says to a message that it understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Accepted,
+    Gone,
+    Throttled,
+    Unavailable,
+}
+
+impl Refusal {
+    pub(crate) fn rejected(reason: impl Into<String>, response: Response<Bytes>) -> Self {
+        Self { response, reason: reason.into(), fate: Fate::Rejected }
+    }
+
+    pub(crate) fn unauthorized(reason: impl Into<String>, response: Response<Bytes>) -> Self {
+        Self { response, reason: reason.into(), fate: Fate::Unauthorized }
+    }
+}
+
+pub(crate) fn empty(status: StatusCode) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = status;
+    response
+}
+
+pub(crate) fn json(status: StatusCode, body: &Value) -> Response<Bytes> {
+    json_text(status, body.to_string())
+}
+
+pub(crate) fn json_text(status: StatusCode, body: impl Into<Bytes>) -> Response<Bytes> {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json; charset=UTF-8"));
+    response
+}
+
+/// Adds `Retry-After` where a provider would: when it throttles or is not available.
+pub(crate) fn add_retry_after(response: &mut Response<Bytes>, reply: Reply, seconds: Option<u32>) {
+    match reply {
+        Reply::Accepted | Reply::Gone => {}
+        Reply::Throttled | Reply::Unavailable => {
+            if let Some(seconds) = seconds {
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+            }
+        }
+    }
+}

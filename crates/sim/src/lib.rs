@@ -1,0 +1,37 @@
+//! A simulator of the push providers: Apple's, Google's, Amazon's and Microsoft's services, browsers' push services and the
+//! webhook of an open platform, on loopback. It takes what they would take, refuses what they would refuse in their words,
+//! fails as often as it is told to, and counts.
+
+mod adm;
+mod answer;
+mod apns;
+mod book;
+mod browser;
+mod call;
+mod chance;
+mod control;
+mod faults;
+mod fcm;
+mod frames;
+mod jwt;
+pub mod keys;
+mod open;
+mod protocol;
+mod serve;
+mod serve_h1;
+mod serve_h2;
+mod settings;
+mod shared;
+mod simulator;
+mod stats;
+mod tokens;
+mod webpush;
+mod wns;
+
+pub use book::{Delivery, Fate};
+pub use faults::{Faults, GoAway};
+pub use keys::Keys;
+pub use protocol::Protocol;
+pub use settings::{DEFAULT_TOPIC, SimSettings};
+pub use simulator::Simulator;
+pub use stats::{Stats, Tally};

@@ -1,0 +1,191 @@
+//! What all connections of a simulator share, and how a request becomes a verdict.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use model::time::Clock;
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::answer::{self, Deed, Refusal, Reply, Verdict};
+use crate::book::{Book, Fate, Message};
+use crate::browser::Browser;
+use crate::call::{Call, Session};
+use crate::chance::Fingerprint;
+use crate::faults::Faults;
+use crate::protocol::Protocol;
+use crate::tokens::{self, Issuer, Tokens};
+use crate::{adm, apns, control, fcm, open, webpush, wns};
+
+pub(crate) struct Shared {
+    pub(crate) clock: Clock,
+    pub(crate) topic: String,
+    pub(crate) streams: u32,
+    pub(crate) careful_start: bool,
+    pub(crate) keep: usize,
+    pub(crate) token_lifetime: Duration,
+    pub(crate) apns_public_key: Vec<u8>,
+    pub(crate) fcm_public_key: Vec<u8>,
+    /// Reads messages to browsers, if that was asked for.
+    pub(crate) browser: Option<Browser>,
+    pub(crate) tokens: Tokens,
+    pub(crate) faults: Mutex<Arc<Faults>>,
+    pub(crate) book: Mutex<Book>,
+    pub(crate) validation_code: Mutex<Option<Uuid>>,
+    /// Told after every request.
+    pub(crate) changed: Notify,
+}
+
+impl Shared {
+    /// What to do with a request. It has been counted when this returns.
+    pub(crate) fn judge(&self, session: &mut Session, call: &Call<'_>) -> Verdict {
+        let verdict = self.verdict(session, call);
+        self.changed.notify_waiters();
+        verdict
+    }
+
+    pub(crate) fn faults(&self) -> Arc<Faults> {
+        lock(&self.faults).clone()
+    }
+
+    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
+        lock(&self.book)
+    }
+
+    pub(crate) fn validation_code(&self) -> Option<Uuid> {
+        *lock(&self.validation_code)
+    }
+
+    fn verdict(&self, session: &mut Session, call: &Call<'_>) -> Verdict {
+        let faults = self.faults();
+        match protocol_of(call.path) {
+            Some(Protocol::Open) => {
+                if let Some(response) = open::handshake(self, call) {
+                    return plain(response, faults.latency);
+                }
+                let checked = if faults.refuse_credentials.contains(&Protocol::Open) {
+                    Err(open::unauthorized())
+                } else {
+                    open::check(call)
+                };
+                match checked {
+                    Ok(messages) => self.settle(&messages, &faults, |reply| open::respond(reply)),
+                    Err(refusal) => self.refuse(Protocol::Open, refusal, &faults),
+                }
+            }
+            Some(protocol) => self.one_message(protocol, session, call, &faults),
+            None => self.beside_messages(call, &faults),
+        }
+    }
+
+    fn one_message(&self, protocol: Protocol, session: &mut Session, call: &Call<'_>, faults: &Faults) -> Verdict {
+        // Apple does not speak HTTP/1.1 at all.
+        if protocol == Protocol::Apns && !call.is_h2 {
+            return Verdict { deed: Deed::Cut, delay: Duration::ZERO, is_trusted: false };
+        }
+        let checked = if faults.refuse_credentials.contains(&protocol) {
+            Err(refused_credentials(protocol))
+        } else {
+            match protocol {
+                Protocol::Apns => apns::check(self, session, call),
+                Protocol::Fcm => fcm::check(self, call),
+                Protocol::Adm => adm::check(self, call),
+                Protocol::Wns => wns::check(self, call),
+                Protocol::WebPush => webpush::check(self, session, call),
+                Protocol::Open => Err(open::unauthorized()),
+            }
+        };
+        let message = match checked {
+            Ok(message) => message,
+            Err(refusal) => return self.refuse(protocol, refusal, faults),
+        };
+        self.settle(std::slice::from_ref(&message), faults, |reply| match protocol {
+            Protocol::Apns => apns::respond(self, call, reply),
+            Protocol::Fcm => fcm::respond(&message, reply),
+            Protocol::Adm => adm::respond(&message, reply),
+            Protocol::Wns => wns::respond(call, &message, reply),
+            Protocol::WebPush => webpush::respond(call, &message, reply),
+            Protocol::Open => open::respond(reply),
+        })
+    }
+
+    /// Requests for tokens, and those of people who want to look.
+    fn beside_messages(&self, call: &Call<'_>, faults: &Faults) -> Verdict {
+        if let Some(response) = control::answer(self, call) {
+            return plain(response, Duration::ZERO);
+        }
+        let Some(issuer) = Issuer::of(call.path) else {
+            return plain(answer::empty(StatusCode::NOT_FOUND), faults.latency);
+        };
+        let (now, lifetime) = (self.clock.now(), self.token_lifetime);
+        let (response, is_issued) = tokens::answer(&self.tokens, issuer, call, &self.fcm_public_key, now, lifetime);
+        self.book().tokens += u64::from(is_issued);
+        Verdict { is_trusted: is_issued, ..plain(response, faults.latency) }
+    }
+
+    fn settle(
+        &self,
+        messages: &[Message<'_>],
+        faults: &Faults,
+        respond: impl FnOnce(Reply) -> Response<Bytes>,
+    ) -> Verdict {
+        let fate = self.book().enter(messages, faults, self.keep);
+        let first = messages.first().and_then(|message| message.id).unwrap_or(Fingerprint(0));
+        let answer = |reply| {
+            let mut response = respond(reply);
+            answer::add_retry_after(&mut response, reply, faults.retry_after);
+            Deed::Answer(response)
+        };
+        let deed = match fate {
+            Some(Fate::Accepted | Fate::Duplicate) => answer(Reply::Accepted),
+            Some(Fate::Gone) => answer(Reply::Gone),
+            Some(Fate::Throttled) => answer(Reply::Throttled),
+            Some(Fate::Unavailable) => answer(Reply::Unavailable),
+            Some(Fate::Reset) => Deed::Reset { is_clean: true },
+            Some(Fate::LostAnswer) => Deed::Reset { is_clean: false },
+            Some(Fate::Cut) => Deed::Cut,
+            // Requests without messages were refused before.
+            Some(Fate::Rejected | Fate::Unauthorized) | None => answer(Reply::Unavailable),
+        };
+        Verdict { deed, delay: faults.delay(first), is_trusted: true }
+    }
+
+    fn refuse(&self, protocol: Protocol, refusal: Refusal, faults: &Faults) -> Verdict {
+        let Refusal { response, reason, fate } = refusal;
+        self.book().refuse(protocol, fate, &reason);
+        plain(response, faults.latency)
+    }
+}
+
+fn plain(response: Response<Bytes>, delay: Duration) -> Verdict {
+    Verdict { deed: Deed::Answer(response), delay, is_trusted: false }
+}
+
+fn refused_credentials(protocol: Protocol) -> Refusal {
+    match protocol {
+        Protocol::Apns => apns::unauthorized("InvalidProviderToken"),
+        Protocol::Fcm => fcm::unauthenticated(),
+        Protocol::Adm => adm::unauthorized(),
+        Protocol::Wns => wns::unauthorized("The token is not valid."),
+        Protocol::WebPush => webpush::unauthorized("The VAPID key is not the one of the subscription"),
+        Protocol::Open => open::unauthorized(),
+    }
+}
+
+fn protocol_of(path: &str) -> Option<Protocol> {
+    let prefixes = [
+        (apns::PREFIX, Protocol::Apns),
+        (fcm::PREFIX, Protocol::Fcm),
+        (adm::PREFIX, Protocol::Adm),
+        (wns::PREFIX, Protocol::Wns),
+        (webpush::PREFIX, Protocol::WebPush),
+        (open::PREFIX, Protocol::Open),
+    ];
+    prefixes.into_iter().find(|(prefix, _)| path.starts_with(prefix)).map(|(_, protocol)| protocol)
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

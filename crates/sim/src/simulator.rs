@@ -1,0 +1,183 @@
+//! A simulator from the outside: where it is, what it knows its clients by, and what it saw.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use model::channel::WebSubscription;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use crate::book::{Book, Delivery};
+use crate::browser::Browser;
+use crate::faults::Faults;
+use crate::keys::{self, Keys};
+use crate::protocol::Protocol;
+use crate::serve;
+use crate::settings::SimSettings;
+use crate::shared::{Shared, lock};
+use crate::stats::Stats;
+use crate::tokens::Tokens;
+
+/// Serves until it is dropped.
+pub struct Simulator {
+    shared: Arc<Shared>,
+    keys: Keys,
+    browser: WebSubscription,
+    address: SocketAddr,
+    plain_address: SocketAddr,
+    accepting: [JoinHandle<()>; 2],
+}
+
+impl Simulator {
+    pub async fn start(settings: SimSettings) -> io::Result<Self> {
+        let keys = settings.keys.map_or_else(Keys::generate, Ok)?;
+        let browser = Browser::new(&keys.browser)?;
+        let subscription = browser.subscription();
+        let names =
+            ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned(), settings.listen.ip().to_string()];
+        let tls = serve::tls(&keys, &names)?;
+        let listener = TcpListener::bind(settings.listen).await?;
+        let plain_listener = TcpListener::bind(settings.plain_listen).await?;
+        let shared = Arc::new(Shared {
+            clock: settings.clock,
+            topic: settings.topic,
+            streams: settings.streams,
+            careful_start: settings.careful_start,
+            keep: settings.keep,
+            token_lifetime: settings.token_lifetime,
+            apns_public_key: keys.apns_public_key()?,
+            fcm_public_key: keys::fcm_public_key()?,
+            browser: settings.decrypt.then_some(browser),
+            tokens: Tokens::default(),
+            faults: Mutex::new(Arc::new(settings.faults)),
+            book: Mutex::default(),
+            validation_code: Mutex::default(),
+            changed: Notify::new(),
+        });
+        let (address, plain_address) = (listener.local_addr()?, plain_listener.local_addr()?);
+        let accepting = [
+            tokio::spawn(serve::accept(listener, Some(tls), shared.clone())),
+            tokio::spawn(serve::accept(plain_listener, None, shared.clone())),
+        ];
+        Ok(Self { shared, keys, browser: subscription, address, plain_address, accepting })
+    }
+
+    /// The root for a protocol over TLS. Its certificate is to be trusted by way of [`Simulator::ca_pem`].
+    pub fn url(&self, protocol: Protocol) -> String {
+        format!("https://{}{}", self.address, root(protocol))
+    }
+
+    /// The same in clear, for HTTP/1.1 and for HTTP/2 with prior knowledge.
+    pub fn plain_url(&self, protocol: Protocol) -> String {
+        format!("http://{}{}", self.plain_address, root(protocol))
+    }
+
+    pub fn ca_pem(&self) -> &str {
+        self.keys.ca_pem()
+    }
+
+    /// The authentication key that Apple would hand out, in PEM. Its ids are [`keys::APNS_TEAM_ID`] and
+    /// [`keys::APNS_KEY_ID`].
+    pub fn apns_key(&self) -> &str {
+        &self.keys.apns
+    }
+
+    /// A client certificate and its key in PEM, for those who do not use an authentication key.
+    pub fn apns_certificate(&self) -> (&str, &str) {
+        (&self.keys.apns_certificate.certificate, &self.keys.apns_certificate.key)
+    }
+
+    pub fn topic(&self) -> &str {
+        &self.shared.topic
+    }
+
+    /// The service account file that Google would hand out. Tokens come from the simulator, over TLS or in clear.
+    pub fn service_account(&self, over_tls: bool) -> String {
+        let root = if over_tls { self.url(Protocol::Fcm) } else { self.plain_url(Protocol::Fcm) };
+        let account = json!({
+            "type": "service_account",
+            "project_id": keys::FCM_PROJECT_ID,
+            "private_key_id": keys::FCM_PRIVATE_KEY_ID,
+            "private_key": keys::FCM_PRIVATE_KEY,
+            "client_email": keys::FCM_CLIENT_EMAIL,
+            "client_id": "100000000000000000001",
+            "auth_uri": format!("{root}/auth"),
+            "token_uri": format!("{root}/token"),
+        });
+        format!("{account:#}")
+    }
+
+    /// The address of browser number `n`, over TLS, and the keys of its subscription.
+    pub fn web_subscription(&self, n: u64) -> (String, WebSubscription) {
+        (format!("{}/browser-{n}", self.url(Protocol::WebPush)), self.browser.clone())
+    }
+
+    /// Makes the handshake of an open platform succeed.
+    pub fn confirm(&self, validation_code: Uuid) {
+        *lock(&self.shared.validation_code) = Some(validation_code);
+    }
+
+    pub fn set_faults(&self, faults: Faults) {
+        *lock(&self.shared.faults) = Arc::new(faults);
+    }
+
+    pub fn faults(&self) -> Arc<Faults> {
+        self.shared.faults()
+    }
+
+    /// Makes all access tokens unknown, as a provider does that lost its memory.
+    pub fn revoke_tokens(&self) {
+        self.shared.tokens.revoke();
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.shared.book().stats()
+    }
+
+    /// The newest messages that were understood, newest first.
+    pub fn deliveries(&self, limit: usize) -> Vec<Delivery> {
+        self.shared.book().recent(limit)
+    }
+
+    /// Forgets everything that was counted.
+    pub fn reset(&self) {
+        *self.shared.book() = Book::default();
+    }
+
+    /// Waits until the counts are as wanted. They are looked at after every request.
+    pub async fn wait_until(&self, mut enough: impl FnMut(&Stats) -> bool) -> Stats {
+        loop {
+            let changed = self.shared.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            // From here on no change is missed.
+            changed.as_mut().enable();
+            let stats = self.stats();
+            if enough(&stats) {
+                return stats;
+            }
+            changed.await;
+        }
+    }
+}
+
+impl Drop for Simulator {
+    fn drop(&mut self) {
+        for accepting in &self.accepting {
+            accepting.abort();
+        }
+    }
+}
+
+/// Where a protocol's addresses begin. Those that have one host at the provider's begin at the root.
+const fn root(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Apns | Protocol::Fcm | Protocol::Adm => "",
+        Protocol::Wns => "/wns",
+        Protocol::WebPush => "/webpush",
+        Protocol::Open => "/open",
+    }
+}
