@@ -25,5 +25,6 @@ pub mod static_list;
 pub mod subscription;
 pub mod tag;
 pub mod tagging;
+pub mod template;
 pub mod term;
 pub mod time;

@@ -123,6 +123,13 @@ pub const CHANGES_PER_ACTION: usize = 100;
 pub const EVENT_NAME_CHARS: usize = 255;
 pub const TEMPLATE_VARIABLES: usize = 100;
 pub const TEMPLATE_VARIABLE_CHARS: usize = 32;
+pub const TEMPLATE_NAME_CHARS: usize = 255;
+pub const TEMPLATE_DESCRIPTION_CHARS: usize = 1000;
+/// Values for the variables of a template.
+pub const SUBSTITUTIONS: usize = 1000;
+/// All texts of a push that a template has been filled in for.
+pub const RENDERED_TEMPLATE_BYTES: usize = 512 * 1024;
+pub const TEMPLATES_PER_PAGE: u32 = 100;
 pub const EXTERNAL_ID_CHARS: usize = 64;
 
 /// A fact a device tells about itself: its model, its carrier, a version, a time zone.

@@ -78,7 +78,7 @@ impl<'a> At<'a> {
         At { json, place: Some(Rc::new(Place { parent: self.place.clone(), step })), sink: self.sink }
     }
 
-    fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         let places = std::iter::successors(self.place.as_deref(), |place| place.parent.as_deref());
         let mut steps: Vec<_> = places.map(|place| &place.step).collect();
         steps.reverse();

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
 use crate::limits;
@@ -58,6 +59,19 @@ impl Json {
             Json::Object(entries) => {
                 Value::Object(entries.iter().map(|(key, value)| (key.clone(), value.to_value())).collect())
             }
+        }
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Json::Null => serializer.serialize_unit(),
+            Json::Bool(value) => serializer.serialize_bool(*value),
+            Json::Number(number) => number.serialize(serializer),
+            Json::String(text) => serializer.serialize_str(text),
+            Json::Array(items) => serializer.collect_seq(items),
+            Json::Object(entries) => serializer.collect_map(entries.iter().map(|(key, value)| (key, value))),
         }
     }
 }

@@ -1,0 +1,184 @@
+//! Templates: pushes that are kept with variables in their texts, and are filled in when they are sent.
+
+mod html;
+mod placeholder;
+mod render;
+#[cfg(test)]
+mod tests;
+mod usage;
+mod variable;
+
+pub use usage::{MergeData, TemplateSchedule, TemplateUse};
+pub use variable::{Variable, VariableKey};
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::channel::name_text;
+use crate::json::{self, At, Json};
+use crate::limits;
+use crate::payload::Push;
+use crate::problem::{Problem, ProblemKind};
+use variable::parse_variables;
+
+/// What a caller says about a template. Its push is printed as it was sent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Template {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    pub variables: Vec<Variable>,
+    pub push: TemplatePush,
+}
+
+/// A push without audience and device types, whose texts may have variables. Everything in it is as it should be, except
+/// that nobody knows yet what texts with variables will be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct TemplatePush(Json);
+
+/// What of a template is to be replaced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateChange {
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub variables: Option<Vec<Variable>>,
+    pub push: Option<TemplatePush>,
+}
+
+/// What callers send back of what they were told.
+const READ_ONLY: [&str; 5] = ["id", "template_id", "created_at", "modified_at", "last_used"];
+const GIVEN_LATER: [&str; 2] = ["audience", "device_types"];
+
+impl Template {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let name = fields.required("name", template_name);
+        let description = fields.nullable("description", description);
+        let variables = match fields.has("variables") {
+            true => Some(fields.nullable("variables", parse_variables).unwrap_or_default()),
+            false => at.missing("variables"),
+        };
+        let push = fields.required("push", TemplatePush::parse);
+        for read_only in READ_ONLY {
+            fields.take(read_only);
+        }
+        fields.finish();
+        let template = Self { name: name?, description, variables: variables?, push: push? };
+        if at.is_clean() {
+            for Problem { path, message, .. } in template.undeclared_variables() {
+                at.invalid_key::<()>(&path, message);
+            }
+        }
+        Some(template)
+    }
+
+    /// The template after a change, or what would be wrong with it.
+    pub fn changed(mut self, change: TemplateChange) -> Result<Self, Vec<Problem>> {
+        let TemplateChange { name, description, variables, push } = change;
+        self.name = name.unwrap_or(self.name);
+        self.description = description.or(self.description);
+        self.variables = variables.unwrap_or(self.variables);
+        self.push = push.unwrap_or(self.push);
+        let problems = self.undeclared_variables();
+        if problems.is_empty() { Ok(self) } else { Err(problems) }
+    }
+
+    /// A variable that nobody has heard of is most likely a typing mistake.
+    fn undeclared_variables(&self) -> Vec<Problem> {
+        let declared: BTreeSet<&str> = self.variables.iter().map(|variable| variable.key.as_str()).collect();
+        let mut problems = Vec::new();
+        for (path, text) in self.push.texts() {
+            for key in placeholder::keys(&text).filter(|key| !declared.contains(key)) {
+                problems.push(Problem {
+                    path: format!("push.{path}"),
+                    message: format!("The variable '{key}' is not among 'variables'."),
+                    kind: ProblemKind::Invalid,
+                });
+            }
+        }
+        problems
+    }
+}
+
+impl TemplateChange {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        if !["name", "description", "variables", "push"].iter().any(|key| fields.has(key)) {
+            at.invalid::<()>("Give what is to be replaced: 'name', 'description', 'variables' or 'push'.");
+        }
+        let name = fields.nullable("name", template_name);
+        let description = fields.nullable("description", description);
+        let variables = fields.nullable("variables", parse_variables);
+        let push = fields.nullable("push", TemplatePush::parse);
+        for read_only in READ_ONLY {
+            fields.take(read_only);
+        }
+        fields.finish();
+        Some(Self { name, description, variables, push })
+    }
+}
+
+impl TemplatePush {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let Json::Object(entries) = at.json() else { return at.object().and(None) };
+        for key in GIVEN_LATER.iter().filter(|key| entries.iter().any(|(given, _)| given == *key)) {
+            at.invalid_key::<()>(key, format!("A template has no '{key}'; it is given when the template is sent."));
+        }
+        let push = Self(at.json().clone());
+        let texts = push.texts();
+        let is_open = |path: &str| texts.iter().any(|(open, text)| open == path && placeholder::is_in(text));
+        let whole = push.with(&GIVEN_LATER.map(|key| (key, Json::String("all".to_owned()))));
+        // What is wrong with a text that has variables will be seen when they have values.
+        if let Err(problems) = json::read_tree(&whole, Push::parse) {
+            for Problem { path, message, kind } in problems.iter().filter(|problem| !is_open(&problem.path)) {
+                match kind {
+                    ProblemKind::Missing => at.missing::<()>(path),
+                    ProblemKind::Invalid => at.invalid_key::<()>(path, message.clone()),
+                };
+            }
+        }
+        at.is_clean().then_some(push)
+    }
+
+    /// The push with these keys in place of what it has under them.
+    fn with(&self, more: &[(&str, Json)]) -> Json {
+        let Json::Object(own) = &self.0 else { return Json::Null };
+        let kept = own.iter().filter(|(key, _)| more.iter().all(|(given, _)| key != given)).cloned();
+        Json::Object(kept.chain(more.iter().map(|(key, value)| ((*key).to_owned(), value.clone()))).collect())
+    }
+
+    /// Every text with its path.
+    fn texts(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let collect = |at: &At<'_>| {
+            collect_texts(at, &mut found);
+            Some(())
+        };
+        // A key that is given twice is noted elsewhere.
+        let _ = json::read_tree(&self.0, collect);
+        found
+    }
+}
+
+fn collect_texts(at: &At<'_>, found: &mut Vec<(String, String)>) {
+    match at.json() {
+        Json::String(text) => found.push((at.path(), text.clone())),
+        Json::Array(_) => at.items(0..=usize::MAX).iter().flatten().for_each(|item| collect_texts(item, found)),
+        Json::Object(_) => {
+            if let Some(mut fields) = at.object() {
+                fields.rest().iter().for_each(|(_, value)| collect_texts(value, found));
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
+fn template_name(at: &At<'_>) -> Option<String> {
+    name_text(at, limits::TEMPLATE_NAME_CHARS)
+}
+
+fn description(at: &At<'_>) -> Option<String> {
+    at.text(0..=limits::TEMPLATE_DESCRIPTION_CHARS)
+}

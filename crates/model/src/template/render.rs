@@ -1,0 +1,117 @@
+//! Filling a template in: every text gets the values of its variables, and the result is a push like any other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::html::{Surroundings, content_type, escaped};
+use super::placeholder::{Piece, pieces};
+use super::{GIVEN_LATER, Template, TemplateUse};
+use crate::json::{self, Json};
+use crate::limits;
+use crate::payload::Push;
+use crate::problem::{Problem, ProblemKind};
+
+impl Template {
+    /// The push that a use of this template makes, or everything that is wrong with it. Paths are those of the request; what is
+    /// in the template is under `push`.
+    pub fn render(&self, usage: &TemplateUse) -> Result<Push, Vec<Problem>> {
+        let given = &usage.merge_data.substitutions;
+        let values = self.variables.iter().filter_map(|variable| {
+            let key = variable.key.as_str();
+            Some((key, given.get(key).or(variable.default_value.as_ref())?.as_str()))
+        });
+        let mut filling = Filling { values: values.collect(), missing: BTreeSet::new(), n_bytes: 0 };
+        let filled = filling.push(&self.push.with(&usage.given()));
+        filling.problems()?;
+        json::read_tree(&filled, Push::parse).map_err(|problems| {
+            let place = |problem: &Problem| Problem { path: path_in_request(&problem.path), ..problem.clone() };
+            problems.iter().map(place).collect()
+        })
+    }
+}
+
+/// What is given by the request has its place there.
+fn path_in_request(path: &str) -> String {
+    let first = path.split(['.', '[']).next().unwrap_or_default();
+    match first {
+        "audience" | "device_types" | "campaigns" | "options" => path.to_owned(),
+        _ => format!("push.{path}"),
+    }
+}
+
+struct Filling<'t> {
+    values: BTreeMap<&'t str, &'t str>,
+    missing: BTreeSet<String>,
+    /// Of all texts, as they are filled in.
+    n_bytes: usize,
+}
+
+impl Filling<'_> {
+    fn push(&mut self, push: &Json) -> Json {
+        let Json::Object(entries) = push else { return push.clone() };
+        let part = |(key, value): &(String, Json)| {
+            // What is given by the request has no variables.
+            let is_given = GIVEN_LATER.contains(&key.as_str());
+            let value = if is_given { value.clone() } else { self.fill(value, key, Surroundings::OUTSIDE) };
+            (key.clone(), value)
+        };
+        Json::Object(entries.iter().map(part).collect())
+    }
+
+    fn fill(&mut self, json: &Json, key: &str, around: Surroundings) -> Json {
+        match json {
+            Json::String(text) => Json::String(self.text(text, around.is_html(key))),
+            Json::Array(items) => Json::Array(items.iter().map(|item| self.fill(item, key, around)).collect()),
+            Json::Object(entries) => {
+                let content_type = content_type(entries).map(|text| self.text(text, false));
+                let inside = around.inside(key, content_type.as_deref());
+                let part = |(key, value): &(String, Json)| (key.clone(), self.fill(value, key, inside));
+                Json::Object(entries.iter().map(part).collect())
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) => json.clone(),
+        }
+    }
+
+    fn text(&mut self, text: &str, is_html: bool) -> String {
+        let mut filled = String::new();
+        for piece in pieces(text) {
+            let more = match piece {
+                Piece::Text(text) => text.into(),
+                Piece::Variable(key) => match self.values.get(key) {
+                    Some(value) if is_html => escaped(value),
+                    Some(value) => (*value).into(),
+                    None => {
+                        self.missing.insert(key.to_owned());
+                        continue;
+                    }
+                },
+            };
+            self.n_bytes = self.n_bytes.saturating_add(more.len());
+            // One long value in thousands of places would fill the memory.
+            if self.n_bytes <= limits::RENDERED_TEMPLATE_BYTES {
+                filled.push_str(&more);
+            }
+        }
+        filled
+    }
+
+    fn problems(self) -> Result<(), Vec<Problem>> {
+        let mut problems: Vec<Problem> = self.missing.iter().map(|key| missing(key)).collect();
+        if self.n_bytes > limits::RENDERED_TEMPLATE_BYTES {
+            let most = limits::RENDERED_TEMPLATE_BYTES;
+            problems.push(Problem {
+                path: "merge_data.substitutions".to_owned(),
+                message: format!("With these values the texts of the push have more than {most} bytes."),
+                kind: ProblemKind::Invalid,
+            });
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+}
+
+fn missing(key: &str) -> Problem {
+    Problem {
+        path: format!("merge_data.substitutions.{key}"),
+        message: format!("The template needs a value for its variable '{key}', which has no default."),
+        kind: ProblemKind::Missing,
+    }
+}

@@ -1,0 +1,75 @@
+//! The variables of a template.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::description;
+use crate::channel::name_text;
+use crate::json::At;
+use crate::limits;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Variable {
+    pub key: VariableKey,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Without one, whoever sends the template has to give a value.
+    pub default_value: Option<String>,
+}
+
+/// 1 to 32 letters, digits and underscores, none of the latter at the ends.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct VariableKey(String);
+
+/// All variables of a template, none of them twice.
+pub(super) fn parse_variables(at: &At<'_>) -> Option<Vec<Variable>> {
+    let variables = at.array(0..=limits::TEMPLATE_VARIABLES, Variable::parse)?;
+    let mut seen = BTreeSet::new();
+    for (n, variable) in variables.iter().enumerate() {
+        if !seen.insert(&variable.key) {
+            let message = format!("The variable '{}' is given more than once.", variable.key.as_str());
+            return at.items(0..=usize::MAX)?.get(n)?.invalid_key("key", message);
+        }
+    }
+    Some(variables)
+}
+
+impl Variable {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let key = fields.required("key", VariableKey::parse);
+        let name = fields.nullable("name", |at| name_text(at, limits::TEMPLATE_NAME_CHARS));
+        let description = fields.nullable("description", description);
+        let default_value = fields.nullable("default_value", At::any_text);
+        fields.finish();
+        Some(Self { key: key?, name, description, default_value })
+    }
+}
+
+impl VariableKey {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let text = at.string()?;
+        if !is_key(text) {
+            return at.invalid(format!(
+                "A key has 1 to {} letters, digits and underscores, and no underscore at either end.",
+                limits::TEMPLATE_VARIABLE_CHARS
+            ));
+        }
+        Some(Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+pub(super) fn is_key(text: &str) -> bool {
+    (1..=limits::TEMPLATE_VARIABLE_CHARS).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !text.starts_with('_')
+        && !text.ends_with('_')
+}
