@@ -30,12 +30,13 @@ pub(crate) enum Deed {
     Cut,
 }
 
-/// A request that a provider would not take for what it is.
+/// The answer to a request that no message came of, mostly because a provider would not take it.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) response: Response<Bytes>,
     pub(crate) reason: String,
-    pub(crate) fate: Fate,
+    /// `None` for what is not about a message at all, and therefore not counted.
+    pub(crate) fate: Option<Fate>,
 }
 
 /// What a provider says to a message that it understood.
@@ -49,11 +50,15 @@ pub(crate) enum Reply {
 
 impl Refusal {
     pub(crate) fn rejected(reason: impl Into<String>, response: Response<Bytes>) -> Self {
-        Self { response, reason: reason.into(), fate: Fate::Rejected }
+        Self { response, reason: reason.into(), fate: Some(Fate::Rejected) }
+    }
+
+    pub(crate) fn uncounted(response: Response<Bytes>) -> Self {
+        Self { response, reason: String::new(), fate: None }
     }
 
     pub(crate) fn unauthorized(reason: impl Into<String>, response: Response<Bytes>) -> Self {
-        Self { response, reason: reason.into(), fate: Fate::Unauthorized }
+        Self { response, reason: reason.into(), fate: Some(Fate::Unauthorized) }
     }
 }
 

@@ -80,14 +80,16 @@ pub(crate) fn check<'a>(shared: &Shared, session: &mut Session, call: &Call<'a>)
     if call.method != Method::POST {
         return Err(rejected(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed"));
     }
+    authorize(shared, session, call)?;
     let token = call.path.strip_prefix(PREFIX).unwrap_or_default();
     if token.is_empty() {
         return Err(bad("MissingDeviceToken"));
     }
-    if !TOKEN_DIGITS.contains(&token.len()) || token.len() % 2 != 0 || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
+    let is_token = TOKEN_DIGITS.contains(&token.len()) && token.len().is_multiple_of(2);
+    // Nobody has the token of zeros. It is what services try to find out whether they may send at all.
+    if !is_token || !token.bytes().all(|b| b.is_ascii_hexdigit()) || token.bytes().all(|b| b == b'0') {
         return Err(bad("BadDeviceToken"));
     }
-    authorize(shared, session, call)?;
     let headers = read_headers(call.headers)?;
     check_topic(shared, headers.topic)?;
     let is_background = headers.push_type == Some("background");

@@ -115,9 +115,6 @@ pub(crate) fn check<'a>(shared: &Shared, call: &Call<'a>) -> Result<Message<'a>,
     let request: Request<'a> =
         serde_json::from_slice(call.body).map_err(|problem| field_error(&problem.to_string()))?;
     let Envelope { token: Text(token), data, android, .. } = request.message;
-    if request.validate_only {
-        return Err(field_error("The simulator does not know validate_only."));
-    }
     if let Some(key) = data.reserved {
         return Err(field_error(&format!("Invalid data payload key: {key}")));
     }
@@ -135,6 +132,10 @@ pub(crate) fn check<'a>(shared: &Shared, call: &Call<'a>) -> Result<Message<'a>,
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:".contains(&byte);
     if token.is_empty() || !token.bytes().all(is_token) {
         return Err(bad_token());
+    }
+    if request.validate_only {
+        let body = format!("{{\"name\":\"projects/{FCM_PROJECT_ID}/messages/fake_message_id\"}}");
+        return Err(Refusal::uncounted(answer::json_text(StatusCode::OK, body)));
     }
     let id = data.push_id.as_ref().map(|id| Fingerprint::of(&[b"fcm", token.as_bytes(), id.as_bytes()]));
     Ok(Message { protocol: Protocol::Fcm, address: token.into(), id, label: None, body: call.body.into() })

@@ -4,12 +4,15 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use model::channel::WebSubscription;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
 };
 use ring::rsa;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::browser::Browser;
 
 /// What every simulator knows its client by. The values mean nothing anywhere else.
 pub const APNS_TEAM_ID: &str = "SIMTEAM001";
@@ -18,6 +21,9 @@ pub const FCM_PROJECT_ID: &str = "aerogram-sim";
 pub const FCM_CLIENT_EMAIL: &str = "sim@aerogram-sim.iam.gserviceaccount.com";
 pub const ADM_CLIENT_ID: &str = "amzn1.application-oa2-client.sim";
 pub const WNS_PACKAGE_SID: &str = "ms-app://s-1-15-2-0000000001";
+/// The same for an app of the Windows App SDK.
+pub const WNS_TENANT_ID: &str = "00000000-0000-0000-0000-000000000001";
+pub const WNS_CLIENT_ID: &str = "00000000-0000-0000-0000-000000000002";
 /// The client secret at Amazon's and at Microsoft's.
 pub const CLIENT_SECRET: &str = "simulated-client-secret";
 
@@ -85,6 +91,11 @@ impl Keys {
     /// The certificate that a client has to trust.
     pub fn ca_pem(&self) -> &str {
         &self.ca.certificate
+    }
+
+    /// The keys of every simulated browser's subscription.
+    pub fn web_subscription(&self) -> io::Result<WebSubscription> {
+        Ok(Browser::new(&self.browser)?.subscription())
     }
 
     /// A certificate for the names or addresses that the simulator is reached under.

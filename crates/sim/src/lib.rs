@@ -33,5 +33,5 @@ pub use faults::{Faults, GoAway};
 pub use keys::Keys;
 pub use protocol::Protocol;
 pub use settings::{DEFAULT_TOPIC, SimSettings};
-pub use simulator::Simulator;
+pub use simulator::{Simulator, device_address};
 pub use stats::{Stats, Tally};

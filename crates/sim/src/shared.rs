@@ -154,7 +154,9 @@ impl Shared {
 
     fn refuse(&self, protocol: Protocol, refusal: Refusal, faults: &Faults) -> Verdict {
         let Refusal { response, reason, fate } = refusal;
-        self.book().refuse(protocol, fate, &reason);
+        if let Some(fate) = fate {
+            self.book().refuse(protocol, fate, &reason);
+        }
         plain(response, faults.latency)
     }
 }

@@ -111,9 +111,14 @@ impl Simulator {
         format!("{account:#}")
     }
 
-    /// The address of browser number `n`, over TLS, and the keys of its subscription.
+    /// The address of device number `n`, as an app on it would register it.
+    pub fn device(&self, protocol: Protocol, n: u64) -> String {
+        device_address(protocol, n, &self.url(protocol))
+    }
+
+    /// The address of browser number `n`, and the keys of its subscription.
     pub fn web_subscription(&self, n: u64) -> (String, WebSubscription) {
-        (format!("{}/browser-{n}", self.url(Protocol::WebPush)), self.browser.clone())
+        (self.device(Protocol::WebPush, n), self.browser.clone())
     }
 
     /// Makes the handshake of an open platform succeed.
@@ -172,12 +177,23 @@ impl Drop for Simulator {
     }
 }
 
-/// Where a protocol's addresses begin. Those that have one host at the provider's begin at the root.
+/// The address of device number `n` at a simulator whose root for the protocol is known.
+pub fn device_address(protocol: Protocol, n: u64, root: &str) -> String {
+    match protocol {
+        // Never the token of zeros, which nobody has.
+        Protocol::Apns => format!("{:064x}", u128::from(n) + 1),
+        Protocol::Fcm => format!("sim-{n}:APA91b"),
+        Protocol::Adm => format!("amzn1.adm-registration.v3.sim-{n}"),
+        Protocol::Wns => format!("{root}/wns/device-{n}"),
+        Protocol::WebPush => format!("{root}/webpush/browser-{n}"),
+        Protocol::Open => format!("sim-{n}"),
+    }
+}
+
+/// The webhook has no host of its own, so it has a path.
 const fn root(protocol: Protocol) -> &'static str {
     match protocol {
-        Protocol::Apns | Protocol::Fcm | Protocol::Adm => "",
-        Protocol::Wns => "/wns",
-        Protocol::WebPush => "/webpush",
+        Protocol::Apns | Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::WebPush => "",
         Protocol::Open => "/open",
     }
 }

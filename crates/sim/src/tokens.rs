@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::answer;
 use crate::call::{Call, form};
 use crate::jwt::Jwt;
-use crate::keys::{ADM_CLIENT_ID, CLIENT_SECRET, FCM_CLIENT_EMAIL, WNS_PACKAGE_SID};
+use crate::keys::{ADM_CLIENT_ID, CLIENT_SECRET, FCM_CLIENT_EMAIL, WNS_CLIENT_ID, WNS_PACKAGE_SID};
 use crate::protocol::Protocol;
 
 #[derive(Debug, Default)]
@@ -118,7 +118,7 @@ pub(crate) fn answer(
         }
         Issuer::Amazon => client(&field, "messaging:push", ADM_CLIENT_ID),
         Issuer::Live => client(&field, "notify.windows.com", WNS_PACKAGE_SID),
-        Issuer::Directory => client(&field, "https://wns.windows.com/.default", WNS_PACKAGE_SID),
+        Issuer::Directory => client(&field, "https://wns.windows.com/.default", WNS_CLIENT_ID),
     };
     if let Err(refused) = checked {
         return (refused, false);

@@ -10,7 +10,7 @@ use crate::signing::{es256, now, provider_token};
 const ID: &str = "eabeae54-14a8-11e5-b60b-1697f925ec7b";
 
 pub(crate) fn token(n: u32) -> String {
-    format!("{n:064x}")
+    format!("{:064x}", u64::from(n) + 1)
 }
 
 pub(crate) fn path(n: u32) -> String {
@@ -58,11 +58,13 @@ async fn refuses_in_the_words_of_apple() {
     let good = provider_token(simulator.apns_key());
     let large = format!(r#"{{"aps":{{"alert":"{}"}}}}"#, "x".repeat(4096));
     let device = path(1);
+    let nobody = format!("/3/device/{:064}", 0);
     let body = r#"{"aps":{"alert":"Hi"}}"#;
     let topic = ("apns-topic", DEFAULT_TOPIC);
-    let table: [(&str, &[(&str, &str)], &str, u16, &str); 17] = [
+    let table: [(&str, &[(&str, &str)], &str, u16, &str); 18] = [
         ("/3/device/", &[topic], body, 400, "MissingDeviceToken"),
         ("/3/device/xyz", &[topic], body, 400, "BadDeviceToken"),
+        (&nobody, &[topic], body, 400, "BadDeviceToken"),
         (&device, &[], body, 400, "MissingTopic"),
         (&device, &[("apns-topic", "com.example.other")], body, 400, "DeviceTokenNotForTopic"),
         (&device, &[("apns-topic", "a b")], body, 400, "BadTopic"),
@@ -85,7 +87,7 @@ async fn refuses_in_the_words_of_apple() {
         assert_eq!((answer.status.as_u16(), answer.json()), (status, json!({ "reason": reason })));
     }
     let tally = simulator.stats().of(Protocol::Apns);
-    assert_eq!((tally.messages, tally.rejected, tally.reasons["BadPriority"]), (17, 17, 2));
+    assert_eq!((tally.messages, tally.rejected, tally.reasons["BadPriority"]), (18, 18, 2));
 }
 
 #[tokio::test]

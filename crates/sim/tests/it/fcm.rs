@@ -53,6 +53,8 @@ async fn takes_a_good_message_and_notices_its_repetition() {
         let name = answer.json()["name"].as_str().unwrap().to_owned();
         assert!(name.starts_with("projects/aerogram-sim/messages/0:"), "{name}");
     }
+    let question = json!({ "validate_only": true, "message": { "token": "t:1" } });
+    assert_eq!(send(&connection, &bearer, &question).await.status, 200);
     let stats = simulator.stats();
     assert_eq!(stats.tokens, 1);
     assert_eq!((stats.of(Protocol::Fcm).accepted, stats.of(Protocol::Fcm).duplicates), (2, 1));

@@ -1,7 +1,7 @@
 //! The providers that speak HTTP/1.1 and hand out tokens for a client's secret: Amazon's and Microsoft's.
 
 use serde_json::json;
-use sim::keys::{ADM_CLIENT_ID, CLIENT_SECRET, WNS_PACKAGE_SID};
+use sim::keys::{ADM_CLIENT_ID, CLIENT_SECRET, WNS_CLIENT_ID, WNS_PACKAGE_SID};
 use sim::{Faults, Protocol, SimSettings, Simulator};
 
 use crate::client::{Answer, http1};
@@ -81,7 +81,7 @@ async fn secrets_are_checked() {
 async fn microsoft() {
     let simulator = Simulator::start(SimSettings::default()).await.unwrap();
     let sdk = "https://wns.windows.com/.default";
-    let from_directory = bearer(&simulator, "/tenant/oauth2/v2.0/token", sdk, WNS_PACKAGE_SID).await;
+    let from_directory = bearer(&simulator, "/tenant/oauth2/v2.0/token", sdk, WNS_CLIENT_ID).await;
     let bearer = bearer(&simulator, "/accesstoken.srf", "notify.windows.com", WNS_PACKAGE_SID).await;
     assert_ne!(bearer, from_directory);
     let xml = ("content-type", "text/xml");
