@@ -8,6 +8,7 @@ mod platform;
 mod push;
 mod sandbox;
 mod segments;
+mod sim;
 
 use std::future::Future;
 use std::io::Read;
@@ -46,7 +47,7 @@ pub(crate) enum Command {
     App(app::App),
     /// Configure how an app reaches its platforms
     Platform(platform::Platform),
-    /// Send a push
+    /// Send a push, or pause, resume, cancel or follow one
     Push(push::Push),
     /// Show what a development app delivered to the sandbox
     Sandbox(sandbox::Sandbox),
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Audience(audience::Audience),
     /// Create segments that many apps need
     Segments(segments::Segments),
+    /// Simulate the push providers on this machine
+    Sim(Box<sim::Sim>),
 }
 
 /// The server a command talks to as its operator.
@@ -76,6 +79,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Sandbox(sandbox) => one_thread(sandbox.run()),
         Command::Audience(audience) => one_thread(audience.run()),
         Command::Segments(segments) => one_thread(segments.run()),
+        Command::Sim(sim) => one_thread(sim.run()),
     }
 }
 

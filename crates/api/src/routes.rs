@@ -15,6 +15,7 @@ mod pages;
 mod platforms;
 mod push;
 mod sandbox;
+mod schedules;
 mod segments;
 mod subscription_lists;
 mod tags;
@@ -52,6 +53,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/push", Master, push::send),
         post("/api/push/validate", Master, push::validate),
         get("/api/push/{push_id}", Master, push::status),
+        post("/api/push/{push_id}/pause", Master, push::pause),
+        post("/api/push/{push_id}/resume", Master, push::resume),
+        post("/api/push/{push_id}/cancel", Master, push::cancel),
         post("/api/channels", Device, channels::register),
         get("/api/channels", Master, channels::list),
         get("/api/channels/{channel_id}", Device, channels::look_up),
@@ -74,6 +78,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/segments/{segment_id}", Master, segments::look_up),
         put("/api/segments/{segment_id}", Master, segments::update),
         delete("/api/segments/{segment_id}", Master, segments::delete),
+        post("/api/schedules", Master, schedules::create),
+        get("/api/schedules", Master, schedules::list),
+        get("/api/schedules/{schedule_id}", Master, schedules::look_up),
+        put("/api/schedules/{schedule_id}", Master, schedules::update),
+        delete("/api/schedules/{schedule_id}", Master, schedules::delete),
+        post("/api/schedules/{schedule_id}/pause", Master, schedules::pause),
+        post("/api/schedules/{schedule_id}/resume", Master, schedules::resume),
         get("/api/tags", Device, legacy_tags::list),
         put("/api/tags/batch", Master, legacy_tags::batch),
         post("/api/tags/batch", Master, legacy_tags::batch),
@@ -97,6 +108,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/subscription_lists", Master, subscription_lists::list),
         get("/api/subscription_lists/channels/{channel_id}", Device, subscription_lists::of_channel),
         get("/api/subscription_lists/named_users/{named_user_id}", Master, subscription_lists::of_named_user),
+        get("/api/platforms/web/vapid", Device, platforms::web_key),
         post("/api/audience/explain", Master, audience::explain),
         get("/api/sandbox", Master, sandbox::list),
         get("/api/sandbox/stream", Master, sandbox::stream),
@@ -106,11 +118,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         patch("/operator/apps/{key}", Operator, apps::change),
         delete("/operator/apps/{key}", Operator, apps::delete),
         post("/operator/apps/{key}/rotate", Operator, apps::rotate),
+        get("/operator/platforms/notices", Operator, platforms::notices),
         get("/operator/apps/{key}/platforms", Operator, platforms::list),
         put("/operator/apps/{key}/platforms/{platform}", Operator, platforms::set),
         get("/operator/apps/{key}/platforms/{platform}", Operator, platforms::look_up),
         delete("/operator/apps/{key}/platforms/{platform}", Operator, platforms::delete),
         post("/operator/apps/{key}/platforms/{platform}/test", Operator, platforms::test),
+        post("/operator/apps/{key}/platforms/{platform}/keys", Operator, platforms::add_keys),
+        delete("/operator/apps/{key}/platforms/{platform}/keys/{fingerprint}", Operator, platforms::remove_key),
         get("/pages/{key}/{push_id}/{number}", Public, pages::show),
         get("/health", Probe, health::health),
         get("/ready", Probe, health::ready),

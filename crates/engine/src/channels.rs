@@ -14,4 +14,4 @@ pub use open::RegisteredOpen;
 pub use register::Registered;
 
 pub(crate) use keys::{address_key, apid_key};
-pub(crate) use uninstall::uninstall_in;
+pub(crate) use uninstall::{move_in, uninstall_gone_in, uninstall_in};

@@ -1,7 +1,7 @@
 //! The closed set of jobs. Each is safe to run twice; the function that runs it says why, and disposes of the job in the
 //! transaction that completes its work.
 
-use model::ids::{AppId, Offset, PushId, TermId};
+use model::ids::{AppId, Offset, PushId, ScheduleId, TermId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
@@ -23,6 +23,8 @@ pub(crate) enum Job {
     TendList { list: String },
     /// Take the number of a deleted tag from whoever holds it.
     ForgetTag { number: TermId, told_at: Offset },
+    /// Send what a schedule has for this moment.
+    FireSchedule { schedule: ScheduleId },
 }
 
 impl Job {
@@ -35,6 +37,7 @@ impl Job {
             Job::EraseApp { .. } => "erase_app",
             Job::ForgetTag { .. } => "forget_tag",
             Job::TendList { .. } => "tend_list",
+            Job::FireSchedule { .. } => "fire_schedule",
         }
     }
 }
@@ -43,12 +46,33 @@ impl Job {
     /// What the job may have to wait for. Deliveries to one platform of one app do not take up the places of others.
     fn lane(&self) -> String {
         match self {
-            Job::Deliver { platform, .. } => format!("deliver/{platform}"),
-            Job::Resolve { .. } | Job::Sweep | Job::EraseApp { .. } | Job::TendList { .. } | Job::ForgetTag { .. } => {
-                self.kind().to_owned()
-            }
+            Job::Deliver { platform, .. } => delivery_lane(platform),
+            Job::Resolve { .. }
+            | Job::Sweep
+            | Job::EraseApp { .. }
+            | Job::TendList { .. }
+            | Job::ForgetTag { .. }
+            | Job::FireSchedule { .. } => self.kind().to_owned(),
         }
     }
+
+    /// The push that the job is part of the sending of.
+    fn push(&self) -> Option<PushId> {
+        match self {
+            Job::Deliver { push, .. } => Some(*push),
+            Job::Resolve { .. }
+            | Job::Sweep
+            | Job::EraseApp { .. }
+            | Job::TendList { .. }
+            | Job::ForgetTag { .. }
+            | Job::FireSchedule { .. } => None,
+        }
+    }
+}
+
+/// The lane of the deliveries to one platform.
+pub(crate) fn delivery_lane(platform: &str) -> String {
+    format!("deliver/{platform}")
 }
 
 impl Engine {
@@ -59,7 +83,7 @@ impl Engine {
 
     pub(crate) fn enqueue_as(&self, tx: &mut Tx<'_>, app: AppId, id: JobId, due: UtcMillis, job: &Job) -> Result<()> {
         let payload = postcard::to_stdvec(job).map_err(Error::internal)?;
-        Ok(jobs::enqueue(tx, app, &NewJob { id, kind: job.kind(), lane: job.lane(), due, payload })?)
+        Ok(jobs::enqueue(tx, app, &NewJob { id, kind: job.kind(), lane: job.lane(), due, push: job.push(), payload })?)
     }
 
     pub(crate) async fn run_job(&self, claimed: &ClaimedJob, stop: &worker::Stop) -> Result<()> {
@@ -72,6 +96,7 @@ impl Engine {
             Job::EraseApp { app } => self.erase_app(claimed, app, stop).await,
             Job::ForgetTag { number, told_at } => self.forget_tag(claimed, number, told_at, stop).await,
             Job::TendList { list } => self.tend_list(claimed, list, stop).await,
+            Job::FireSchedule { schedule } => self.fire_schedule(claimed, schedule).await,
         }
     }
 

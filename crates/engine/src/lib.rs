@@ -10,6 +10,7 @@ mod desk;
 mod error;
 mod explain;
 mod follow;
+mod health;
 mod holdings;
 mod job;
 mod journal;
@@ -20,14 +21,17 @@ mod metrics;
 mod named_users;
 mod once;
 mod pages;
+mod part;
 mod plan;
 mod platforms;
 mod push;
 mod reach;
 mod resolve;
 mod sandbox;
+mod schedules;
 mod seal;
 mod segments;
+mod senders;
 mod snapshots;
 mod subscriptions;
 mod sweep;
@@ -37,6 +41,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use model::time::Clock;
+use providers::Network;
 use providers::http::{AddressPolicy, Client};
 use store::Store;
 
@@ -45,13 +50,17 @@ pub use attributes::Attributes;
 pub use channels::{ChannelView, Registered, RegisteredOpen};
 pub use error::{Error, Result};
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
+pub use health::PlatformHealth;
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use metrics::Metrics;
 pub use named_users::NamedUserView;
 pub use once::Once;
-pub use platforms::{PlatformChange, PlatformView};
-pub use push::{AcceptedPushes, LocalizedId, PushStatus};
+pub use platforms::{
+    OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,
+};
+pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushStatus};
 pub use sandbox::SandboxFeed;
+pub use schedules::{CreatedSchedules, NamedSchedule, ScheduleView};
 pub use seal::SealKey;
 pub use segments::{CreatedSegment, SegmentView};
 pub use subscriptions::SubscriptionListView;
@@ -83,6 +92,7 @@ struct Parts {
     seal_key: SealKey,
     apps: apps::AppCache,
     audiences: audience::Audiences,
+    senders: senders::Senders,
     metrics: Metrics,
     /// Said once: after the key was lost there may be many of them.
     unreadable_answers: std::sync::Once,
@@ -92,8 +102,10 @@ impl Engine {
     /// Prepares the store for this process and builds the engine around it. Nothing runs until a [`Worker`] does.
     pub async fn start(store: Store, clock: Clock, settings: Settings) -> Result<Self> {
         let address_policy = AddressPolicy { allow_private: settings.allow_private_addresses };
+        let network = Network::new(address_policy);
         let engine = Self(Arc::new(Parts {
-            http: Client::new(address_policy),
+            http: network.http().clone(),
+            senders: senders::Senders::new(network),
             address_policy,
             public_url: settings.public_url,
             snapshots: snapshots::Snapshots(settings.snapshot_folder),

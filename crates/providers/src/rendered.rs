@@ -1,5 +1,6 @@
 //! A push rendered for one platform: everything that is the same for all its devices, done once.
 
+use model::payload::amazon::AmazonOverride;
 use model::payload::notification::Notification;
 use model::platform::DeviceType;
 
@@ -66,6 +67,32 @@ impl RenderedPush {
             DeviceType::Sms | DeviceType::Mms | DeviceType::Email => return Err(NotSendable::NoTransport),
         };
         rendered.ok_or(NotSendable::NothingToSend)
+    }
+
+    /// For those Android devices that Amazon reaches: what Android shows, as far as Amazon's messages can say it.
+    pub fn for_android_by_amazon(rendering: &Rendering<'_>) -> Result<Self, NotSendable> {
+        let content = &rendering.content;
+        let has_more = content.message.is_some() || content.in_app.is_some();
+        let android = or_silent(content.notification.and_then(Notification::for_android), has_more);
+        let android = android.ok_or(NotSendable::NothingToSend)?;
+        let amazon = AmazonOverride {
+            alert: android.alert,
+            title: android.title,
+            summary: android.summary,
+            sound: android.sound,
+            icon: android.icon,
+            icon_color: android.icon_color,
+            notification_channel: android.notification_channel,
+            notification_tag: android.notification_tag,
+            consolidation_key: android.collapse_key,
+            expires_after: android.time_to_live,
+            extra: android.extra,
+            style: android.style,
+            interactive: android.interactive,
+            actions: android.actions,
+            template: None,
+        };
+        Ok(RenderedPush::Adm(AdmPush::new(rendering, &amazon)))
     }
 
     /// The exact request for one device.

@@ -150,44 +150,6 @@ pub fn terms_from(tx: &mut Tx<'_>, app: AppId, first: i64, at_most: u32) -> Resu
     )
 }
 
-/// What delivery needs to know of a channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recipient {
-    pub ordinal: Ordinal,
-    pub id: ChannelId,
-    pub address: String,
-    pub language: Option<String>,
-    pub country: Option<String>,
-    pub profile: String,
-}
-
-/// Channels looked up by one statement.
-const LOOK_UPS: usize = 64;
-
-const RECIPIENT: &str = "select ordinal, id, address, language, country, profile from channel
-                         where app = $1 and installed = 1 and address is not null";
-
-/// The reachable channels of a range of ordinals, in order.
-pub fn recipients_between(tx: &mut Tx<'_>, app: AppId, first: Ordinal, last: Ordinal) -> Result<Vec<Recipient>> {
-    let sql = format!("{RECIPIENT} and ordinal between $2 and $3 order by ordinal");
-    tx.query(&sql, &[app.into(), first.into(), last.into()], read_recipient)
-}
-
-/// The reachable ones of a few channels far apart, in order.
-pub fn recipients_among(tx: &mut Tx<'_>, app: AppId, ordinals: &[Ordinal]) -> Result<Vec<Recipient>> {
-    let places: Vec<String> = (2..2 + LOOK_UPS).map(|n| format!("${n}")).collect();
-    let sql = format!("{RECIPIENT} and ordinal in ({}) order by ordinal", places.join(", "));
-    let mut found = Vec::with_capacity(ordinals.len());
-    for some in ordinals.chunks(LOOK_UPS) {
-        // The last statement has room for more, which repeating an ordinal fills without changing the answer.
-        let padding = std::iter::repeat_n(some[0], LOOK_UPS - some.len());
-        let mut params = vec![app.into()];
-        params.extend(some.iter().copied().chain(padding).map(Value::from));
-        found.extend(tx.query(&sql, &params, read_recipient)?);
-    }
-    Ok(found)
-}
-
 /// A way to find a channel other than its id. At most one channel of an app has a given key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
@@ -295,16 +257,5 @@ fn read_channel(row: &Row<'_>) -> Result<Channel> {
         last_registration: row.get(9)?,
         terms: terms::decode(&row.get::<Vec<u8>>(10)?)?,
         profile: row.get(11)?,
-    })
-}
-
-fn read_recipient(row: &Row<'_>) -> Result<Recipient> {
-    Ok(Recipient {
-        ordinal: row.get(0)?,
-        id: row.get(1)?,
-        address: row.get(2)?,
-        language: row.get(3)?,
-        country: row.get(4)?,
-        profile: row.get(5)?,
     })
 }

@@ -1,7 +1,7 @@
 //! Durable work with a due time. Claiming a job moves its due time to the end of the lease, so a job whose worker died is
 //! simply due again; the attempt number, which every claim raises, keeps the dead worker from settling it afterwards.
 
-use model::ids::{AppId, Id};
+use model::ids::{AppId, Id, PushId};
 use model::time::UtcMillis;
 
 use crate::{Result, Row, Signal, Tx};
@@ -17,8 +17,13 @@ pub struct NewJob {
     /// Jobs of one app and lane can be kept from being claimed together.
     pub lane: String,
     pub due: UtcMillis,
+    /// What it is part of, so that it can be woken together with the rest.
+    pub push: Option<PushId>,
     pub payload: Vec<u8>,
 }
+
+/// The due time of a job that waits to be woken.
+pub const NEVER: UtcMillis = UtcMillis(i64::MAX);
 
 /// What jobs compete for: one platform of one app, and the like.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +46,8 @@ pub struct ClaimedJob {
 /// A job whose id is there already stays as it is, so that a job that must exist once can be given a fixed id.
 pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: &NewJob) -> Result<()> {
     tx.execute(
-        "insert into job (app, id, kind, lane, due, leased, attempt, payload) values ($1, $2, $3, $4, $5, 0, 0, $6)
+        "insert into job (app, id, kind, lane, due, leased, attempt, push, payload)
+         values ($1, $2, $3, $4, $5, 0, 0, $6, $7)
          on conflict (app, id) do nothing",
         &[
             app.into(),
@@ -49,6 +55,7 @@ pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: &NewJob) -> Result<()> {
             job.kind.into(),
             job.lane.as_str().into(),
             job.due.into(),
+            job.push.into(),
             job.payload.clone().into(),
         ],
     )?;
@@ -106,6 +113,36 @@ pub fn postpone(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<boo
     let n_postponed = tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into(), due.into()])?;
     tx.signal(Signal::Jobs);
     Ok(n_postponed > 0)
+}
+
+/// Gives the job back until `due`, or until the push that it is part of is woken. `false` as in [`renew`].
+pub fn park(tx: &mut Tx<'_>, job: &ClaimedJob, push: PushId, due: UtcMillis) -> Result<bool> {
+    let sql = "update job set due = $4, leased = 0, push = $5
+               where app = $1 and id = $2 and attempt = $3 and leased = 1";
+    let row = [job.app.into(), job.id.into(), job.attempt.into(), due.into(), push.into()];
+    Ok(tx.execute(sql, &row)? > 0)
+}
+
+/// Makes every job of a push due that waits.
+pub fn wake_push(tx: &mut Tx<'_>, app: AppId, push: PushId, now: UtcMillis) -> Result<u64> {
+    let sql = "update job set due = $3 where app = $1 and push = $2 and leased = 0 and due > $3";
+    let n_woken = tx.execute(sql, &[app.into(), push.into(), now.into()])?;
+    tx.signal(Signal::Jobs);
+    Ok(n_woken)
+}
+
+/// Makes every job of a lane due that waits.
+pub fn wake_lane(tx: &mut Tx<'_>, lane: &Lane, now: UtcMillis) -> Result<u64> {
+    let sql = "update job set due = $3 where app = $1 and lane = $2 and leased = 0 and due > $3 and due < $4";
+    let n_woken = tx.execute(sql, &[lane.app.into(), lane.name.as_str().into(), now.into(), NEVER.into()])?;
+    tx.signal(Signal::Jobs);
+    Ok(n_woken)
+}
+
+/// Removes a job, also one that somebody is running, who will not be able to settle it.
+pub fn cancel(tx: &mut Tx<'_>, app: AppId, job: JobId) -> Result<()> {
+    tx.execute("delete from job where app = $1 and id = $2", &[app.into(), job.into()])?;
+    Ok(())
 }
 
 /// Makes every leased job due. Only right when no other process can hold a lease: at the start on SQLite.

@@ -15,6 +15,8 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "0001_init", sql: include_str!("../migrations/0001_init.sql") },
     Step { name: "0002_audiences", sql: include_str!("../migrations/0002_audiences.sql") },
+    Step { name: "0003_delivery", sql: include_str!("../migrations/0003_delivery.sql") },
+    Step { name: "0004_campaigns", sql: include_str!("../migrations/0004_campaigns.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -3,7 +3,7 @@
 use model::ids::{AppId, Offset, OperationId, PushId};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Tx};
+use crate::{Error, Result, Row, Tx};
 
 /// Where a push is on its way. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,18 +14,33 @@ pub enum PushState {
     Sending,
     /// Every block is settled.
     Done,
+    /// Called off before it was done; what had not been sent then never is.
+    Canceled,
 }
 
 impl PushState {
-    const NAMED: [(&'static str, PushState); 3] =
-        [("accepted", PushState::Accepted), ("sending", PushState::Sending), ("done", PushState::Done)];
+    const ALL: [PushState; 4] = [PushState::Accepted, PushState::Sending, PushState::Done, PushState::Canceled];
 
     pub const fn name(self) -> &'static str {
         match self {
             PushState::Accepted => "accepted",
             PushState::Sending => "sending",
             PushState::Done => "done",
+            PushState::Canceled => "canceled",
         }
+    }
+
+    /// Whether nothing will change any more.
+    pub const fn is_final(self) -> bool {
+        match self {
+            PushState::Accepted | PushState::Sending => false,
+            PushState::Done | PushState::Canceled => true,
+        }
+    }
+
+    fn from_name(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|state| state.name() == name);
+        found.ok_or_else(|| Error::corrupt(format!("push state {name:?}")))
     }
 }
 
@@ -38,6 +53,8 @@ pub struct PushRow {
     pub expires: Option<UtcMillis>,
     pub push_type: String,
     pub state: PushState,
+    /// Held back until somebody resumes it. Says nothing about a push that is done or canceled.
+    pub paused: bool,
     /// The log offset at which the push was accepted: its audience is resolved by an index that has reached it.
     pub accepted_at: Offset,
     /// Whether the payload must not be kept for longer than sending takes.
@@ -46,10 +63,10 @@ pub struct PushRow {
     pub payload: Option<String>,
 }
 
-const COLUMNS: &str = "id, operation, created, expires, push_type, state, accepted_at, redact, payload";
+const COLUMNS: &str = "id, operation, created, expires, push_type, state, paused, accepted_at, redact, payload";
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
-    let sql = format!("insert into push (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)");
+    let sql = format!("insert into push (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
     tx.execute(
         &sql,
         &[
@@ -60,6 +77,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
             push.expires.into(),
             push.push_type.as_str().into(),
             push.state.name().into(),
+            push.paused.into(),
             push.accepted_at.into(),
             push.redact.into(),
             push.payload.clone().into(),
@@ -71,29 +89,41 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
 pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow>> {
     let sql = format!("select {COLUMNS} from push where app = $1 and id = $2");
     tx.query_opt(&sql, &[app.into(), push.into()], |row| {
-        let state: String = row.get(5)?;
-        let state = PushState::NAMED.into_iter().find(|(name, _)| *name == state).map(|(_, state)| state);
         Ok(PushRow {
             id: row.get(0)?,
             operation: row.get(1)?,
             created: row.get(2)?,
             expires: row.get(3)?,
             push_type: row.get(4)?,
-            state: state.ok_or_else(|| Error::corrupt("push state"))?,
-            accepted_at: row.get(6)?,
-            redact: row.get(7)?,
-            payload: row.get(8)?,
+            state: PushState::from_name(row.get(5)?)?,
+            paused: row.get(6)?,
+            accepted_at: row.get(7)?,
+            redact: row.get(8)?,
+            payload: row.get(9)?,
         })
     })
 }
 
-/// A push that is done loses the payload that it was not to keep.
+/// Whether a push is to be sent, as far as those go who are sending it; `None` when there is no such push.
+pub fn standing(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<(PushState, bool)>> {
+    let sql = "select state, paused from push where app = $1 and id = $2";
+    let read = |row: &Row<'_>| Ok((PushState::from_name(row.get(0)?)?, row.get(1)?));
+    tx.query_opt(sql, &[app.into(), push.into()], read)
+}
+
+pub fn set_paused(tx: &mut Tx<'_>, app: AppId, push: PushId, paused: bool) -> Result<()> {
+    let sql = "update push set paused = $3 where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), push.into(), paused.into()])?;
+    Ok(())
+}
+
+/// A push of which nothing is left to do loses the payload that it was not to keep.
 pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState) -> Result<()> {
     let sql = "update push set state = $3 where app = $1 and id = $2";
     tx.execute(sql, &[app.into(), push.into(), state.name().into()])?;
     match state {
         PushState::Accepted | PushState::Sending => Ok(()),
-        PushState::Done => redact(tx, app, push),
+        PushState::Done | PushState::Canceled => redact(tx, app, push),
     }
 }
 

@@ -1,4 +1,6 @@
-//! `aerogram push`: a push from the command line.
+//! `aerogram push`: a push from the command line, and what can be done to it afterwards.
+
+mod steer;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,8 +16,12 @@ use crate::client::Client;
 use crate::config::{AppLogin, Remote};
 use crate::output;
 
+/// A text that is also the name of a subcommand goes behind `--`.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Push {
+    #[command(subcommand)]
+    steer: Option<steer::Steer>,
     /// The text to show
     #[arg(required_unless_present = "file")]
     alert: Option<String>,
@@ -45,6 +51,10 @@ struct Accepted {
 
 impl Push {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
+        if let Some(steer) = &self.steer {
+            steer.run().await?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let client = Client::app(&self.remote, &self.login)?;
         let path = if self.validate { "/api/push/validate" } else { "/api/push" };
         let reply = client.send_raw(Method::POST, path, self.body()?).await?;

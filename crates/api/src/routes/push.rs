@@ -1,12 +1,12 @@
-//! Sending: accept pushes, check them, and tell what became of them.
+//! Sending: accept pushes, check them, steer them, and tell what became of them.
 
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use model::ids::PushId;
+use engine::{PlatformProgress, PushControl, PushStatus};
+use model::ids::{OperationId, PushId};
 use model::payload::Push;
 use serde::Serialize;
-use store::pushes::Tally;
 
 use crate::answer::{Answer, Done};
 use crate::auth::CallingApp;
@@ -28,16 +28,19 @@ struct StatusOfPush {
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
-    platforms: BTreeMap<String, StatusOnPlatform>,
+    total: Progress,
+    platforms: BTreeMap<String, Progress>,
 }
 
 #[derive(Serialize)]
-struct StatusOnPlatform {
+struct Progress {
     targeted: u64,
     delivered: u64,
     gone: u64,
     failed: u64,
     expired: u64,
+    canceled: u64,
+    pending: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -59,22 +62,57 @@ pub(super) async fn status(
     CallingApp(app): CallingApp,
     Segments(id): Segments<String>,
 ) -> Result<Answer> {
-    let id: PushId = id.parse().map_err(|_| Error::NotFound("There is no such push.".to_owned()))?;
-    let status = edge.engine.push_status(app.id, id).await?;
-    let platforms = status.platforms.into_iter().map(|(name, tally)| (name, tally.into()));
-    let push = StatusOfPush {
-        push_id: status.id,
-        push_type: status.push_type,
-        state: status.state.name(),
-        created: status.created.to_api(),
-        expires: status.expires.map(|expires| expires.to_api()),
-        platforms: platforms.collect(),
-    };
-    Ok(Answer::ok(Status { push })?.data_attribute("push"))
+    let status = edge.engine.push_status(app.id, push_id(&id)?).await?;
+    Ok(Answer::ok(Status::from(status))?.data_attribute("push"))
 }
 
-impl From<Tally> for StatusOnPlatform {
-    fn from(Tally { targeted, delivered, gone, failed, expired, reason }: Tally) -> Self {
-        Self { targeted, delivered, gone, failed, expired, reason }
+pub(super) async fn pause(edge: State<Edge>, app: CallingApp, id: Segments<String>) -> Result<Answer> {
+    control(edge, app, id, PushControl::Pause).await
+}
+
+pub(super) async fn resume(edge: State<Edge>, app: CallingApp, id: Segments<String>) -> Result<Answer> {
+    control(edge, app, id, PushControl::Resume).await
+}
+
+pub(super) async fn cancel(edge: State<Edge>, app: CallingApp, id: Segments<String>) -> Result<Answer> {
+    control(edge, app, id, PushControl::Cancel).await
+}
+
+/// These take no body: one that is sent is not looked at.
+async fn control(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    control: PushControl,
+) -> Result<Answer> {
+    let status = edge.engine.control_push(app.id, push_id(&id)?, control).await?;
+    Ok(Answer::changed(OperationId::random(), Status::from(status))?.data_attribute("push"))
+}
+
+fn push_id(text: &str) -> Result<PushId> {
+    text.parse().map_err(|_| Error::NotFound("There is no such push.".to_owned()))
+}
+
+impl From<PushStatus> for Status {
+    fn from(status: PushStatus) -> Self {
+        let total = status.total().into();
+        let platforms = status.platforms.into_iter().map(|(name, progress)| (name, progress.into()));
+        let push = StatusOfPush {
+            push_id: status.id,
+            push_type: status.push_type,
+            state: if status.paused { "paused" } else { status.state.name() },
+            created: status.created.to_api(),
+            expires: status.expires.map(|expires| expires.to_api()),
+            total,
+            platforms: platforms.collect(),
+        };
+        Self { push }
+    }
+}
+
+impl From<PlatformProgress> for Progress {
+    fn from(progress: PlatformProgress) -> Self {
+        let PlatformProgress { targeted, delivered, gone, failed, expired, canceled, pending, reason } = progress;
+        Self { targeted, delivered, gone, failed, expired, canceled, pending, reason }
     }
 }

@@ -33,7 +33,8 @@ async fn accepted_pushes_have_ids_and_a_status() {
         let done = app.master().get(&path).await.expect(200);
         assert_eq!((&done["push"]["state"], &done["push"]["push_type"]), (&json!("done"), &json!("BROADCAST_PUSH")));
         assert_eq!(done["push"]["created"], "2024-05-01T12:00:00");
-        let counts = json!({"targeted": 1, "delivered": 1, "gone": 0, "failed": 0, "expired": 0});
+        let counts =
+            json!({"targeted": 1, "delivered": 1, "gone": 0, "failed": 0, "expired": 0, "canceled": 0, "pending": 0});
         assert_eq!(done["push"]["platforms"]["android"], counts);
     })
     .await;

@@ -1,12 +1,15 @@
-//! Uninstallation: the channel stays on record but has no address, no tags and no audience any more.
+//! Uninstallation: the channel stays on record but has no address, no tags and no audience any more. And moving, when a
+//! provider has another address for a channel.
 
 use audience::index::Index;
 use model::channel::{OpenAddress, Uninstall};
 use model::event::{self, RecordKind};
 use model::ids::{AppId, Ordinal};
 use model::platform::DeviceType;
+use model::time::UtcMillis;
+use store::Tx;
 use store::attributes::{self, Owner};
-use store::{Tx, channels};
+use store::channels::{self, Channel};
 
 use super::keys;
 use super::state::State;
@@ -62,14 +65,54 @@ pub(crate) fn uninstall_in(
 ) -> Result<Journal> {
     let mut desk = Desk::with_journal(app, index, journal);
     for ordinal in ordinals {
-        let Some(row) = channels::by_ordinal(tx, app, *ordinal)?.filter(|row| row.installed) else { continue };
-        let mut opened = desk.open(tx, row)?;
-        opened.row.installed = false;
-        // Nothing personal is kept.
-        let nothing = State::nothing(opened.row.device_type.clone());
-        let row = desk.save(tx, opened, &nothing)?;
-        attributes::forget(tx, app, &Owner::Channel(row.ordinal))?;
-        desk.journal.event(RecordKind::Uninstall, Some(row.ordinal), event::Uninstall { decay: false })?;
+        if let Some(row) = channels::by_ordinal(tx, app, *ordinal)? {
+            uninstall(tx, &mut desk, row)?;
+        }
     }
     Ok(desk.journal)
+}
+
+/// Uninstalls channels that a provider says are gone, except those that registered later than it noticed.
+pub(crate) fn uninstall_gone_in(tx: &mut Tx<'_>, desk: &mut Desk<'_>, gone: &[(Ordinal, UtcMillis)]) -> Result<()> {
+    for (ordinal, since) in gone {
+        if let Some(row) = unchanged_since(tx, desk, *ordinal, *since)? {
+            uninstall(tx, desk, row)?;
+        }
+    }
+    Ok(())
+}
+
+fn uninstall(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel) -> Result<()> {
+    if !row.installed {
+        return Ok(());
+    }
+    let mut opened = desk.open(tx, row)?;
+    opened.row.installed = false;
+    // Nothing personal is kept.
+    let nothing = State::nothing(opened.row.device_type.clone());
+    let row = desk.save(tx, opened, &nothing)?;
+    attributes::forget(tx, desk.app, &Owner::Channel(row.ordinal))?;
+    desk.journal.event(RecordKind::Uninstall, Some(row.ordinal), event::Uninstall { decay: false })
+}
+
+/// Gives a channel the address that its provider has known it by since an instant, unless it registered later.
+pub(crate) fn move_in(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk<'_>,
+    ordinal: Ordinal,
+    address: &str,
+    since: UtcMillis,
+) -> Result<()> {
+    let row = unchanged_since(tx, desk, ordinal, since)?;
+    let Some(row) = row.filter(|row| row.installed) else { return Ok(()) };
+    let opened = desk.open(tx, row)?;
+    let mut after = opened.state.clone();
+    after.profile.address = Some(address.to_owned());
+    desk.save(tx, opened, &after)?;
+    Ok(())
+}
+
+fn unchanged_since(tx: &mut Tx<'_>, desk: &Desk<'_>, ordinal: Ordinal, since: UtcMillis) -> Result<Option<Channel>> {
+    let row = channels::by_ordinal(tx, desk.app, ordinal)?;
+    Ok(row.filter(|row| row.last_registration.unwrap_or(row.created) <= since))
 }

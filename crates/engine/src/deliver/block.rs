@@ -3,7 +3,6 @@
 use audience::codec;
 use audience::index::Index;
 use model::event::{RecordKind, Sends};
-use model::ids::Ordinal;
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -12,10 +11,12 @@ use store::blocks::{self, BlockKey, Progress};
 use store::counters::{self, Metric};
 use store::jobs::{self, ClaimedJob};
 use store::pushes::{self, PushState, Tally};
-use store::sandbox::{self, SandboxDelivery};
+use store::sandbox;
 
-use crate::channels::uninstall_in;
+use super::outcomes::Outcomes;
+use crate::channels::{move_in, uninstall_gone_in};
 use crate::desk::Desk;
+use crate::push::Standing;
 use crate::worker::LEASE;
 use crate::{Engine, Error, Result};
 
@@ -23,29 +24,15 @@ use crate::{Engine, Error, Result};
 pub(super) struct Block {
     claimed: ClaimedJob,
     key: BlockKey,
+    /// Whether devices show or sound something.
+    pub(super) is_alerting: bool,
+    /// Whether a Message Center message comes along.
+    pub(super) with_message: bool,
     pub(super) tries: u32,
     pub(super) pending: RoaringBitmap,
     delivered: RoaringBitmap,
     gone: RoaringBitmap,
     failed: RoaringBitmap,
-}
-
-/// What became of some recipients since the last checkpoint. Those of `pending` that are in none of the sets stay pending.
-#[derive(Clone, Default)]
-pub(super) struct Outcomes {
-    pub(super) delivered: RoaringBitmap,
-    /// The platform says that the device is gone: the channel is uninstalled.
-    pub(super) gone: RoaringBitmap,
-    /// No longer to be sent to for another reason: uninstalled, opted out or without an address since they were chosen.
-    pub(super) missing: RoaringBitmap,
-    pub(super) failed: RoaringBitmap,
-    pub(super) expired: RoaringBitmap,
-    /// Why some failed or have to wait.
-    pub(super) reason: Option<String>,
-    pub(super) alerting: bool,
-    /// Whether a Message Center message came along.
-    pub(super) with_message: bool,
-    pub(super) sandbox: Vec<SandboxDelivery>,
 }
 
 /// What happens to the job with a checkpoint.
@@ -55,8 +42,13 @@ pub(super) enum Next {
     GoOn,
     /// Some have to be tried again.
     TryAgainAt(UtcMillis),
+    /// The platform wants to be left alone, which is no try.
+    WaitUntil(UtcMillis),
     /// The process is stopping; another run takes over at once.
     HandOver,
+    /// The push is paused: the block waits until it is resumed, or until it expires.
+    Park(UtcMillis),
+    /// Nothing is left to do; those who are pending then never get the push.
     Settled,
 }
 
@@ -69,6 +61,8 @@ impl Block {
         let set = |bytes: &[u8]| codec::decode(bytes).map_err(Error::internal);
         Ok(Some(Self {
             claimed: claimed.clone(),
+            is_alerting: false,
+            with_message: false,
             tries: progress.tries,
             pending: set(&progress.pending)?,
             delivered: set(&progress.delivered)?,
@@ -79,40 +73,48 @@ impl Block {
     }
 
     /// Makes outcomes durable together with everything that follows from them. Fails, without changing anything, when
-    /// another worker has taken the job over.
-    pub(super) async fn checkpoint(&mut self, engine: &Engine, outcomes: Outcomes, next: Next) -> Result<()> {
-        for done in [&outcomes.delivered, &outcomes.gone, &outcomes.missing, &outcomes.failed, &outcomes.expired] {
-            self.pending -= done;
-        }
+    /// another worker has taken the job over: then this one must stop. Answers how the push stands.
+    pub(super) fn checkpoint(
+        &mut self,
+        engine: &Engine,
+        outcomes: Outcomes,
+        next: Next,
+    ) -> impl Future<Output = Result<Standing>> + Send + 'static {
+        self.pending -= outcomes.settled();
         self.delivered |= &outcomes.delivered;
-        self.gone |= &outcomes.gone;
+        self.gone.extend(outcomes.gone.iter().map(|(ordinal, _)| ordinal.0));
         self.gone |= &outcomes.missing;
         self.failed |= &outcomes.failed;
         self.failed |= &outcomes.expired;
         if matches!(next, Next::TryAgainAt(_)) {
             self.tries += 1;
         }
-        let index = engine.index(self.claimed.app).await?;
-        let (block, now) = (self.clone(), engine.clock().now());
-        engine
-            .0
-            .store
-            .write(self.claimed.app, move |tx| {
+        let (block, engine) = (self.clone(), engine.clone());
+        async move {
+            let index = engine.index(block.claimed.app).await?;
+            let (app, now) = (block.claimed.app, engine.clock().now());
+            let write = move |tx: &mut Tx<'_>| {
                 block.hold_or_release(tx, now, next)?;
                 block.save(tx, next)?;
                 block.count(tx, now, &outcomes)?;
                 block.log(tx, &index, now, &outcomes)?;
-                sandbox::add(tx, block.claimed.app, &outcomes.sandbox)?;
-                Ok(())
-            })
-            .await
+                sandbox::add(tx, app, &outcomes.sandbox)?;
+                Standing::of(tx, app, block.key.push)
+            };
+            engine.0.store.write(app, write).await
+        }
     }
 
     fn hold_or_release(&self, tx: &mut Tx<'_>, now: UtcMillis, next: Next) -> Result<()> {
         let still_ours = match next {
             Next::GoOn => jobs::renew(tx, &self.claimed, now.plus(LEASE))?,
-            Next::TryAgainAt(due) => jobs::postpone(tx, &self.claimed, due)?,
+            Next::TryAgainAt(due) | Next::WaitUntil(due) => jobs::postpone(tx, &self.claimed, due)?,
             Next::HandOver => jobs::postpone(tx, &self.claimed, now)?,
+            // Resuming wakes those who wait, so whoever begins to wait must do so while the push is paused.
+            Next::Park(until) => match Standing::of(tx, self.claimed.app, self.key.push)? {
+                Standing::Paused => jobs::park(tx, &self.claimed, self.key.push, until)?,
+                Standing::GoOn | Standing::Over => jobs::postpone(tx, &self.claimed, now)?,
+            },
             Next::Settled => jobs::settle(tx, &self.claimed)?,
         };
         if still_ours { Ok(()) } else { Err(Error::Conflict("another worker has taken this block over".to_owned())) }
@@ -130,17 +132,24 @@ impl Block {
         };
         blocks::save(tx, app, &self.key, &progress)?;
         if next == Next::Settled && blocks::unsettled(tx, app, self.key.push)? == 0 {
-            pushes::set_state(tx, app, self.key.push, PushState::Done)?;
+            // One that was canceled stays so.
+            let state = pushes::standing(tx, app, self.key.push)?.map(|(state, _)| state);
+            if state == Some(PushState::Sending) {
+                pushes::set_state(tx, app, self.key.push, PushState::Done)?;
+            }
         }
         Ok(())
     }
 
     fn count(&self, tx: &mut Tx<'_>, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
+        if outcomes.is_empty() {
+            return Ok(());
+        }
         let app = self.claimed.app;
         let tally = Tally {
             targeted: 0,
             delivered: outcomes.delivered.len(),
-            gone: outcomes.gone.len() + outcomes.missing.len(),
+            gone: outcomes.gone.len() as u64 + outcomes.missing.len(),
             failed: outcomes.failed.len(),
             expired: outcomes.expired.len(),
             reason: outcomes.reason.clone(),
@@ -153,22 +162,26 @@ impl Block {
     }
 
     fn log(&self, tx: &mut Tx<'_>, index: &Index, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
-        let mut desk = Desk::new(self.claimed.app, index, now);
+        let app = self.claimed.app;
+        let mut desk = Desk::new(app, index, now);
         if !outcomes.delivered.is_empty() {
             desk.happened(tx, DayKind::Sent, &outcomes.delivered)?;
-            if outcomes.with_message {
+            if self.with_message {
                 desk.happened(tx, DayKind::MessageSent, &outcomes.delivered)?;
             }
             let sends = Sends {
                 push_id: self.key.push,
                 occurred: now,
-                alerting: outcomes.alerting,
+                alerting: self.is_alerting,
                 ordinals: codec::encode(&outcomes.delivered),
             };
             desk.journal.record(RecordKind::Send, None, postcard::to_stdvec(&sends).map_err(Error::internal)?);
         }
-        let gone: Vec<Ordinal> = outcomes.gone.iter().map(Ordinal).collect();
-        uninstall_in(tx, self.claimed.app, index, desk.journal, &gone)?.write(tx, self.claimed.app)?;
+        for (ordinal, address, since) in &outcomes.moved {
+            move_in(tx, &mut desk, *ordinal, address, *since)?;
+        }
+        uninstall_gone_in(tx, &mut desk, &outcomes.gone)?;
+        desk.journal.write(tx, app)?;
         Ok(())
     }
 }

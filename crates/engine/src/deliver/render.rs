@@ -10,13 +10,12 @@ use model::platform::DeviceType;
 use model::term::Reach;
 use model::time::UtcMillis;
 use providers::{NotSendable, RenderedPush, Rendering};
-use store::channels::Recipient;
 use store::pushes::PushRow;
 
-use crate::{Engine, Error, Result, pages, reach};
+use super::target::Locale;
+use crate::{Engine, pages, reach};
 
-/// What decides which localization a device gets.
-pub(super) type Locale = (Option<String>, Option<String>);
+pub(super) type Rendered = Result<Arc<RenderedPush>, NotSendable>;
 
 pub(super) struct Renderer<'a> {
     app_key: &'a AppKey,
@@ -25,7 +24,8 @@ pub(super) struct Renderer<'a> {
     push: &'a Push,
     device_type: DeviceType,
     public_url: &'a str,
-    rendered: HashMap<Locale, Result<Arc<RenderedPush>, NotSendable>>,
+    rendered: HashMap<Locale, Rendered>,
+    rendered_for_amazon: HashMap<Locale, Rendered>,
 }
 
 impl<'a> Renderer<'a> {
@@ -34,26 +34,18 @@ impl<'a> Renderer<'a> {
         app_key: &'a AppKey,
         row: &PushRow,
         push: &'a Push,
-        platform: &str,
-    ) -> Result<Self> {
-        let device_type = DeviceType::from_name(platform);
-        Ok(Self {
+        device_type: DeviceType,
+    ) -> Self {
+        Self {
             app_key,
             push_id: row.id,
             sent_at: row.created,
             push,
-            device_type: device_type.ok_or_else(|| Error::internal(format!("platform {platform:?}")))?,
+            device_type,
             public_url: engine.public_url(),
             rendered: HashMap::new(),
-        })
-    }
-
-    pub(super) fn device_type(&self) -> &DeviceType {
-        &self.device_type
-    }
-
-    pub(super) fn push_id(&self) -> PushId {
-        self.push_id
+            rendered_for_amazon: HashMap::new(),
+        }
     }
 
     /// Whether devices show or sound something.
@@ -71,31 +63,46 @@ impl<'a> Renderer<'a> {
         takes_messages && (self.push.message.is_some() || localized)
     }
 
-    /// Recipients who get the same content have the same locale; without localizations all do.
-    pub(super) fn locale(&self, recipient: &Recipient) -> Locale {
-        match &self.push.localizations {
-            Some(_) => (recipient.language.clone(), recipient.country.clone()),
-            None => (None, None),
-        }
-    }
-
-    pub(super) fn rendered(&mut self, locale: &Locale, now: UtcMillis) -> Result<Arc<RenderedPush>, NotSendable> {
+    pub(super) fn rendered(&mut self, locale: &Locale, now: UtcMillis) -> Rendered {
         if let Some(rendered) = self.rendered.get(locale) {
             return rendered.clone();
         }
+        let rendered = self.with(locale, now, |rendering| RenderedPush::new(rendering, &self.device_type));
+        self.rendered.insert(locale.clone(), rendered.clone());
+        rendered
+    }
+
+    /// For those Android devices that Amazon reaches.
+    pub(super) fn rendered_for_amazon(&mut self, locale: &Locale, now: UtcMillis) -> Rendered {
+        if let Some(rendered) = self.rendered_for_amazon.get(locale) {
+            return rendered.clone();
+        }
+        let rendered = self.with(locale, now, RenderedPush::for_android_by_amazon);
+        self.rendered_for_amazon.insert(locale.clone(), rendered.clone());
+        rendered
+    }
+
+    fn with(
+        &self,
+        locale: &Locale,
+        now: UtcMillis,
+        render: impl FnOnce(&Rendering<'_>) -> Result<RenderedPush, NotSendable>,
+    ) -> Rendered {
         let page_url = |page: &_| pages::url(self.public_url, self.app_key, self.push_id, self.push, page);
+        let (language, country) = match locale.as_deref() {
+            Some((language, country)) => (language.as_deref(), country.as_deref()),
+            None => (None, None),
+        };
         let rendering = Rendering {
             app_key: self.app_key,
             push_id: self.push_id,
             sent_at: self.sent_at,
             now,
             expiry: self.push.options.as_ref().and_then(|options| options.expiry.as_ref()),
-            content: self.push.content_for(locale.0.as_deref(), locale.1.as_deref()),
+            content: self.push.content_for(language, country),
             campaigns: self.push.campaigns.as_ref(),
             page_url: &page_url,
         };
-        let rendered = RenderedPush::new(&rendering, &self.device_type).map(Arc::new);
-        self.rendered.insert(locale.clone(), rendered.clone());
-        rendered
+        render(&rendering).map(Arc::new)
     }
 }

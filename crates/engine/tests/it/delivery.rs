@@ -22,7 +22,7 @@ async fn a_push_is_counted_per_platform() {
         let id = push(&app, hello(&json!("all"))).await;
         assert_eq!(status(&app, &id).await["state"], "accepted");
         app.step_all().await;
-        let counts = |n: u64| json!({"targeted": n, "delivered": n, "gone": 0, "failed": 0, "expired": 0});
+        let counts = |n: u64| json!({"targeted": n, "delivered": n, "gone": 0, "failed": 0, "expired": 0, "canceled": 0, "pending": 0});
         let done = status(&app, &id).await;
         assert_eq!(done["state"], "done");
         assert_eq!(done["push_type"], "BROADCAST_PUSH");

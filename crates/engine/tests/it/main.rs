@@ -20,3 +20,5 @@ mod metrics;
 mod nodes;
 #[cfg(test)]
 mod open_platforms;
+#[cfg(test)]
+mod steering;

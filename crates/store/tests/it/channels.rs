@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use model::ids::{AppId, NamedUserId, Ordinal, TermId};
 use model::platform::DeviceType;
 use model::time::UtcMillis;
-use store::channels::{self, Channel, Recipient};
+use store::channels::{self, Channel};
+use store::recipients::Wanted;
 use store::{Error, Store, apps};
 use tokio::task::JoinSet;
 
 use crate::on_both;
-use crate::sample::{channel, conflict, id, key, make_app};
+use crate::sample::{Reached, channel, conflict, id, key, make_app, reached_among, reached_between};
 
 /// Stores a channel under the next ordinal.
 async fn register(store: &Store, app: AppId, n: u32) -> store::Result<Ordinal> {
@@ -137,20 +138,23 @@ async fn recipients_are_the_reachable_ones_in_order() {
         }
         save(store, app, Channel { address: None, ..channel(3) }).await;
         save(store, app, Channel { installed: false, ..channel(5) }).await;
-        let between = store.read(move |tx| channels::recipients_between(tx, app, Ordinal(2), Ordinal(6)));
-        let between = between.await.unwrap();
-        let expected = [2, 4, 6].map(|n| Recipient {
-            ordinal: Ordinal(n),
-            id: id(n),
-            address: format!("address {n}"),
-            language: Some("de".to_owned()),
-            country: None,
-            profile: format!("{{\"n\":{n}}}"),
-        });
-        assert_eq!(between, expected);
-        let wanted = [2, 3, 4, 5, 6, 4_000_000_000].map(Ordinal);
-        let among = store.read(move |tx| channels::recipients_among(tx, app, &wanted)).await.unwrap();
-        assert_eq!(among, expected);
+        for (locale, profile) in [(true, true), (false, false), (true, false)] {
+            let wanted = Wanted { locale, profile };
+            let expected = [2, 4, 6].map(|n| Reached {
+                ordinal: Ordinal(n),
+                id: id(n),
+                address: format!("address {n}"),
+                language: locale.then(|| "de".to_owned()),
+                country: None,
+                profile: profile.then(|| format!("{{\"n\":{n}}}")),
+            });
+            let range = (Ordinal(2), Ordinal(6));
+            let between = store.read(move |tx| reached_between(tx, app, range, wanted)).await.unwrap();
+            assert_eq!(between, expected);
+            let some = [2, 3, 4, 5, 6, 4_000_000_000].map(Ordinal);
+            let among = store.read(move |tx| reached_among(tx, app, &some, wanted)).await.unwrap();
+            assert_eq!(among, expected);
+        }
         let ordinals =
             store.read(move |tx| Ok::<_, Error>([3, 5, 77].map(|n| channels::ordinal_of(tx, app, id(n)).unwrap())));
         assert_eq!(ordinals.await.unwrap(), [Some(Ordinal(3)), None, None], "installed is enough");

@@ -248,3 +248,46 @@ async fn full_lanes_are_passed_over() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn jobs_of_a_push_wait_until_they_are_woken() {
+    on_both(async |store, _| {
+        for n in 1..=3 {
+            enqueue(store, APP, n, 0).await;
+        }
+        let mut claimed = claim(store, 1, 100, 3).await;
+        let running = claimed.pop().unwrap();
+        for (job, push) in claimed.into_iter().zip([id(1), id(2)]) {
+            let parked = store.write(APP, move |tx| jobs::park(tx, &job, push, jobs::NEVER)).await.unwrap();
+            assert!(parked);
+        }
+        assert_eq!(claim(store, i64::MAX - 1, i64::MAX, 9).await.len(), 1, "only the one whose lease has run out");
+        let lost = store.write(APP, move |tx| jobs::park(tx, &running, id(1), jobs::NEVER)).await.unwrap();
+        assert!(!lost, "another worker has it");
+        let woken = store.write(APP, |tx| jobs::wake_push(tx, APP, id(1), UtcMillis(5))).await.unwrap();
+        assert_eq!(woken, 1);
+        assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(UtcMillis(5)));
+        assert_eq!(claim_one(store, 5, 100).await.id, id(1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lane_is_woken_but_for_what_waits_for_a_push() {
+    on_both(async |store, _| {
+        for n in 1..=2 {
+            enqueue(store, APP, n, 0).await;
+        }
+        let [first, second] = <[ClaimedJob; 2]>::try_from(claim(store, 1, 100, 2).await).unwrap();
+        let lane = first.lane.clone();
+        store.write(APP, move |tx| jobs::postpone(tx, &first, UtcMillis(1000))).await.unwrap();
+        store.write(APP, move |tx| jobs::park(tx, &second, id(9), jobs::NEVER)).await.unwrap();
+        let elsewhere = Lane { app: APP, name: "elsewhere".to_owned() };
+        for (lane, n_woken) in [(elsewhere, 0), (lane, 1)] {
+            let woken = store.write(APP, move |tx| jobs::wake_lane(tx, &lane, UtcMillis(7))).await.unwrap();
+            assert_eq!(woken, n_woken);
+        }
+        assert_eq!(claim_one(store, 7, 100).await.id, id(1));
+    })
+    .await;
+}

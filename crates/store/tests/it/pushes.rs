@@ -25,7 +25,7 @@ async fn a_push_comes_back_as_it_was() {
         }
         insert(store, OTHER, push(1)).await.unwrap();
         assert_eq!(conflict(insert(store, APP, push(1)).await), "push_pkey");
-        for state in [PushState::Sending, PushState::Done, PushState::Accepted] {
+        for state in [PushState::Sending, PushState::Done, PushState::Canceled, PushState::Accepted] {
             store.write(APP, move |tx| pushes::set_state(tx, APP, id(1), state)).await.unwrap();
             let found = store.read(|tx| pushes::by_id(tx, APP, id(1))).await.unwrap();
             assert_eq!(found, Some(PushRow { state, ..push(1) }));
@@ -53,6 +53,25 @@ async fn a_payload_that_is_not_to_be_kept_goes_when_the_push_is_done() {
             let kept = store.read(|tx| pushes::by_id(tx, APP, id(2))).await.unwrap();
             assert_eq!(kept, Some(PushRow { state, ..push(2) }));
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pausing_leaves_the_rest_of_a_push_alone() {
+    on_both(async |store, _| {
+        insert(store, APP, push(1)).await.unwrap();
+        insert(store, OTHER, push(1)).await.unwrap();
+        for paused in [true, false, true] {
+            store.write(APP, move |tx| pushes::set_paused(tx, APP, id(1), paused)).await.unwrap();
+            let found = store.read(|tx| pushes::by_id(tx, APP, id(1))).await.unwrap();
+            assert_eq!(found, Some(PushRow { paused, ..push(1) }));
+            let standing = store.read(|tx| pushes::standing(tx, APP, id(1))).await.unwrap();
+            assert_eq!(standing, Some((PushState::Accepted, paused)));
+        }
+        let other = store.read(|tx| pushes::standing(tx, OTHER, id(1))).await.unwrap();
+        assert_eq!(other, Some((PushState::Accepted, false)));
+        assert_eq!(store.read(|tx| pushes::standing(tx, APP, id(2))).await.unwrap(), None);
     })
     .await;
 }

@@ -2,7 +2,7 @@
 
 use model::app::{AppKey, Mode};
 use model::event::RecordKind;
-use model::ids::{AppId, Id, Offset, Ordinal, TermId};
+use model::ids::{AppId, ChannelId, Id, Offset, Ordinal, TermId};
 use model::platform::DeviceType;
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
@@ -13,8 +13,9 @@ use store::channels::{Channel, Key};
 use store::jobs::{Lane, NewJob};
 use store::log::NewRecord;
 use store::pushes::{PushRow, PushState};
+use store::recipients::{self, Recipient, Wanted};
 use store::sandbox::SandboxDelivery;
-use store::{Error, Store};
+use store::{Error, Store, Tx};
 use uuid::Uuid;
 
 pub(crate) const NOW: UtcMillis = UtcMillis(1_700_000_000_000);
@@ -75,6 +76,7 @@ pub(crate) fn job(n: u32, due: i64) -> NewJob {
         kind: "sample",
         lane: "sample".to_owned(),
         due: UtcMillis(due),
+        push: None,
         payload: n.to_be_bytes().to_vec(),
     }
 }
@@ -87,6 +89,7 @@ pub(crate) fn push(n: u32) -> PushRow {
         expires: None,
         push_type: "UNICAST_PUSH".to_owned(),
         state: PushState::Accepted,
+        paused: false,
         accepted_at: Offset(i64::from(n)),
         redact: false,
         payload: Some(format!("{{\"n\":{n}}}")),
@@ -130,4 +133,44 @@ pub(crate) fn conflict<T: std::fmt::Debug>(done: store::Result<T>) -> String {
 
 pub(crate) fn lane(app: AppId) -> Lane {
     Lane { app, name: "sample".to_owned() }
+}
+
+/// A recipient that outlives its row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reached {
+    pub(crate) ordinal: Ordinal,
+    pub(crate) id: ChannelId,
+    pub(crate) address: String,
+    pub(crate) language: Option<String>,
+    pub(crate) country: Option<String>,
+    pub(crate) profile: Option<String>,
+}
+
+impl From<Recipient<'_>> for Reached {
+    fn from(Recipient { ordinal, id, address, language, country, profile }: Recipient<'_>) -> Self {
+        let [language, country, profile] = [language, country, profile].map(|text| text.map(str::to_owned));
+        Self { ordinal, id, address: address.to_owned(), language, country, profile }
+    }
+}
+
+pub(crate) fn reached_between(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (first, last): (Ordinal, Ordinal),
+    wanted: Wanted,
+) -> store::Result<Vec<Reached>> {
+    let mut reached = Vec::new();
+    recipients::visit_between(tx, app, first, last, wanted, |recipient| reached.push(recipient.into()))?;
+    Ok(reached)
+}
+
+pub(crate) fn reached_among(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    ordinals: &[Ordinal],
+    wanted: Wanted,
+) -> store::Result<Vec<Reached>> {
+    let mut reached = Vec::new();
+    recipients::visit_among(tx, app, ordinals, wanted, |recipient| reached.push(recipient.into()))?;
+    Ok(reached)
 }

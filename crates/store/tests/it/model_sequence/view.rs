@@ -4,21 +4,23 @@ use model::ids::{AppId, ChannelId, Offset, Ordinal, TermId};
 use model::time::UtcMillis;
 use store::apps::{self, App};
 use store::blocks::{self, Progress};
-use store::channels::{self, Channel, Recipient};
+use store::channels::{self, Channel};
 use store::counters::{self, Metric};
 use store::documents::{self, Document, DocumentKind};
 use store::idempotency::{self, Kept};
 use store::log::{self, Record};
 use store::pushes::{self, PushRow, Tally};
+use store::recipients::Wanted;
 use store::sandbox::{self, Filter, SandboxDelivery};
 use store::{Tx, jobs, terms};
 
 use super::operation::{self, PLATFORMS};
 use super::oracle::Model;
-use crate::sample;
+use crate::sample::{self, Reached};
 
 const APPS: std::ops::RangeInclusive<i64> = 1..=8;
 const ALL: u32 = 10_000;
+const EVERYTHING: Wanted = Wanted { locale: true, profile: true };
 
 #[derive(Debug, PartialEq)]
 pub(super) struct View {
@@ -42,8 +44,8 @@ struct AppView {
     channels_by_id: Vec<Option<Channel>>,
     installed: Vec<Option<Ordinal>>,
     terms_of_channels: Vec<(Ordinal, Vec<TermId>)>,
-    recipients: Vec<Recipient>,
-    recipients_among: Vec<Recipient>,
+    recipients: Vec<Reached>,
+    recipients_among: Vec<Reached>,
     n_keys: Vec<usize>,
     key_holders: Vec<Option<Ordinal>>,
     documents: Vec<Document>,
@@ -100,8 +102,8 @@ impl AppView {
             channels_by_id: each(0..6, |n| channels::by_id(tx, app, sample::id(n)))?,
             installed: each(0..6, |n| channels::ordinal_of(tx, app, sample::id(n)))?,
             terms_of_channels: channels::terms_from(tx, app, 1, 3)?,
-            recipients: channels::recipients_between(tx, app, BETWEEN.0, BETWEEN.1)?,
-            recipients_among: channels::recipients_among(tx, app, &AMONG)?,
+            recipients: sample::reached_between(tx, app, BETWEEN, EVERYTHING)?,
+            recipients_among: sample::reached_among(tx, app, &AMONG, EVERYTHING)?,
             n_keys: each(0..4, |n| Ok(channels::keys_of(tx, app, Ordinal(n))?.len()))?,
             key_holders: each(0..6, |n| channels::by_key(tx, app, &operation::key(n)))?,
             documents: documents::list(tx, app, DocumentKind::Platform)?,
@@ -144,7 +146,7 @@ impl Model {
         let by_id = |n| channels.iter().find(|channel| channel.id == sample::id(n));
         let installed = || channels.iter().filter(|channel| channel.installed);
         let recipients: Vec<_> = installed().filter_map(recipient).collect();
-        let between = |recipient: &&Recipient| (BETWEEN.0..=BETWEEN.1).contains(&recipient.ordinal);
+        let between = |recipient: &&Reached| (BETWEEN.0..=BETWEEN.1).contains(&recipient.ordinal);
         let blocks = || of(app, &self.blocks, |(app, ..)| *app);
         let tallies =
             |n| of(app, &self.tallies, |(app, ..)| *app).filter(move |((_, push, _), _)| *push == sample::id(n));
@@ -217,15 +219,15 @@ fn of<K, V>(
     map.iter().filter(move |(key, _)| owner(key) == app)
 }
 
-fn recipient(channel: &Channel) -> Option<Recipient> {
+fn recipient(channel: &Channel) -> Option<Reached> {
     let channel = channel.clone();
-    Some(Recipient {
+    Some(Reached {
         ordinal: channel.ordinal,
         id: channel.id,
         address: channel.address?,
         language: channel.language,
         country: channel.country,
-        profile: channel.profile,
+        profile: Some(channel.profile),
     })
 }
 

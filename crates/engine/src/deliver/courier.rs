@@ -1,0 +1,149 @@
+//! How the recipients of one platform are reached: its provider, the sandbox, or not at all.
+
+use std::sync::Arc;
+
+use model::app::Mode;
+use model::channel::DeliveryType;
+use model::ids::{Ordinal, PushId};
+use model::platform::DeviceType;
+use model::time::UtcMillis;
+use providers::RenderedPush;
+use providers::open::OpenPlatformConfig;
+use providers::outcome::Outcome;
+use providers::platform::PlatformConfig;
+use store::apps::App;
+
+use super::batch::Batch;
+use super::target::Target;
+use crate::senders::Place;
+use crate::{Engine, Result};
+
+pub(super) enum Courier {
+    /// A provider that takes one message per device.
+    Provider(Provider),
+    /// The webhook of an open platform.
+    Open(OpenPlatformConfig),
+    /// The exact request is kept for its author to look at.
+    Sandbox,
+    /// Production apps do not pretend: without a way to send, deliveries fail and say why.
+    Missing { reason: String },
+}
+
+pub(super) struct Provider {
+    pub(super) route: Place,
+    /// The way to those Android devices that Amazon reaches.
+    amazon: Option<Place>,
+}
+
+/// What goes out in one request.
+pub(super) enum Parcel {
+    One { target: Target, content: Arc<RenderedPush>, way: Way, read_at: UtcMillis },
+    Many { batch: Batch, read_at: UtcMillis },
+}
+
+/// Which credentials a message goes out with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Key(usize),
+    Amazon(usize),
+}
+
+/// What came back.
+pub(super) enum Landed {
+    One { target: Target, way: Way, outcome: Outcome, read_at: UtcMillis },
+    Many { answers: Vec<(Vec<Ordinal>, Outcome)>, n_messages: usize, read_at: UtcMillis },
+}
+
+impl Courier {
+    pub(super) async fn choose(engine: &Engine, app: &App, device_type: &DeviceType) -> Result<Self> {
+        let missing = |reason| Ok(Courier::Missing { reason });
+        match (engine.platform_config(app.id, device_type).await?, app.mode) {
+            (Some(PlatformConfig::Open(config)), _) if config.enabled => Ok(Courier::Open(config)),
+            (Some(PlatformConfig::Open(_)), _) => missing(format!("The platform {device_type} is disabled.")),
+            (Some(config), _) => match engine.0.senders.route(app.id, device_type, &config) {
+                Some(route) => {
+                    let amazon = match device_type {
+                        DeviceType::Android => amazon(engine, app).await?,
+                        _ => None,
+                    };
+                    Ok(Courier::Provider(Provider { route: route.enter(), amazon }))
+                }
+                None => missing(format!("There is no way to deliver to the platform {device_type}.")),
+            },
+            (None, Mode::Development) => Ok(Courier::Sandbox),
+            (None, Mode::Production) => missing(format!("The app has no credentials for the platform {device_type}.")),
+        }
+    }
+
+    /// Sends one parcel. Always ends: whatever it waits for is bounded in time.
+    pub(super) async fn carry(&self, engine: &Engine, push: PushId, parcel: Parcel, now: UtcMillis) -> Landed {
+        match (parcel, self) {
+            (Parcel::One { target, content, way, read_at }, Courier::Provider(provider)) => {
+                let outcome = match provider.sender(way) {
+                    Some(sender) => sender.send(&content, &target.filled(push), now).await,
+                    None => Outcome::Rejected { reason: NO_AMAZON.to_owned() },
+                };
+                Landed::One { target, way, outcome, read_at }
+            }
+            (Parcel::Many { batch, read_at }, Courier::Open(config)) => {
+                let n_messages = batch.len();
+                // Large, and rare compared to single messages, whose futures would otherwise be as large.
+                let answers = Box::pin(batch.deliver(&engine.0.http, config, push, now)).await;
+                Landed::Many { answers, n_messages, read_at }
+            }
+            (Parcel::One { target, way, read_at, .. }, _) => {
+                Landed::One { target, way, outcome: misdirected(), read_at }
+            }
+            (Parcel::Many { batch, read_at }, _) => {
+                let n_messages = batch.len();
+                Landed::Many { answers: vec![(batch.ordinals(), misdirected())], n_messages, read_at }
+            }
+        }
+    }
+}
+
+const NO_AMAZON: &str = "The device is reached through Amazon, for which the app has no credentials.";
+const NO_HUAWEI: &str = "The device is reached through Huawei's push service, which this service does not speak.";
+
+fn misdirected() -> Outcome {
+    Outcome::Rejected { reason: "There is no way to deliver to this platform.".to_owned() }
+}
+
+async fn amazon(engine: &Engine, app: &App) -> Result<Option<Place>> {
+    let config = engine.platform_config(app.id, &DeviceType::Amazon).await?;
+    let route = config.and_then(|config| engine.0.senders.route(app.id, &DeviceType::Amazon, &config));
+    Ok(route.map(|route| route.enter()))
+}
+
+impl Provider {
+    /// The credentials for one recipient, or why there are none.
+    pub(super) fn way(&self, device_type: &DeviceType, target: &Target) -> Result<Way, &'static str> {
+        if *device_type != DeviceType::Android {
+            return Ok(Way::Key(self.route.key()));
+        }
+        match target.delivery_type() {
+            DeliveryType::Fcm => Ok(Way::Key(self.route.key())),
+            DeliveryType::Adm => match &self.amazon {
+                Some(amazon) => Ok(Way::Amazon(amazon.key())),
+                None => Err(NO_AMAZON),
+            },
+            DeliveryType::Hms => Err(NO_HUAWEI),
+        }
+    }
+
+    /// The provider refuses what a message went out with. Whether something else is left to try.
+    pub(super) fn give_up(&self, way: Way) -> bool {
+        match (way, &self.amazon) {
+            (Way::Key(key), _) => self.route.give_up(key),
+            (Way::Amazon(key), Some(amazon)) => amazon.give_up(key),
+            (Way::Amazon(_), None) => false,
+        }
+    }
+
+    fn sender(&self, way: Way) -> Option<&providers::Sender> {
+        match way {
+            Way::Key(key) => Some(self.route.sender(key)),
+            Way::Amazon(key) => self.amazon.as_ref().map(|amazon| amazon.sender(key)),
+        }
+    }
+}

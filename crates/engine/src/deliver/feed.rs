@@ -1,0 +1,131 @@
+//! The recipients of a block as they come: some at a time, read ahead while others are being sent to.
+
+use audience::plan::Plan;
+use model::ids::{AppId, Ordinal};
+use model::payload::Push;
+use model::platform::DeviceType;
+use model::term::{Reach, Term};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::Tx;
+use store::recipients::{self, Wanted};
+
+use super::target::{Need, Target};
+use crate::{Engine, Error, Result, reach};
+
+/// Recipients read at once: enough for two full requests to a webhook.
+pub(super) const CHUNK: usize = 2_000;
+/// With fewer recipients than one in so many channels, looking them up beats reading the range they are in.
+const SPARSE: u32 = 4;
+
+pub(super) struct Feed {
+    engine: Engine,
+    app: AppId,
+    device_type: DeviceType,
+    reach: Option<Reach>,
+    need: Need,
+    is_localized: bool,
+    /// Those who have not been handed out.
+    left: RoaringBitmap,
+}
+
+/// Some recipients as they were at one moment.
+pub(super) struct Chunk {
+    pub(super) targets: Vec<Target>,
+    /// No longer to be sent to: uninstalled, opted out or without an address since they were chosen.
+    pub(super) missing: RoaringBitmap,
+    pub(super) read_at: UtcMillis,
+}
+
+impl Feed {
+    pub(super) fn new(engine: &Engine, app: AppId, push: &Push, device_type: &DeviceType, left: RoaringBitmap) -> Self {
+        Self {
+            engine: engine.clone(),
+            app,
+            reach: reach::needed(push, device_type),
+            need: Need::of(push, device_type),
+            is_localized: push.localizations.is_some(),
+            device_type: device_type.clone(),
+            left,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// The next recipients, in order.
+    pub(super) fn read_some(&mut self) -> impl Future<Output = Result<Chunk>> + Send + 'static {
+        let window: RoaringBitmap = self.left.iter().take(CHUNK).collect();
+        self.read(window)
+    }
+
+    /// Any one recipient; which, follows from `seed`.
+    pub(super) fn read_one(&mut self, seed: u64) -> impl Future<Output = Result<Chunk>> + Send + 'static {
+        let place = u32::try_from(seed % self.left.len().max(1)).unwrap_or(0);
+        let window = self.left.select(place).into_iter().collect();
+        self.read(window)
+    }
+
+    fn read(&mut self, window: RoaringBitmap) -> impl Future<Output = Result<Chunk>> + Send + 'static {
+        self.left -= &window;
+        let (engine, app, need, is_localized) = (self.engine.clone(), self.app, self.need, self.is_localized);
+        let (device_type, reach) = (self.device_type.clone(), self.reach);
+        async move {
+            let read_at = engine.clock().now();
+            let reachable = still_reachable(&engine, app, reach, &device_type, &window).await?;
+            let read = move |tx: &mut Tx<'_>| read_targets(tx, app, &reachable, need, is_localized);
+            let targets = engine.0.store.read(read).await?;
+            let missing = window - targets.iter().map(|target| target.ordinal.0).collect::<RoaringBitmap>();
+            Ok(Chunk { targets, missing, read_at })
+        }
+    }
+}
+
+/// Those who could still be chosen: much can happen between choosing and a late attempt, and whoever opted out meanwhile
+/// gets nothing.
+async fn still_reachable(
+    engine: &Engine,
+    app: AppId,
+    reach: Option<Reach>,
+    device_type: &DeviceType,
+    window: &RoaringBitmap,
+) -> Result<RoaringBitmap> {
+    let Some(reach) = reach else { return Ok(RoaringBitmap::new()) };
+    let index = engine.current_index(app).await?;
+    let term = |term: Term| {
+        let (group, tag) = term.key();
+        index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
+    };
+    let parts = vec![Plan::Set(window.clone()), term(Term::DeviceType(device_type.clone())), term(Term::Reach(reach))];
+    Ok(index.resolve(&Plan::And(parts).normalize()))
+}
+
+fn read_targets(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    wanted: &RoaringBitmap,
+    need: Need,
+    is_localized: bool,
+) -> Result<Vec<Target>> {
+    let (Some(first), Some(last)) = (wanted.min(), wanted.max()) else { return Ok(Vec::new()) };
+    let columns = Wanted { locale: is_localized, profile: need != Need::Nothing };
+    let mut targets = Vec::with_capacity(usize::try_from(wanted.len()).unwrap_or(0));
+    let mut failure: Option<Error> = None;
+    let take = |row: recipients::Recipient<'_>| {
+        if wanted.contains(row.ordinal.0) {
+            match Target::new(&row, need, is_localized) {
+                Ok(target) => targets.push(target),
+                Err(error) => failure = Some(error),
+            }
+        }
+    };
+    let is_sparse = u64::from(last - first) / u64::from(SPARSE) > wanted.len();
+    if is_sparse {
+        let ordinals: Vec<Ordinal> = wanted.iter().map(Ordinal).collect();
+        recipients::visit_among(tx, app, &ordinals, columns, take)?;
+    } else {
+        recipients::visit_between(tx, app, Ordinal(first), Ordinal(last), columns, take)?;
+    }
+    failure.map_or(Ok(targets), Err)
+}

@@ -1,0 +1,194 @@
+//! One run of a block: a steady stream of messages, with recipients read ahead and checkpoints written alongside.
+
+mod chores;
+mod ending;
+mod landing;
+mod loading;
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use model::ids::{AppId, PushId};
+use model::platform::DeviceType;
+use model::time::UtcMillis;
+
+use super::block::Block;
+use super::courier::Courier;
+use super::feed::Feed;
+use super::outcomes::{Ledger, OF_BATCHES, OF_MESSAGES};
+use super::render::Renderer;
+use crate::push::Standing;
+use crate::worker::Stop;
+use crate::{Engine, Result};
+use chores::{Chores, Event};
+use loading::Ready;
+
+/// Deliveries of a block that are under way or not yet recorded, at most: so many are repeated after a crash.
+const UNRECORDED: usize = 4096;
+/// As many are worth a checkpoint; the rest of the above goes on meanwhile.
+const CHECKPOINT: usize = UNRECORDED / 2;
+/// Answers taken in before new messages go out.
+const LANDINGS: usize = 64;
+
+/// What does not change during a run.
+#[derive(Clone, Copy)]
+pub(super) struct Course<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) app: AppId,
+    pub(super) push: PushId,
+    pub(super) device_type: &'a DeviceType,
+    pub(super) expires: Option<UtcMillis>,
+    pub(super) courier: &'a Courier,
+    pub(super) stop: &'a Stop,
+}
+
+pub(super) struct Flight<'a> {
+    course: Course<'a>,
+    renderer: Renderer<'a>,
+    block: Block,
+    feed: Feed,
+    /// What can be sent next.
+    ready: VecDeque<Ready>,
+    ledger: Ledger,
+    /// Recipients in `ready`.
+    n_ready: usize,
+    /// Requests and messages under way.
+    n_requests: usize,
+    n_flying: usize,
+    /// Messages that the checkpoint in work records.
+    n_saving: usize,
+    /// Whether this run has sent anything.
+    has_sent: bool,
+    /// Looks at the push since the last checkpoint.
+    n_looks: u32,
+    probe: Probe,
+    halt: Option<Halt>,
+}
+
+/// A paused platform is tried with one message first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Probe {
+    /// The platform is not paused, or no longer.
+    No,
+    Waiting,
+    /// The provider took it.
+    Passed,
+}
+
+/// Why nothing more is sent in this run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Halt {
+    Stopping,
+    Paused,
+    Over,
+    Expired,
+    /// The platform asked for time, or takes nothing at all.
+    Throttled,
+    /// The provider refuses us, says this reason: the platform is to be paused.
+    Refused(String),
+    /// The probe of a paused platform came to nothing.
+    Unproven,
+}
+
+impl<'a> Flight<'a> {
+    pub(super) fn new(course: Course<'a>, renderer: Renderer<'a>, block: Block, feed: Feed, is_probe: bool) -> Self {
+        Self {
+            course,
+            renderer,
+            block,
+            feed,
+            ready: VecDeque::new(),
+            ledger: Ledger::default(),
+            n_ready: 0,
+            n_requests: 0,
+            n_flying: 0,
+            n_saving: 0,
+            has_sent: false,
+            n_looks: 0,
+            probe: if is_probe { Probe::Waiting } else { Probe::No },
+            halt: None,
+        }
+    }
+
+    pub(super) async fn run(mut self) -> Result<()> {
+        let Course { engine, push, courier, .. } = self.course;
+        let mut sending = FuturesUnordered::new();
+        let mut chores = Chores::new();
+        loop {
+            let now = engine.clock().now();
+            self.look_around(now);
+            while let Some(parcel) = self.next_parcel(now) {
+                sending.push(courier.carry(engine, push, parcel, now));
+            }
+            self.begin_chores(&mut chores, now);
+            let is_through = self.halt.is_some() || (self.ready.is_empty() && self.feed.is_empty());
+            if is_through && sending.is_empty() && chores.reading.is_none() {
+                break;
+            }
+            let event = poll_fn(|cx| {
+                let mut n_landed = 0;
+                while n_landed < LANDINGS
+                    && let Poll::Ready(Some(landed)) = sending.poll_next_unpin(cx)
+                {
+                    self.land(landed);
+                    n_landed += 1;
+                }
+                if n_landed > 0 { Poll::Ready(Event::Landed) } else { chores.poll(cx) }
+            });
+            match event.await {
+                Event::Landed if self.probe == Probe::Passed => self.go_on_after_probe().await?,
+                Event::Landed => {}
+                Event::Read(chunk) => self.take_in(chunk?),
+                Event::Saved(standing) => {
+                    self.n_saving = 0;
+                    self.heed(standing?);
+                }
+                Event::Looked(standing) => self.heed(standing?),
+                Event::Tick => self.n_looks += 1,
+            }
+        }
+        if let Some(saving) = chores.saving {
+            self.heed(saving.await?);
+        }
+        self.end().await
+    }
+
+    /// Notices what ends a run from outside.
+    fn look_around(&mut self, now: UtcMillis) {
+        if self.halt.is_some() {
+            return;
+        }
+        let is_throttled = match self.course.courier {
+            Courier::Provider(provider) => self.ledger.says_wait(OF_MESSAGES) || provider.route.quiet_until() > now,
+            Courier::Open(_) => self.ledger.says_wait(OF_BATCHES),
+            Courier::Sandbox | Courier::Missing { .. } => false,
+        };
+        if self.course.expires.is_some_and(|expires| expires <= now) {
+            self.halt = Some(Halt::Expired);
+        } else if self.course.stop.is_requested() {
+            self.halt = Some(Halt::Stopping);
+        } else if is_throttled {
+            self.halt = Some(Halt::Throttled);
+        }
+    }
+
+    fn heed(&mut self, standing: Standing) {
+        match standing {
+            Standing::GoOn => {}
+            Standing::Paused => {
+                self.halt.get_or_insert(Halt::Paused);
+            }
+            Standing::Over => self.halt = Some(Halt::Over),
+        }
+    }
+
+    /// The provider took the one message: everybody may send again.
+    async fn go_on_after_probe(&mut self) -> Result<()> {
+        self.probe = Probe::No;
+        self.course.engine.resume_platform(self.course.app, self.course.device_type).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! The end of a run: the last checkpoint, and what becomes of those who were not served.
+
+use std::time::Duration;
+
+use model::time::UtcMillis;
+use providers::platform::Provider;
+use store::jobs;
+
+use super::{Flight, Halt};
+use crate::Result;
+use crate::deliver::block::Next;
+use crate::deliver::courier::Courier;
+use crate::deliver::outcomes::Outcomes;
+
+/// With the back-off below, a recipient is given up after about an hour.
+const MOST_TRIES: u32 = 18;
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
+impl Flight<'_> {
+    pub(super) async fn end(mut self) -> Result<()> {
+        let (mut outcomes, refusal) = self.close_ledger();
+        if let Some(reason) = refusal {
+            self.halt.get_or_insert(Halt::Refused(reason));
+        }
+        let next = self.next(&mut outcomes).await?;
+        self.block.checkpoint(self.course.engine, outcomes, next).await?;
+        Ok(())
+    }
+
+    /// Everything since the last checkpoint, counted; with the reason if the provider objects to most devices.
+    pub(super) fn close_ledger(&mut self) -> (Outcomes, Option<String>) {
+        let (n_served, n_doubtful) = (self.ledger.n_served(), self.ledger.n_doubtful());
+        let (is_trusted, transport) = match self.course.courier {
+            Courier::Provider(provider) => {
+                let is_trusted = provider.route.is_trusted();
+                provider.route.remember(n_served, n_doubtful);
+                (is_trusted, Provider::of(self.course.device_type).map_or("none", Provider::name))
+            }
+            Courier::Open(_) => (true, "open"),
+            Courier::Sandbox => (true, "sandbox"),
+            Courier::Missing { .. } => (true, "none"),
+        };
+        let (outcomes, refusal) = self.ledger.close(is_trusted);
+        let (metrics, platform) = (self.course.engine.metrics(), self.course.device_type);
+        metrics.delivered(platform, transport, "delivered", outcomes.delivered.len());
+        metrics.delivered(platform, transport, "gone", outcomes.gone.len() as u64);
+        metrics.delivered(platform, transport, "failed", outcomes.failed.len());
+        (outcomes, refusal)
+    }
+
+    async fn next(&mut self, outcomes: &mut Outcomes) -> Result<Next> {
+        let remaining = &self.block.pending - outcomes.settled();
+        let now = self.course.engine.clock().now();
+        let in_time = |due: UtcMillis| self.course.expires.map_or(due, |expires| expires.min(due));
+        Ok(match self.halt.take() {
+            Some(Halt::Over) => Next::Settled,
+            Some(Halt::Expired) => {
+                outcomes.expired = remaining;
+                Next::Settled
+            }
+            _ if remaining.is_empty() => Next::Settled,
+            Some(Halt::Stopping) => Next::HandOver,
+            Some(Halt::Paused) => Next::Park(in_time(jobs::NEVER)),
+            Some(Halt::Refused(reason)) => {
+                let (app, device_type) = (self.course.app, self.course.device_type);
+                let probe_at = self.course.engine.pause_platform(app, device_type, &reason).await?;
+                outcomes.reason = Some(reason);
+                Next::WaitUntil(in_time(probe_at))
+            }
+            Some(Halt::Unproven) => {
+                let health = self.course.engine.platform_health(self.course.app, self.course.device_type).await?;
+                Next::WaitUntil(in_time(health.map_or(now, |health| health.probe_at)))
+            }
+            Some(Halt::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
+            halt if self.block.tries + 1 < MOST_TRIES => {
+                let due = now.plus(wait_before(self.block.tries + 1, self.ledger.retry_after));
+                if let (Some(_), Courier::Provider(provider)) = (halt, self.course.courier) {
+                    provider.route.leave_alone(due);
+                }
+                Next::TryAgainAt(in_time(due))
+            }
+            _ => {
+                outcomes.failed |= remaining;
+                Next::Settled
+            }
+        })
+    }
+
+    fn quiet_until(&self) -> UtcMillis {
+        match self.course.courier {
+            Courier::Provider(provider) => provider.route.quiet_until(),
+            Courier::Open(_) | Courier::Sandbox | Courier::Missing { .. } => UtcMillis(0),
+        }
+    }
+}
+
+/// Doubles from a second on; a provider that asks for more gets it.
+fn wait_before(attempt: u32, asked_for: Option<Duration>) -> Duration {
+    let own = Duration::from_secs(1 << attempt.min(16)).min(LONGEST_WAIT);
+    asked_for.unwrap_or_default().max(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_five_minutes_unless_asked_for_more() {
+        let seconds = |attempt, asked: Option<u64>| wait_before(attempt, asked.map(Duration::from_secs)).as_secs();
+        assert_eq!([1, 2, 3, 8, 9, 40].map(|attempt| seconds(attempt, None)), [2, 4, 8, 256, 300, 300]);
+        assert_eq!(seconds(1, Some(1)), 2);
+        assert_eq!(seconds(1, Some(3600)), 3600);
+    }
+}

@@ -1,0 +1,65 @@
+//! What answers lead to.
+
+use model::ids::Ordinal;
+use model::time::UtcMillis;
+use providers::outcome::Outcome;
+
+use super::{Flight, Halt, Probe};
+use crate::deliver::courier::{Courier, Landed, Way};
+use crate::deliver::target::Target;
+
+impl Flight<'_> {
+    pub(super) fn land(&mut self, landed: Landed) {
+        self.n_requests -= 1;
+        match landed {
+            Landed::One { target, way, outcome, read_at } => {
+                self.n_flying -= 1;
+                match outcome {
+                    Outcome::Delivered if self.probe == Probe::No => self.ledger.delivered(target.ordinal),
+                    Outcome::Unauthorized { reason } => self.refused(target, way, reason, read_at),
+                    outcome => self.file(&[target.ordinal], outcome, read_at),
+                }
+            }
+            Landed::Many { answers, n_messages, read_at } => {
+                self.n_flying -= n_messages;
+                for (ordinals, outcome) in answers {
+                    match outcome {
+                        Outcome::Unauthorized { reason } => self.halt_for(Halt::Refused(reason)),
+                        outcome => self.file(&ordinals, outcome, read_at),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The credentials are refused: the next ones take over, and when none are left the platform is paused.
+    fn refused(&mut self, target: Target, way: Way, reason: String, read_at: UtcMillis) {
+        let Courier::Provider(provider) = self.course.courier else { return };
+        match (provider.give_up(way), way) {
+            (true, _) => self.put_back(target, read_at),
+            (false, Way::Key(_)) => self.halt_for(Halt::Refused(reason)),
+            // They belong to another platform; the devices of this one go on.
+            (false, Way::Amazon(_)) => self.ledger.file(&[target.ordinal], Outcome::Unauthorized { reason }, read_at),
+        }
+    }
+
+    fn file(&mut self, ordinals: &[Ordinal], outcome: Outcome, read_at: UtcMillis) {
+        if self.probe == Probe::Waiting {
+            match &outcome {
+                Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } | Outcome::Rejected { .. } => {
+                    self.probe = Probe::Passed;
+                }
+                // Whoever it was stays pending: nothing is known about anybody yet.
+                Outcome::Doubtful { reason, .. } | Outcome::Unauthorized { reason } => {
+                    return self.halt_for(Halt::Refused(reason.clone()));
+                }
+                Outcome::Retry { .. } => return self.halt_for(Halt::Unproven),
+            }
+        }
+        self.ledger.file(ordinals, outcome, read_at);
+    }
+
+    fn halt_for(&mut self, halt: Halt) {
+        self.halt.get_or_insert(halt);
+    }
+}

@@ -1,0 +1,140 @@
+//! What is sent next: recipients that were read become requests as there is room for them.
+
+use model::time::UtcMillis;
+use providers::open;
+use providers::outcome::Outcome;
+use store::sandbox::SandboxDelivery;
+
+use super::{Flight, Probe, UNRECORDED};
+use crate::deliver::batch::{self, Batch};
+use crate::deliver::courier::{Courier, Parcel, Way};
+use crate::deliver::feed::Chunk;
+use crate::deliver::target::{Locale, Target};
+
+/// Requests to one open platform that may be under way at once, per block.
+const OPEN_REQUESTS: usize = 4;
+
+/// What makes one request, with the time at which it was read.
+pub(super) enum Ready {
+    One(Target, UtcMillis),
+    Many(Locale, Vec<Target>, UtcMillis),
+}
+
+impl Ready {
+    fn len(&self) -> usize {
+        match self {
+            Ready::One(..) => 1,
+            Ready::Many(_, targets, _) => targets.len(),
+        }
+    }
+}
+
+impl Flight<'_> {
+    pub(super) fn take_in(&mut self, chunk: Chunk) {
+        let Chunk { targets, missing, read_at } = chunk;
+        self.ledger.add_missing(&missing);
+        self.n_ready += targets.len();
+        match self.course.courier {
+            Courier::Open(_) => {
+                let groups = batch::grouped(targets, open::MOST_VALUES);
+                self.ready.extend(groups.into_iter().map(|(locale, group)| Ready::Many(locale, group, read_at)));
+            }
+            Courier::Provider(_) | Courier::Sandbox | Courier::Missing { .. } => {
+                self.ready.extend(targets.into_iter().map(|target| Ready::One(target, read_at)));
+            }
+        }
+    }
+
+    /// Puts a recipient first who has to be sent to once more.
+    pub(super) fn put_back(&mut self, target: Target, read_at: UtcMillis) {
+        self.n_ready += 1;
+        self.ready.push_front(Ready::One(target, read_at));
+    }
+
+    /// The next request, if one may go out now. Those who need none are dealt with on the way.
+    pub(super) fn next_parcel(&mut self, now: UtcMillis) -> Option<Parcel> {
+        while self.has_room() {
+            let ready = self.ready.pop_front()?;
+            self.n_ready -= ready.len();
+            let n_messages = ready.len();
+            if let Some(parcel) = self.parcel(ready, now) {
+                self.n_requests += 1;
+                self.n_flying += n_messages;
+                self.has_sent = true;
+                return Some(parcel);
+            }
+        }
+        None
+    }
+
+    fn has_room(&self) -> bool {
+        let n_unrecorded = self.n_flying + self.ledger.n_finished() + self.n_saving;
+        let n_next = self.ready.front().map_or(0, Ready::len);
+        if self.halt.is_some() || n_unrecorded + n_next > UNRECORDED {
+            return false;
+        }
+        let n_requests = match (self.course.courier, self.probe) {
+            (Courier::Provider(_) | Courier::Open(_), Probe::Waiting) => 1,
+            (Courier::Provider(_) | Courier::Open(_), Probe::Passed) => 0,
+            (Courier::Provider(provider), Probe::No) => provider.route.share(),
+            (Courier::Open(_), Probe::No) => OPEN_REQUESTS,
+            (Courier::Sandbox | Courier::Missing { .. }, _) => usize::MAX,
+        };
+        self.n_requests < n_requests
+    }
+
+    fn parcel(&mut self, ready: Ready, now: UtcMillis) -> Option<Parcel> {
+        match (ready, self.course.courier) {
+            (Ready::One(target, read_at), Courier::Provider(provider)) => {
+                match provider.way(self.course.device_type, &target) {
+                    Ok(way) => self.one(target, way, read_at, now),
+                    Err(reason) => self.reject(&[target], reason),
+                }
+            }
+            (Ready::One(target, _), Courier::Missing { reason }) => self.reject(&[target], reason),
+            (Ready::One(target, _), Courier::Sandbox | Courier::Open(_)) => self.keep(&target, now),
+            (Ready::Many(locale, targets, read_at), _) => match self.renderer.rendered(&locale, now) {
+                Ok(content) => Some(Parcel::Many { batch: Batch::new(content, targets), read_at }),
+                Err(reason) => self.reject(&targets, &reason.to_string()),
+            },
+        }
+    }
+
+    fn one(&mut self, target: Target, way: Way, read_at: UtcMillis, now: UtcMillis) -> Option<Parcel> {
+        let content = match way {
+            Way::Key(_) => self.renderer.rendered(&target.locale, now),
+            Way::Amazon(_) => self.renderer.rendered_for_amazon(&target.locale, now),
+        };
+        match content {
+            Ok(content) => Some(Parcel::One { target, content, way, read_at }),
+            Err(reason) => self.reject(&[target], &reason.to_string()),
+        }
+    }
+
+    /// Keeps the request for its author to look at.
+    fn keep(&mut self, target: &Target, now: UtcMillis) -> Option<Parcel> {
+        let push = self.course.push;
+        match self.renderer.rendered(&target.locale, now) {
+            Ok(rendered) => {
+                self.ledger.keep(SandboxDelivery {
+                    delivery: target.delivery_id(push),
+                    push,
+                    channel: target.channel,
+                    device_type: self.course.device_type.to_string(),
+                    transport: rendered.transport().to_owned(),
+                    at: now,
+                    request: rendered.request(&target.filled(push)).to_json().to_string(),
+                });
+                self.ledger.delivered(target.ordinal);
+                None
+            }
+            Err(reason) => self.reject(std::slice::from_ref(target), &reason.to_string()),
+        }
+    }
+
+    fn reject(&mut self, targets: &[Target], reason: &str) -> Option<Parcel> {
+        let ordinals: Vec<_> = targets.iter().map(|target| target.ordinal).collect();
+        self.ledger.file(&ordinals, Outcome::Rejected { reason: reason.to_owned() }, UtcMillis(0));
+        None
+    }
+}

@@ -1,0 +1,227 @@
+//! What became of recipients since the last checkpoint, and what to make of answers that may be about us.
+
+use std::time::Duration;
+
+use model::ids::Ordinal;
+use model::time::UtcMillis;
+use providers::outcome::Outcome;
+use roaring::RoaringBitmap;
+use store::sandbox::SandboxDelivery;
+
+/// What a checkpoint records. Those of a block's pending recipients that are in none of the sets stay pending.
+#[derive(Clone, Default)]
+pub(super) struct Outcomes {
+    pub(super) delivered: RoaringBitmap,
+    /// Delivered, and known to the provider by another address from now on, unless they registered since.
+    pub(super) moved: Vec<(Ordinal, String, UtcMillis)>,
+    /// The platform says that the device is gone: the channel is uninstalled, unless it registered later than that.
+    pub(super) gone: Vec<(Ordinal, UtcMillis)>,
+    /// No longer to be sent to for another reason: uninstalled, opted out or without an address since they were chosen.
+    pub(super) missing: RoaringBitmap,
+    pub(super) failed: RoaringBitmap,
+    pub(super) expired: RoaringBitmap,
+    /// Why some failed or have to wait.
+    pub(super) reason: Option<String>,
+    pub(super) sandbox: Vec<SandboxDelivery>,
+}
+
+/// Collects outcomes between two checkpoints.
+#[derive(Default)]
+pub(super) struct Ledger {
+    /// In the order of their arrival: sorting them once is cheaper than keeping them sorted.
+    delivered: Vec<u32>,
+    rest: Outcomes,
+    doubts: Vec<Doubt>,
+    n_finished: usize,
+    /// Recipients who have to wait for the next run of the block.
+    pub(super) later: RoaringBitmap,
+    /// The longest wait that the platform asked for.
+    pub(super) retry_after: Option<Duration>,
+    weather: Weather,
+}
+
+/// An answer that may be about the device or about us.
+struct Doubt {
+    ordinal: Ordinal,
+    reason: String,
+    gone: bool,
+    asked_at: UtcMillis,
+}
+
+/// What doubtful answers are taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Belief {
+    /// Others were served, so it is the devices.
+    Believed,
+    /// Too few answers to tell: these deliveries have failed, but nobody is uninstalled for it.
+    Unclear,
+    /// Most devices cannot be wrong at once: it is us.
+    Refused,
+}
+
+/// Doubtful answers that are too few to accuse ourselves.
+const FEW_DOUBTS: usize = 10;
+/// Answers before a provider's objections are taken for more than bad luck.
+const FIRST_ANSWERS: u32 = 8;
+/// Answers that count when the weather is judged.
+const LAST_ANSWERS: u32 = 64;
+
+/// Whether the provider as a whole lets us through.
+#[derive(Default)]
+struct Weather {
+    n_answers: u32,
+    n_objections: u32,
+}
+
+impl Ledger {
+    /// Deliveries that would be repeated if the process ended now.
+    pub(super) fn n_finished(&self) -> usize {
+        self.n_finished
+    }
+
+    pub(super) fn add_missing(&mut self, missing: &RoaringBitmap) {
+        self.rest.missing |= missing;
+    }
+
+    pub(super) fn keep(&mut self, delivery: SandboxDelivery) {
+        self.rest.sandbox.push(delivery);
+    }
+
+    /// One message was taken, by far the most frequent of all outcomes.
+    pub(super) fn delivered(&mut self, ordinal: Ordinal) {
+        self.delivered.push(ordinal.0);
+        self.n_finished += 1;
+        self.weather.add(false);
+    }
+
+    /// Files recipients under what became of their request. `Unauthorized` is not for them, and stays with the caller.
+    pub(super) fn file(&mut self, ordinals: &[Ordinal], outcome: Outcome, asked_at: UtcMillis) {
+        let all = || ordinals.iter().map(|ordinal| ordinal.0);
+        self.weather.add(matches!(outcome, Outcome::Retry { everybody: true, .. }));
+        let reason = match outcome {
+            Outcome::Delivered => {
+                self.delivered.extend(all());
+                None
+            }
+            Outcome::Moved { address } => {
+                self.delivered.extend(all());
+                self.rest.moved.extend(ordinals.iter().map(|ordinal| (*ordinal, address.clone(), asked_at)));
+                None
+            }
+            Outcome::Gone { since } => {
+                // A registration that came while we were asking is newer than what we asked about.
+                let since = since.map_or(asked_at, |since| since.min(asked_at));
+                self.rest.gone.extend(ordinals.iter().map(|ordinal| (*ordinal, since)));
+                None
+            }
+            Outcome::Doubtful { reason, gone } => {
+                let doubts = ordinals.iter().map(|&ordinal| Doubt { ordinal, reason: reason.clone(), gone, asked_at });
+                self.doubts.extend(doubts);
+                None
+            }
+            Outcome::Rejected { reason } => {
+                self.rest.failed.extend(all());
+                Some(reason)
+            }
+            Outcome::Retry { after, reason, everybody: _ } => {
+                self.later.extend(all());
+                self.retry_after = self.retry_after.max(after);
+                self.rest.reason = Some(reason);
+                return;
+            }
+            Outcome::Unauthorized { reason } => {
+                self.later.extend(all());
+                self.rest.reason = Some(reason);
+                return;
+            }
+        };
+        self.n_finished += ordinals.len();
+        self.rest.reason = reason.or(self.rest.reason.take());
+    }
+
+    /// Whether going on now would only make things worse.
+    pub(super) fn says_wait(&self, first_answers: u32) -> bool {
+        self.weather.is_bad(first_answers)
+    }
+
+    /// Hands over everything so far. `is_trusted`: whether the provider has served others lately. A reason comes along when
+    /// the provider objects to most devices: then nothing is done about those, and they stay pending.
+    pub(super) fn close(&mut self, is_trusted: bool) -> (Outcomes, Option<String>) {
+        let (n_served, doubts) = (self.delivered.len() + self.rest.gone.len(), std::mem::take(&mut self.doubts));
+        let belief = Belief::of(n_served, doubts.len(), is_trusted);
+        let mut refusal = None;
+        for Doubt { ordinal, reason, gone, asked_at } in doubts {
+            match belief {
+                Belief::Believed if gone => self.rest.gone.push((ordinal, asked_at)),
+                Belief::Believed | Belief::Unclear => {
+                    self.rest.failed.insert(ordinal.0);
+                }
+                Belief::Refused => refusal = Some(reason.clone()),
+            }
+            self.rest.reason = Some(reason);
+        }
+        self.n_finished = 0;
+        let mut delivered = std::mem::take(&mut self.delivered);
+        delivered.sort_unstable();
+        let mut outcomes = std::mem::take(&mut self.rest);
+        outcomes.delivered = delivered.into_iter().collect();
+        (outcomes, refusal)
+    }
+
+    pub(super) fn n_served(&self) -> u64 {
+        (self.delivered.len() + self.rest.gone.len()) as u64
+    }
+
+    pub(super) fn n_doubtful(&self) -> u64 {
+        self.doubts.len() as u64
+    }
+}
+
+impl Belief {
+    fn of(n_served: usize, n_doubtful: usize, is_trusted: bool) -> Self {
+        if n_served >= n_doubtful || (n_doubtful < FEW_DOUBTS && is_trusted) {
+            Belief::Believed
+        } else if n_doubtful < FEW_DOUBTS {
+            Belief::Unclear
+        } else {
+            Belief::Refused
+        }
+    }
+}
+
+impl Weather {
+    fn add(&mut self, is_objection: bool) {
+        if self.n_answers >= LAST_ANSWERS {
+            self.n_answers /= 2;
+            self.n_objections /= 2;
+        }
+        self.n_answers += 1;
+        self.n_objections += u32::from(is_objection);
+    }
+
+    fn is_bad(&self, first_answers: u32) -> bool {
+        self.n_answers >= first_answers && self.n_objections * 2 > self.n_answers
+    }
+}
+
+impl Outcomes {
+    /// Everybody who is no longer pending.
+    pub(super) fn settled(&self) -> RoaringBitmap {
+        let gone: RoaringBitmap = self.gone.iter().map(|(ordinal, _)| ordinal.0).collect();
+        &self.delivered | gone | &self.missing | &self.failed | &self.expired
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { delivered, moved: _, gone, missing, failed, expired, reason, sandbox } = self;
+        let sets = [delivered, missing, failed, expired];
+        sets.iter().all(|set| set.is_empty()) && gone.is_empty() && reason.is_none() && sandbox.is_empty()
+    }
+}
+
+/// How many answers a provider of single messages gives before it is judged by them.
+pub(super) const OF_MESSAGES: u32 = FIRST_ANSWERS;
+/// The same for requests that carry many messages each.
+pub(super) const OF_BATCHES: u32 = 1;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! What answers are taken for.
+
+use super::*;
+
+const NOW: UtcMillis = UtcMillis(1000);
+
+fn doubtful(gone: bool) -> Outcome {
+    Outcome::Doubtful { reason: "BadDeviceToken".to_owned(), gone }
+}
+
+fn ledger(n_served: u32, n_doubtful: u32) -> Ledger {
+    let mut ledger = Ledger::default();
+    for n in 0..n_served {
+        ledger.delivered(Ordinal(n));
+    }
+    for n in 0..n_doubtful {
+        ledger.file(&[Ordinal(1000 + n)], doubtful(true), NOW);
+    }
+    ledger
+}
+
+#[test]
+fn doubtful_devices_are_gone_only_while_most_others_are_served() {
+    let (outcomes, refusal) = ledger(20, 20).close(false);
+    assert_eq!((outcomes.gone.len(), refusal), (20, None));
+
+    let (outcomes, refusal) = ledger(19, 20).close(true);
+    assert_eq!((outcomes.gone.len(), outcomes.failed.len()), (0, 0), "they stay pending");
+    assert_eq!(outcomes.delivered.len(), 19, "what was served stays served");
+    assert_eq!(refusal.as_deref(), Some("BadDeviceToken"));
+    assert_eq!(outcomes.settled().len(), 19);
+}
+
+#[test]
+fn a_few_doubtful_devices_are_judged_by_what_was_before() {
+    let (outcomes, refusal) = ledger(0, 9).close(true);
+    assert_eq!((outcomes.gone.len(), refusal), (9, None));
+    let (outcomes, refusal) = ledger(0, 9).close(false);
+    assert_eq!(
+        (outcomes.gone.len(), outcomes.failed.len(), refusal),
+        (0, 9, None),
+        "nobody is uninstalled on suspicion"
+    );
+    let mut ledger = ledger(5, 0);
+    ledger.file(&[Ordinal(7)], doubtful(false), NOW);
+    let (outcomes, _) = ledger.close(true);
+    assert_eq!((outcomes.gone.len(), outcomes.failed.len()), (0, 1), "not every objection means that it left");
+}
+
+#[test]
+fn a_provider_that_noticed_later_than_we_asked_knows_nothing_of_what_came_between() {
+    let mut ledger = Ledger::default();
+    for since in [None, Some(UtcMillis(500)), Some(UtcMillis(2000))] {
+        ledger.file(&[Ordinal(1)], Outcome::Gone { since }, NOW);
+    }
+    let (outcomes, _) = ledger.close(true);
+    assert_eq!(outcomes.gone.iter().map(|(_, since)| since.0).collect::<Vec<_>>(), [1000, 500, 1000]);
+}
+
+#[test]
+fn those_who_wait_are_not_finished_and_the_longest_wait_counts() {
+    let mut ledger = Ledger::default();
+    for seconds in [Some(3), None, Some(2)] {
+        let after = seconds.map(Duration::from_secs);
+        ledger.file(&[Ordinal(1)], Outcome::Retry { after, reason: "busy".to_owned(), everybody: false }, NOW);
+    }
+    assert_eq!((ledger.n_finished(), ledger.retry_after), (0, Some(Duration::from_secs(3))));
+    assert!(!ledger.says_wait(OF_MESSAGES), "it is about one device");
+    let (outcomes, _) = ledger.close(true);
+    assert_eq!((outcomes.settled().len(), outcomes.reason.as_deref()), (0, Some("busy")));
+    assert!(!outcomes.is_empty(), "the reason is worth keeping");
+}
+
+#[test]
+fn the_weather_turns_with_the_majority() {
+    let objection = || Outcome::Retry { after: None, reason: "busy".to_owned(), everybody: true };
+    let mut ledger = Ledger::default();
+    for n in 0..7 {
+        ledger.file(&[Ordinal(n)], objection(), NOW);
+    }
+    assert!(!ledger.says_wait(OF_MESSAGES) && ledger.says_wait(OF_BATCHES));
+    ledger.file(&[Ordinal(7)], objection(), NOW);
+    assert!(ledger.says_wait(OF_MESSAGES));
+
+    let mut fair = Ledger::default();
+    for n in 0..10_000 {
+        if n % 5 == 0 {
+            fair.file(&[Ordinal(n)], objection(), NOW)
+        } else {
+            fair.delivered(Ordinal(n))
+        }
+        assert!(!fair.says_wait(OF_MESSAGES), "one in five is bad luck");
+    }
+    for n in 0..100 {
+        fair.file(&[Ordinal(n)], objection(), NOW);
+    }
+    assert!(fair.says_wait(OF_MESSAGES), "what was long ago does not count");
+}

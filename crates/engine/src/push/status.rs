@@ -1,0 +1,105 @@
+//! Where a push is and what became of it.
+
+use model::ids::{AppId, PushId};
+use model::time::UtcMillis;
+use store::Tx;
+use store::pushes::{self, PushRow, PushState, Tally};
+
+use crate::{Engine, Error, Result};
+
+#[derive(Clone, Debug)]
+pub struct PushStatus {
+    pub id: PushId,
+    pub created: UtcMillis,
+    pub expires: Option<UtcMillis>,
+    pub push_type: String,
+    pub state: PushState,
+    /// Held back until it is resumed. Never set when nothing is left to hold back.
+    pub paused: bool,
+    /// By name.
+    pub platforms: Vec<(String, PlatformProgress)>,
+}
+
+/// What became of the recipients on one platform. All counts but the first add up to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlatformProgress {
+    pub targeted: u64,
+    pub delivered: u64,
+    pub gone: u64,
+    pub failed: u64,
+    pub expired: u64,
+    /// Not sent because the push was called off.
+    pub canceled: u64,
+    /// Still to be served.
+    pub pending: u64,
+    /// The last reason given for a failure or a delay.
+    pub reason: Option<String>,
+}
+
+impl Engine {
+    pub async fn push_status(&self, app: AppId, push: PushId) -> Result<PushStatus> {
+        self.0.store.read(move |tx| status_in(tx, app, push)).await
+    }
+}
+
+/// The status as a transaction sees it.
+pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<PushStatus> {
+    let row = pushes::by_id(tx, app, push)?.ok_or(Error::NotFound("push"))?;
+    let tallies = pushes::tallies(tx, app, push)?;
+    let platforms = tallies.into_iter().map(|(name, tally)| (name, PlatformProgress::of(tally, row.state)));
+    let platforms = platforms.collect();
+    let PushRow { id, created, expires, push_type, state, paused, .. } = row;
+    Ok(PushStatus { id, created, expires, push_type, state, paused: paused && !state.is_final(), platforms })
+}
+
+impl PushStatus {
+    /// The sum over all platforms.
+    pub fn total(&self) -> PlatformProgress {
+        let mut total = PlatformProgress::default();
+        for (_, platform) in &self.platforms {
+            total.targeted += platform.targeted;
+            total.delivered += platform.delivered;
+            total.gone += platform.gone;
+            total.failed += platform.failed;
+            total.expired += platform.expired;
+            total.canceled += platform.canceled;
+            total.pending += platform.pending;
+        }
+        total
+    }
+}
+
+impl PlatformProgress {
+    fn of(tally: Tally, state: PushState) -> Self {
+        let Tally { targeted, delivered, gone, failed, expired, reason } = tally;
+        let left = targeted.saturating_sub(delivered + gone + failed + expired);
+        let (canceled, pending) = match state {
+            PushState::Canceled => (left, 0),
+            PushState::Accepted | PushState::Sending | PushState::Done => (0, left),
+        };
+        // When all is over, a reason is of interest only where something failed.
+        let reason = reason.filter(|_| !state.is_final() || failed > 0);
+        Self { targeted, delivered, gone, failed, expired, canceled, pending, reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_is_counted_once_in_every_state() {
+        let reason = Some("No route.".to_owned());
+        let tally = Tally { targeted: 10, delivered: 3, gone: 2, failed: 1, expired: 0, reason: reason.clone() };
+        for state in [PushState::Accepted, PushState::Sending, PushState::Done, PushState::Canceled] {
+            let progress = PlatformProgress::of(tally.clone(), state);
+            let PlatformProgress { delivered, gone, failed, expired, canceled, pending, .. } = progress;
+            assert_eq!(delivered + gone + failed + expired + canceled + pending, 10);
+            assert_eq!((canceled, pending), if state == PushState::Canceled { (4, 0) } else { (0, 4) });
+            assert_eq!(progress.reason, reason);
+        }
+        let unharmed = Tally { failed: 0, ..tally };
+        assert_eq!(PlatformProgress::of(unharmed.clone(), PushState::Done).reason, None);
+        assert_eq!(PlatformProgress::of(unharmed, PushState::Sending).reason, reason);
+    }
+}

@@ -1,0 +1,161 @@
+//! The ways to the providers: built when first needed, shared by everybody who sends to the same platform of an app.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::ids::AppId;
+use model::platform::DeviceType;
+use model::time::UtcMillis;
+use providers::platform::PlatformConfig;
+use providers::{Network, Sender};
+
+pub(crate) struct Senders {
+    network: Network,
+    routes: Mutex<HashMap<(AppId, DeviceType), Cached>>,
+}
+
+struct Cached {
+    /// What the route was made of: when that changes, here or on another node, a new one is made.
+    config: PlatformConfig,
+    route: Arc<Route>,
+}
+
+/// The way to one platform of one app.
+pub(crate) struct Route {
+    /// In the order in which they are tried; at least one.
+    keys: Vec<Sender>,
+    /// The key in use.
+    current: AtomicUsize,
+    /// Blocks that are being sent this way.
+    n_users: AtomicUsize,
+    /// Until then the provider wants to be left alone.
+    quiet_until: AtomicI64,
+    n_served: AtomicU64,
+    n_doubtful: AtomicU64,
+}
+
+/// One block's place on a route.
+pub(crate) struct Place(Arc<Route>);
+
+/// Answers that count when a provider is judged by what it did before.
+const REMEMBERED: u64 = 100_000;
+
+impl Senders {
+    pub(crate) fn new(network: Network) -> Self {
+        Self { network, routes: Mutex::default() }
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// The way to a platform; `None` for open platforms, which are not sent to one message at a time.
+    pub(crate) fn route(&self, app: AppId, device_type: &DeviceType, config: &PlatformConfig) -> Option<Arc<Route>> {
+        let place = (app, device_type.clone());
+        if let Some(cached) = self.routes().get(&place).filter(|cached| cached.config == *config) {
+            return Some(cached.route.clone());
+        }
+        let keys = config.senders(&self.network);
+        if keys.is_empty() {
+            return None;
+        }
+        let route = Arc::new(Route::new(keys));
+        self.routes().insert(place, Cached { config: config.clone(), route: route.clone() });
+        Some(route)
+    }
+
+    /// Lets connections and tokens go that nobody uses any more. A change is noticed without it.
+    pub(crate) fn forget(&self, app: AppId, device_type: &DeviceType) {
+        self.routes().remove(&(app, device_type.clone()));
+    }
+
+    fn routes(&self) -> MutexGuard<'_, HashMap<(AppId, DeviceType), Cached>> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Route {
+    fn new(keys: Vec<Sender>) -> Self {
+        Self {
+            keys,
+            current: AtomicUsize::new(0),
+            n_users: AtomicUsize::new(0),
+            quiet_until: AtomicI64::new(i64::MIN),
+            n_served: AtomicU64::new(0),
+            n_doubtful: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn enter(self: &Arc<Self>) -> Place {
+        self.n_users.fetch_add(1, Ordering::Relaxed);
+        Place(self.clone())
+    }
+
+    /// The number of the key in use.
+    pub(crate) fn key(&self) -> usize {
+        self.current.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn sender(&self, key: usize) -> &Sender {
+        self.keys.get(key).unwrap_or(&self.keys[0])
+    }
+
+    /// The provider refuses a key. Whether another one takes over; more than one may ask.
+    pub(crate) fn give_up(&self, refused: usize) -> bool {
+        if refused + 1 < self.keys.len() {
+            self.current.fetch_max(refused + 1, Ordering::Relaxed);
+        }
+        self.key() > refused
+    }
+
+    /// Begins with the first key again, for a platform that is being tried after a pause.
+    pub(crate) fn start_over(&self) {
+        self.current.store(0, Ordering::Relaxed);
+        self.n_served.store(0, Ordering::Relaxed);
+        self.n_doubtful.store(0, Ordering::Relaxed);
+    }
+
+    /// How many messages one block may have under way: the blocks that are being sent share the room evenly.
+    pub(crate) fn share(&self) -> usize {
+        let room = self.sender(self.key()).room();
+        (room / self.n_users.load(Ordering::Relaxed).max(1)).max(1)
+    }
+
+    pub(crate) fn leave_alone(&self, until: UtcMillis) {
+        self.quiet_until.fetch_max(until.0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn quiet_until(&self) -> UtcMillis {
+        UtcMillis(self.quiet_until.load(Ordering::Relaxed))
+    }
+
+    /// Remembers how often the provider served and how often it objected to devices. Being off by a few is harmless.
+    pub(crate) fn remember(&self, n_served: u64, n_doubtful: u64) {
+        let served = self.n_served.fetch_add(n_served, Ordering::Relaxed) + n_served;
+        let doubtful = self.n_doubtful.fetch_add(n_doubtful, Ordering::Relaxed) + n_doubtful;
+        if served + doubtful > REMEMBERED {
+            self.n_served.store(served / 2, Ordering::Relaxed);
+            self.n_doubtful.store(doubtful / 2, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the provider has served most devices lately.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.n_served.load(Ordering::Relaxed) > self.n_doubtful.load(Ordering::Relaxed)
+    }
+}
+
+impl std::ops::Deref for Place {
+    type Target = Route;
+
+    fn deref(&self) -> &Route {
+        &self.0
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.n_users.fetch_sub(1, Ordering::Relaxed);
+    }
+}
