@@ -174,11 +174,13 @@ impl Engine {
             app_secret: app_secret.reveal().to_owned(),
             master_secret: master_secret.reveal().to_owned(),
         };
+        let (engine, web_keys) = (self.clone(), self.new_web_keys()?);
         let written = self.write_once(OPERATOR, once, move |tx| {
             if store::apps::by_key(tx, row.key.as_str())?.is_some() {
                 return Err(Error::Conflict(format!("There is an app with the key {} already.", row.key)));
             }
-            store::apps::insert(tx, &row)?;
+            let app = store::apps::insert(tx, &row)?;
+            engine.put_web_keys(tx, app.id, &web_keys, row.created)?;
             Ok(created.clone())
         });
         let created = written.await?;

@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::{Engine, Result};
+use crate::{Engine, PlatformFact, PlatformNotice, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
@@ -32,6 +32,12 @@ struct JobLabels {
     outcome: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PlatformLabels {
+    app: String,
+    platform: String,
+}
+
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
@@ -42,6 +48,9 @@ pub struct Metrics {
     jobs_running: Gauge,
     indexes: Gauge,
     commits: Counter,
+    credentials_expire: Family<PlatformLabels, Gauge>,
+    credentials_unreadable: Family<PlatformLabels, Gauge>,
+    platforms_paused: Family<PlatformLabels, Gauge>,
 }
 
 impl Default for Metrics {
@@ -59,7 +68,29 @@ impl Default for Metrics {
         registry.register("jobs_running", "Jobs that some node is working on", Gauge::clone(&jobs_running));
         registry.register("audience_indexes", "Apps whose audience index is in memory", Gauge::clone(&indexes));
         registry.register("database_commits", "Write transactions committed by this process", commits.clone());
-        Self { registry, requests, pushes, deliveries, jobs, jobs_waiting, jobs_running, indexes, commits }
+        let (credentials_expire, credentials_unreadable) = (Family::default(), Family::default());
+        let text = "When the credentials for a platform of an app stop working, in seconds since 1970";
+        registry.register("platform_credentials_expire_timestamp_seconds", text, Family::clone(&credentials_expire));
+        let text = "1 when the credentials for a platform of an app cannot be decrypted";
+        registry.register("platform_credentials_unreadable", text, Family::clone(&credentials_unreadable));
+        let platforms_paused = Family::default();
+        let text =
+            "Since when nothing is sent to a platform of an app because its provider refuses us, in seconds since 1970";
+        registry.register("platform_paused_since_timestamp_seconds", text, Family::clone(&platforms_paused));
+        Self {
+            registry,
+            requests,
+            pushes,
+            deliveries,
+            jobs,
+            jobs_waiting,
+            jobs_running,
+            indexes,
+            commits,
+            credentials_expire,
+            credentials_unreadable,
+            platforms_paused,
+        }
     }
 }
 
@@ -84,6 +115,23 @@ impl Metrics {
     pub(crate) fn job_ran(&self, kind: &str, succeeded: bool) {
         let outcome = if succeeded { "succeeded" } else { "failed" };
         self.jobs.get_or_create(&JobLabels { kind: kind.to_owned(), outcome }).inc();
+    }
+}
+
+impl Metrics {
+    /// Takes the place of what was known: platforms that are gone are not shown any longer.
+    fn platforms(&self, notices: Vec<PlatformNotice>) {
+        self.credentials_expire.clear();
+        self.credentials_unreadable.clear();
+        self.platforms_paused.clear();
+        for PlatformNotice { app, platform, fact } in notices {
+            let labels = PlatformLabels { app: app.as_str().to_owned(), platform: platform.to_string() };
+            match fact {
+                PlatformFact::Expires(at) => self.credentials_expire.get_or_create(&labels).set(at.seconds()),
+                PlatformFact::Paused { since, .. } => self.platforms_paused.get_or_create(&labels).set(since.seconds()),
+                PlatformFact::Unreadable => self.credentials_unreadable.get_or_create(&labels).set(1),
+            };
+        }
     }
 }
 
@@ -112,6 +160,7 @@ impl Engine {
         metrics.indexes.set(i64::try_from(self.0.audiences.apps().len()).unwrap_or(i64::MAX));
         let commits = self.0.store.commits();
         metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
+        metrics.platforms(self.platform_notices().await?);
         let mut text = String::new();
         encode(&mut text, &metrics.registry).map_err(|fmt::Error| crate::Error::internal("metrics do not encode"))?;
         Ok(text)

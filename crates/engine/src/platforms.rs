@@ -1,142 +1,143 @@
 //! How the platforms of an app are reached: configured by the operator, sealed in the store.
 
-use model::app::AppKey;
+mod change;
+mod notice;
+mod open;
+mod proof;
+mod view;
+mod web_keys;
+
+use std::fmt;
+
 use model::ids::AppId;
-use model::platform::OpenPlatform;
+use model::platform::{DeviceType, OpenPlatform};
 use model::time::UtcMillis;
-use providers::http::check_url;
-use providers::open::{self, OpenAuth, OpenPlatformConfig};
+use providers::platform::{PlatformConfig, Provider};
 use store::documents::{self, Document, DocumentKind};
-use uuid::Uuid;
 
 use crate::{Engine, Error, Result};
 
-/// What the operator wants an open platform to be.
-#[derive(Clone, Debug)]
-pub struct PlatformChange {
-    pub url: String,
-    pub auth: OpenAuth,
-    pub enabled: bool,
-    pub gzip: bool,
-    /// Whether the webhook must pass the handshake before anything is stored.
-    pub validate: bool,
+pub use change::ProviderChange;
+pub use notice::{PlatformFact, PlatformNotice};
+pub use open::OpenPlatformChange;
+pub use view::{PlatformView, ShownConfig};
+
+/// A platform that can be configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlatformName {
+    Provider(Provider),
+    Open(OpenPlatform),
 }
 
-/// A platform as it may be shown: without its secrets.
-#[derive(Clone, Debug)]
-pub struct PlatformView {
-    pub platform: OpenPlatform,
-    pub url: String,
-    pub auth: &'static str,
-    pub enabled: bool,
-    pub gzip: bool,
-    pub validation_code: Uuid,
-    pub created: UtcMillis,
-    pub modified: UtcMillis,
+/// A configuration that was unsealed.
+struct Stored {
+    name: PlatformName,
+    config: PlatformConfig,
+    created: UtcMillis,
+    modified: UtcMillis,
+}
+
+impl PlatformName {
+    /// `apns`, `fcm`, `adm`, `wns`, `webpush` or `open::<name>`. The error is a sentence for the operator.
+    pub fn from_name(name: &str) -> Result<Self, String> {
+        if let Some(provider) = Provider::from_name(name) {
+            return Ok(PlatformName::Provider(provider));
+        }
+        match DeviceType::from_name(name) {
+            Some(DeviceType::Open(platform)) => Ok(PlatformName::Open(platform)),
+            device_type => Err(match device_type.as_ref().and_then(Provider::of) {
+                Some(provider) => format!("Devices of the type {name} are reached through the platform {provider}."),
+                None => {
+                    "Platforms are apns, fcm, adm, wns, webpush, and your own, which are named open::<name>.".to_owned()
+                }
+            }),
+        }
+    }
+
+    /// The devices that are reached through it.
+    pub fn device_type(&self) -> DeviceType {
+        match self {
+            PlatformName::Provider(provider) => provider.device_type(),
+            PlatformName::Open(platform) => DeviceType::Open(platform.clone()),
+        }
+    }
+
+    /// What devices of a type are reached through, if they can be.
+    pub(crate) fn of(device_type: &DeviceType) -> Option<Self> {
+        match device_type {
+            DeviceType::Open(platform) => Some(PlatformName::Open(platform.clone())),
+            device_type => Provider::of(device_type).map(PlatformName::Provider),
+        }
+    }
+
+    fn kind(&self) -> DocumentKind {
+        match self {
+            PlatformName::Provider(_) => DocumentKind::Provider,
+            PlatformName::Open(_) => DocumentKind::Platform,
+        }
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            PlatformName::Provider(provider) => provider.name(),
+            PlatformName::Open(platform) => platform.as_str(),
+        }
+    }
+
+    /// Ties a sealed configuration to its place, so that it cannot be moved to another app or platform.
+    fn purpose(&self, app: AppId) -> String {
+        match self {
+            PlatformName::Provider(provider) => format!("provider/{}/{provider}", app.0),
+            PlatformName::Open(platform) => format!("platform/{}/{}", app.0, platform.as_str()),
+        }
+    }
+}
+
+impl fmt::Display for PlatformName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlatformName::Provider(provider) => provider.fmt(f),
+            PlatformName::Open(platform) => write!(f, "open::{}", platform.as_str()),
+        }
+    }
 }
 
 impl Engine {
-    pub async fn set_platform(
-        &self,
-        app: &AppKey,
-        platform: OpenPlatform,
-        change: PlatformChange,
-    ) -> Result<PlatformView> {
-        let url = check_url(&change.url, self.0.address_policy)
-            .map_err(|refusal| Error::invalid("url", refusal.to_string()))?;
-        let config = OpenPlatformConfig {
-            url,
-            auth: change.auth,
-            validation_code: self.validation_code(app, &platform),
-            enabled: change.enabled,
-            gzip: change.gzip,
+    /// How devices of a type are reached, if that is configured. Two answers are equal unless something was changed between
+    /// them, so that whatever is made of one can be kept together with it.
+    pub(crate) async fn platform_config(&self, app: AppId, device_type: &DeviceType) -> Result<Option<PlatformConfig>> {
+        let Some(name) = PlatformName::of(device_type) else { return Ok(None) };
+        Ok(self.stored(app, name).await?.map(|stored| stored.config))
+    }
+
+    async fn stored(&self, app: AppId, name: PlatformName) -> Result<Option<Stored>> {
+        let place = name.clone();
+        let read = move |tx: &mut store::Tx<'_>| documents::get(tx, app, place.kind(), place.id());
+        match (self.0.store.read(read).await?, &name) {
+            (Some(document), _) => self.unseal(app, name, &document).map(Some),
+            (None, PlatformName::Provider(Provider::WebPush)) => self.own_web_push(app).await,
+            (None, PlatformName::Provider(_) | PlatformName::Open(_)) => Ok(None),
+        }
+    }
+
+    fn unseal(&self, app: AppId, name: PlatformName, document: &Document) -> Result<Stored> {
+        let body = self.0.seal_key.open(&name.purpose(app), &document.body)?;
+        let config = match &name {
+            PlatformName::Provider(_) => serde_json::from_str(&body).map_err(Error::internal)?,
+            PlatformName::Open(_) => PlatformConfig::Open(serde_json::from_str(&body).map_err(Error::internal)?),
         };
-        if change.validate && change.enabled {
-            self.shake_hands(&config).await.map_err(|message| Error::invalid("url", message))?;
-        }
-        let app_id = self.app(app.as_str()).await?.id;
-        let body = serde_json::to_string(&config).map_err(Error::internal)?;
-        let sealed = self.0.seal_key.seal(&purpose(app_id, &platform), &body)?;
-        let (id, now) = (platform.as_str().to_owned(), self.0.clock.now());
-        let write = move |tx: &mut store::Tx<'_>| documents::put(tx, app_id, DocumentKind::Platform, &id, &sealed, now);
-        self.0.store.write(app_id, write).await?;
-        self.platform(app_id, &platform).await
+        Ok(Stored { name, config, created: document.created, modified: document.modified })
     }
 
-    pub async fn platform(&self, app: AppId, platform: &OpenPlatform) -> Result<PlatformView> {
-        let document = self.platform_document(app, platform).await?.ok_or(Error::NotFound("platform"))?;
-        self.view(app, &document)
+    fn seal(&self, app: AppId, name: &PlatformName, config: &PlatformConfig) -> Result<String> {
+        let body = match config {
+            PlatformConfig::Open(config) => serde_json::to_string(config),
+            PlatformConfig::Apns(_)
+            | PlatformConfig::Fcm(_)
+            | PlatformConfig::Adm(_)
+            | PlatformConfig::Wns(_)
+            | PlatformConfig::WebPush(_) => serde_json::to_string(config),
+        };
+        self.0.seal_key.seal(&name.purpose(app), &body.map_err(Error::internal)?)
     }
-
-    pub async fn platforms(&self, app: AppId) -> Result<Vec<PlatformView>> {
-        let read = move |tx: &mut store::Tx<'_>| documents::list(tx, app, DocumentKind::Platform);
-        let documents = self.0.store.read(read).await?;
-        documents.iter().map(|document| self.view(app, document)).collect()
-    }
-
-    pub async fn delete_platform(&self, app: AppId, platform: &OpenPlatform) -> Result<()> {
-        let id = platform.as_str().to_owned();
-        let write = move |tx: &mut store::Tx<'_>| documents::delete(tx, app, DocumentKind::Platform, &id);
-        match self.0.store.write(app, write).await? {
-            true => Ok(()),
-            false => Err(Error::NotFound("platform")),
-        }
-    }
-
-    /// Repeats the handshake without sending anything. The error is a sentence for the operator.
-    pub async fn test_platform(&self, app: AppId, platform: &OpenPlatform) -> Result<Result<(), String>> {
-        let config = self.open_platform(app, platform).await?.ok_or(Error::NotFound("platform"))?;
-        Ok(self.shake_hands(&config).await)
-    }
-
-    /// The configuration of an open platform, if it has one.
-    pub(crate) async fn open_platform(
-        &self,
-        app: AppId,
-        platform: &OpenPlatform,
-    ) -> Result<Option<OpenPlatformConfig>> {
-        let Some(document) = self.platform_document(app, platform).await? else { return Ok(None) };
-        self.config(app, &document).map(|(_, config)| Some(config))
-    }
-
-    async fn platform_document(&self, app: AppId, platform: &OpenPlatform) -> Result<Option<Document>> {
-        let id = platform.as_str().to_owned();
-        Ok(self.0.store.read(move |tx| documents::get(tx, app, DocumentKind::Platform, &id)).await?)
-    }
-
-    /// The code a platform's webhook has to confirm. It follows from the names, so that it is known before the platform is
-    /// stored, and from the key of the installation, so that nobody else can make a webhook seem to expect us.
-    fn validation_code(&self, app: &AppKey, platform: &OpenPlatform) -> Uuid {
-        self.0.seal_key.derive_uuid("validation code", &format!("{app}/{}", platform.as_str()))
-    }
-
-    async fn shake_hands(&self, config: &OpenPlatformConfig) -> Result<(), String> {
-        let answer = open::validate(&self.0.http, config, self.0.clock.now()).await;
-        answer.map_err(|error| format!("{error} The platform's validation code is {}.", config.validation_code))
-    }
-
-    fn config(&self, app: AppId, document: &Document) -> Result<(OpenPlatform, OpenPlatformConfig)> {
-        let platform = OpenPlatform::new(&document.id).map_err(Error::internal)?;
-        let body = self.0.seal_key.open(&purpose(app, &platform), &document.body)?;
-        Ok((platform, serde_json::from_str(&body).map_err(Error::internal)?))
-    }
-
-    fn view(&self, app: AppId, document: &Document) -> Result<PlatformView> {
-        let (platform, config) = self.config(app, document)?;
-        Ok(PlatformView {
-            platform,
-            url: config.url.to_string(),
-            auth: config.auth.name(),
-            enabled: config.enabled,
-            gzip: config.gzip,
-            validation_code: config.validation_code,
-            created: document.created,
-            modified: document.modified,
-        })
-    }
-}
-
-/// Ties a sealed configuration to its place, so that it cannot be moved to another app or platform.
-fn purpose(app: AppId, platform: &OpenPlatform) -> String {
-    format!("platform/{}/{}", app.0, platform.as_str())
 }

@@ -14,7 +14,9 @@ use crate::adm::AdmCredentials;
 use crate::apns::ApnsCredentials;
 use crate::fcm::FcmCredentials;
 use crate::http::WebUrl;
+use crate::network::Network;
 use crate::open::OpenPlatformConfig;
+use crate::sender::Sender;
 use crate::webpush::WebPushCredentials;
 use crate::wns::WnsCredentials;
 
@@ -65,6 +67,18 @@ impl PlatformConfig {
             PlatformConfig::Adm(keys) => keys.iter().map(AdmCredentials::view).collect(),
             PlatformConfig::Wns(keys) => keys.iter().map(WnsCredentials::view).collect(),
             PlatformConfig::WebPush(keys) => keys.iter().map(WebPushCredentials::view).collect(),
+            PlatformConfig::Open(_) => Vec::new(),
+        }
+    }
+
+    /// One way to the provider for each key, in their order. Open platforms are not sent to one message at a time.
+    pub fn senders(&self, network: &Network) -> Vec<Sender> {
+        match self {
+            PlatformConfig::Apns(keys) => keys.iter().map(|key| Sender::apns(key, network)).collect(),
+            PlatformConfig::Fcm(keys) => keys.iter().map(|key| Sender::fcm(key, network)).collect(),
+            PlatformConfig::Adm(keys) => keys.iter().map(|key| Sender::adm(key, network)).collect(),
+            PlatformConfig::Wns(keys) => keys.iter().map(|key| Sender::wns(key, network)).collect(),
+            PlatformConfig::WebPush(keys) => keys.iter().map(|key| Sender::web_push(key, network)).collect(),
             PlatformConfig::Open(_) => Vec::new(),
         }
     }

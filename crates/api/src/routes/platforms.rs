@@ -1,43 +1,45 @@
-//! How the platforms of an app are reached, for the operator.
+//! How the platforms of an app are reached, for the operator; and what a web page needs to subscribe.
+
+mod record;
 
 use axum::extract::State;
-use engine::{PlatformChange, PlatformView};
+use engine::{OpenPlatformChange, PlatformName, ProviderChange};
 use model::ids::OperationId;
-use model::json::At;
-use model::platform::{DeviceType, OpenPlatform};
+use model::json::{At, Json};
 use providers::open::OpenAuth;
+use providers::platform::{PlatformConfig, Provider};
+use providers::webpush::WebPushContact;
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
+use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::query::Segments;
+use record::{NoticeRecord, PlatformRecord};
 
 const URL_CHARS: usize = 2048;
-
-/// A platform without its secrets.
-#[derive(Serialize)]
-struct PlatformRecord {
-    platform: String,
-    url: String,
-    auth: AuthRecord,
-    enabled: bool,
-    gzip: bool,
-    /// What the webhook must answer to `GET <url>/validate`.
-    validation_code: String,
-    created: String,
-    modified: String,
-}
-
-#[derive(Serialize)]
-struct AuthRecord {
-    r#type: &'static str,
-}
 
 #[derive(Serialize)]
 struct All {
     platforms: Vec<PlatformRecord>,
+}
+
+#[derive(Serialize)]
+struct WebKey {
+    public_key: String,
+}
+
+#[derive(Serialize)]
+struct Notices {
+    notices: Vec<NoticeRecord>,
+}
+
+/// What the operator should hear about the platforms of all apps.
+pub(super) async fn notices(State(edge): State<Edge>) -> Result<Answer> {
+    let notices = edge.engine.platform_notices().await?;
+    Answer::ok(Notices { notices: notices.into_iter().map(NoticeRecord::from).collect() })
 }
 
 pub(super) async fn list(State(edge): State<Edge>, Segments(key): Segments<String>) -> Result<Answer> {
@@ -52,9 +54,16 @@ pub(super) async fn set(
     input: Input,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
-    let platform = open_platform(&platform)?;
-    let change = input.parse(parse_change).await?;
-    let view = edge.engine.set_platform(&app.key, platform, change).await?;
+    let view = match name(&platform)? {
+        PlatformName::Open(platform) => {
+            let change = input.parse(parse_open_platform).await?;
+            edge.engine.set_open_platform(&app.key, platform, change).await?
+        }
+        PlatformName::Provider(provider) => {
+            let change = input.parse(move |at| parse_provider(provider, at)).await?;
+            edge.engine.set_provider(&app.key, provider, change).await?
+        }
+    };
     Answer::changed(OperationId::random(), PlatformRecord::from(view))
 }
 
@@ -63,7 +72,7 @@ pub(super) async fn look_up(
     Segments((key, platform)): Segments<(String, String)>,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
-    let view = edge.engine.platform(app.id, &open_platform(&platform)?).await?;
+    let view = edge.engine.platform(app.id, name(&platform)?).await?;
     Answer::ok(PlatformRecord::from(view))
 }
 
@@ -72,8 +81,29 @@ pub(super) async fn delete(
     Segments((key, platform)): Segments<(String, String)>,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
-    edge.engine.delete_platform(app.id, &open_platform(&platform)?).await?;
+    edge.engine.delete_platform(app.id, name(&platform)?).await?;
     Ok(Answer::nothing())
+}
+
+pub(super) async fn add_keys(
+    State(edge): State<Edge>,
+    Segments((key, platform)): Segments<(String, String)>,
+    input: Input,
+) -> Result<Answer> {
+    let app = edge.engine.app(&key).await?;
+    let provider = provider(&platform)?;
+    let more = input.parse(move |at| PlatformConfig::parse(provider, at)).await?;
+    let view = edge.engine.add_keys(app.id, provider, more).await?;
+    Answer::changed(OperationId::random(), PlatformRecord::from(view))
+}
+
+pub(super) async fn remove_key(
+    State(edge): State<Edge>,
+    Segments((key, platform, fingerprint)): Segments<(String, String, String)>,
+) -> Result<Answer> {
+    let app = edge.engine.app(&key).await?;
+    let view = edge.engine.remove_key(app.id, provider(&platform)?, fingerprint).await?;
+    Answer::changed(OperationId::random(), PlatformRecord::from(view))
 }
 
 pub(super) async fn test(
@@ -81,25 +111,42 @@ pub(super) async fn test(
     Segments((key, platform)): Segments<(String, String)>,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
-    edge.engine.test_platform(app.id, &open_platform(&platform)?).await?.map_err(Error::Conflict)?;
+    edge.engine.test_platform(app.id, name(&platform)?).await?.map_err(Error::Conflict)?;
     Answer::ok(Done {})
 }
 
-fn open_platform(name: &str) -> Result<OpenPlatform> {
-    const PROVIDERS: [&str; 5] = ["apns", "fcm", "adm", "wns", "webpush"];
-    match DeviceType::from_name(name) {
-        Some(DeviceType::Open(platform)) => Ok(platform),
-        Some(_) | None if PROVIDERS.contains(&name) => Err(Error::invalid(
+/// What a web page of the app subscribes with.
+pub(super) async fn web_key(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
+    Answer::ok(WebKey { public_key: edge.engine.web_public_key(app.id).await? })
+}
+
+fn name(name: &str) -> Result<PlatformName> {
+    PlatformName::from_name(name).map_err(|message| Error::invalid("platform", message))
+}
+
+fn provider(platform: &str) -> Result<Provider> {
+    match name(platform)? {
+        PlatformName::Provider(provider) => Ok(provider),
+        PlatformName::Open(_) => Err(Error::invalid(
             "platform",
-            format!("Credentials for {name} cannot be set in this version; development apps deliver to the sandbox."),
+            "An open platform has no keys; its webhook has 'auth', which is set as a whole.",
         )),
-        Some(_) | None => {
-            Err(Error::invalid("platform", "Platforms that can be set are named open::<name>, such as open::fridge."))
+    }
+}
+
+fn parse_provider(provider: Provider, at: &At<'_>) -> Option<ProviderChange> {
+    let has_keys = matches!(at.json(), Json::Object(entries)
+        if entries.iter().any(|(key, _)| matches!(key.as_str(), "keys" | "private_key" | "public_key")));
+    match (provider, has_keys) {
+        // An app has a pair already, so it is enough to say whom push services may contact.
+        (Provider::WebPush, false) => WebPushContact::parse(at).map(ProviderChange::WebContact),
+        (Provider::WebPush, true) | (Provider::Apns | Provider::Fcm | Provider::Adm | Provider::Wns, _) => {
+            PlatformConfig::parse(provider, at).map(ProviderChange::Keys)
         }
     }
 }
 
-fn parse_change(at: &At<'_>) -> Option<PlatformChange> {
+fn parse_open_platform(at: &At<'_>) -> Option<OpenPlatformChange> {
     let mut fields = at.object()?;
     let url = fields.required("url", |at| at.text(1..=URL_CHARS));
     let has_auth = fields.has("auth");
@@ -109,20 +156,5 @@ fn parse_change(at: &At<'_>) -> Option<PlatformChange> {
     let validate = fields.optional("validate", At::boolean).unwrap_or(true);
     fields.finish();
     let auth = if has_auth { auth? } else { OpenAuth::None };
-    Some(PlatformChange { url: url?, auth, enabled, gzip, validate })
-}
-
-impl From<PlatformView> for PlatformRecord {
-    fn from(view: PlatformView) -> Self {
-        Self {
-            platform: DeviceType::Open(view.platform).to_string(),
-            url: view.url,
-            auth: AuthRecord { r#type: view.auth },
-            enabled: view.enabled,
-            gzip: view.gzip,
-            validation_code: view.validation_code.to_string(),
-            created: view.created.to_api(),
-            modified: view.modified.to_api(),
-        }
-    }
+    Some(OpenPlatformChange { url: url?, auth, enabled, gzip, validate })
 }

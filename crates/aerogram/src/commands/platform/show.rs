@@ -1,0 +1,106 @@
+//! Platforms as a person reads them.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use crate::client::Reply;
+use crate::output;
+
+#[derive(Deserialize)]
+struct Platforms {
+    platforms: Vec<Shown>,
+}
+
+#[derive(Deserialize)]
+struct Shown {
+    platform: String,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    auth: Option<Auth>,
+    #[serde(default)]
+    enabled: Option<bool>,
+    #[serde(default)]
+    validation_code: Option<String>,
+    #[serde(default)]
+    keys: Vec<Key>,
+    modified: String,
+}
+
+#[derive(Deserialize)]
+struct Auth {
+    r#type: String,
+}
+
+#[derive(Deserialize)]
+struct Key {
+    fingerprint: String,
+    #[serde(default)]
+    expires: Option<String>,
+    /// What the provider knows the key by, which differs from one to the next.
+    #[serde(flatten)]
+    details: BTreeMap<String, String>,
+}
+
+pub(super) fn list(reply: &Reply) -> Result<()> {
+    let Platforms { platforms } = reply.read()?;
+    let mut rows = Vec::new();
+    for shown in &platforms {
+        let row = |expires: Option<&String>, details: String| {
+            [shown.platform.clone(), shown.state(), expires.cloned().unwrap_or_default(), details]
+        };
+        match &shown.url {
+            Some(url) => rows.push(row(None, url.clone())),
+            None => rows.extend(shown.keys.iter().map(|key| row(key.expires.as_ref(), key.summary()))),
+        }
+    }
+    output::table(["PLATFORM", "STATE", "EXPIRES", "DETAILS"], &rows)
+}
+
+pub(super) fn one(reply: &Reply) -> Result<()> {
+    let shown: Shown = reply.read()?;
+    let field = |name: &str, value: &str| output::line(format_args!("{name:<16} {value}"));
+    field("platform", &shown.platform)?;
+    field("state", &shown.state())?;
+    field("modified", &shown.modified)?;
+    for (name, value) in [("url", &shown.url), ("validation_code", &shown.validation_code)] {
+        if let Some(value) = value {
+            field(name, value)?;
+        }
+    }
+    if let Some(auth) = &shown.auth {
+        field("auth", &auth.r#type)?;
+    }
+    for key in &shown.keys {
+        output::line(format_args!(""))?;
+        field("key", &key.fingerprint)?;
+        for (name, value) in &key.details {
+            field(name, value)?;
+        }
+        if let Some(expires) = &key.expires {
+            field("expires", expires)?;
+        }
+    }
+    Ok(())
+}
+
+impl Shown {
+    fn state(&self) -> String {
+        match self.enabled {
+            Some(false) => "disabled".to_owned(),
+            Some(true) | None => "enabled".to_owned(),
+        }
+    }
+}
+
+impl Key {
+    /// What tells keys apart at a glance, in this order.
+    fn summary(&self) -> String {
+        const NAMES: [&str; 8] =
+            ["topic", "environment", "key_id", "project_id", "package_sid", "client_id", "subject", "endpoint"];
+        let known: Vec<&str> = NAMES.iter().filter_map(|name| self.details.get(*name).map(String::as_str)).collect();
+        format!("{} ({})", known.join(" "), self.fingerprint)
+    }
+}

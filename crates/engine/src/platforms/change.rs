@@ -1,0 +1,151 @@
+//! Setting, extending and deleting the configuration of platforms. What is set here is what running nodes send with next.
+
+use model::app::AppKey;
+use model::ids::AppId;
+use model::problem::{Problem, ProblemKind, Problems};
+use providers::http::{WebUrl, check_url};
+use providers::platform::{Keys, MOST_KEYS, PlatformConfig, Provider};
+use providers::webpush::{WebPushContact, WebPushCredentials};
+use store::documents;
+
+use super::{PlatformName, PlatformView};
+use crate::{Engine, Error, Result};
+
+/// What the operator wants a provider to be used with.
+#[derive(Clone, Debug)]
+pub enum ProviderChange {
+    Keys(PlatformConfig),
+    /// Web push with the pair that the app has already.
+    WebContact(WebPushContact),
+}
+
+impl Engine {
+    /// Replaces everything that is configured for a provider.
+    pub async fn set_provider(&self, app: &AppKey, provider: Provider, change: ProviderChange) -> Result<PlatformView> {
+        let app = self.app(app.as_str()).await?.id;
+        let config = match change {
+            ProviderChange::Keys(config) => config,
+            ProviderChange::WebContact(WebPushContact { subject, endpoint }) => {
+                let keys = self.current_web_keys(app).await?;
+                PlatformConfig::WebPush(Keys::one(WebPushCredentials { subject, endpoint, ..keys }))
+            }
+        };
+        self.check(&config)?;
+        self.put_platform(app, PlatformName::Provider(provider), config).await
+    }
+
+    /// Adds keys behind those that are there, to take over when the provider refuses them. A key that is there already is
+    /// replaced where it stands.
+    pub async fn add_keys(&self, app: AppId, provider: Provider, more: PlatformConfig) -> Result<PlatformView> {
+        self.check(&more)?;
+        self.rewrite_keys(app, provider, move |config| match config {
+            None => Ok(more.clone()),
+            Some(config) => config.with(more.clone()).ok_or_else(|| {
+                Error::Conflict(format!("A platform has at most {MOST_KEYS} keys; remove one that is no longer used."))
+            }),
+        })
+        .await
+    }
+
+    pub async fn remove_key(&self, app: AppId, provider: Provider, fingerprint: String) -> Result<PlatformView> {
+        self.rewrite_keys(app, provider, move |config| {
+            let config = config.ok_or(Error::NotFound("platform"))?;
+            if !config.keys().iter().any(|key| key.fingerprint == fingerprint) {
+                return Err(Error::NotFound("key"));
+            }
+            config.without(&fingerprint).ok_or_else(|| {
+                Error::Conflict("This is the only key of the platform; delete the platform instead.".to_owned())
+            })
+        })
+        .await
+    }
+
+    pub async fn delete_platform(&self, app: AppId, name: PlatformName) -> Result<()> {
+        let place = name.clone();
+        let write = move |tx: &mut store::Tx<'_>| documents::delete(tx, app, place.kind(), place.id());
+        match self.0.store.write(app, write).await? {
+            true => self.platform_changed(app, &name).await,
+            false => Err(Error::NotFound("platform")),
+        }
+    }
+
+    pub(super) async fn put_platform(
+        &self,
+        app: AppId,
+        name: PlatformName,
+        config: PlatformConfig,
+    ) -> Result<PlatformView> {
+        let (sealed, place, now) = (self.seal(app, &name, &config)?, name.clone(), self.0.clock.now());
+        let write = move |tx: &mut store::Tx<'_>| {
+            store::apps::hold(tx, app)?;
+            documents::put(tx, app, place.kind(), place.id(), &sealed, now)
+        };
+        self.0.store.write(app, write).await?;
+        self.platform_changed(app, &name).await?;
+        self.platform(app, name).await
+    }
+
+    /// Changes what is there in one transaction, so that of two operators neither undoes the work of the other.
+    async fn rewrite_keys(
+        &self,
+        app: AppId,
+        provider: Provider,
+        rewrite: impl Fn(Option<PlatformConfig>) -> Result<PlatformConfig> + Send + 'static,
+    ) -> Result<PlatformView> {
+        let (name, now) = (PlatformName::Provider(provider), self.0.clock.now());
+        let (engine, place) = (self.clone(), name.clone());
+        let write = move |tx: &mut store::Tx<'_>| {
+            store::apps::hold(tx, app)?;
+            let document = documents::get(tx, app, place.kind(), place.id())?;
+            let stored = document.map(|document| engine.unseal(app, place.clone(), &document)).transpose()?;
+            let config = rewrite(stored.map(|stored| stored.config))?;
+            let sealed = engine.seal(app, &place, &config)?;
+            Ok::<_, Error>(documents::put(tx, app, place.kind(), place.id(), &sealed, now)?)
+        };
+        self.0.store.write(app, write).await?;
+        self.platform_changed(app, &name).await?;
+        self.platform(app, name).await
+    }
+
+    async fn current_web_keys(&self, app: AppId) -> Result<WebPushCredentials> {
+        match self.stored(app, PlatformName::Provider(Provider::WebPush)).await?.map(|stored| stored.config) {
+            Some(PlatformConfig::WebPush(keys)) => Ok(keys.first().clone()),
+            Some(_) | None => Ok(self.own_web_keys(app).await?.1),
+        }
+    }
+
+    /// What can be judged only here, where the policy and the time are known.
+    fn check(&self, config: &PlatformConfig) -> Result<()> {
+        let (keys, now) = (config.keys(), self.0.clock.now());
+        let mut problems = Vec::new();
+        for (i, key) in keys.iter().enumerate() {
+            let at = |field: &str| if keys.len() == 1 { field.to_owned() } else { format!("keys[{i}].{field}") };
+            let mut note = |field: &str, message: String| {
+                problems.push(Problem { path: at(field), message, kind: ProblemKind::Invalid });
+            };
+            let refusal = |url: &Option<WebUrl>| {
+                let url = url.as_ref()?.to_string();
+                check_url(&url, self.0.address_policy).err().map(|refusal| refusal.to_string())
+            };
+            if let Some(refusal) = refusal(&key.endpoint) {
+                note("endpoint.url", refusal);
+            }
+            if let Some(refusal) = refusal(&key.token_uri) {
+                note("service_account.token_uri", refusal);
+            }
+            if let Some(expires) = key.expires.filter(|expires| *expires <= now) {
+                note("certificate", format!("The certificate expired at {} UTC; ask for a new one.", expires.to_api()));
+            }
+        }
+        Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
+    }
+
+    /// Lets deliveries go on with what is configured now, also those that wait because the provider refused what was
+    /// configured before. Other nodes compare what they have with the store.
+    async fn platform_changed(&self, app: AppId, name: &PlatformName) -> Result<()> {
+        let device_type = name.device_type();
+        self.0.senders.forget(app, &device_type);
+        self.resume_platform(app, &device_type).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! The key pair every app has for web push from the beginning, so that a web page can subscribe before anything is
+//! configured.
+
+use model::app::Mode;
+use model::ids::AppId;
+use model::time::UtcMillis;
+use providers::http::{AddressPolicy, check_url};
+use providers::platform::{Keys, PlatformConfig, Provider};
+use providers::webpush::WebPushCredentials;
+use store::documents::{self, Document, DocumentKind};
+
+use super::{PlatformName, Stored};
+use crate::{Engine, Error, Result};
+
+const ID: &str = "own";
+
+impl Engine {
+    /// What a web page subscribes with: the public half of the pair that messages to browsers are signed with.
+    pub async fn web_public_key(&self, app: AppId) -> Result<String> {
+        let configured = self.stored(app, PlatformName::Provider(Provider::WebPush)).await?;
+        match configured.map(|stored| stored.config) {
+            Some(PlatformConfig::WebPush(keys)) => Ok(keys.first().public_key.clone()),
+            Some(_) | None => Ok(self.own_web_keys(app).await?.1.public_key),
+        }
+    }
+
+    pub(crate) fn new_web_keys(&self) -> Result<WebPushCredentials> {
+        WebPushCredentials::generate(self.default_subject()).map_err(Error::internal)
+    }
+
+    /// Gives an app its pair, in the transaction that makes the app.
+    pub(crate) fn put_web_keys(
+        &self,
+        tx: &mut store::Tx<'_>,
+        app: AppId,
+        keys: &WebPushCredentials,
+        now: UtcMillis,
+    ) -> Result<()> {
+        let body = serde_json::to_string(keys).map_err(Error::internal)?;
+        let sealed = self.0.seal_key.seal(&purpose(app), &body)?;
+        Ok(documents::put(tx, app, DocumentKind::WebKeys, ID, &sealed, now)?)
+    }
+
+    /// The app's own pair, which is made now for apps that are older than these pairs.
+    pub(super) async fn own_web_keys(&self, app: AppId) -> Result<(Document, WebPushCredentials)> {
+        let read = move |tx: &mut store::Tx<'_>| documents::get(tx, app, DocumentKind::WebKeys, ID);
+        let document = match self.0.store.read(read).await? {
+            Some(document) => document,
+            None => self.make_web_keys(app).await?,
+        };
+        let body = self.0.seal_key.open(&purpose(app), &document.body)?;
+        let keys: WebPushCredentials = serde_json::from_str(&body).map_err(Error::internal)?;
+        Ok((document, WebPushCredentials { subject: self.default_subject(), ..keys }))
+    }
+
+    async fn make_web_keys(&self, app: AppId) -> Result<Document> {
+        let (engine, keys, now) = (self.clone(), self.new_web_keys()?, self.0.clock.now());
+        let write = move |tx: &mut store::Tx<'_>| {
+            store::apps::hold(tx, app)?;
+            // Another request may have been quicker.
+            if documents::get(tx, app, DocumentKind::WebKeys, ID)?.is_none() {
+                engine.put_web_keys(tx, app, &keys, now)?;
+            }
+            documents::get(tx, app, DocumentKind::WebKeys, ID)?.ok_or(Error::NotFound("app"))
+        };
+        self.0.store.write(app, write).await
+    }
+
+    /// Web push of a production app works without being configured. Development apps deliver to the sandbox until the
+    /// operator says otherwise, as on every platform.
+    pub(super) async fn own_web_push(&self, app: AppId) -> Result<Option<Stored>> {
+        let found = self.0.store.read(move |tx| store::apps::by_id(tx, app)).await?;
+        match found.map(|(app, _)| app.mode) {
+            None | Some(Mode::Development) => Ok(None),
+            Some(Mode::Production) => {
+                let (document, keys) = self.own_web_keys(app).await?;
+                Ok(Some(Stored {
+                    name: PlatformName::Provider(Provider::WebPush),
+                    config: PlatformConfig::WebPush(Keys::one(keys)),
+                    created: document.created,
+                    modified: document.modified,
+                }))
+            }
+        }
+    }
+
+    /// Whom push services may contact as long as the operator names nobody: the server itself.
+    fn default_subject(&self) -> String {
+        let url = &self.0.public_url;
+        if url.starts_with("https://") {
+            return url.clone();
+        }
+        let parsed = check_url(url, AddressPolicy::ANY);
+        let host = parsed.as_ref().ok().and_then(|url| url.uri().host());
+        format!("mailto:push@{}", host.unwrap_or("localhost"))
+    }
+}
+
+fn purpose(app: AppId) -> String {
+    format!("web keys/{}", app.0)
+}
