@@ -38,5 +38,5 @@ pub use recipient::Recipient;
 pub use rendered::{NotSendable, RenderedPush};
 pub use rendering::Rendering;
 pub use request::PreparedRequest;
-pub use size::{TooLarge, too_large};
 pub use sender::Sender;
+pub use size::{TooLarge, too_large};

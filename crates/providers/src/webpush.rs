@@ -10,5 +10,5 @@ mod vapid;
 
 pub use body::WebPush;
 pub use client::Client;
-pub(crate) use encryption::MOST_MESSAGE_BYTES;
 pub use credentials::{WebPushContact, WebPushCredentials};
+pub(crate) use encryption::MOST_MESSAGE_BYTES;

@@ -11,11 +11,13 @@ use ring::rand::{SecureRandom, SystemRandom};
 use crate::keys;
 
 /// The longest message: push services take bodies of 4096 bytes.
-pub(crate) const MOST_PLAINTEXT_BYTES: usize = MOST_BODY_BYTES - HEADER_BYTES - DELIMITER_BYTES - TAG_BYTES;
+pub(crate) const MOST_MESSAGE_BYTES: usize = MOST_BODY_BYTES - HEADER_BYTES - DELIMITER_BYTES - TAG_BYTES;
 
 const MOST_BODY_BYTES: usize = 4096;
 const SALT_BYTES: usize = 16;
-const POINT_BYTES: usize = 65;
+/// As the header says it in one byte.
+const POINT_LENGTH: u8 = 65;
+const POINT_BYTES: usize = POINT_LENGTH as usize;
 const AUTH_BYTES: usize = 16;
 /// Salt, record size, length of the key, key.
 const HEADER_BYTES: usize = SALT_BYTES + 4 + 1 + POINT_BYTES;
@@ -32,7 +34,7 @@ const LAST_RECORD: u8 = 2;
 pub(super) enum CannotEncrypt {
     #[error("The keys of the browser's subscription are not a point on the curve P-256 and 16 bytes.")]
     Keys,
-    #[error("The message is longer than {MOST_PLAINTEXT_BYTES} bytes, the most that a browser's push service takes.")]
+    #[error("The message is longer than {MOST_MESSAGE_BYTES} bytes, the most that a browser's push service takes.")]
     TooLong,
     #[error("The system gave no random bytes.")]
     NoRandomness,
@@ -63,7 +65,7 @@ impl Encryption {
 
     /// The body of a request with `content-encoding: aes128gcm`.
     pub(super) fn encrypt(&self, message: &[u8], browser: &BrowserKeys) -> Result<Vec<u8>, CannotEncrypt> {
-        if message.len() > MOST_PLAINTEXT_BYTES {
+        if message.len() > MOST_MESSAGE_BYTES {
             return Err(CannotEncrypt::TooLong);
         }
         let mut salt = [0; SALT_BYTES];
@@ -95,7 +97,7 @@ fn seal(
     let mut body = Vec::with_capacity(HEADER_BYTES + message.len() + DELIMITER_BYTES + TAG_BYTES);
     body.extend_from_slice(&salt);
     body.extend_from_slice(&RECORD_SIZE);
-    body.push(POINT_BYTES as u8);
+    body.push(POINT_LENGTH);
     body.extend_from_slice(public);
     body.extend_from_slice(message);
     body.push(LAST_RECORD);

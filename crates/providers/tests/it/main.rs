@@ -2,8 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
 
 mod amazon;
+mod apple;
+mod connections;
 mod credentials;
+mod firebase;
 mod fixture;
+mod frames;
 mod http_client;
 mod open_batch;
 mod open_platform;

@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn what_is_encrypted_can_be_read_by_the_browser_alone(message in proptest::collection::vec(any::<u8>(), 0..=MOST_PLAINTEXT_BYTES)) {
+    fn what_is_encrypted_can_be_read_by_the_browser_alone(message in proptest::collection::vec(any::<u8>(), 0..=MOST_MESSAGE_BYTES)) {
         let encryption = Encryption::new();
         let browser = Browser::new(&encryption);
         let body = encryption.encrypt(&message, &browser.keys).unwrap();
@@ -93,8 +93,8 @@ fn no_two_messages_share_a_key_or_a_salt() {
 fn what_cannot_be_encrypted() {
     let encryption = Encryption::new();
     let browser = Browser::new(&encryption).keys;
-    assert_eq!(MOST_PLAINTEXT_BYTES, 3993);
-    assert_eq!(encryption.encrypt(&[0; MOST_PLAINTEXT_BYTES + 1], &browser), Err(CannotEncrypt::TooLong));
+    assert_eq!(MOST_MESSAGE_BYTES, 3993);
+    assert_eq!(encryption.encrypt(&[0; MOST_MESSAGE_BYTES + 1], &browser), Err(CannotEncrypt::TooLong));
 
     let mut point = [9; POINT_BYTES];
     point[0] = 4;

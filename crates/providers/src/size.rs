@@ -1,0 +1,169 @@
+//! Whether a push fits into what the providers take, and which part of it is to blame when it does not.
+
+use model::ids::{ChannelId, DeliveryId};
+use model::payload::Push;
+use model::payload::in_app::InApp;
+use model::payload::localization::{Content, Localization};
+use model::payload::notification::Notification;
+use model::platform::DeviceType;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::recipient::Recipient;
+use crate::rendered::{NotSendable, RenderedPush};
+use crate::webpush;
+
+/// What of a push is too large for a platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooLarge {
+    /// Where in the push the largest part of it is.
+    pub path: String,
+    pub message: String,
+}
+
+const MOST_APNS_BYTES: usize = 4096;
+/// Keys and values of the data, which is what Firebase counts.
+const MOST_FCM_BYTES: usize = 4096;
+/// Keys and values of the data.
+const MOST_ADM_BYTES: usize = 6 * 1024;
+const MOST_WNS_BYTES: usize = 5000;
+
+/// What a page costs in the message of a device, which gets its address only.
+const PAGE_WEIGHT: usize = 100;
+
+/// Everything that does not fit, on every platform the push is for. `render` makes the message of one platform for devices
+/// that get this content.
+pub fn too_large(
+    push: &Push,
+    render: &dyn Fn(Content<'_>, &DeviceType) -> Result<RenderedPush, NotSendable>,
+) -> Vec<TooLarge> {
+    let mut found: Vec<TooLarge> = Vec::new();
+    let localizations = push.localizations.iter().flatten().map(Some);
+    for (n, localization) in std::iter::once(None).chain(localizations).enumerate() {
+        let variant = Variant::new(push, localization, n.saturating_sub(1));
+        for (_, device_type) in DeviceType::NAMED.iter().filter(|(_, named)| push.device_types.includes(named)) {
+            let Ok(rendered) = render(variant.content, device_type) else { continue };
+            let Some(size) = Size::of(&rendered).filter(|size| size.n_bytes > size.most) else { continue };
+            let one = TooLarge { path: variant.largest_part(device_type), message: size.message(device_type) };
+            // What a localization takes from the top is reported there.
+            if !found.contains(&one) {
+                found.push(one);
+            }
+        }
+    }
+    found
+}
+
+struct Size {
+    n_bytes: usize,
+    most: usize,
+}
+
+impl Size {
+    /// As large as it gets for any device; `None` where nobody sets a limit.
+    fn of(rendered: &RenderedPush) -> Option<Self> {
+        let (delivery, channel) = (DeliveryId::from_uuid(Uuid::nil()), ChannelId::from_uuid(Uuid::nil()));
+        let recipient = Recipient { badge: i64::MAX, ..Recipient::new(delivery, channel, "") };
+        let body = rendered.request(&recipient).body;
+        let (n_bytes, most) = match rendered {
+            RenderedPush::Apns(_) => (body.len(), MOST_APNS_BYTES),
+            RenderedPush::Fcm(_) => (data_bytes(&body, "/message/data"), MOST_FCM_BYTES),
+            RenderedPush::Adm(_) => (data_bytes(&body, "/data"), MOST_ADM_BYTES),
+            RenderedPush::Wns(_) => (body.len(), MOST_WNS_BYTES),
+            RenderedPush::WebPush(_) => (body.len(), webpush::MOST_MESSAGE_BYTES),
+            RenderedPush::Open(_) => return None,
+        };
+        Some(Self { n_bytes, most })
+    }
+
+    fn message(&self, device_type: &DeviceType) -> String {
+        let Self { n_bytes, most } = self;
+        format!(
+            "The push is too large for {device_type}: it has {n_bytes} bytes there, and {most} are possible. This is its largest part."
+        )
+    }
+}
+
+fn data_bytes(body: &str, pointer: &str) -> usize {
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    let data = body.pointer(pointer).and_then(Value::as_object);
+    data.into_iter().flatten().map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum()
+}
+
+/// What some devices get, and where in the push it comes from.
+struct Variant<'a> {
+    content: Content<'a>,
+    notification_path: String,
+    in_app_path: String,
+}
+
+impl<'a> Variant<'a> {
+    /// `localization` is the n-th; without one these are the devices that no localization is for.
+    fn new(push: &'a Push, localization: Option<&'a Localization>, n: usize) -> Self {
+        let top_in_app = in_app_key(push.in_app(), push.notification.as_ref());
+        let Some(localization) = localization else {
+            let content = push.content_for(None, None);
+            return Self { content, notification_path: "notification".to_owned(), in_app_path: top_in_app.to_owned() };
+        };
+        let within = |path: &str| format!("localizations[{n}].{path}");
+        let own = localization.notification.as_ref();
+        let has_in_app = localization.in_app.is_some() || own.is_some_and(|own| own.in_app.is_some());
+        Self {
+            content: push.content_for(localization.language.as_deref(), localization.country.as_deref()),
+            notification_path: own.map_or_else(|| "notification".to_owned(), |_| within("notification")),
+            in_app_path: match has_in_app {
+                true => within(in_app_key(localization.in_app.as_ref(), own)),
+                false => top_in_app.to_owned(),
+            },
+        }
+    }
+
+    /// The heaviest of what goes into the message of a platform.
+    fn largest_part(&self, device_type: &DeviceType) -> String {
+        let mut parts: Vec<(String, usize)> = Vec::new();
+        if let Some(notification) = self.content.notification {
+            let all = object(notification);
+            let name = device_type.to_string();
+            let own = all.get(&name).and_then(Value::as_object);
+            let inherited = ["alert", "actions", "interactive"].into_iter();
+            let inherited = inherited.filter(|key| own.is_none_or(|own| !own.contains_key(*key)));
+            let inherited = inherited.filter_map(|key| Some((key, all.get(key)?)));
+            parts.extend(inherited.map(|(key, value)| (format!("{}.{key}", self.notification_path), weight(value))));
+            let own = own.into_iter().flatten();
+            parts.extend(own.map(|(key, value)| (format!("{}.{name}.{key}", self.notification_path), weight(value))));
+        }
+        if let Some(in_app) = self.content.in_app {
+            let all = object(in_app);
+            parts.extend(all.iter().map(|(key, value)| (format!("{}.{key}", self.in_app_path), weight(value))));
+        }
+        let heaviest = parts.into_iter().max_by_key(|(_, weight)| *weight);
+        heaviest.map_or_else(|| self.notification_path.clone(), |(path, _)| path)
+    }
+}
+
+/// Where the in-app message is: old clients put it inside the notification.
+fn in_app_key(in_app: Option<&InApp>, notification: Option<&Notification>) -> &'static str {
+    match notification.and_then(|notification| notification.in_app.as_deref()) {
+        Some(nested) if in_app.is_none_or(|in_app| std::ptr::eq(in_app, nested)) => "notification.in_app",
+        Some(_) | None => "in_app",
+    }
+}
+
+fn object(value: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(object)) => object,
+        Ok(_) | Err(_) => Map::new(),
+    }
+}
+
+/// About how many bytes of a message come of this.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Object(page) if page.contains_key("body") && page.contains_key("content_type") => PAGE_WEIGHT,
+        Value::Object(object) => object.iter().map(|(key, value)| key.len() + weight(value)).sum(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::String(text) => text.len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string().len(),
+    }
+}
