@@ -99,20 +99,20 @@ pub(crate) fn local_url(mut address: SocketAddr) -> String {
 }
 
 /// SIGTERM (service managers, containers) and SIGINT (the keyboard).
-struct StopSignals {
+pub(crate) struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl StopSignals {
     /// From here on the signals no longer end the process by themselves.
-    fn catch() -> Result<Self> {
+    pub(crate) fn catch() -> Result<Self> {
         let terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
         let interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for")?;
         Ok(Self { terminate, interrupt })
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
