@@ -13,7 +13,7 @@ const CONTAINER: f64 = 256.0;
 const BITMAP_CONTAINER: f64 = 512.0;
 const CONTAINERS: u64 = 16;
 /// Above this, the containers of a set are bitmaps.
-const MOST_IN_SORTED_LISTS: u64 = CONTAINERS * 4096;
+pub(crate) const MOST_IN_SORTED_LISTS: u64 = CONTAINERS * 4096;
 
 pub(crate) struct Bound<'a> {
     pub(crate) node: Node<'a>,

@@ -10,7 +10,7 @@ use std::thread;
 
 use roaring::{MultiOps, RoaringBitmap};
 
-use crate::bound::{Bound, Node};
+use crate::bound::{Bound, MOST_IN_SORTED_LISTS, Node};
 use crate::index::{Index, UNPOISONED};
 use crate::plan::Plan;
 use crate::segment::Segment;
@@ -19,6 +19,8 @@ type Channels<'a> = Cow<'a, RoaringBitmap>;
 
 /// The work, as [`Bound::work`] counts it, that starting a thread is nothing against: about a millisecond.
 const WORTH_A_THREAD: f64 = 1_000_000.0;
+/// Members of a segment from which on a sorted list is long.
+const LONG: u64 = 4096;
 
 impl Index {
     /// The channels that a plan describes.
@@ -196,10 +198,26 @@ fn conjunction<'a>(parts: &[Bound<'a>], universe: &RoaringBitmap) -> Channels<'a
             difference(kept, &dropped)
         } else {
             let other = part.resolve(&kept);
-            intersection(kept, other)
+            if are_long_lists(&kept, &other) && universe.len() > MOST_IN_SORTED_LISTS {
+                Cow::Owned(meeting_of_lists(&kept, &other, universe))
+            } else {
+                intersection(kept, other)
+            }
         };
     }
     kept
+}
+
+/// Whether both sets are sorted lists, with so many members that merging them takes long.
+fn are_long_lists(left: &RoaringBitmap, right: &RoaringBitmap) -> bool {
+    let (left, right) = (left.len(), right.len());
+    left.max(right) <= MOST_IN_SORTED_LISTS && left.min(right) >= LONG
+}
+
+/// The intersection by way of what is left of the universe without the second set. That is a bitmap, and to test the
+/// bits of a list is several times as fast as to merge two lists, where nearly every step is mispredicted.
+fn meeting_of_lists(left: &RoaringBitmap, right: &RoaringBitmap, universe: &RoaringBitmap) -> RoaringBitmap {
+    (left & universe) - (universe - right)
 }
 
 fn union<'a>(parts: &[Bound<'a>], universe: &RoaringBitmap) -> Channels<'a> {

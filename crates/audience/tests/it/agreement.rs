@@ -96,6 +96,30 @@ proptest! {
     }
 }
 
+/// Sets of a size that small ones never reach: sorted lists that are long enough to be combined in another way.
+#[test]
+fn long_lists_meet() {
+    let mut naive = Naive::default();
+    for ordinal in 0..100_000_u32 {
+        let held = [1, 16, 19, 3].into_iter().zip(0..).filter(|(every, _)| ordinal % every == 0);
+        naive.terms.insert(Ordinal(ordinal), held.map(|(_, term)| TermId(term)).collect());
+    }
+    let index = rebuild(&naive, Offset(1));
+    let [all, left, right, third] = [0, 1, 2, 3].map(|term| Plan::Term(TermId(term)));
+    let not = |plan: &Plan| Plan::Not(Box::new(plan.clone()));
+    let both = Plan::And(vec![left.clone(), right.clone()]);
+    let plans = [
+        both.clone(),
+        not(&both),
+        Plan::And(vec![left, right, third.clone()]),
+        Plan::And(vec![all, not(&both)]),
+        Plan::And(vec![third, not(&both)]),
+    ];
+    for plan in plans {
+        agree(&index, &naive, &plan).unwrap();
+    }
+}
+
 /// The plan where only a few channels matter, so that its large sets are looked up rather than merged.
 fn among_few(plan: &Plan) -> Plan {
     let few = Plan::Set([60_000, 63_000, 65_600, 66_001].into());
