@@ -33,7 +33,7 @@ pub(crate) enum Deed {
 /// The answer to a request that no message came of, mostly because a provider would not take it.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    pub(crate) response: Response<Bytes>,
+    pub(crate) response: Box<Response<Bytes>>,
     pub(crate) reason: String,
     /// `None` for what is not about a message at all, and therefore not counted.
     pub(crate) fate: Option<Fate>,
@@ -50,15 +50,15 @@ pub(crate) enum Reply {
 
 impl Refusal {
     pub(crate) fn rejected(reason: impl Into<String>, response: Response<Bytes>) -> Self {
-        Self { response, reason: reason.into(), fate: Some(Fate::Rejected) }
+        Self { response: Box::new(response), reason: reason.into(), fate: Some(Fate::Rejected) }
     }
 
     pub(crate) fn uncounted(response: Response<Bytes>) -> Self {
-        Self { response, reason: String::new(), fate: None }
+        Self { response: Box::new(response), reason: String::new(), fate: None }
     }
 
     pub(crate) fn unauthorized(reason: impl Into<String>, response: Response<Bytes>) -> Self {
-        Self { response, reason: reason.into(), fate: Some(Fate::Unauthorized) }
+        Self { response: Box::new(response), reason: reason.into(), fate: Some(Fate::Unauthorized) }
     }
 }
 

@@ -71,7 +71,7 @@ impl Shared {
                     open::check(call)
                 };
                 match checked {
-                    Ok(messages) => self.settle(&messages, &faults, |reply| open::respond(reply)),
+                    Ok(messages) => self.settle(&messages, &faults, open::respond),
                     Err(refusal) => self.refuse(Protocol::Open, refusal, &faults),
                 }
             }
@@ -157,7 +157,7 @@ impl Shared {
         if let Some(fate) = fate {
             self.book().refuse(protocol, fate, &reason);
         }
-        plain(response, faults.latency)
+        plain(*response, faults.latency)
     }
 }
 

@@ -39,6 +39,9 @@ pub(crate) enum Standing {
     Unknown,
 }
 
+/// Why no token is given, in the words of OAuth and in others.
+struct Denied(StatusCode, &'static str, &'static str);
+
 #[derive(Deserialize)]
 struct Assertion {
     iss: String,
@@ -107,7 +110,8 @@ pub(crate) fn answer(
     lifetime: Duration,
 ) -> (Response<Bytes>, bool) {
     if call.method != Method::POST || call.content_type() != "application/x-www-form-urlencoded" {
-        return (refusal(StatusCode::BAD_REQUEST, "invalid_request", "A form must be posted."), false);
+        let denied = Denied(StatusCode::BAD_REQUEST, "invalid_request", "A form must be posted.");
+        return (denied.response(), false);
     }
     let fields = form(call.body);
     let field = |name: &str| fields.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str());
@@ -120,8 +124,8 @@ pub(crate) fn answer(
         Issuer::Live => client(&field, "notify.windows.com", WNS_PACKAGE_SID),
         Issuer::Directory => client(&field, "https://wns.windows.com/.default", WNS_CLIENT_ID),
     };
-    if let Err(refused) = checked {
-        return (refused, false);
+    if let Err(denied) = checked {
+        return (denied.response(), false);
     }
     let token = tokens.issue(issuer.protocol(), now, lifetime);
     let mut body = json!({ "access_token": token, "token_type": "Bearer", "expires_in": lifetime.as_secs() });
@@ -131,17 +135,11 @@ pub(crate) fn answer(
     (answer::json(StatusCode::OK, &body), true)
 }
 
-fn google(
-    grant_type: &str,
-    assertion: &str,
-    audience: &str,
-    public_key: &[u8],
-    now: UtcMillis,
-) -> Result<(), Response<Bytes>> {
+fn google(grant_type: &str, assertion: &str, audience: &str, public_key: &[u8], now: UtcMillis) -> Result<(), Denied> {
     if grant_type != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
-        return Err(refusal(StatusCode::BAD_REQUEST, "unsupported_grant_type", "Invalid grant_type."));
+        return Err(Denied(StatusCode::BAD_REQUEST, "unsupported_grant_type", "Invalid grant_type."));
     }
-    let invalid = |what: &str| Err(refusal(StatusCode::BAD_REQUEST, "invalid_grant", what));
+    let invalid = |what| Err(Denied(StatusCode::BAD_REQUEST, "invalid_grant", what));
     let Some(jwt) = Jwt::parse(assertion) else { return invalid("Bad Request") };
     let Some(claims) = jwt.claims::<Assertion>() else { return invalid("Invalid JWT: a claim is missing.") };
     if !jwt.is_rs256_by(public_key) {
@@ -151,10 +149,10 @@ fn google(
         return invalid("Invalid grant: account not found");
     }
     if claims.aud != audience {
-        return Err(refusal(StatusCode::BAD_REQUEST, "invalid_grant", "Invalid JWT: the audience is another."));
+        return invalid("Invalid JWT: the audience is another.");
     }
     let age = now.seconds() - claims.iat;
-    if age > ASSERTION_SECONDS || age < -SKEW_SECONDS || claims.exp < now.seconds() - SKEW_SECONDS {
+    if !(-SKEW_SECONDS..=ASSERTION_SECONDS).contains(&age) || claims.exp < now.seconds() - SKEW_SECONDS {
         return invalid(
             "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.",
         );
@@ -163,24 +161,27 @@ fn google(
         return invalid("Invalid JWT: it lives longer than 60 minutes.");
     }
     if !claims.scope.split(' ').any(|scope| scope == FCM_SCOPE) {
-        return Err(refusal(StatusCode::BAD_REQUEST, "invalid_scope", "The scope for messages is missing."));
+        return Err(Denied(StatusCode::BAD_REQUEST, "invalid_scope", "The scope for messages is missing."));
     }
     Ok(())
 }
 
-fn client<'a>(field: &impl Fn(&str) -> &'a str, scope: &str, client_id: &str) -> Result<(), Response<Bytes>> {
+fn client<'a>(field: &impl Fn(&str) -> &'a str, scope: &str, client_id: &str) -> Result<(), Denied> {
     if field("grant_type") != "client_credentials" {
-        return Err(refusal(StatusCode::BAD_REQUEST, "unsupported_grant_type", "The grant type is not supported."));
+        return Err(Denied(StatusCode::BAD_REQUEST, "unsupported_grant_type", "The grant type is not supported."));
     }
     if field("scope") != scope {
-        return Err(refusal(StatusCode::BAD_REQUEST, "invalid_scope", "The scope is not valid."));
+        return Err(Denied(StatusCode::BAD_REQUEST, "invalid_scope", "The scope is not valid."));
     }
     if field("client_id") != client_id || field("client_secret") != CLIENT_SECRET {
-        return Err(refusal(StatusCode::UNAUTHORIZED, "invalid_client", "Client authentication failed."));
+        return Err(Denied(StatusCode::UNAUTHORIZED, "invalid_client", "Client authentication failed."));
     }
     Ok(())
 }
 
-fn refusal(status: StatusCode, error: &str, description: &str) -> Response<Bytes> {
-    answer::json(status, &json!({ "error": error, "error_description": description }))
+impl Denied {
+    fn response(&self) -> Response<Bytes> {
+        let Self(status, error, description) = *self;
+        answer::json(status, &json!({ "error": error, "error_description": description }))
+    }
 }

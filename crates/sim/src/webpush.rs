@@ -50,7 +50,7 @@ pub(crate) fn check<'a>(shared: &Shared, session: &mut Session, call: &Call<'a>)
         return Err(rejected(StatusCode::NOT_FOUND, 102, "Invalid URL endpoint"));
     }
     authorize(shared, session, call)?;
-    if !call.header("ttl").is_some_and(|ttl| ttl.parse::<u32>().is_ok()) {
+    if call.header("ttl").is_none_or(|ttl| ttl.parse::<u32>().is_err()) {
         return Err(rejected(StatusCode::BAD_REQUEST, 111, "Missing or invalid TTL header"));
     }
     if !matches!(call.header("urgency"), None | Some("very-low" | "low" | "normal" | "high")) {

@@ -4,7 +4,7 @@ use serde_json::json;
 use sim::keys::{APNS_KEY_ID, APNS_TEAM_ID};
 use sim::{DEFAULT_TOPIC, Faults, Protocol, SimSettings, Simulator};
 
-use crate::client::{Connection, http1};
+use crate::client::{Connection, Headers, http1};
 use crate::signing::{es256, now, provider_token};
 
 const ID: &str = "eabeae54-14a8-11e5-b60b-1697f925ec7b";
@@ -61,7 +61,7 @@ async fn refuses_in_the_words_of_apple() {
     let nobody = format!("/3/device/{:064}", 0);
     let body = r#"{"aps":{"alert":"Hi"}}"#;
     let topic = ("apns-topic", DEFAULT_TOPIC);
-    let table: [(&str, &[(&str, &str)], &str, u16, &str); 18] = [
+    let table: [(&str, Headers<'_>, &str, u16, &str); 18] = [
         ("/3/device/", &[topic], body, 400, "MissingDeviceToken"),
         ("/3/device/xyz", &[topic], body, 400, "BadDeviceToken"),
         (&nobody, &[topic], body, 400, "BadDeviceToken"),

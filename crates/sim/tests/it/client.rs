@@ -13,6 +13,9 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+/// Names and values.
+pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
+
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -67,7 +70,7 @@ impl Connection {
     pub(crate) async fn post(
         &self,
         path: &str,
-        headers: &[(&str, &str)],
+        headers: Headers<'_>,
         body: impl Into<Bytes>,
     ) -> Result<Answer, h2::Error> {
         self.request(Method::POST, path, headers, body.into()).await
@@ -77,7 +80,7 @@ impl Connection {
         &self,
         method: Method,
         path: &str,
-        headers: &[(&str, &str)],
+        headers: Headers<'_>,
         body: Bytes,
     ) -> Result<Answer, h2::Error> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.root));
@@ -101,7 +104,7 @@ pub(crate) async fn http1(
     simulator: &Simulator,
     method: &str,
     path: &str,
-    headers: &[(&str, &str)],
+    headers: Headers<'_>,
     body: &[u8],
 ) -> Option<Answer> {
     let mut stream = handshake(simulator, b"http/1.1", None).await;

@@ -4,7 +4,7 @@ use serde_json::json;
 use sim::keys::{ADM_CLIENT_ID, CLIENT_SECRET, WNS_CLIENT_ID, WNS_PACKAGE_SID};
 use sim::{Faults, Protocol, SimSettings, Simulator};
 
-use crate::client::{Answer, http1};
+use crate::client::{Answer, Headers, http1};
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 const TOAST: &[u8] = b"<?xml version=\"1.0\"?><toast><visual/></toast>";
@@ -98,7 +98,7 @@ async fn microsoft() {
     }
     assert_eq!(simulator.stats().of(Protocol::Wns).duplicates, 1);
     let large = [b"<toast>".as_slice(), &[b'x'; 5000]].concat();
-    let table: [(&[(&str, &str)], &[u8], u16); 7] = [
+    let table: [(Headers<'_>, &[u8], u16); 7] = [
         (&[xml], TOAST, 400),
         (&[xml, ("x-wns-type", "wns/tile")], TOAST, 400),
         (&[("content-type", "application/json"), toast], TOAST, 400),

@@ -10,7 +10,7 @@ use ring::hmac;
 use serde_json::{Value, json};
 use sim::{Faults, Keys, Protocol, SimSettings, Simulator};
 
-use crate::client::{Answer, Connection};
+use crate::client::{Answer, Connection, Headers};
 use crate::signing::{es256, now};
 
 /// RFC 8291 by its own words: HKDF as two HMACs, so that nothing is shared with the simulator.
@@ -117,7 +117,7 @@ async fn checks_the_sender_and_the_form() {
     }
     let encoding = ("content-encoding", "aes128gcm");
     let long = "x".repeat(33);
-    let table: [(&[(&str, &str)], Vec<u8>, u16); 8] = [
+    let table: [(Headers<'_>, Vec<u8>, u16); 8] = [
         (&[encoding], body.clone(), 400),
         (&[("ttl", "-1"), encoding], body.clone(), 400),
         (&[("ttl", "0")], body.clone(), 400),
