@@ -1,0 +1,15 @@
+//! Tests of the atlas as a whole.
+
+mod places;
+mod special;
+
+use std::sync::LazyLock;
+
+use geo::Atlas;
+use model::place::Point;
+
+static ATLAS: LazyLock<Atlas> = LazyLock::new(|| Atlas::read().unwrap());
+
+fn at(lat: f64, lon: f64) -> Point {
+    Point::new(lat, lon).unwrap()
+}

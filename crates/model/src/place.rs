@@ -1,0 +1,139 @@
+//! Places on earth: coordinates, and the ids of places that have a boundary.
+
+use std::fmt;
+
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const ID_CHARS: usize = 22;
+
+/// The id of a boundary: 128 bits, written as 22 letters and digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlaceId(pub u128);
+
+impl PlaceId {
+    /// `None` for a text that is not the id of any place.
+    pub fn from_text(text: &str) -> Option<Self> {
+        if text.len() != ID_CHARS {
+            return None;
+        }
+        let mut number = 0_u128;
+        for byte in text.bytes() {
+            let digit = DIGITS.iter().position(|digit| *digit == byte)?;
+            number = number.checked_mul(62)?.checked_add(digit as u128)?;
+        }
+        Some(Self(number))
+    }
+}
+
+impl fmt::Display for PlaceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [b'0'; ID_CHARS];
+        let mut rest = self.0;
+        for place in text.iter_mut().rev() {
+            *place = DIGITS[usize::try_from(rest % 62).map_err(|_| fmt::Error)?];
+            rest /= 62;
+        }
+        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl fmt::Debug for PlaceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlaceId({self})")
+    }
+}
+
+/// A point on earth, in millionths of a degree. It is always in range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Point {
+    lat: i32,
+    lon: i32,
+}
+
+/// Why two numbers are no point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPoint {
+    Latitude,
+    Longitude,
+    /// The latitude is out of range, but would be a longitude, and the other way round.
+    Swapped,
+}
+
+const MICRO: f64 = 1_000_000.0;
+
+impl Point {
+    pub fn new(lat: f64, lon: f64) -> Result<Self, NoPoint> {
+        let is_lat = |degrees: f64| (-90.0..=90.0).contains(&degrees);
+        let is_lon = |degrees: f64| (-180.0..=180.0).contains(&degrees);
+        match (is_lat(lat), is_lon(lon)) {
+            (true, true) => Ok(Self { lat: micro(lat), lon: micro(lon) }),
+            (false, _) if is_lon(lat) && is_lat(lon) => Err(NoPoint::Swapped),
+            (false, _) => Err(NoPoint::Latitude),
+            (true, false) => Err(NoPoint::Longitude),
+        }
+    }
+
+    /// In millionths of a degree.
+    pub const fn lat(self) -> i32 {
+        self.lat
+    }
+
+    /// In millionths of a degree.
+    pub const fn lon(self) -> i32 {
+        self.lon
+    }
+}
+
+impl fmt::Display for NoPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NoPoint::Latitude => "A latitude is a number of degrees from -90 to 90.",
+            NoPoint::Longitude => "A longitude is a number of degrees from -180 to 180.",
+            NoPoint::Swapped => "The latitude comes first and is from -90 to 90; these look swapped.",
+        })
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "degrees are in range, so their millionths fit")]
+fn micro(degrees: f64) -> i32 {
+    (degrees * MICRO).round() as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_print_back() {
+        for number in [0, 1, 61, 62, u128::MAX, 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef] {
+            let text = PlaceId(number).to_string();
+            assert_eq!(text.len(), ID_CHARS);
+            assert_eq!(PlaceId::from_text(&text), Some(PlaceId(number)));
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_ids() {
+        for text in [
+            "",
+            "x",
+            "zzzzzzzzzzzzzzzzzzzzzz",
+            "0000000000000000000000é",
+            "000000000000000000000-",
+            "00000000000000000000000",
+        ] {
+            assert_eq!(PlaceId::from_text(text), None, "{text}");
+        }
+        assert!(PlaceId::from_text("4oFkxX7RcUdirjtaenEQIV").is_some());
+    }
+
+    #[test]
+    fn points_are_in_range() {
+        assert_eq!(Point::new(-90.0, 180.0), Ok(Point { lat: -90_000_000, lon: 180_000_000 }));
+        assert_eq!(Point::new(45.523_064_4, -122.676_483_6), Ok(Point { lat: 45_523_064, lon: -122_676_484 }));
+        assert_eq!(Point::new(-122.67, 45.52), Err(NoPoint::Swapped));
+        assert_eq!(Point::new(90.1, 120.0), Err(NoPoint::Latitude));
+        assert_eq!(Point::new(f64::NAN, 0.0), Err(NoPoint::Latitude));
+        assert_eq!(Point::new(0.0, f64::INFINITY), Err(NoPoint::Longitude));
+        assert_eq!(Point::new(0.0, -180.1), Err(NoPoint::Longitude));
+    }
+}
