@@ -44,7 +44,7 @@ impl Vapid {
         let expires_at = now.plus(LIFETIME);
         let claims = Claims { aud: audience, exp: expires_at.seconds(), sub: &self.subject };
         let jwt = self.signer.as_ref().map_err(String::clone)?.sign(&claims)?;
-        let header = HeaderValue::try_from(format!("vapid t={jwt}, k={}", self.public_key))
+        let header = HeaderValue::try_from(format!("vapid t={jwt},k={}", self.public_key))
             .map_err(|_| "The public key of the platform is damaged.".to_owned())?;
         Ok(Token { header, renew_at: expires_at.minus(MARGIN), expires_at })
     }
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(token.renew_at, NOW.plus(Duration::from_secs(11 * 3600)));
 
         let header = token.header.to_str().unwrap();
-        let (jwt, key) = header.strip_prefix("vapid t=").unwrap().split_once(", k=").unwrap();
+        let (jwt, key) = header.strip_prefix("vapid t=").unwrap().split_once(",k=").unwrap();
         assert_eq!(key, credentials.public_key);
         let decode = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
         let (signed, signature) = jwt.rsplit_once('.').unwrap();

@@ -11,6 +11,7 @@ mod frames;
 mod http_client;
 mod open_batch;
 mod open_platform;
+mod peers;
 mod receiver;
 mod rendering;
 mod sizes;
