@@ -1,0 +1,137 @@
+//! What is wrong with pushes that only the service can tell, with the paths of a request.
+
+use model::app::AppKey;
+use model::ids::AppId;
+use model::json::OneOrMany;
+use model::payload::Push;
+use model::platform::{DeviceType, OpenPlatform};
+use model::problem::{Problem, ProblemKind, Problems};
+use model::selector::{Atomic, Audience, Selector};
+use model::term::Term;
+use store::documents::{self, DocumentKind};
+use store::{Tx, terms};
+
+use crate::{Engine, Error, Result};
+
+/// Where the pushes are in a body.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    is_array: bool,
+    /// The key under which each of them is, with a dot; empty when they are not inside anything.
+    inside: &'static str,
+}
+
+impl Place {
+    pub(crate) const fn of<T>(items: &OneOrMany<T>, inside: &'static str) -> Self {
+        Self { is_array: matches!(items, OneOrMany::Many(_)), inside }
+    }
+
+    /// Of something at or below the n-th push.
+    fn path(self, n: usize, below: &str) -> String {
+        self.path_outside(n, &format!("{}{below}", self.inside))
+    }
+
+    /// Of something beside the n-th push.
+    pub(crate) fn path_outside(self, n: usize, below: &str) -> String {
+        if self.is_array { format!("[{n}].{below}") } else { below.to_owned() }
+    }
+}
+
+fn fail_with(problems: Vec<Problem>) -> Result<()> {
+    Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
+}
+
+/// Refuses audiences that this version cannot evaluate. Taking them for nobody would make NOT mean everybody.
+pub(crate) fn refuse_unsupported<'p>(pushes: impl IntoIterator<Item = &'p Push>, place: Place) -> Result<()> {
+    let pushes = pushes.into_iter().enumerate();
+    fail_with(pushes.filter_map(|(n, push)| unsupported_audience(push, n, place)).collect())
+}
+
+impl Engine {
+    /// Refuses what can be told without the store: audiences that cannot be evaluated, and pushes that are too large for a
+    /// platform they are for.
+    pub(crate) fn refuse_unfit<'p>(
+        &self,
+        app: &AppKey,
+        pushes: impl IntoIterator<Item = &'p Push>,
+        place: Place,
+    ) -> Result<()> {
+        let mut problems = Vec::new();
+        for (n, push) in pushes.into_iter().enumerate() {
+            problems.extend(unsupported_audience(push, n, place));
+            problems.extend(self.oversized(app, push, |below| place.path(n, below)));
+        }
+        fail_with(problems)
+    }
+}
+
+fn unsupported_audience(push: &Push, n: usize, place: Place) -> Option<Problem> {
+    match &push.audience {
+        Audience::Selector(selector) => unsupported(selector, place.path(n, "audience")),
+        Audience::All(_) | Audience::Triggered(_) => None,
+    }
+}
+
+/// What is wrong with an audience that this version cannot evaluate.
+pub(crate) fn unsupported(selector: &Selector, path: String) -> Option<Problem> {
+    let name = selector.atoms().find_map(|atom| match atom {
+        Atomic::Activity(_) => Some("activity"),
+        Atomic::Location(_) => Some("location"),
+        Atomic::Tag { .. }
+        | Atomic::Segment(_)
+        | Atomic::NamedUser(_)
+        | Atomic::Alias(_)
+        | Atomic::StaticList(_)
+        | Atomic::SubscriptionList { .. }
+        | Atomic::Channel(_)
+        | Atomic::IosChannel(_)
+        | Atomic::AndroidChannel(_)
+        | Atomic::AmazonChannel(_)
+        | Atomic::WebChannel(_)
+        | Atomic::OpenChannel(_)
+        | Atomic::DeviceToken(_)
+        | Atomic::Apid(_)
+        | Atomic::Wns(_)
+        | Atomic::Mpns(_)
+        | Atomic::DevicePin(_)
+        | Atomic::SmsId(_)
+        | Atomic::SmsSender(_)
+        | Atomic::Attribute(_) => None,
+    });
+    name.map(|name| Problem {
+        path,
+        message: format!("Audiences by {name} are not supported by this version of the service."),
+        kind: ProblemKind::Invalid,
+    })
+}
+
+/// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake.
+pub(crate) fn refuse_unknown_platforms<'p>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    pushes: impl IntoIterator<Item = &'p Push>,
+    place: Place,
+) -> Result<()> {
+    let mut problems = Vec::new();
+    for (n, push) in pushes.into_iter().enumerate() {
+        for platform in push.open_platforms() {
+            if !is_known(tx, app, platform)? {
+                problems.push(Problem {
+                    path: place.path(n, "device_types"),
+                    message: format!(
+                        "The open platform '{0}' is not known: no channel has registered for open::{0} and it is not \
+                         configured.",
+                        platform.as_str()
+                    ),
+                    kind: ProblemKind::Invalid,
+                });
+            }
+        }
+    }
+    fail_with(problems)
+}
+
+fn is_known(tx: &mut Tx<'_>, app: AppId, platform: &OpenPlatform) -> Result<bool> {
+    let registered = terms::find(tx, app, &Term::DeviceType(DeviceType::Open(platform.clone())))?.is_some();
+    Ok(registered || documents::get(tx, app, DocumentKind::Platform, platform.as_str())?.is_some())
+}
