@@ -1,10 +1,13 @@
 //! `aerogram doctor`: whether the service and its files are in order, one line per check.
 
+mod platforms;
+
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use model::time::Clock;
 use serde::Deserialize;
 use store::DatabaseUrl;
 
@@ -26,30 +29,49 @@ struct Health {
     version: String,
 }
 
-/// What a check found out, or what is wrong and what to do.
-type Finding = Result<String>;
+/// What a check found out, with what to do when something is wrong.
+enum Finding {
+    Fine(String),
+    /// Fine so far, but not for long.
+    Soon(String),
+    Wrong(String),
+}
+
+impl From<Result<String>> for Finding {
+    fn from(found: Result<String>) -> Self {
+        match found {
+            Ok(text) => Finding::Fine(text),
+            Err(error) => Finding::Wrong(format!("{error:#}")),
+        }
+    }
+}
 
 impl Doctor {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let client = Client::anonymous(&self.remote);
-        let findings = [
-            ("files", self.files()),
-            ("database", self.database()),
-            ("server", version(&client).await),
-            ("ready", ready(&client).await),
-            ("operator", self.operator().await),
+        let mut findings = vec![
+            ("files", Finding::from(self.files())),
+            ("database", Finding::from(self.database())),
+            ("server", Finding::from(version(&client).await)),
+            ("ready", Finding::from(ready(&client).await)),
+            ("operator", Finding::from(self.operator().await)),
         ];
-        let n_wrong = findings.iter().filter(|(_, finding)| finding.is_err()).count();
+        findings.extend(self.platforms().await.into_iter().map(|finding| ("platforms", finding)));
+        let mut exit = ExitCode::SUCCESS;
         for (check, finding) in findings {
             match finding {
-                Ok(text) => output::line(format_args!("ok    {check:<9} {text}"))?,
-                Err(error) => output::line(format_args!("FAIL  {check:<9} {error:#}"))?,
+                Finding::Fine(text) => output::line(format_args!("ok    {check:<9} {text}"))?,
+                Finding::Soon(text) => output::line(format_args!("warn  {check:<9} {text}"))?,
+                Finding::Wrong(text) => {
+                    output::line(format_args!("FAIL  {check:<9} {text}"))?;
+                    exit = ExitCode::FAILURE;
+                }
             }
         }
-        Ok(if n_wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(exit)
     }
 
-    fn files(&self) -> Finding {
+    fn files(&self) -> Result<String> {
         let folder = DataFolder::of(&self.data);
         let exposed = folder.exposed_files()?;
         if let Some(path) = exposed.first() {
@@ -59,7 +81,7 @@ impl Doctor {
     }
 
     /// Looks from outside only: opening the database would migrate it, and a running service has the file to itself.
-    fn database(&self) -> Finding {
+    fn database(&self) -> Result<String> {
         match &self.data.database {
             DatabaseUrl::Sqlite(path) => match std::fs::OpenOptions::new().read(true).write(true).open(path) {
                 Ok(_) => Ok(format!("{} can be read and written.", path.display())),
@@ -72,13 +94,21 @@ impl Doctor {
         }
     }
 
-    async fn operator(&self) -> Finding {
+    async fn operator(&self) -> Result<String> {
         Client::operator(&self.remote, &self.data)?.get("/operator/apps").await?;
         Ok("The server accepts the operator token.".to_owned())
     }
+
+    async fn platforms(&self) -> Vec<Finding> {
+        let asked = async {
+            let client = Client::operator(&self.remote, &self.data)?;
+            platforms::findings(&client, Clock::System.now()).await
+        };
+        asked.await.unwrap_or_else(|error| vec![Finding::Wrong(format!("{error:#}"))])
+    }
 }
 
-async fn version(client: &Client) -> Finding {
+async fn version(client: &Client) -> Result<String> {
     let (server, own) = (client.get("/health").await?.read::<Health>()?.version, env!("CARGO_PKG_VERSION"));
     if server != own {
         bail!("The server is version {server} and this program is {own}; use the same version.");
@@ -86,7 +116,7 @@ async fn version(client: &Client) -> Finding {
     Ok(format!("The server runs version {server}, like this program."))
 }
 
-async fn ready(client: &Client) -> Finding {
+async fn ready(client: &Client) -> Result<String> {
     client.get("/ready").await?;
     Ok("The server reaches its database and takes requests.".to_owned())
 }

@@ -141,7 +141,7 @@ fn the_doctor_finds_what_is_wrong() {
     use std::os::unix::fs::PermissionsExt;
     let story = Story::begin();
     let report = story.says(&["doctor"]);
-    assert_eq!(report.lines().filter(|line| line.starts_with("ok ")).count(), 5, "{report}");
+    assert_eq!(report.lines().filter(|line| line.starts_with("ok ")).count(), 6, "{report}");
     let key = story.folder.path().join("aerogram-data/secrets.key");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     let output = story.command(&["doctor"]).output().unwrap();

@@ -102,8 +102,8 @@ pub(super) async fn remove_key(
     Segments((key, platform, fingerprint)): Segments<(String, String, String)>,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
-    let view = edge.engine.remove_key(app.id, provider(&platform)?, fingerprint).await?;
-    Answer::changed(OperationId::random(), PlatformRecord::from(view))
+    edge.engine.remove_key(app.id, provider(&platform)?, fingerprint).await?;
+    Ok(Answer::nothing())
 }
 
 pub(super) async fn test(

@@ -24,6 +24,7 @@ mod operator;
 mod pages;
 mod protocol;
 mod push;
+mod platform_credentials;
 mod sandbox;
 mod segments;
 mod stopping;

@@ -8,7 +8,7 @@ use testkit::app::on_each_engine;
 
 const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 /// Routes that change nothing, or that answer without a body.
-const WITHOUT: [(&str, &str); 9] = [
+const WITHOUT: [(&str, &str); 10] = [
     ("POST", "/api/push/validate"),
     ("POST", "/api/audience/explain"),
     ("POST", "/api/named_users/scoped"),
@@ -18,10 +18,11 @@ const WITHOUT: [(&str, &str); 9] = [
     ("DELETE", "/api/lists/{list}"),
     ("DELETE", "/operator/apps/{key}"),
     ("DELETE", "/operator/apps/{key}/platforms/{platform}"),
+    ("DELETE", "/operator/apps/{key}/platforms/{platform}/keys/{fingerprint}"),
 ];
 
 /// Method, route and body, in an order in which every call succeeds.
-const CHANGES: [(&str, &str, &str); 31] = [
+const CHANGES: [(&str, &str, &str); 32] = [
     ("PUT", "/api/channels/{channel_id}", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     ("POST", "/api/channels", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     (
@@ -81,6 +82,7 @@ const CHANGES: [(&str, &str, &str); 31] = [
     ("POST", "/operator/apps", r#"{"name":"a","mode":"development"}"#),
     ("PATCH", "/operator/apps/{key}", r#"{"name":"b"}"#),
     ("PUT", "/operator/apps/{key}/platforms/{platform}", r#"{"url":"http://127.0.0.1:9/","validate":false}"#),
+    ("POST", "/operator/apps/{key}/platforms/{platform}/keys", r#"{"client_id":"a","client_secret":"b"}"#),
 ];
 /// At the end, because the credentials of the test stop working.
 const LAST: (&str, &str, &str) = ("POST", "/operator/apps/{key}/rotate", r#"{"secret":"both"}"#);
@@ -102,7 +104,8 @@ async fn every_change_has_an_operation_id() {
         for (method, route, body) in CHANGES.iter().chain([&LAST]) {
             let path = route.replace("{channel_id}", CHANNEL).replace("{named_user_id}", "jo");
             let path = path.replace("{segment_id}", &segment).replace("{tag}", "t").replace("{list}", "a");
-            let path = path.replace("{key}", &app.app.key).replace("{platform}", "open::fridge");
+            let platform = if route.ends_with("/keys") { "adm" } else { "open::fridge" };
+            let path = path.replace("{key}", &app.app.key).replace("{platform}", platform);
             let caller = if route.starts_with("/operator") { app.operator() } else { app.master() };
             let reply = caller.call(method.parse().unwrap(), &path, body).await;
             assert!(reply.status.is_success(), "{method} {path}: {}", reply.text());

@@ -116,9 +116,7 @@ fn uuid_of_another() -> uuid::Uuid {
 #[tokio::test]
 async fn platforms_that_cannot_be_set_say_so() {
     on_each_engine(async |app| {
-        for (platform, text) in
-            [("apns", "this version"), ("fcm", "this version"), ("toaster", "open::"), ("ios", "open::")]
-        {
+        for (platform, text) in [("toaster", "open::"), ("sms", "open::"), ("ios", "apns"), ("web", "webpush")] {
             let path = format!("/operator/apps/{}/platforms/{platform}", app.app.key);
             let refused = app.operator().put(&path, json!({"url": "https://example.com"})).await.expect(400);
             assert!(refused["error"].as_str().unwrap().contains(text), "{refused}");

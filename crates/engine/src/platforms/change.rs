@@ -47,7 +47,7 @@ impl Engine {
         .await
     }
 
-    pub async fn remove_key(&self, app: AppId, provider: Provider, fingerprint: String) -> Result<PlatformView> {
+    pub async fn remove_key(&self, app: AppId, provider: Provider, fingerprint: String) -> Result<()> {
         self.rewrite_keys(app, provider, move |config| {
             let config = config.ok_or(Error::NotFound("platform"))?;
             if !config.keys().iter().any(|key| key.fingerprint == fingerprint) {
@@ -58,6 +58,7 @@ impl Engine {
             })
         })
         .await
+        .map(drop)
     }
 
     pub async fn delete_platform(&self, app: AppId, name: PlatformName) -> Result<()> {

@@ -1,9 +1,10 @@
 //! How far back periods may reach that count units from now.
 
 use jiff::civil::DateTime;
-use jiff::{Span, Timestamp, tz::TimeZone};
+use jiff::{Timestamp, tz::TimeZone};
 
 use super::Resolution;
+use super::days::span;
 use crate::time::UtcMillis;
 
 /// The units that recent periods are counted in, each with the first unit of the longest such period, as of now.
@@ -16,15 +17,7 @@ pub fn recent_cutoffs(now: UtcMillis) -> Vec<(Resolution, String)> {
 }
 
 fn cutoff(unit: Resolution, now: DateTime, back: i64) -> String {
-    let span = match unit {
-        Resolution::Minutes => Span::new().minutes(back),
-        Resolution::Hours => Span::new().hours(back),
-        Resolution::Days => Span::new().days(back),
-        Resolution::Weeks => Span::new().weeks(back),
-        Resolution::Months => Span::new().months(back),
-        Resolution::Years => Span::new().years(back),
-    };
-    let first = now.saturating_sub(span);
+    let first = now.saturating_sub(span(unit, back));
     match unit {
         Resolution::Minutes => first.strftime("%Y-%m-%d %H:%M").to_string(),
         Resolution::Hours => first.strftime("%Y-%m-%d %H").to_string(),

@@ -26,7 +26,15 @@ struct Shown {
     validation_code: Option<String>,
     #[serde(default)]
     keys: Vec<Key>,
+    #[serde(default)]
+    paused: Option<Paused>,
     modified: String,
+}
+
+#[derive(Deserialize)]
+struct Paused {
+    reason: String,
+    since: String,
 }
 
 #[derive(Deserialize)]
@@ -49,7 +57,7 @@ pub(super) fn list(reply: &Reply) -> Result<()> {
     let mut rows = Vec::new();
     for shown in &platforms {
         let row = |expires: Option<&String>, details: String| {
-            [shown.platform.clone(), shown.state(), expires.cloned().unwrap_or_default(), details]
+            [shown.platform.clone(), shown.state().to_owned(), expires.cloned().unwrap_or_default(), details]
         };
         match &shown.url {
             Some(url) => rows.push(row(None, url.clone())),
@@ -63,7 +71,10 @@ pub(super) fn one(reply: &Reply) -> Result<()> {
     let shown: Shown = reply.read()?;
     let field = |name: &str, value: &str| output::line(format_args!("{name:<16} {value}"));
     field("platform", &shown.platform)?;
-    field("state", &shown.state())?;
+    field("state", shown.state())?;
+    if let Some(Paused { reason, since }) = &shown.paused {
+        field("paused", &format!("since {since}: {reason}"))?;
+    }
     field("modified", &shown.modified)?;
     for (name, value) in [("url", &shown.url), ("validation_code", &shown.validation_code)] {
         if let Some(value) = value {
@@ -87,10 +98,11 @@ pub(super) fn one(reply: &Reply) -> Result<()> {
 }
 
 impl Shown {
-    fn state(&self) -> String {
-        match self.enabled {
-            Some(false) => "disabled".to_owned(),
-            Some(true) | None => "enabled".to_owned(),
+    fn state(&self) -> &'static str {
+        match (&self.paused, self.enabled) {
+            (Some(_), _) => "paused",
+            (None, Some(false)) => "disabled",
+            (None, Some(true) | None) => "enabled",
         }
     }
 }

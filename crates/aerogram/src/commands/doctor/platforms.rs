@@ -1,0 +1,92 @@
+//! What the doctor says about platforms: what is paused, what cannot be read, and what runs out soon.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use model::time::UtcMillis;
+use serde::Deserialize;
+
+use super::Finding;
+use crate::client::Client;
+
+/// Long enough to have a certificate renewed.
+const NOTICE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+#[derive(Deserialize)]
+struct Notices {
+    notices: Vec<Notice>,
+}
+
+#[derive(Deserialize)]
+struct Notice {
+    app: String,
+    platform: String,
+    #[serde(flatten)]
+    fact: Fact,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Fact {
+    Expires { at: String },
+    Paused { reason: String, since: String },
+    Unreadable,
+}
+
+pub(super) async fn findings(client: &Client, now: UtcMillis) -> Result<Vec<Finding>> {
+    let Notices { notices } = client.get("/operator/platforms/notices").await?.read()?;
+    let found: Vec<Finding> = notices.iter().filter_map(|notice| notice.finding(now)).collect();
+    match found.is_empty() {
+        true => Ok(vec![Finding::Fine("No platform is paused, and no certificate runs out soon.".to_owned())]),
+        false => Ok(found),
+    }
+}
+
+impl Notice {
+    /// `None` for what is far in the future.
+    fn finding(&self, now: UtcMillis) -> Option<Finding> {
+        let Self { app, platform, fact } = self;
+        match fact {
+            Fact::Paused { reason, since } => {
+                Some(Finding::Wrong(format!("{platform} of {app} is paused since {since}: {reason}")))
+            }
+            Fact::Unreadable => Some(Finding::Wrong(format!(
+                "The credentials for {platform} of {app} were encrypted with another key; restore it, or set them again."
+            ))),
+            Fact::Expires { at } => match UtcMillis::parse_api(at)? {
+                expires if expires <= now => {
+                    Some(Finding::Wrong(format!("The certificate for {platform} of {app} expired at {at}.")))
+                }
+                expires if expires <= now.plus(NOTICE) => {
+                    Some(Finding::Soon(format!("The certificate for {platform} of {app} expires at {at}; renew it.")))
+                }
+                _ => None,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificates_are_mentioned_a_month_before_they_run_out() {
+        let notice: Notice =
+            serde_json::from_str(r#"{"app":"A","platform":"apns","type":"expires","at":"2024-06-01T00:00:00"}"#)
+                .unwrap();
+        let on = |day: &str| notice.finding(UtcMillis::parse_api(&format!("{day}T00:00:00")).unwrap());
+        assert!(on("2024-05-01").is_none());
+        assert!(matches!(on("2024-05-02"), Some(Finding::Soon(_))));
+        assert!(matches!(on("2024-05-31"), Some(Finding::Soon(_))));
+        assert!(matches!(on("2024-06-01"), Some(Finding::Wrong(_))));
+    }
+
+    #[test]
+    fn paused_and_unreadable_platforms_are_wrong() {
+        for fact in [r#""type":"paused","reason":"No.","since":"2024-05-01T00:00:00""#, r#""type":"unreadable""#] {
+            let notice: Notice = serde_json::from_str(&format!(r#"{{"app":"A","platform":"fcm",{fact}}}"#)).unwrap();
+            assert!(matches!(notice.finding(UtcMillis(0)), Some(Finding::Wrong(text)) if text.contains("fcm of A")));
+        }
+    }
+}
