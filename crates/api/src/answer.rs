@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 /// Tells clients under which key of the object the data is.
 const DATA_ATTRIBUTE: HeaderName = HeaderName::from_static("data-attribute");
 
+const COUNT: HeaderName = HeaderName::from_static("count");
+const TOTAL_COUNT: HeaderName = HeaderName::from_static("total-count");
+
 pub(crate) struct Answer {
     status: StatusCode,
     headers: HeaderMap,
@@ -83,6 +86,13 @@ impl Answer {
             Some(url) => self.header(LINK, &format!("<{url}>; rel=next")),
             None => self,
         }
+    }
+
+    /// How many things are on this page of a listing, and how many there are.
+    pub(crate) fn counts(mut self, on_page: usize, in_all: i64) -> Self {
+        self.headers.insert(COUNT, on_page.into());
+        self.headers.insert(TOTAL_COUNT, in_all.into());
+        self
     }
 
     /// Leaves the header out when its value cannot be one: links are made of a `Host` header we do not control.

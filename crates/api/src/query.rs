@@ -8,9 +8,20 @@ use model::ids::Id;
 use model::platform::DeviceType;
 use model::problem::{Problem, ProblemKind, Problems};
 use serde::de::DeserializeOwned;
+use store::documents::Order;
 
 use crate::edge::Edge;
 use crate::error::{Error, Result};
+
+/// How a listing may be ordered.
+pub(crate) const ORDERS: [(&str, Order); 2] = [("asc", Order::Ascending), ("desc", Order::Descending)];
+
+pub(crate) const fn order_word(order: Order) -> &'static str {
+    match order {
+        Order::Ascending => "asc",
+        Order::Descending => "desc",
+    }
+}
 
 /// The query, read value by value; what is wrong is collected until [`Params::finish`].
 pub(crate) struct Params {

@@ -10,10 +10,10 @@ use model::payload::device_types::DeviceTypes;
 use model::platform::DeviceType;
 use model::term::Term;
 use roaring::RoaringBitmap;
-use store::Tx;
 use store::blocks::{self as block_rows, BlockKey, Progress};
 use store::jobs::{self, ClaimedJob};
 use store::pushes::{self, PushState, Tally};
+use store::{Tx, origins};
 
 use crate::job::Job;
 use crate::plan::Planner;
@@ -25,7 +25,9 @@ impl Engine {
     /// writes its blocks ends that state.
     pub(crate) async fn resolve(&self, claimed: &ClaimedJob, push: PushId) -> Result<()> {
         let app = claimed.app;
-        let row = self.0.store.read(move |tx| pushes::by_id(tx, app, push)).await?;
+        let read =
+            move |tx: &mut Tx<'_>| -> Result<_> { Ok((pushes::by_id(tx, app, push)?, origins::of(tx, app, push)?)) };
+        let (row, provenance) = self.0.store.read(read).await?;
         let Some(row) = row.filter(|row| row.state == PushState::Accepted) else { return self.settle(claimed).await };
         let Some(content) = stored_push(&row)? else { return self.settle(claimed).await };
         let index = self.index_at(app, row.accepted_at).await?;
@@ -33,9 +35,11 @@ impl Engine {
         let audiences = self
             .0
             .store
-            .read(move |tx| {
+            .read(move |tx| -> Result<_> {
                 let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
-                audience_per_platform(&mut planner, &content)
+                let audience = planner.audience(&content.audience)?;
+                let audience = planner.part_for(audience, push, &provenance)?;
+                Ok(audience_per_platform(&mut planner, &content, &audience))
             })
             .await?;
         let (engine, claimed) = (self.clone(), claimed.clone());
@@ -86,8 +90,11 @@ fn untouched(recipients: &RoaringBitmap) -> Progress {
 }
 
 /// Everybody a push goes to, by platform; platforms without anybody are left out.
-fn audience_per_platform(planner: &mut Planner<'_, '_>, push: &Push) -> Result<Vec<(DeviceType, RoaringBitmap)>> {
-    let audience = planner.audience(&push.audience)?;
+fn audience_per_platform(
+    planner: &mut Planner<'_, '_>,
+    push: &Push,
+    audience: &Plan,
+) -> Vec<(DeviceType, RoaringBitmap)> {
     let limits = push.options.as_ref().and_then(|options| options.audience_limits.as_ref());
     let mut left = limits.map_or(usize::MAX, |limits| limits.max_recipients as usize);
     let mut platforms = Vec::new();
@@ -107,7 +114,7 @@ fn audience_per_platform(planner: &mut Planner<'_, '_>, push: &Push) -> Result<V
             platforms.push((device_type, recipients));
         }
     }
-    Ok(platforms)
+    platforms
 }
 
 /// The device types that are named, each once; all that channels have registered for when none are.

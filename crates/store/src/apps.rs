@@ -90,7 +90,7 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
 }
 
 /// Every table that holds rows of apps, with the columns that tell the rows of one app apart.
-const OWNED_TABLES: [(&str, &str); 18] = [
+const OWNED_TABLES: [(&str, &str); 19] = [
     ("log", "position"),
     ("term", "id"),
     ("channel", "ordinal"),
@@ -99,6 +99,7 @@ const OWNED_TABLES: [(&str, &str); 18] = [
     ("push", "id"),
     ("push_tally", "push, platform"),
     ("push_block", "push, platform, block"),
+    ("push_origin", "push"),
     ("job", "id"),
     ("counter", "metric, hour, platform"),
     ("document", "kind, id"),

@@ -62,6 +62,14 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<Progres
     )
 }
 
+/// The recipients of a push, as serialized sets that together are all of them.
+pub fn recipients(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<Vec<u8>>> {
+    let sql = "select pending, delivered, gone, failed from push_block where app = $1 and push = $2";
+    let sets =
+        tx.query(sql, &[app.into(), push.into()], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
+    Ok(sets.into_iter().flatten().collect())
+}
+
 /// How many blocks of a push still have work to do.
 pub fn unsettled(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<i64> {
     let sql = "select count(*) from push_block where app = $1 and push = $2 and settled = 0";

@@ -16,11 +16,10 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::query::{ORDERS, Params, Segments, order_word};
 
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = limits::SEGMENTS_PER_PAGE;
-const ORDERS: [(&str, Order); 2] = [("asc", Order::Ascending), ("desc", Order::Descending)];
 
 #[derive(Serialize)]
 struct Created {
@@ -74,7 +73,7 @@ pub(super) async fn list(
     let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
     params.finish()?;
     let (page, next) = edge.engine.segments(app.id, start, order, limit).await?;
-    let word = ORDERS.iter().find(|(_, known)| *known == order).map_or("asc", |(word, _)| word);
+    let word = order_word(order);
     let next_page = next.map(|next| links.to(&format!("/api/segments?start={next}&limit={limit}&order={word}")));
     let segments = page.into_iter().map(SegmentRecord::from).collect();
     let answer = Answer::bare(Page { segments, next_page: next_page.clone() })?.data_attribute("segments");

@@ -1,6 +1,5 @@
 //! What is wrong with pushes that only the service can tell, with the paths of a request.
 
-use model::app::AppKey;
 use model::ids::AppId;
 use model::json::OneOrMany;
 use model::payload::Push;
@@ -11,7 +10,8 @@ use model::term::Term;
 use store::documents::{self, DocumentKind};
 use store::{Tx, terms};
 
-use crate::{Engine, Error, Result};
+use super::fit::oversized;
+use crate::{Error, Result};
 
 /// Where the pushes are in a body.
 #[derive(Clone, Copy)]
@@ -41,35 +41,17 @@ fn fail_with(problems: Vec<Problem>) -> Result<()> {
     Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
 }
 
-/// Refuses audiences that this version cannot evaluate. Taking them for nobody would make NOT mean everybody.
+/// Refuses what can be told without the store: audiences that this version cannot evaluate, because taking them for nobody
+/// would make NOT mean everybody, and pushes that are too large for a platform they are for.
 pub(crate) fn refuse_unsupported<'p>(pushes: impl IntoIterator<Item = &'p Push>, place: Place) -> Result<()> {
-    let pushes = pushes.into_iter().enumerate();
-    fail_with(pushes.filter_map(|(n, push)| unsupported_audience(push, n, place)).collect())
-}
-
-impl Engine {
-    /// Refuses what can be told without the store: audiences that cannot be evaluated, and pushes that are too large for a
-    /// platform they are for.
-    pub(crate) fn refuse_unfit<'p>(
-        &self,
-        app: &AppKey,
-        pushes: impl IntoIterator<Item = &'p Push>,
-        place: Place,
-    ) -> Result<()> {
-        let mut problems = Vec::new();
-        for (n, push) in pushes.into_iter().enumerate() {
-            problems.extend(unsupported_audience(push, n, place));
-            problems.extend(self.oversized(app, push, |below| place.path(n, below)));
+    let mut problems = Vec::new();
+    for (n, push) in pushes.into_iter().enumerate() {
+        if let Audience::Selector(selector) = &push.audience {
+            problems.extend(unsupported(selector, place.path(n, "audience")));
         }
-        fail_with(problems)
+        problems.extend(oversized(push, |below| place.path(n, below)));
     }
-}
-
-fn unsupported_audience(push: &Push, n: usize, place: Place) -> Option<Problem> {
-    match &push.audience {
-        Audience::Selector(selector) => unsupported(selector, place.path(n, "audience")),
-        Audience::All(_) | Audience::Triggered(_) => None,
-    }
+    fail_with(problems)
 }
 
 /// What is wrong with an audience that this version cannot evaluate.

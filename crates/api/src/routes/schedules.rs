@@ -1,0 +1,164 @@
+//! Schedules. Their answers have the old form: one of them alone is not an object with `"ok": true`.
+
+use axum::extract::State;
+use engine::{CreatedSchedules, ScheduleView};
+use http::StatusCode;
+use model::ids::{OperationId, PushId, ScheduleId};
+use model::limits;
+use model::schedule::ScheduledPush;
+use serde::Serialize;
+use store::documents::Order;
+
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::Links;
+use crate::query::{ORDERS, Params, Segments, order_word};
+
+/// The default as well as the limit.
+const MOST_PER_PAGE: u32 = limits::SCHEDULES_PER_PAGE;
+
+#[derive(Serialize)]
+struct Created<T> {
+    operation_id: OperationId,
+    schedule_urls: Vec<String>,
+    schedule_ids: Vec<ScheduleId>,
+    schedules: Vec<ScheduleRecord<T>>,
+}
+
+#[derive(Serialize)]
+struct Page {
+    count: usize,
+    total_count: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+    schedules: Vec<ScheduleRecord<ScheduledPush>>,
+}
+
+#[derive(Serialize)]
+struct ScheduleRecord<T> {
+    url: String,
+    /// A scheduled push, or its JSON.
+    #[serde(flatten)]
+    scheduled: T,
+    push_ids: Vec<PushId>,
+}
+
+pub(super) async fn create(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let scheduled = input.parse(ScheduledPush::parse_one_or_many).await?;
+    let as_sent = scheduled.as_slice().iter().map(with_pause).collect();
+    let created = edge.engine.create_schedules(app.id, scheduled, input.once).await?;
+    Ok(created_answer(&links, created, as_sent)?.status(StatusCode::CREATED))
+}
+
+/// What callers learn of schedules that they have made or changed, each of which is paused or not.
+pub(super) fn created_answer<T: Serialize>(
+    links: &Links,
+    created: CreatedSchedules,
+    scheduled: Vec<(T, bool)>,
+) -> Result<Answer> {
+    let named = created.schedules.iter().zip(scheduled);
+    let schedules = named.map(|(name, (scheduled, is_paused))| {
+        let push_ids = if is_paused { Vec::new() } else { vec![name.push] };
+        ScheduleRecord { url: url(links, name.id), scheduled, push_ids }
+    });
+    let created = Created {
+        operation_id: created.operation_id,
+        schedule_urls: created.schedules.iter().map(|name| url(links, name.id)).collect(),
+        schedule_ids: created.schedules.iter().map(|name| name.id).collect(),
+        schedules: schedules.collect(),
+    };
+    Ok(Answer::ok(created)?.data_attribute("schedule_urls"))
+}
+
+pub(super) async fn list(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let start = params.id("start");
+    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
+    params.finish()?;
+    let (page, next, total_count) = edge.engine.schedules(app.id, start, order, limit).await?;
+    let word = order_word(order);
+    let next_page = next.map(|next| links.to(&format!("/api/schedules?start={next}&limit={limit}&order={word}")));
+    let schedules: Vec<_> = page.into_iter().map(|view| record(&links, view)).collect();
+    let page = Page { count: schedules.len(), total_count, next_page: next_page.clone(), schedules };
+    let answer = Answer::ok(&page)?.data_attribute("schedules").counts(page.count, total_count);
+    Ok(answer.next_page(next_page.as_deref()))
+}
+
+/// Nothing but what was sent.
+pub(super) async fn look_up(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    Answer::bare(edge.engine.schedule(app.id, schedule_id(&id)?).await?)
+}
+
+pub(super) async fn update(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let id = schedule_id(&id)?;
+    let scheduled = input.parse(ScheduledPush::parse).await?;
+    let updated = edge.engine.update_schedule(app.id, id, scheduled.clone()).await?;
+    created_answer(&links, updated, vec![with_pause(&scheduled)])
+}
+
+pub(super) async fn delete(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    edge.engine.delete_schedule(app.id, schedule_id(&id)?).await?;
+    Ok(Answer::nothing())
+}
+
+/// Takes no body, like its counterpart: one that is sent is not looked at.
+pub(super) async fn pause(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    edge.engine.pause_schedule(app.id, schedule_id(&id)?).await?;
+    Ok(Answer::nothing())
+}
+
+pub(super) async fn resume(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    edge.engine.resume_schedule(app.id, schedule_id(&id)?).await?;
+    Ok(Answer::nothing())
+}
+
+fn with_pause(scheduled: &ScheduledPush) -> (ScheduledPush, bool) {
+    (scheduled.clone(), scheduled.schedule.is_paused())
+}
+
+fn record(links: &Links, view: ScheduleView) -> ScheduleRecord<ScheduledPush> {
+    ScheduleRecord { url: url(links, view.id), scheduled: view.scheduled, push_ids: view.push_ids }
+}
+
+fn url(links: &Links, id: ScheduleId) -> String {
+    links.to(&format!("/api/schedules/{id}"))
+}
+
+fn schedule_id(text: &str) -> Result<ScheduleId> {
+    text.parse().map_err(|_| Error::NotFound("There is no such schedule.".to_owned()))
+}

@@ -1,0 +1,222 @@
+//! Schedules: pushes that are sent later. One timer at a time stands for each; whoever changes a schedule replaces its timer,
+//! and a timer that is not the schedule's does nothing.
+
+mod fire;
+mod pause;
+mod stored;
+
+use model::ids::{AppId, OperationId, PushId, ScheduleId};
+use model::json::OneOrMany;
+use model::origin::Origin;
+use model::problem::{Problem, ProblemKind, Problems};
+use model::schedule::{FirstTime, ScheduledPush};
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::documents::{self, DocumentKind, Order};
+use store::jobs;
+use store::{Tx, apps, origins};
+
+use crate::job::Job;
+use crate::push::{Place, refuse_unknown_platforms, refuse_unsupported};
+use crate::{Engine, Error, Once, Result};
+use stored::{Stored, Timing};
+
+/// So many of the pushes that a schedule has sent are shown with it.
+const PUSHES_SHOWN: u32 = 100;
+
+/// The answer to the creation of schedules: what each of them is called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreatedSchedules {
+    pub operation_id: OperationId,
+    pub schedules: Vec<NamedSchedule>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedSchedule {
+    pub id: ScheduleId,
+    /// What the first push will be called.
+    pub push: PushId,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScheduleView {
+    pub id: ScheduleId,
+    pub scheduled: ScheduledPush,
+    /// The last pushes it has sent and, unless there is none, the next.
+    pub push_ids: Vec<PushId>,
+}
+
+impl Engine {
+    /// Creates all of the schedules or none.
+    pub async fn create_schedules(
+        &self,
+        app: AppId,
+        scheduled: OneOrMany<ScheduledPush>,
+        once: Option<Once>,
+    ) -> Result<CreatedSchedules> {
+        let place = Place::of(&scheduled, "push.");
+        let planned = self.plan_schedules(scheduled.into_vec(), place)?;
+        let engine = self.clone();
+        self.write_once(app, once, move |tx| {
+            refuse_unknown_platforms(tx, app, planned.pushes(), place)?;
+            engine.insert_schedules(tx, app, &planned)?;
+            Ok(planned.named.clone())
+        })
+        .await
+    }
+
+    /// Names schedules and finds their first moments, or everything that is wrong with them.
+    pub(crate) fn plan_schedules(&self, scheduled: Vec<ScheduledPush>, place: Place) -> Result<PlannedSchedules> {
+        let now = self.clock().now();
+        refuse_past(&scheduled, now, place)?;
+        refuse_unsupported(scheduled.iter().map(|scheduled| &scheduled.push), place)?;
+        let mut named = CreatedSchedules { operation_id: OperationId::at(now), schedules: Vec::new() };
+        let mut planned = Vec::with_capacity(scheduled.len());
+        for scheduled in scheduled {
+            let name = NamedSchedule { id: ScheduleId::at(now), push: PushId::at(now) };
+            named.schedules.push(name);
+            let timing = Timing::starting(&scheduled.schedule, now, name.push);
+            planned.push(Stored { scheduled, timing });
+        }
+        Ok(PlannedSchedules { named, planned, now })
+    }
+
+    pub(crate) fn insert_schedules(&self, tx: &mut Tx<'_>, app: AppId, planned: &PlannedSchedules) -> Result<()> {
+        for (name, stored) in planned.named.schedules.iter().zip(&planned.planned) {
+            self.put_schedule(tx, app, name.id, stored, planned.now)?;
+        }
+        Ok(())
+    }
+
+    pub async fn schedule(&self, app: AppId, id: ScheduleId) -> Result<ScheduledPush> {
+        let found = self.0.store.read(move |tx| Stored::find(tx, app, id)).await?;
+        Ok(found.ok_or(NOT_FOUND)?.scheduled)
+    }
+
+    /// A page of schedules beginning with `start`, the id the next page begins with, and how many there are in all.
+    pub async fn schedules(
+        &self,
+        app: AppId,
+        start: Option<ScheduleId>,
+        order: Order,
+        limit: u32,
+    ) -> Result<(Vec<ScheduleView>, Option<ScheduleId>, i64)> {
+        self.0
+            .store
+            .read(move |tx| {
+                let start = start.map(|id| id.to_string());
+                let mut found = documents::page(tx, app, DocumentKind::Schedule, start.as_deref(), order, limit + 1)?;
+                let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
+                let next = next.map(|next| next.id.parse()).transpose().map_err(Error::internal)?;
+                let mut views = Vec::with_capacity(found.len());
+                for document in found {
+                    let id: ScheduleId = document.id.parse().map_err(Error::internal)?;
+                    let Stored { scheduled, timing } = Stored::read(&document.body)?;
+                    let mut push_ids = origins::last_pushes(tx, app, Origin::Schedule(id), PUSHES_SHOWN)?;
+                    push_ids.extend(timing.will_fire().then_some(timing.next_push));
+                    views.push(ScheduleView { id, scheduled, push_ids });
+                }
+                Ok((views, next, documents::count(tx, app, DocumentKind::Schedule)?))
+            })
+            .await
+    }
+
+    /// Replaces a schedule, which begins anew. One that is being sent around the world cannot be replaced meanwhile.
+    pub async fn update_schedule(
+        &self,
+        app: AppId,
+        id: ScheduleId,
+        scheduled: ScheduledPush,
+    ) -> Result<CreatedSchedules> {
+        let place = Place::of(&OneOrMany::One(()), "push.");
+        let planned = self.plan_schedules(vec![scheduled], place)?;
+        let engine = self.clone();
+        self.0
+            .store
+            .write(app, move |tx| {
+                apps::hold(tx, app)?;
+                let old = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
+                if old.is_underway(planned.now) {
+                    let text = "The schedule is being sent, one time zone after the other, and cannot be changed until \
+                                it has reached the last; pause or delete it.";
+                    return Err(Error::Conflict(text.to_owned()));
+                }
+                refuse_unknown_platforms(tx, app, planned.pushes(), place)?;
+                engine.stop_timer(tx, app, &old.timing)?;
+                for stored in &planned.planned {
+                    engine.put_schedule(tx, app, id, stored, planned.now)?;
+                }
+                let schedules = planned.named.schedules.iter().map(|named| NamedSchedule { id, ..*named });
+                Ok(CreatedSchedules { schedules: schedules.collect(), ..planned.named })
+            })
+            .await
+    }
+
+    /// Deletes a schedule. What it has sent already stays sent.
+    pub async fn delete_schedule(&self, app: AppId, id: ScheduleId) -> Result<()> {
+        let engine = self.clone();
+        self.0
+            .store
+            .write(app, move |tx| {
+                apps::hold(tx, app)?;
+                let old = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
+                engine.stop_timer(tx, app, &old.timing)?;
+                documents::delete(tx, app, DocumentKind::Schedule, &id.to_string())?;
+                Ok(())
+            })
+            .await
+    }
+
+    /// Writes a schedule and sets its timer.
+    fn put_schedule(&self, tx: &mut Tx<'_>, app: AppId, id: ScheduleId, stored: &Stored, now: UtcMillis) -> Result<()> {
+        documents::put(tx, app, DocumentKind::Schedule, &id.to_string(), &stored.print()?, now)?;
+        match stored.timing.timer {
+            Some((timer, due)) => self.enqueue_as(tx, app, timer, due, &Job::FireSchedule { schedule: id }),
+            None => Ok(()),
+        }
+    }
+
+    fn stop_timer(&self, tx: &mut Tx<'_>, app: AppId, timing: &Timing) -> Result<()> {
+        match timing.timer {
+            Some((timer, _)) => Ok(jobs::cancel(tx, app, timer)?),
+            None => Ok(()),
+        }
+    }
+}
+
+const NOT_FOUND: Error = Error::NotFound("schedule");
+
+/// Schedules that are about to be written.
+pub(crate) struct PlannedSchedules {
+    pub(crate) named: CreatedSchedules,
+    planned: Vec<Stored>,
+    now: UtcMillis,
+}
+
+impl PlannedSchedules {
+    pub(crate) fn scheduled(&self) -> impl Iterator<Item = &ScheduledPush> {
+        self.planned.iter().map(|stored| &stored.scheduled)
+    }
+
+    pub(crate) fn pushes(&self) -> impl Iterator<Item = &model::payload::Push> {
+        self.planned.iter().map(|stored| &stored.scheduled.push)
+    }
+}
+
+/// A first time that has passed for everybody is most likely a mistake.
+fn refuse_past(scheduled: &[ScheduledPush], now: UtcMillis, place: Place) -> Result<()> {
+    let problem = |(n, scheduled): (usize, &ScheduledPush)| {
+        let first = scheduled.schedule.first;
+        if !first.has_passed(now) {
+            return None;
+        }
+        let message = match first {
+            FirstTime::Utc(time) => format!("{time} has passed; it is {} in UTC.", now.to_api()),
+            FirstTime::Local(time) => format!("{time} has passed in every time zone."),
+        };
+        let path = place.path_outside(n, &format!("schedule.{}", first.key()));
+        Some(Problem { path, message, kind: ProblemKind::Invalid })
+    };
+    let problems = scheduled.iter().enumerate().filter_map(problem).collect();
+    Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
+}

@@ -1,0 +1,48 @@
+//! Holding a recurring schedule back, and letting it go on.
+
+use model::ids::{AppId, ScheduleId};
+use model::time::UtcMillis;
+use store::apps;
+
+use super::NOT_FOUND;
+use super::stored::{Stored, Timing};
+use crate::{Engine, Error, Result};
+
+impl Engine {
+    pub async fn pause_schedule(&self, app: AppId, id: ScheduleId) -> Result<()> {
+        self.set_schedule_paused(app, id, true).await
+    }
+
+    /// Goes on with what is to be sent from now on; what would have been sent meanwhile never is.
+    pub async fn resume_schedule(&self, app: AppId, id: ScheduleId) -> Result<()> {
+        self.set_schedule_paused(app, id, false).await
+    }
+
+    async fn set_schedule_paused(&self, app: AppId, id: ScheduleId, paused: bool) -> Result<()> {
+        let (engine, now) = (self.clone(), self.clock().now());
+        self.0
+            .store
+            .write(app, move |tx| {
+                apps::hold(tx, app)?;
+                let Stored { mut scheduled, timing } = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
+                let Some(recurring) = &mut scheduled.schedule.recurring else {
+                    let text = "Only a recurring schedule can be paused; delete this one, or change its time.";
+                    return Err(Error::invalid("schedule.recurring", text));
+                };
+                if recurring.paused == paused && timing.will_fire() != paused {
+                    return Ok(());
+                }
+                recurring.paused = paused;
+                // What was sent a moment ago is not sent again, and what is to be sent at this very moment is.
+                let done_until = timing.done_until.max(UtcMillis(now.0 - 1));
+                if scheduled.schedule.next_after(done_until).is_none() {
+                    let text = "The schedule has come to its end; give it another one, or delete it.";
+                    return Err(Error::invalid("schedule.recurring", text));
+                }
+                engine.stop_timer(tx, app, &timing)?;
+                let timing = Timing::after(&scheduled.schedule, done_until, timing.next_push, timing.last_run);
+                engine.put_schedule(tx, app, id, &Stored { scheduled, timing }, now)
+            })
+            .await
+    }
+}

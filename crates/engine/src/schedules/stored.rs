@@ -1,0 +1,108 @@
+//! A schedule as it is stored: what was asked for, and how far it has got.
+
+use model::ids::{AppId, PushId, ScheduleId};
+use model::json::{self, At, Json};
+use model::schedule::{Schedule, ScheduledPush, WallTime};
+use model::time::UtcMillis;
+use serde::Serialize;
+use store::Tx;
+use store::documents::{self, DocumentKind};
+use store::jobs::JobId;
+
+use crate::{Error, Result};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Stored {
+    pub(super) scheduled: ScheduledPush,
+    pub(super) timing: Timing,
+}
+
+/// How far a schedule has got.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Timing {
+    /// The job that fires it, and when; none while it is paused and when it has come to its end.
+    pub(super) timer: Option<(JobId, UtcMillis)>,
+    /// Whatever was to be sent up to this instant has been.
+    pub(super) done_until: UtcMillis,
+    /// What the next push will be called.
+    pub(super) next_push: PushId,
+    /// The last time for which something was sent.
+    pub(super) last_run: Option<WallTime>,
+}
+
+impl Stored {
+    pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: ScheduleId) -> Result<Option<Self>> {
+        let document = documents::get(tx, app, DocumentKind::Schedule, &id.to_string())?;
+        document.map(|document| Self::read(&document.body)).transpose()
+    }
+
+    /// It was checked when it was stored, so a problem now is ours.
+    pub(super) fn read(body: &str) -> Result<Self> {
+        json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
+    }
+
+    pub(super) fn print(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(Error::internal)
+    }
+
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let scheduled = fields.required("scheduled", ScheduledPush::parse);
+        let timing = fields.required("timing", Timing::parse);
+        fields.finish();
+        Some(Self { scheduled: scheduled?, timing: timing? })
+    }
+
+    /// Whether some time zones have had their turn and others are waiting for it.
+    pub(super) fn is_underway(&self, now: UtcMillis) -> bool {
+        let schedule = &self.scheduled.schedule;
+        self.timing.will_fire() && self.timing.last_run.is_some_and(|time| schedule.is_underway(time, now))
+    }
+}
+
+impl Timing {
+    /// Of a schedule for which nothing has been sent.
+    pub(super) fn starting(schedule: &Schedule, now: UtcMillis, next_push: PushId) -> Self {
+        // What is to be sent at this very moment is still to be sent.
+        Self::after(schedule, UtcMillis(now.0 - 1), next_push, None)
+    }
+
+    /// Of a schedule that has sent everything up to `done_until`.
+    pub(super) fn after(
+        schedule: &Schedule,
+        done_until: UtcMillis,
+        next_push: PushId,
+        last_run: Option<WallTime>,
+    ) -> Self {
+        Self { timer: timer(schedule, done_until), done_until, next_push, last_run }
+    }
+
+    pub(super) fn will_fire(&self) -> bool {
+        self.timer.is_some()
+    }
+
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let timer = fields.required("timer", |at| match at.json() {
+            Json::Null => Some(None),
+            _ => match at.items(2..=2)?.as_slice() {
+                [id, due] => Some(Some((JobId::parse(id)?, instant(due)?))),
+                _ => at.invalid("A timer is an id and an instant."),
+            },
+        });
+        let done_until = fields.required("done_until", instant);
+        let next_push = fields.required("next_push", PushId::parse);
+        let last_run = fields.nullable("last_run", WallTime::parse);
+        fields.finish();
+        Some(Self { timer: timer?, done_until: done_until?, next_push: next_push?, last_run })
+    }
+}
+
+fn timer(schedule: &Schedule, after: UtcMillis) -> Option<(JobId, UtcMillis)> {
+    let due = schedule.next_after(after).filter(|_| !schedule.is_paused())?;
+    Some((JobId::at(due), due))
+}
+
+fn instant(at: &At<'_>) -> Option<UtcMillis> {
+    at.integer(i64::MIN..=i64::MAX).map(UtcMillis)
+}

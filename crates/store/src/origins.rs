@@ -1,0 +1,60 @@
+//! Where pushes come from. Those that were sent through the API have no row.
+
+use model::ids::{AppId, PushId};
+use model::origin::{Origin, Part, Provenance};
+use uuid::Uuid;
+
+use crate::{Error, Result, Row, Tx};
+
+pub fn insert(tx: &mut Tx<'_>, app: AppId, push: PushId, provenance: &Provenance) -> Result<()> {
+    let Some(origin) = provenance.origin.id() else { return Ok(()) };
+    let part = serde_json::to_string(&provenance.part).map_err(|_| Error::corrupt("part of an audience"))?;
+    tx.execute(
+        "insert into push_origin (app, push, kind, origin, run, part) values ($1, $2, $3, $4, $5, $6)",
+        &[
+            app.into(),
+            push.into(),
+            provenance.origin.name().into(),
+            origin.as_bytes().to_vec().into(),
+            provenance.run.clone().into(),
+            part.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+pub fn of(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Provenance> {
+    let sql = "select kind, origin, run, part from push_origin where app = $1 and push = $2";
+    let found = tx.query_opt(sql, &[app.into(), push.into()], read)?;
+    Ok(found.unwrap_or(Provenance::of(Origin::Api)))
+}
+
+/// The last pushes of an origin, in the order of their ids.
+pub fn last_pushes(tx: &mut Tx<'_>, app: AppId, origin: Origin, at_most: u32) -> Result<Vec<PushId>> {
+    let Some(origin) = origin.id() else { return Ok(Vec::new()) };
+    let sql = "select push from push_origin where app = $1 and origin = $2 order by push desc limit $3";
+    let params = [app.into(), origin.as_bytes().to_vec().into(), at_most.into()];
+    let mut pushes = tx.query(sql, &params, |row| row.get(0))?;
+    pushes.reverse();
+    Ok(pushes)
+}
+
+/// The pushes of an origin that belong to one run of it.
+pub fn pushes_of_run(tx: &mut Tx<'_>, app: AppId, origin: Origin, run: &str) -> Result<Vec<PushId>> {
+    let Some(origin) = origin.id() else { return Ok(Vec::new()) };
+    let sql = "select push from push_origin where app = $1 and origin = $2 and run = $3 order by push";
+    tx.query(sql, &[app.into(), origin.as_bytes().to_vec().into(), run.into()], |row| row.get(0))
+}
+
+fn read(row: &Row<'_>) -> Result<Provenance> {
+    let kind: String = row.get(0)?;
+    let origin: Vec<u8> = row.get(1)?;
+    let part: String = row.get(3)?;
+    let origin = Uuid::from_slice(&origin).ok().and_then(|id| Origin::from_parts(&kind, id));
+    let part: Option<Part> = serde_json::from_str(&part).ok();
+    Ok(Provenance {
+        origin: origin.ok_or_else(|| Error::corrupt(format!("origin {kind:?}")))?,
+        run: row.get(2)?,
+        part: part.ok_or_else(|| Error::corrupt("part of an audience"))?,
+    })
+}
