@@ -90,6 +90,11 @@ impl TestApp {
         self.parts.stop.send_replace(true);
     }
 
+    /// The time as the service sees it, for others who have to agree with it.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     pub fn advance(&self, by: Duration) {
         self.clock.step(by);
     }

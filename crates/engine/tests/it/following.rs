@@ -16,7 +16,7 @@ use tokio::time;
 use uuid::Uuid;
 
 use crate::devices::register;
-use crate::nodes::{create_app, node};
+use crate::nodes::{create_app, node, node_with_snapshots};
 
 /// For what must happen without anybody asking for it; when it does not, the test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -51,6 +51,36 @@ async fn a_lost_change_of_an_app_is_noticed_however_busy_the_log_is() {
         }
     };
     time::timeout(PATIENCE, noticed).await.expect("the cache is emptied now and then");
+}
+
+#[tokio::test]
+async fn snapshots_of_deleted_apps_are_removed() {
+    for kind in stores::engines() {
+        let (home, folder) = (Home::new(kind), tempfile::tempdir().unwrap());
+        let engine = node_with_snapshots(&home, Some(folder.path())).await;
+        let (doomed, other) = (create_app(&engine).await, create_app(&engine).await);
+        for app in [&doomed, &other] {
+            append_to_log(&engine, app.id).await;
+            engine.channel(app.id, ChannelId::random()).await.unwrap_err();
+        }
+        engine.save_indexes().await;
+        let files = |app: &App| {
+            ["snapshot", "unfinished"].map(|kind| folder.path().join(format!("audience-{}.{kind}", app.id.0)))
+        };
+        std::fs::write(&files(&doomed)[1], "half of it").unwrap();
+        std::fs::write(folder.path().join("audience-x.snapshot"), "not ours").unwrap();
+        engine.look_at_apps().await;
+        assert!(files(&doomed).iter().all(|file| file.exists()), "the app is still there");
+
+        engine.delete_app(doomed.key.as_str()).await.unwrap();
+        engine.look_at_apps().await;
+        assert!(files(&doomed).iter().all(|file| !file.exists()));
+        assert!(files(&other)[0].exists());
+        assert!(folder.path().join("audience-x.snapshot").exists());
+        // Nor does it come back when everything is saved at the end.
+        engine.save_indexes().await;
+        assert!(!files(&doomed)[0].exists());
+    }
 }
 
 #[tokio::test]

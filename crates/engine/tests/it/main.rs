@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agreement;
 #[cfg(test)]
+mod amazon;
+#[cfg(test)]
 mod audiences;
 #[cfg(test)]
 mod deleted_tags;
@@ -13,6 +15,8 @@ mod devices;
 #[cfg(test)]
 mod explain;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod following;
 #[cfg(test)]
 mod metrics;
@@ -20,5 +24,9 @@ mod metrics;
 mod nodes;
 #[cfg(test)]
 mod open_platforms;
+#[cfg(test)]
+mod outcomes;
+#[cfg(test)]
+mod provider;
 #[cfg(test)]
 mod steering;

@@ -1,6 +1,7 @@
 //! Several processes on one PostgreSQL database.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::{Engine, NewApp, SealKey, Settings, Worker};
@@ -18,11 +19,15 @@ use testkit::store::{self as stores, Home};
 use tokio::task::JoinSet;
 
 pub(crate) async fn node(home: &Home) -> Engine {
+    node_with_snapshots(home, None).await
+}
+
+pub(crate) async fn node_with_snapshots(home: &Home, folder: Option<&Path>) -> Engine {
     let settings = Settings {
         seal_key: SealKey::new(&[7; 32]),
         allow_private_addresses: true,
         public_url: "http://localhost".to_owned(),
-        snapshot_folder: None,
+        snapshot_folder: folder.map(Path::to_owned),
     };
     Engine::start(home.open().await, Clock::stepped(START), settings).await.unwrap()
 }

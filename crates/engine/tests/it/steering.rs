@@ -12,6 +12,7 @@ use testkit::bulk::copy_channel;
 use testkit::receiver::OpenReceiver;
 
 use crate::devices::{push, reached, register, register_open, status};
+use crate::provider::n_jobs;
 
 /// More than may be under way or unrecorded at once.
 const CROWD: usize = 9_000;
@@ -165,13 +166,6 @@ async fn a_push_that_waits_can_be_canceled() {
         }
     })
     .await;
-}
-
-/// Jobs other than those that are always there.
-async fn n_jobs(app: &TestApp) -> i64 {
-    let count = "select count(*) from job where kind in ('resolve', 'deliver')";
-    let read = app.engine().store().read(move |tx| tx.query_one(count, &[], |row| row.get(0)));
-    read.await.unwrap_or_else(|error: store::Error| panic!("{error}"))
 }
 
 #[tokio::test]

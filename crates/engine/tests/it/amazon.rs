@@ -1,0 +1,112 @@
+//! Devices that Amazon reaches: those it knows by another address now, and Android devices without Google.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sim::{Faults, Protocol, keys};
+use testkit::app::{TestApp, on_each_engine};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::devices::{push, register, status};
+use crate::provider::{configure, google, hello, simulator};
+
+/// Hands out tokens, and takes every message as one for the device that is called `new` by now.
+async fn renaming_amazon() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(rename(stream));
+        }
+    });
+    url
+}
+
+async fn rename(stream: TcpStream) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let (mut first, mut length) = (String::new(), 0);
+        if stream.read_line(&mut first).await.unwrap_or(0) == 0 {
+            return;
+        }
+        loop {
+            let mut line = String::new();
+            stream.read_line(&mut line).await.unwrap();
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        stream.read_exact(&mut vec![0; length]).await.unwrap();
+        let answer = match first.contains("/messages") {
+            true => json!({"registrationID": "new"}),
+            false => json!({"access_token": "t", "token_type": "bearer", "expires_in": 3600, "scope": "messaging:push"}),
+        };
+        let answer = answer.to_string();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", answer.len());
+        stream.write_all(format!("{head}{answer}").as_bytes()).await.unwrap();
+    }
+}
+
+fn amazon(url: &str) -> Value {
+    json!({"client_id": keys::ADM_CLIENT_ID, "client_secret": keys::CLIENT_SECRET, "endpoint": {"url": url}})
+}
+
+async fn channel(app: &TestApp, id: &str) -> Value {
+    app.master().get(&format!("/api/channels/{id}")).await.expect(200)["channel"].clone()
+}
+
+#[tokio::test]
+async fn a_device_that_moved_is_found_at_its_new_address() {
+    on_each_engine(async |app| {
+        configure(&app, "adm", &amazon(&renaming_amazon().await)).await;
+        let device = register(&app, "amazon", "old", json!({"tags": ["kept"]})).await;
+        let id = push(&app, hello(json!(["amazon"]))).await;
+        app.step_all().await;
+        assert_eq!(status(&app, &id).await["total"]["delivered"], 1);
+        let moved = channel(&app, &device).await;
+        assert_eq!((&moved["push_address"], &moved["installed"]), (&json!("new"), &json!(true)), "{moved}");
+        assert_eq!(moved["tags"], json!(["kept"]));
+        // Whoever registers with the new address is recognized, with the old one is somebody else.
+        assert_eq!(registered(&app, "new", 200).await, device);
+        assert_ne!(registered(&app, "old", 201).await, device);
+    })
+    .await;
+}
+
+async fn registered(app: &TestApp, address: &str, status: u16) -> String {
+    let channel = json!({"channel": {"device_type": "amazon", "opt_in": true, "push_address": address}});
+    let reply = app.device().post("/api/channels", channel).await.expect(status);
+    reply["channel_id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn android_devices_are_reached_through_the_provider_they_name() {
+    on_each_engine(async |app| {
+        let sim = simulator(&app, Faults::default()).await;
+        configure(&app, "fcm", &google(&sim)).await;
+        let by = |delivery_type: &str| json!({"android": {"delivery_type": delivery_type}});
+        register(&app, "android", &sim.device(Protocol::Fcm, 1), json!({})).await;
+        register(&app, "android", &sim.device(Protocol::Fcm, 2), by("fcm")).await;
+        register(&app, "android", &sim.device(Protocol::Adm, 3), by("adm")).await;
+        register(&app, "android", "huawei", by("hms")).await;
+        let id = push(&app, hello(json!(["android"]))).await;
+        app.step_all().await;
+        let android = status(&app, &id).await["platforms"]["android"].clone();
+        assert_eq!((&android["delivered"], &android["failed"]), (&json!(2), &json!(2)), "{android}");
+
+        configure(&app, "adm", &amazon(&sim.plain_url(Protocol::Adm))).await;
+        let id = push(&app, hello(json!(["android"]))).await;
+        app.advance(Duration::from_secs(1));
+        app.step_all().await;
+        let android = status(&app, &id).await["platforms"]["android"].clone();
+        assert_eq!((&android["delivered"], &android["failed"]), (&json!(3), &json!(1)), "{android}");
+        assert!(android["reason"].as_str().unwrap().contains("Huawei"), "{android}");
+        let stats = sim.stats();
+        assert_eq!((stats.of(Protocol::Fcm).delivered(), stats.of(Protocol::Adm).delivered()), (4, 1), "{stats:?}");
+    })
+    .await;
+}

@@ -1,0 +1,85 @@
+//! Providers at their worst: nobody is missed, nobody is counted wrongly, and one provider's troubles are nobody else's.
+
+use std::time::Duration;
+
+use engine::Worker;
+use serde_json::json;
+use sim::{Faults, Protocol};
+use testkit::app::{TestApp, on_each_engine};
+
+use crate::devices::{push, status};
+use crate::provider::{apple, configure, devices, google, hello, n_installed, simulator, work_off};
+
+/// One push through a provider that resets streams, asks for time, breaks down, has lost some devices and closes connections
+/// all the time. The benchmark does the same with ten times as many.
+async fn survives_everything(app: TestApp, protocol: Protocol) {
+    const N_DEVICES: u64 = 20_000;
+    let faults = Faults {
+        resets: 0.05,
+        throttled: 0.05,
+        unavailable: 0.05,
+        gone: 0.02,
+        goaway_every: 1000,
+        ..Faults::default()
+    };
+    let sim = simulator(&app, faults.clone()).await;
+    let (platform, device_type, credentials) = match protocol {
+        Protocol::Apns => ("apns", "ios", apple(&sim)),
+        _ => ("fcm", "android", google(&sim)),
+    };
+    configure(&app, platform, &credentials).await;
+    let addresses = devices(&app, &sim, protocol, N_DEVICES).await;
+    let n_gone = addresses.iter().filter(|address| faults.is_gone(address)).count() as u64;
+    assert!((N_DEVICES / 100..N_DEVICES / 25).contains(&n_gone), "{n_gone} are gone");
+
+    let id = push(&app, hello(json!([device_type]))).await;
+    work_off(&app).await;
+
+    let stats = sim.stats();
+    let tally = stats.of(protocol);
+    assert!(tally.resets > 0 && tally.throttled > 0 && tally.unavailable > 0 && stats.goaways > 0, "{stats:?}");
+    let report = status(&app, &id).await;
+    let total = &report["total"];
+    assert_eq!(report["state"], "done");
+    assert_eq!(tally.delivered(), N_DEVICES - n_gone, "everybody who is there is served: {stats:?}");
+    assert_eq!(tally.duplicates, 0, "and once");
+    assert_eq!((&total["delivered"], &total["gone"]), (&json!(tally.delivered()), &json!(tally.devices_gone)));
+    assert_eq!((&total["failed"], &total["pending"]), (&json!(0), &json!(0)));
+    assert_eq!(n_installed(&app).await.unsigned_abs(), N_DEVICES - n_gone);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn apple_at_its_worst() {
+    on_each_engine(async |app| survives_everything(app, Protocol::Apns).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn google_at_its_worst() {
+    on_each_engine(async |app| survives_everything(app, Protocol::Fcm).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_provider_does_not_hold_up_another() {
+    const N_DEVICES: u64 = 3000;
+    on_each_engine(async |app| {
+        let slow = simulator(&app, Faults { latency: Duration::from_secs(3), ..Faults::default() }).await;
+        let quick = simulator(&app, Faults::default()).await;
+        configure(&app, "apns", &apple(&slow)).await;
+        configure(&app, "fcm", &google(&quick)).await;
+        devices(&app, &slow, Protocol::Apns, N_DEVICES).await;
+        devices(&app, &quick, Protocol::Fcm, N_DEVICES).await;
+        let id = push(&app, hello(json!(["ios", "android"]))).await;
+        let (stop, stops) = tokio::sync::watch::channel(false);
+        let worker = tokio::spawn(Worker::new(app.engine().clone()).run(stops));
+        quick.wait_until(|stats| stats.of(Protocol::Fcm).delivered() == N_DEVICES).await;
+        assert_eq!(status(&app, &id).await["platforms"]["ios"]["delivered"], 0);
+        slow.set_faults(Faults::default());
+        slow.wait_until(|stats| stats.of(Protocol::Apns).delivered() == N_DEVICES).await;
+        stop.send_replace(true);
+        worker.await.unwrap();
+        app.step_all().await;
+        let done = status(&app, &id).await;
+        assert_eq!((&done["state"], &done["total"]["delivered"]), (&json!("done"), &json!(2 * N_DEVICES)), "{done}");
+    })
+    .await;
+}
