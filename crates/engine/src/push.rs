@@ -65,7 +65,7 @@ impl Engine {
     ) -> Result<AcceptedPushes> {
         let place = Place::of(&pushes, "");
         let pushes = pushes.into_vec();
-        self.refuse_unfit(&app.key, &pushes, place)?;
+        refuse_unsupported(&pushes, place)?;
         let now = self.clock().now();
         let accepted = self.name_pushes(&app.key, &pushes, now);
         let payloads = pushes.iter().map(serde_json::to_string);
@@ -111,8 +111,8 @@ impl Engine {
     /// Finds everything [`Engine::accept_pushes`] would object to, and records nothing.
     pub async fn validate_pushes(&self, app: &Arc<App>, pushes: OneOrMany<Push>) -> Result<()> {
         let place = Place::of(&pushes, "");
-        let (key, app, pushes) = (&app.key, app.id, pushes.into_vec());
-        self.refuse_unfit(key, &pushes, place)?;
+        let (app, pushes) = (app.id, pushes.into_vec());
+        refuse_unsupported(&pushes, place)?;
         self.0.store.read(move |tx| refuse_unknown_platforms(tx, app, &pushes, place)).await
     }
 

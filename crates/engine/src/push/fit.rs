@@ -7,43 +7,42 @@ use model::ids::PushId;
 use model::payload::Push;
 use model::payload::actions::InlinePage;
 use model::problem::{Problem, ProblemKind};
-use providers::{RenderedPush, Rendering};
-
-use crate::{Engine, pages};
+use model::time::UtcMillis;
+use providers::{RenderedPush, Rendering, TooLarge};
+use uuid::Uuid;
 
 /// A push whose JSON is this short fits everywhere: nothing grows more than fivefold on its way into a message, and what
 /// every message has besides is less than a kilobyte.
 const ALWAYS_FITS_BYTES: usize = 512;
 
-impl Engine {
-    /// What of a push is too large for some platform. `place` tells where in the request a path of the push is.
-    pub(super) fn oversized(&self, app: &AppKey, push: &Push, place: impl Fn(&str) -> String) -> Vec<Problem> {
-        if json_bytes(push) <= ALWAYS_FITS_BYTES {
-            return Vec::new();
-        }
-        let now = self.clock().now();
-        let push_id = PushId::at(now);
-        let page_url = |page: &InlinePage| pages::url(self.public_url(), app, push_id, push, page);
-        let too_large = providers::too_large(push, &|content, device_type| {
-            let rendering = Rendering {
-                app_key: app,
-                push_id,
-                sent_at: now,
-                now,
-                expiry: push.options.as_ref().and_then(|options| options.expiry.as_ref()),
-                content,
-                campaigns: push.campaigns.as_ref(),
-                page_url: &page_url,
-            };
-            RenderedPush::new(&rendering, device_type)
-        });
-        let problem = |one: providers::TooLarge| Problem {
-            path: place(&one.path),
-            message: one.message,
-            kind: ProblemKind::Invalid,
-        };
-        too_large.into_iter().map(problem).collect()
+/// Keys, ids and times have the same length in every message, so any will do.
+const SOME_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAA";
+const SOME_TIME: UtcMillis = UtcMillis(1_800_000_000_000);
+/// As long as the address of a hosted page is on most servers; where it is longer, the provider has the last word.
+const SOME_PAGE_BYTES: usize = 128;
+
+/// What of a push is too large for some platform it is for. `place` tells where in the request a path of the push is.
+pub(super) fn oversized(push: &Push, place: impl Fn(&str) -> String) -> Vec<Problem> {
+    if json_bytes(push) <= ALWAYS_FITS_BYTES {
+        return Vec::new();
     }
+    let app_key = AppKey::new(SOME_KEY).expect("22 letters are the key of an app");
+    let page_url = |_: &InlinePage| "x".repeat(SOME_PAGE_BYTES);
+    let too_large = providers::too_large(push, &|content, device_type| {
+        let rendering = Rendering {
+            app_key: &app_key,
+            push_id: PushId::from_uuid(Uuid::nil()),
+            sent_at: SOME_TIME,
+            now: SOME_TIME,
+            expiry: push.options.as_ref().and_then(|options| options.expiry.as_ref()),
+            content,
+            campaigns: push.campaigns.as_ref(),
+            page_url: &page_url,
+        };
+        RenderedPush::new(&rendering, device_type)
+    });
+    let problem = |TooLarge { path, message }| Problem { path: place(&path), message, kind: ProblemKind::Invalid };
+    too_large.into_iter().map(problem).collect()
 }
 
 /// Counted without keeping them.
