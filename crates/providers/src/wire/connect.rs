@@ -76,7 +76,7 @@ async fn encrypted(origin: &Origin, tls: &Arc<rustls::ClientConfig>, tcp: TcpStr
 /// Whether an error says that the other side does not like the certificate we showed. With TLS 1.3 that becomes known only
 /// after the handshake, and `h2` keeps no more of it than the text.
 pub(super) fn objects_to_certificate(error: &str) -> bool {
-    const ALERTS: [&str; 8] = [
+    const ALERTS: [&str; 9] = [
         "BadCertificate",
         "UnsupportedCertificate",
         "CertificateRevoked",
@@ -85,6 +85,7 @@ pub(super) fn objects_to_certificate(error: &str) -> bool {
         "CertificateRequired",
         "UnknownCA",
         "AccessDenied",
+        "DecryptError",
     ];
     error.split_once("received fatal alert: ").is_some_and(|(_, alert)| ALERTS.iter().any(|name| alert.contains(name)))
 }

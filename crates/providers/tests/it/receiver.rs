@@ -12,8 +12,10 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
 
 #[derive(Clone)]
 pub(crate) struct Received {
@@ -36,7 +38,23 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
+    /// HTTP/1.1 or HTTP/2, whichever the client begins with.
     pub(crate) async fn start(answer: impl Fn(&Received) -> Response<Bytes> + Send + Sync + 'static) -> Self {
+        Self::start_with(None, answer).await
+    }
+
+    /// As [`Receiver::start`], behind TLS.
+    pub(crate) async fn start_tls(
+        tls: Arc<rustls::ServerConfig>,
+        answer: impl Fn(&Received) -> Response<Bytes> + Send + Sync + 'static,
+    ) -> Self {
+        Self::start_with(Some(TlsAcceptor::from(tls)), answer).await
+    }
+
+    async fn start_with(
+        tls: Option<TlsAcceptor>,
+        answer: impl Fn(&Received) -> Response<Bytes> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -44,21 +62,16 @@ impl Receiver {
         let accepting = tokio::spawn(async move {
             loop {
                 let (stream, peer) = listener.accept().await.unwrap();
-                let (log, answer) = (log.clone(), answer.clone());
-                let service = service_fn(move |request: Request<Incoming>| {
-                    let (log, answer) = (log.clone(), answer.clone());
-                    async move {
-                        let (head, body) = request.into_parts();
-                        let body = body.collect().await.unwrap().to_bytes();
-                        let received = Received { peer, head, body };
-                        log.lock().unwrap().push(received.clone());
-                        Ok::<_, Infallible>(answer(&received).map(Full::new))
-                    }
-                });
+                let (tls, log, answer) = (tls.clone(), log.clone(), answer.clone());
                 tokio::spawn(async move {
-                    // A client that goes away in the middle is none of the server's business.
-                    let _ =
-                        auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
+                    match tls {
+                        None => serve(stream, peer, log, answer).await,
+                        // Some clients are meant to be turned away.
+                        Some(tls) => match tls.accept(stream).await {
+                            Ok(stream) => serve(stream, peer, log, answer).await,
+                            Err(_) => {}
+                        },
+                    }
                 });
             }
         });
@@ -72,6 +85,26 @@ impl Receiver {
     pub(crate) fn received(&self) -> Vec<Received> {
         self.received.lock().unwrap().clone()
     }
+}
+
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: SocketAddr,
+    log: Arc<Mutex<Vec<Received>>>,
+    answer: Arc<impl Fn(&Received) -> Response<Bytes> + Send + Sync + 'static>,
+) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (log, answer) = (log.clone(), answer.clone());
+        async move {
+            let (head, body) = request.into_parts();
+            let body = body.collect().await.unwrap().to_bytes();
+            let received = Received { peer, head, body };
+            log.lock().unwrap().push(received.clone());
+            Ok::<_, Infallible>(answer(&received).map(Full::new))
+        }
+    });
+    // A client that goes away in the middle is none of the server's business.
+    let _ = auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
 }
 
 impl Drop for Receiver {
