@@ -24,10 +24,10 @@ impl Engine {
         while !*shutdown.borrow() {
             tokio::select! {
                 _ = shutdown.changed() => {}
-                _ = regularly.tick() => self.forget_apps().await,
+                _ = regularly.tick() => self.look_at_apps().await,
                 _ = now_and_then.tick() => self.save_indexes().await,
                 signal = signals.next() => match signal {
-                    Signal::Apps => self.forget_apps().await,
+                    Signal::Apps => self.look_at_apps().await,
                     Signal::Log(app) => {
                         // Whoever needs the index at an offset catches up by itself; this only keeps that short.
                         if let Err(error) = self.follow_log(app).await {
@@ -41,8 +41,9 @@ impl Engine {
         self.save_indexes().await;
     }
 
-    /// Apps may have been changed or deleted, here or on another node.
-    async fn forget_apps(&self) {
+    /// Apps may have been changed or deleted, here or on another node: what is known of them is read again when it is needed,
+    /// and the indexes of those that are gone are removed, with their snapshots.
+    pub async fn look_at_apps(&self) {
         self.0.apps.clear();
         if let Err(error) = self.forget_deleted_indexes().await {
             tracing::warn!(error = &error as &dyn std::error::Error, "deleted apps cannot be looked for");
@@ -52,12 +53,16 @@ impl Engine {
     async fn forget_deleted_indexes(&self) -> Result<()> {
         // In this order: what has an index before the apps are read is one of them, unless it is deleted.
         let indexed = self.0.audiences.apps();
-        if indexed.is_empty() {
+        let saved = self.saved_apps().await?;
+        if indexed.is_empty() && saved.is_empty() {
             return Ok(());
         }
         let apps: HashSet<AppId> = self.apps().await?.into_iter().map(|app| app.id).collect();
         for deleted in indexed.into_iter().filter(|app| !apps.contains(app)) {
             self.0.audiences.forget(deleted);
+        }
+        for deleted in saved.into_iter().filter(|app| !apps.contains(app)) {
+            self.remove_snapshot(deleted).await?;
         }
         Ok(())
     }

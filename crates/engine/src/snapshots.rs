@@ -3,6 +3,7 @@
 //! A snapshot is only as good as the log it goes on from. It therefore ends in a fingerprint of the log record it stands at:
 //! after a restore from a backup, or with another database, the fingerprint differs and the index is built anew.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -20,9 +21,12 @@ type Fingerprint = [u8; 32];
 #[derive(Clone)]
 pub(crate) struct Snapshots(pub(crate) Option<PathBuf>);
 
+const WHOLE: &str = "snapshot";
+const UNFINISHED: &str = "unfinished";
+
 impl Snapshots {
     fn path(&self, app: AppId) -> Option<PathBuf> {
-        Some(self.0.as_ref()?.join(format!("audience-{}.snapshot", app.0)))
+        Some(self.0.as_ref()?.join(format!("audience-{}.{WHOLE}", app.0)))
     }
 }
 
@@ -53,7 +57,7 @@ impl Engine {
     /// Writes the index of an app beside the last snapshot and then puts it in its place.
     pub(crate) async fn write_snapshot(&self, app: AppId, index: std::sync::Arc<Index>) -> Result<()> {
         let Some(path) = self.0.snapshots.path(app) else { return Ok(()) };
-        let unfinished = path.with_extension("unfinished");
+        let unfinished = path.with_extension(UNFINISHED);
         let (file, offset) = {
             let unfinished = unfinished.clone();
             let write = move || write(&unfinished, &index);
@@ -69,6 +73,44 @@ impl Engine {
         };
         tokio::task::spawn_blocking(finish).await.map_err(Error::internal)?.map_err(Error::internal)
     }
+
+    /// The apps that have files of snapshots.
+    pub(crate) async fn saved_apps(&self) -> Result<HashSet<AppId>> {
+        let Some(folder) = self.0.snapshots.0.clone() else { return Ok(HashSet::new()) };
+        let listed = tokio::task::spawn_blocking(move || list(&folder)).await.map_err(Error::internal)?;
+        listed.map_err(Error::internal)
+    }
+
+    /// Removes the files of an app.
+    pub(crate) async fn remove_snapshot(&self, app: AppId) -> Result<()> {
+        let Some(path) = self.0.snapshots.path(app) else { return Ok(()) };
+        let remove = move || {
+            for path in [path.with_extension(UNFINISHED), path] {
+                match fs::remove_file(path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    Ok(()) | Err(_) => {}
+                }
+            }
+            Ok(())
+        };
+        tokio::task::spawn_blocking(remove).await.map_err(Error::internal)?.map_err(Error::internal)
+    }
+}
+
+fn list(folder: &Path) -> io::Result<HashSet<AppId>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        // It is made for the first snapshot.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashSet::new()),
+        Err(error) => return Err(error),
+    };
+    let app_of = |entry: io::Result<fs::DirEntry>| -> io::Result<Option<AppId>> {
+        let name = entry?.file_name();
+        let stem = name.to_str().and_then(|name| name.strip_prefix("audience-")?.rsplit_once('.'));
+        let ours = stem.filter(|(_, extension)| [WHOLE, UNFINISHED].contains(extension));
+        Ok(ours.and_then(|(number, _)| number.parse().ok().map(AppId)))
+    };
+    entries.filter_map(|entry| app_of(entry).transpose()).collect()
 }
 
 fn write(path: &Path, index: &Index) -> io::Result<(File, Offset)> {
