@@ -19,6 +19,7 @@ mod schedules;
 mod segments;
 mod subscription_lists;
 mod tags;
+mod templates;
 
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -85,6 +86,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/api/schedules/{schedule_id}", Master, schedules::delete),
         post("/api/schedules/{schedule_id}/pause", Master, schedules::pause),
         post("/api/schedules/{schedule_id}/resume", Master, schedules::resume),
+        post("/api/templates", Master, templates::create),
+        get("/api/templates", Master, templates::list),
+        post("/api/templates/push", Master, templates::send),
+        post("/api/templates/push/validate", Master, templates::validate),
+        post("/api/templates/schedules", Master, templates::schedule),
+        get("/api/templates/{template_id}", Master, templates::look_up),
+        post("/api/templates/{template_id}", Master, templates::update),
+        delete("/api/templates/{template_id}", Master, templates::delete),
         get("/api/tags", Device, legacy_tags::list),
         put("/api/tags/batch", Master, legacy_tags::batch),
         post("/api/tags/batch", Master, legacy_tags::batch),

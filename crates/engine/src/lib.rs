@@ -35,6 +35,7 @@ mod senders;
 mod snapshots;
 mod subscriptions;
 mod sweep;
+mod templates;
 mod worker;
 
 use std::path::PathBuf;
@@ -64,6 +65,7 @@ pub use schedules::{CreatedSchedules, NamedSchedule, ScheduleView};
 pub use seal::SealKey;
 pub use segments::{CreatedSegment, SegmentView};
 pub use subscriptions::SubscriptionListView;
+pub use templates::{CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplateSort, TemplateView};
 pub use worker::Worker;
 
 /// What the engine needs to know beyond its parts.

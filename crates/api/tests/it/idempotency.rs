@@ -24,12 +24,26 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
         let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "token"}});
         let open = json!({"channel": {"type": "open", "opt_in": true, "address": "a",
                           "open": {"open_platform_name": "fridge"}}});
+        let template = json!({"name": "T", "variables": [], "push": {"notification": {"alert": "Hi"}}});
+        let made = app.master().post("/api/templates", &template).await.expect(201);
+        let merge_data = json!({"template_id": made["template_id"]});
+        let usage = json!({"audience": "all", "device_types": "all", "merge_data": merge_data});
+        let mut later = usage.clone();
+        later["schedule"] = json!({"scheduled_time": "2030-01-01T00:00"});
         let rotate = format!("/operator/apps/{}/rotate", app.app.key);
         let table = [
             (app.master(), "/api/push", push("Hi")),
             (app.device(), "/api/channels", device),
             (app.master(), "/api/channels/open", open),
             (app.master(), "/api/segments", json!({"display_name": "News", "criteria": {"tag": "news"}})),
+            (
+                app.master(),
+                "/api/schedules",
+                json!({"schedule": {"scheduled_time": "2030-01-01T00:00"}, "push": push("Hi")}),
+            ),
+            (app.master(), "/api/templates", template.clone()),
+            (app.master(), "/api/templates/push", usage.clone()),
+            (app.master(), "/api/templates/schedules", later),
             (app.operator(), "/operator/apps", json!({"name": "New", "mode": "production"})),
             (app.operator(), &rotate, json!({"secret": "app"})),
         ];

@@ -14,6 +14,8 @@ struct Belongings {
     channel: String,
     push: String,
     segment: String,
+    schedule: String,
+    template: String,
 }
 
 /// The named user of the first app's channel, and its list.
@@ -44,6 +46,15 @@ async fn settle_in(app: &TestApp) -> Belongings {
     let segment = json!({"display_name": MARK, "criteria": {"tag": MARK}});
     let segment = app.master().post("/api/segments", segment).await.expect(201);
     app.master().put(&format!("/api/tags/{MARK}"), "").await.expect(200);
+    let content = json!({"notification": {"alert": MARK}});
+    let template = json!({"name": MARK, "variables": [], "push": content});
+    let template = app.master().post("/api/templates", template).await.expect(201);
+    let cadence = json!({"type": "daily", "count": 1});
+    let schedule = json!({
+        "name": MARK, "schedule": {"scheduled_time": "2030-01-01T00:00", "recurring": {"cadence": cadence}},
+        "push": {"audience": "all", "device_types": "all", "notification": {"alert": MARK}},
+    });
+    let schedule = app.master().post("/api/schedules", schedule).await.expect(201);
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": MARK}});
     let push = app.master().post("/api/push", push).await.expect(200);
     app.step_all().await;
@@ -51,6 +62,8 @@ async fn settle_in(app: &TestApp) -> Belongings {
         channel: channel["channel_id"].as_str().unwrap().to_owned(),
         push: push["push_ids"][0].as_str().unwrap().to_owned(),
         segment: segment["segment_id"].as_str().unwrap().to_owned(),
+        schedule: schedule["schedule_ids"][0].as_str().unwrap().to_owned(),
+        template: template["template_id"].as_str().unwrap().to_owned(),
     }
 }
 
@@ -66,6 +79,10 @@ async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
         &format!("/api/lists/{LIST}/csv"),
         &format!("/api/push/{}", belongings.push),
         &format!("/api/segments/{}", belongings.segment),
+        "/api/schedules",
+        &format!("/api/schedules/{}", belongings.schedule),
+        "/api/templates",
+        &format!("/api/templates/{}", belongings.template),
     ];
     let mut seen = Vec::new();
     for path in paths {
@@ -138,6 +155,23 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         }
         ("POST", "/api/segments") => vec![json!({"display_name": "x", "criteria": {"segment": belongings.segment}})],
         ("PUT", "/api/segments/{segment_id}") => vec![json!({"display_name": "x", "criteria": {"tag": "x"}})],
+        ("POST", "/api/schedules") | ("PUT", "/api/schedules/{schedule_id}") => {
+            let time = json!({"scheduled_time": "2031-01-01T00:00"});
+            vec![json!({"schedule": time, "push": push_to(json!({"tag": MARK}))})]
+        }
+        ("POST", "/api/schedules/{schedule_id}/pause" | "/api/schedules/{schedule_id}/resume") => vec![Value::Null],
+        ("POST", "/api/templates") => {
+            vec![json!({"name": "x", "variables": [], "push": {"notification": {"alert": "x"}}})]
+        }
+        ("POST", "/api/templates/{template_id}") => vec![json!({"name": "changed"})],
+        ("POST", "/api/templates/push" | "/api/templates/push/validate" | "/api/templates/schedules") => {
+            let merge = json!({"template_id": belongings.template});
+            let mut use_of = json!({"audience": "all", "device_types": "all", "merge_data": merge});
+            if route.path.ends_with("schedules") {
+                use_of["schedule"] = json!({"scheduled_time": "2031-01-01T00:00"});
+            }
+            vec![use_of]
+        }
         ("POST", "/api/tags/{tag}") => vec![json!({"ios_channels": {"remove": [channel]}})],
         ("PUT" | "POST", "/api/tags/batch") => vec![json!([{"ios_channel": channel, "tags": []}])],
         ("POST", "/api/channels/attributes") => vec![
@@ -165,6 +199,7 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         ("DELETE", "/api/lists/{list}") => vec![Value::Null],
         // These say all they say in the path; what the stranger makes under a name of the first app is the stranger's.
         ("PUT", "/api/tags/{tag}") => vec![Value::Null],
+        ("DELETE", "/api/schedules/{schedule_id}" | "/api/templates/{template_id}") => vec![Value::Null],
         ("DELETE", "/api/segments/{segment_id}" | "/api/tags/{tag}") => vec![Value::Null],
         (method, path) => panic!("{method} {path} is new: say here how it names things of an app"),
     }
@@ -186,6 +221,8 @@ async fn no_route_reaches_the_data_of_another_app() {
             let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);
             let path = path.replace("{segment_id}", &belongings.segment).replace("{named_user_id}", USER);
             let path = path.replace("{tag}", MARK).replace("{list}", LIST);
+            let path =
+                path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);
             for body in bodies(&route, &belongings) {
                 let text = match &body {
                     Value::Null => String::new(),
@@ -220,6 +257,12 @@ async fn ids_of_another_app_do_not_exist() {
         stranger.get(&format!("/api/segments/{}", belongings.segment)).await.expect(404);
         stranger.delete(&format!("/api/segments/{}", belongings.segment)).await.expect(404);
         stranger.get(&format!("/api/named_users?id={USER}")).await.expect(404);
+        for path in
+            [format!("/api/schedules/{}", belongings.schedule), format!("/api/templates/{}", belongings.template)]
+        {
+            stranger.get(&path).await.expect(404);
+            stranger.delete(&path).await.expect(404);
+        }
         stranger.delete(&format!("/api/tags/{MARK}")).await.expect(404);
         let own = stranger.get("/api/channels").await.expect(200);
         assert_eq!(own["channels"], json!([]));

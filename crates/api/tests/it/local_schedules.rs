@@ -45,7 +45,8 @@ impl World {
 
     async fn moves(&self, app: &TestApp, from: &str, to: &str) {
         let (id, _) = self.0.iter().find(|(_, zone)| **zone == from).unwrap();
-        let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": from, "timezone": to}});
+        let device =
+            json!({"channel": {"device_type": "android", "opt_in": true, "push_address": from, "timezone": to}});
         app.device().put(&format!("/api/channels/{id}"), device).await.expect(200);
     }
 
@@ -71,10 +72,14 @@ fn advance_to(app: &TestApp, instant: &str) {
 #[tokio::test]
 async fn the_time_comes_to_one_zone_after_the_other() {
     on_each_engine(async |app| {
-        let zones = ["Asia/Tokyo", "Asia/Kathmandu", "Europe/Athens", "Europe/Berlin", "America/New_York", "Mars/Olympus"];
+        let zones =
+            ["Asia/Tokyo", "Asia/Kathmandu", "Europe/Athens", "Europe/Berlin", "America/New_York", "Mars/Olympus"];
         let world = World::with(&app, &zones).await;
         let path = create(&app, local("2024-05-02T09:00")).await;
-        assert_eq!(app.master().get(&path).await.expect(200)["schedule"], json!({"local_scheduled_time": "2024-05-02T09:00:00"}));
+        assert_eq!(
+            app.master().get(&path).await.expect(200)["schedule"],
+            json!({"local_scheduled_time": "2024-05-02T09:00:00"})
+        );
         let table = [
             ("2024-05-01T23:59:59", 0),
             ("2024-05-02T00:00:00", 1),

@@ -30,3 +30,6 @@ mod segments;
 mod stopping;
 mod subscriptions;
 mod tags;
+mod local_schedules;
+mod schedules;
+mod templates;

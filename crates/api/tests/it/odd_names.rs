@@ -31,6 +31,7 @@ fn body(route: &Route) -> &'static str {
             r#"{"scoped":[{"scope":"app","subscription_lists":{"subscribe":["a"]}}]}"#
         }
         "/api/segments/{segment_id}" => r#"{"display_name":"a","criteria":{"tag":"a"}}"#,
+        "/api/templates/{template_id}" => r#"{"name":"a"}"#,
         "/api/tags/{tag}" => r#"{"apids":{"add":["a"]}}"#,
         "/api/lists/{list}/csv" => "named_user,a\r\n",
         "/operator/apps/{key}" => r#"{"name":"a"}"#,
@@ -47,7 +48,7 @@ fn odd_paths(app: &TestApp, route: &Route, odd: &str) -> Vec<String> {
         "{key}" => app.app.key.clone(),
         "{platform}" => "open::fridge".to_owned(),
         "{number}" => "0".to_owned(),
-        "{push_id}" | "{channel_id}" | "{segment_id}" => CHANNEL.to_owned(),
+        "{push_id}" | "{channel_id}" | "{segment_id}" | "{schedule_id}" | "{template_id}" => CHANNEL.to_owned(),
         other => other.to_owned(),
     };
     let variables = segments.iter().enumerate().filter(|(_, segment)| segment.starts_with('{'));

@@ -1,6 +1,6 @@
 //! Every answer to a request that changed something says under which id it was done.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use api::routes;
 use http::Method;
@@ -8,12 +8,16 @@ use testkit::app::on_each_engine;
 
 const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 /// Routes that change nothing, or that answer without a body.
-const WITHOUT: [(&str, &str); 10] = [
+const WITHOUT: [(&str, &str); 14] = [
     ("POST", "/api/push/validate"),
     ("POST", "/api/audience/explain"),
     ("POST", "/api/named_users/scoped"),
     ("POST", "/operator/apps/{key}/platforms/{platform}/test"),
     ("DELETE", "/api/segments/{segment_id}"),
+    ("POST", "/api/schedules/{schedule_id}/pause"),
+    ("POST", "/api/schedules/{schedule_id}/resume"),
+    ("DELETE", "/api/schedules/{schedule_id}"),
+    ("POST", "/api/templates/push/validate"),
     ("DELETE", "/api/tags/{tag}"),
     ("DELETE", "/api/lists/{list}"),
     ("DELETE", "/operator/apps/{key}"),
@@ -22,7 +26,7 @@ const WITHOUT: [(&str, &str); 10] = [
 ];
 
 /// Method, route and body, in an order in which every call succeeds.
-const CHANGES: [(&str, &str, &str); 32] = [
+const CHANGES: [(&str, &str, &str); 39] = [
     ("PUT", "/api/channels/{channel_id}", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     ("POST", "/api/channels", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     (
@@ -72,6 +76,32 @@ const CHANGES: [(&str, &str, &str); 32] = [
     ("POST", "/api/push", r#"{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}"#),
     ("POST", "/api/segments", r#"{"display_name":"a","criteria":{"tag":"a"}}"#),
     ("PUT", "/api/segments/{segment_id}", r#"{"display_name":"b","criteria":{"tag":"b"}}"#),
+    (
+        "POST",
+        "/api/schedules",
+        r#"{"schedule":{"scheduled_time":"2030-01-01T00:00"},
+            "push":{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}}"#,
+    ),
+    (
+        "PUT",
+        "/api/schedules/{schedule_id}",
+        r#"{"schedule":{"scheduled_time":"2031-01-01T00:00"},
+            "push":{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}}"#,
+    ),
+    ("POST", "/api/templates", r#"{"name":"a","variables":[],"push":{"notification":{"alert":"Hi"}}}"#),
+    ("POST", "/api/templates/{template_id}", r#"{"name":"b"}"#),
+    (
+        "POST",
+        "/api/templates/push",
+        r#"{"audience":"all","device_types":"all","merge_data":{"template_id":"{template_id}"}}"#,
+    ),
+    (
+        "POST",
+        "/api/templates/schedules",
+        r#"{"audience":"all","device_types":"all","merge_data":{"template_id":"{template_id}"},
+            "schedule":{"scheduled_time":"2030-01-01T00:00"}}"#,
+    ),
+    ("DELETE", "/api/templates/{template_id}", ""),
     ("PUT", "/api/tags/{tag}", ""),
     ("POST", "/api/tags/{tag}", r#"{"apids":{"add":["a"]}}"#),
     ("PUT", "/api/tags/batch", r#"[{"apid":"a","tags":["t"]}]"#),
@@ -99,11 +129,13 @@ fn no_change_is_forgotten() {
 #[tokio::test]
 async fn every_change_has_an_operation_id() {
     on_each_engine(async |app| {
-        let mut segment = String::new();
+        let mut made: BTreeMap<&str, String> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         for (method, route, body) in CHANGES.iter().chain([&LAST]) {
             let path = route.replace("{channel_id}", CHANNEL).replace("{named_user_id}", "jo");
-            let path = path.replace("{segment_id}", &segment).replace("{tag}", "t").replace("{list}", "a");
+            let fill = |text: &str| made.iter().fold(text.to_owned(), |text, (key, id)| text.replace(key, id));
+            let (path, body) = (fill(&path), fill(body));
+            let path = path.replace("{tag}", "t").replace("{list}", "a");
             let platform = if route.ends_with("/keys") { "adm" } else { "open::fridge" };
             let path = path.replace("{key}", &app.app.key).replace("{platform}", platform);
             let caller = if route.starts_with("/operator") { app.operator() } else { app.master() };
@@ -114,9 +146,12 @@ async fn every_change_has_an_operation_id() {
             let id = answer["operation_id"].as_str().unwrap_or_else(|| panic!("{method} {path}: {answer}"));
             assert_eq!(id.len(), 36, "{method} {path}: {answer}");
             assert!(seen.insert(id.to_owned()), "{method} {path}: {answer}");
-            if *route == "/api/segments" {
-                segment = answer["segment_id"].as_str().unwrap().to_owned();
-            }
+            let ids = [
+                ("{segment_id}", &answer["segment_id"]),
+                ("{template_id}", &answer["template_id"]),
+                ("{schedule_id}", &answer["schedule_ids"][0]),
+            ];
+            made.extend(ids.into_iter().filter_map(|(key, id)| Some((key, id.as_str()?.to_owned()))));
         }
     })
     .await;

@@ -1,0 +1,173 @@
+//! Templates: kept, shown, and sent with values for their variables, now or later.
+
+use axum::extract::State;
+use engine::{CreatedTemplate, TemplateSort, TemplateView};
+use http::StatusCode;
+use model::ids::OperationId;
+use model::limits;
+use model::payload::template::TemplateId;
+use model::template::{Template, TemplateChange, TemplateSchedule, TemplateUse};
+use model::time::UtcMillis;
+use serde::Serialize;
+use store::documents::Order;
+
+use super::schedules;
+use crate::answer::{Answer, Done};
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::Links;
+use crate::query::{ORDERS, Params, Segments, order_word};
+
+const PER_PAGE: u32 = 25;
+const SORTS: [(&str, TemplateSort); 3] = [
+    ("created_at", TemplateSort::Created),
+    ("modified_at", TemplateSort::Modified),
+    ("last_used", TemplateSort::LastUsed),
+];
+
+#[derive(Serialize)]
+struct Created {
+    template_id: TemplateId,
+}
+
+#[derive(Serialize)]
+struct One {
+    template: TemplateRecord,
+}
+
+/// Both links are always there: one client reads them without looking.
+#[derive(Serialize)]
+struct Page {
+    count: usize,
+    total_count: usize,
+    templates: Vec<TemplateRecord>,
+    next_page: Option<String>,
+    prev_page: Option<String>,
+}
+
+/// The id has two names, which were documented one after the other.
+#[derive(Serialize)]
+struct TemplateRecord {
+    id: TemplateId,
+    template_id: TemplateId,
+    #[serde(flatten)]
+    template: Template,
+    created_at: String,
+    modified_at: String,
+    last_used: Option<String>,
+}
+
+pub(super) async fn create(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let template = input.parse(Template::parse).await?;
+    let CreatedTemplate { operation_id, id } = edge.engine.create_template(app.id, template, input.once).await?;
+    let answer = Answer::changed(operation_id, Created { template_id: id })?;
+    Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/templates/{id}"))))
+}
+
+pub(super) async fn list(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let page = params.number("page", 1..=u32::MAX).unwrap_or(1);
+    // One client calls it `limit`.
+    let size = params.number("page_size", 1..=limits::TEMPLATES_PER_PAGE);
+    let limit = params.number("limit", 1..=limits::TEMPLATES_PER_PAGE);
+    let size = size.or(limit).unwrap_or(PER_PAGE);
+    let sort = params.choice("sort", &SORTS).unwrap_or(TemplateSort::Created);
+    let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
+    params.finish()?;
+    let (found, total_count) = edge.engine.templates(app.id, sort, order, page, size).await?;
+    let sort_word = SORTS.iter().find(|(_, known)| *known == sort).map_or("created_at", |(word, _)| word);
+    let order = order_word(order);
+    let link =
+        |page: u32| links.to(&format!("/api/templates?page={page}&page_size={size}&sort={sort_word}&order={order}"));
+    let has_next = (page as usize).saturating_mul(size as usize) < total_count;
+    let next_page = has_next.then(|| link(page + 1));
+    let prev_page = (page > 1).then(|| link(page - 1));
+    let templates: Vec<_> = found.into_iter().map(TemplateRecord::from).collect();
+    let page = Page { count: templates.len(), total_count, templates, next_page: next_page.clone(), prev_page };
+    let total = i64::try_from(total_count).unwrap_or(i64::MAX);
+    let answer = Answer::ok(&page)?.data_attribute("templates").counts(page.count, total);
+    Ok(answer.next_page(next_page.as_deref()))
+}
+
+pub(super) async fn look_up(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let template = edge.engine.template(app.id, template_id(&id)?).await?;
+    Ok(Answer::ok(One { template: template.into() })?.data_attribute("template"))
+}
+
+pub(super) async fn update(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    input: Input,
+) -> Result<Answer> {
+    let id = template_id(&id)?;
+    let change = input.parse(TemplateChange::parse).await?;
+    edge.engine.update_template(app.id, id, change).await?;
+    Answer::done()
+}
+
+pub(super) async fn delete(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    edge.engine.delete_template(app.id, template_id(&id)?).await?;
+    Answer::changed(OperationId::random(), Done {})
+}
+
+pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let uses = input.parse(TemplateUse::parse_one_or_many).await?;
+    let sent = edge.engine.send_templates(&app, uses, input.once).await?;
+    Ok(Answer::ok(sent)?.data_attribute("push_ids"))
+}
+
+pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let uses = input.parse(TemplateUse::parse_one_or_many).await?;
+    edge.engine.validate_templates(app.id, uses).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn schedule(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let scheduled = input.parse(TemplateSchedule::parse_one_or_many).await?;
+    let paused = scheduled.as_slice().iter().map(|scheduled| scheduled.schedule.is_paused()).collect::<Vec<_>>();
+    let answer = edge.engine.schedule_templates(app.id, scheduled, input.once).await?;
+    let records = answer.scheduled.into_iter().zip(paused).collect();
+    Ok(schedules::created_answer(&links, answer.created, records)?.status(StatusCode::CREATED))
+}
+
+fn template_id(text: &str) -> Result<TemplateId> {
+    text.parse().map_err(|_| Error::NotFound("There is no such template.".to_owned()))
+}
+
+impl From<TemplateView> for TemplateRecord {
+    fn from(view: TemplateView) -> Self {
+        Self {
+            id: view.id,
+            template_id: view.id,
+            template: view.template,
+            created_at: view.created.to_iso(),
+            modified_at: view.modified.to_iso(),
+            last_used: view.last_used.map(UtcMillis::to_iso),
+        }
+    }
+}

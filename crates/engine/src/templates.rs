@@ -1,0 +1,113 @@
+//! Templates: kept, changed and deleted. What is done with them is in the files beside.
+
+mod send;
+mod stored;
+
+use model::ids::{AppId, OperationId};
+use model::payload::template::TemplateId;
+use model::problem::Problems;
+use model::template::{Template, TemplateChange};
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::Tx;
+use store::apps;
+use store::documents::{self, DocumentKind, Order};
+
+use crate::{Engine, Error, Once, Result};
+pub use send::{CreatedTemplateSchedules, SentTemplates};
+use stored::{Stored, find};
+
+/// A template and what has happened to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateView {
+    pub id: TemplateId,
+    pub template: Template,
+    pub created: UtcMillis,
+    pub modified: UtcMillis,
+    pub last_used: Option<UtcMillis>,
+}
+
+/// What listings of templates go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemplateSort {
+    Created,
+    Modified,
+    /// Those that have never been used come first.
+    LastUsed,
+}
+
+/// The answer to the creation of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreatedTemplate {
+    pub operation_id: OperationId,
+    pub id: TemplateId,
+}
+
+const NOT_FOUND: Error = Error::NotFound("template");
+
+impl Engine {
+    pub async fn create_template(&self, app: AppId, template: Template, once: Option<Once>) -> Result<CreatedTemplate> {
+        let now = self.clock().now();
+        let created = CreatedTemplate { operation_id: OperationId::at(now), id: TemplateId::at(now) };
+        let text = Stored { template, modified: now, last_used: None }.print()?;
+        self.write_once(app, once, move |tx| {
+            documents::put(tx, app, DocumentKind::Template, &created.id.to_string(), &text, now)?;
+            Ok(created)
+        })
+        .await
+    }
+
+    pub async fn template(&self, app: AppId, id: TemplateId) -> Result<TemplateView> {
+        let read = move |tx: &mut Tx<'_>| documents::get(tx, app, DocumentKind::Template, &id.to_string());
+        let document = self.0.store.read(read).await?;
+        Stored::view(&document.ok_or(NOT_FOUND)?)
+    }
+
+    /// The templates of one page, counting pages from 1, and how many there are in all.
+    pub async fn templates(
+        &self,
+        app: AppId,
+        sort: TemplateSort,
+        order: Order,
+        page: u32,
+        page_size: u32,
+    ) -> Result<(Vec<TemplateView>, usize)> {
+        let documents = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::Template)).await?;
+        let mut views: Vec<TemplateView> = documents.iter().map(Stored::view).collect::<Result<_>>()?;
+        // They are in the order of their creation, which decides between equals.
+        match sort {
+            TemplateSort::Created => {}
+            TemplateSort::Modified => views.sort_by_key(|view| view.modified),
+            TemplateSort::LastUsed => views.sort_by_key(|view| view.last_used),
+        }
+        match order {
+            Order::Ascending => {}
+            Order::Descending => views.reverse(),
+        }
+        let n_views = views.len();
+        let first = (page as usize - 1).saturating_mul(page_size as usize);
+        Ok((views.into_iter().skip(first).take(page_size as usize).collect(), n_views))
+    }
+
+    /// Replaces what is given of a template and keeps the rest. What has been scheduled with it stays as it is.
+    pub async fn update_template(&self, app: AppId, id: TemplateId, change: TemplateChange) -> Result<()> {
+        let now = self.clock().now();
+        self.0
+            .store
+            .write(app, move |tx| {
+                apps::hold(tx, app)?;
+                let Stored { template, last_used, .. } = find(tx, app, id)?.ok_or(NOT_FOUND)?;
+                let template = template.changed(change.clone()).map_err(|problems| {
+                    let problems = Problems::from_vec(problems);
+                    problems.map_or_else(|| Error::internal("a change failed without a reason"), Error::Invalid)
+                })?;
+                Stored { template, modified: now, last_used }.put(tx, app, id, now)
+            })
+            .await
+    }
+
+    pub async fn delete_template(&self, app: AppId, id: TemplateId) -> Result<()> {
+        let delete = move |tx: &mut Tx<'_>| documents::delete(tx, app, DocumentKind::Template, &id.to_string());
+        if self.0.store.write(app, delete).await? { Ok(()) } else { Err(NOT_FOUND) }
+    }
+}
