@@ -36,6 +36,16 @@ impl Params {
         pair.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
+    /// All values of a name, in their order.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Adds a value that was found elsewhere.
+    pub(crate) fn add(&mut self, name: &str, value: Option<String>) {
+        self.pairs.extend(value.map(|value| (name.to_owned(), value)));
+    }
+
     pub(crate) fn id<Kind>(&mut self, name: &str) -> Option<Id<Kind>> {
         let id = self.value(name)?.parse().ok();
         if id.is_none() {

@@ -8,6 +8,7 @@ mod channels;
 mod health;
 mod legacy_tags;
 mod lists;
+mod location;
 mod named_user_record;
 mod named_users;
 mod open_channels;
@@ -117,6 +118,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/subscription_lists", Master, subscription_lists::list),
         get("/api/subscription_lists/channels/{channel_id}", Device, subscription_lists::of_channel),
         get("/api/subscription_lists/named_users/{named_user_id}", Master, subscription_lists::of_named_user),
+        get("/api/location", Master, location::by_name),
+        get("/api/location/from-alias", Master, location::by_alias),
+        get("/api/location/{place}", Master, location::by_place),
         get("/api/platforms/web/vapid", Device, platforms::web_key),
         post("/api/audience/explain", Master, audience::explain),
         get("/api/sandbox", Master, sandbox::list),

@@ -34,7 +34,13 @@ impl Holdings {
                 Term::Retired { tag, .. } => {
                     holdings.deleted.insert(tag);
                 }
-                Term::Tag { .. } | Term::DeviceType(_) | Term::Reach(_) | Term::Clock(_) | Term::Day(_) => {}
+                Term::Tag { .. }
+                | Term::DeviceType(_)
+                | Term::Reach(_)
+                | Term::Clock(_)
+                | Term::Day(_)
+                | Term::Place(_)
+                | Term::LastPlace(_) => {}
             }
         }
         holdings

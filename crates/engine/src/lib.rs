@@ -17,6 +17,7 @@ mod journal;
 mod legacy_tags;
 mod lifecycle;
 mod lists;
+mod locations;
 mod metrics;
 mod named_users;
 mod once;
@@ -96,6 +97,8 @@ struct Parts {
     audiences: audience::Audiences,
     senders: senders::Senders,
     metrics: Metrics,
+    /// Read when somebody first asks where something is.
+    atlas: Arc<geo::LazyAtlas>,
     /// Said once: after the key was lost there may be many of them.
     unreadable_answers: std::sync::Once,
 }
@@ -115,6 +118,7 @@ impl Engine {
             apps: apps::AppCache::default(),
             audiences: audience::Audiences::default(),
             metrics: Metrics::default(),
+            atlas: Arc::default(),
             unreadable_answers: std::sync::Once::new(),
             store,
             clock,

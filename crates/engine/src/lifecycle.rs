@@ -9,10 +9,10 @@ use audience::plan::Plan;
 use model::ids::{AppId, TermId};
 use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, Lifecycle, lifecycle, lifecycle_names};
 use model::static_list::ListDetails;
-use model::term::{DayKind, DayTerm, Term};
+use model::term::{DAY_GROUP, DayKind, DayTerm, Term};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use store::{Tx, apps, channels, term_sets, terms};
+use store::{Tx, apps, channels, term_sets};
 
 use crate::desk::Desk;
 use crate::lists::{ListStatus, ListView};
@@ -26,8 +26,12 @@ impl Desk<'_> {
     pub(crate) fn happened(&mut self, tx: &mut Tx<'_>, kind: DayKind, channels: &RoaringBitmap) -> Result<()> {
         // A set is read to be added to.
         apps::hold(tx, self.app)?;
-        let today = Term::Day(DayTerm { kind, day: self.journal.now().day() });
-        let term = self.number(tx, &today)?;
+        self.join(tx, &Term::Day(DayTerm { kind, day: self.journal.now().day() }), channels)
+    }
+
+    /// Adds channels to a set that is kept apart, in a transaction that holds the app.
+    pub(crate) fn join(&mut self, tx: &mut Tx<'_>, term: &Term, channels: &RoaringBitmap) -> Result<()> {
+        let term = self.number(tx, term)?;
         let mut added = RoaringBitmap::new();
         for (block, channels) in blocks(channels) {
             let before = term_sets::get(tx, self.app, term, block.0)?;
@@ -42,6 +46,19 @@ impl Desk<'_> {
         if !added.is_empty() {
             self.journal.change_set(term, &added, &RoaringBitmap::new());
         }
+        Ok(())
+    }
+}
+
+impl Desk<'_> {
+    /// Takes everybody out of a set that is kept apart.
+    pub(crate) fn forget_set(&mut self, tx: &mut Tx<'_>, term: TermId) -> Result<()> {
+        let mut members = RoaringBitmap::new();
+        for part in term_sets::parts(tx, self.app, term)? {
+            members |= codec::decode(&part).map_err(Error::internal)?;
+        }
+        self.journal.change_set(term, &RoaringBitmap::new(), &members);
+        term_sets::delete(tx, self.app, term)?;
         Ok(())
     }
 }
@@ -108,10 +125,11 @@ impl Engine {
 
     async fn lifecycle_plan(&self, app: AppId, name: &str) -> Result<Option<Plan>> {
         let (index, now, name) = (self.index(app).await?, self.clock().now(), name.to_owned());
+        let atlas = self.0.atlas.clone();
         self.0
             .store
             .read(move |tx| {
-                let mut planner = Planner::new(tx, app, &index, now, Vec::new());
+                let mut planner = Planner::new(tx, app, &index, now, Vec::new(), &atlas);
                 Ok(planner.lifecycle(&name)?.map(Plan::normalize))
             })
             .await
@@ -131,12 +149,7 @@ impl Engine {
                 apps::hold(tx, app)?;
                 let mut desk = Desk::new(app, &index, now);
                 for term in old_days(tx, app, now)? {
-                    let mut members = RoaringBitmap::new();
-                    for part in term_sets::parts(tx, app, term)? {
-                        members |= codec::decode(&part).map_err(Error::internal)?;
-                    }
-                    desk.journal.change_set(term, &RoaringBitmap::new(), &members);
-                    term_sets::delete(tx, app, term)?;
+                    desk.forget_set(tx, term)?;
                 }
                 desk.journal.write(tx, app)?;
                 Ok(())
@@ -147,8 +160,8 @@ impl Engine {
 
 fn old_days(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Vec<TermId>> {
     let mut old = Vec::new();
-    for id in term_sets::terms(tx, app)? {
-        if let Term::Day(DayTerm { day, .. }) = terms::name(tx, app, id)?
+    for (id, name) in term_sets::terms_of(tx, app, DAY_GROUP)? {
+        if let Some(Term::Day(DayTerm { day, .. })) = Term::from_key(DAY_GROUP, &name)
             && day < now.day() - LONGEST_LOOK_BACK_DAYS
         {
             old.push(id);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use audience::index::Index;
 use audience::plan::Plan;
+use geo::LazyAtlas;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, SegmentId};
 use model::platform::DeviceType;
 use model::property::selected_tag;
@@ -24,6 +25,8 @@ pub(crate) struct Planner<'a, 'c> {
     pub(crate) tx: &'a mut Tx<'c>,
     pub(crate) app: AppId,
     pub(crate) index: &'a Index,
+    /// Knows what places are called.
+    pub(crate) atlas: &'a LazyAtlas,
     /// What dates are compared with.
     pub(crate) now: UtcMillis,
     /// The open platforms the push goes to, in which addresses are looked up.
@@ -41,8 +44,9 @@ impl<'a, 'c> Planner<'a, 'c> {
         index: &'a Index,
         now: UtcMillis,
         open_types: Vec<DeviceType>,
+        atlas: &'a LazyAtlas,
     ) -> Self {
-        Self { tx, app, index, now, open_types, segments: HashMap::new(), attributes: Vec::new() }
+        Self { tx, app, index, atlas, now, open_types, segments: HashMap::new(), attributes: Vec::new() }
     }
 }
 
@@ -96,10 +100,9 @@ impl Planner<'_, '_> {
             Atomic::Alias(_) | Atomic::Mpns(_) | Atomic::DevicePin(_) | Atomic::SmsId(_) | Atomic::SmsSender(_) => {
                 Ok(Plan::Nobody)
             }
-            // Refused when the push was accepted: taking these for nobody would make NOT mean everybody.
-            Atomic::Activity(_) | Atomic::Location(_) => {
-                Err(Error::internal("an audience that cannot be evaluated was accepted"))
-            }
+            Atomic::Location(location) => self.location(location),
+            // Refused when the push was accepted: taking it for nobody would make NOT mean everybody.
+            Atomic::Activity(_) => Err(Error::internal("an audience that cannot be evaluated was accepted")),
         }
     }
 

@@ -133,6 +133,8 @@ impl Holdings {
             | Term::List(_)
             | Term::Clock(_)
             | Term::Day(_)
+            | Term::Place(_)
+            | Term::LastPlace(_)
             | Term::Retired { .. } => None,
         })
     }

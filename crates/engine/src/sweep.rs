@@ -30,6 +30,7 @@ impl Engine {
         for app in self.0.store.read(apps::list).await? {
             self.discard_dead_uploads(app.id).await?;
             self.forget_old_days(app.id).await?;
+            self.forget_old_places(app.id).await?;
         }
         let now = self.0.clock.now();
         let claimed = claimed.clone();

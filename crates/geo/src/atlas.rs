@@ -175,10 +175,23 @@ impl Atlas {
         found
     }
 
-    /// The places that a name may mean, the likeliest first.
+    /// The places that a name may mean, the likeliest first. After a comma the name may say what the place is a part of:
+    /// `Portland, Oregon`.
     pub fn named(&self, name: &str, kind: Option<Kind>, most: usize) -> Vec<&Boundary> {
         let is_wanted = |number: u32| kind.is_none_or(|kind| kind == self.boundary(number).kind);
-        let found = self.names.search(name, &self.boundaries, is_wanted, most);
+        let mut parts = name.split(',');
+        let first = parts.next().unwrap_or_default();
+        let around: Vec<BTreeSet<u32>> = parts.map(|part| self.names.called(part).collect()).collect();
+        let is_within = |number: u32| {
+            around.iter().all(|around| self.upwards(number).skip(1).any(|parent| around.contains(&parent)))
+        };
+        let mut found = Vec::new();
+        if !around.is_empty() {
+            found = self.names.search(first, &self.boundaries, |number| is_wanted(number) && is_within(number), most);
+        }
+        if found.is_empty() {
+            found = self.names.search(name, &self.boundaries, is_wanted, most);
+        }
         found.into_iter().map(|number| self.boundary(number)).collect()
     }
 

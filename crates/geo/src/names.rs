@@ -135,6 +135,13 @@ impl Names {
         found.into_iter().map(|(place, _)| place).collect()
     }
 
+    /// The places that have exactly this name.
+    pub(crate) fn called(&self, name: &str) -> impl Iterator<Item = u32> {
+        let name = fold(name);
+        let first = self.names.partition_point(|known| known.in_text(&self.text) < name.as_str());
+        self.names[first..].iter().take_while(move |known| known.in_text(&self.text) == name).map(|known| known.place)
+    }
+
     fn by_beginning(&self, wanted: &str, note: &mut impl FnMut(u32, Fit)) {
         let first = self.names.partition_point(|name| name.in_text(&self.text) < wanted);
         for name in self.names[first..].iter().take_while(|name| name.in_text(&self.text).starts_with(wanted)) {

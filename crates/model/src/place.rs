@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::json::{At, Json};
+use crate::time::UtcMillis;
+
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ID_CHARS: usize = 22;
 
@@ -47,6 +50,44 @@ impl fmt::Debug for PlaceId {
 pub struct Point {
     lat: i32,
     lon: i32,
+}
+
+/// Where a device was, and when; without a time it is there now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    pub point: Point,
+    pub at: Option<UtcMillis>,
+}
+
+impl Sighting {
+    /// `{"latitude": NUMBER, "longitude": NUMBER, "date"?: DATE-TIME}`; some devices write numbers as texts.
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let lat = fields.required("latitude", parse_degrees);
+        let lon = fields.required("longitude", parse_degrees);
+        let date = fields.nullable("date", |at| {
+            let text = at.string()?;
+            UtcMillis::parse_api(text)
+                .or_else(|| at.invalid("This must be a date-time in UTC, such as 2024-05-01T08:00:00."))
+        });
+        fields.finish();
+        match Point::new(lat?, lon?) {
+            Ok(point) => Some(Self { point, at: date }),
+            Err(wrong) => at.invalid(wrong.to_string()),
+        }
+    }
+}
+
+fn parse_degrees(at: &At<'_>) -> Option<f64> {
+    match at.json() {
+        Json::String(text) => match text.parse() {
+            Ok(degrees) => Some(degrees),
+            Err(_) => at.invalid("This must be a number of degrees."),
+        },
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => {
+            at.number(f64::MIN..=f64::MAX)
+        }
+    }
 }
 
 /// Why two numbers are no point.
@@ -124,6 +165,29 @@ mod tests {
             assert_eq!(PlaceId::from_text(text), None, "{text}");
         }
         assert!(PlaceId::from_text("4oFkxX7RcUdirjtaenEQIV").is_some());
+    }
+
+    #[test]
+    fn sightings_are_read() {
+        let read = |body: &str| crate::json::parse(body.as_bytes(), Sighting::parse);
+        let here = Point::new(45.5, -122.6).unwrap();
+        assert_eq!(read(r#"{"latitude":45.5,"longitude":"-122.6"}"#), Ok(Sighting { point: here, at: None }));
+        let dated = read(r#"{"latitude":45.5,"longitude":-122.6,"date":"1970-01-02T00:00:00"}"#).unwrap();
+        assert_eq!(dated.at, Some(UtcMillis(86_400_000)));
+        for (body, path, message) in [
+            (r#"{"latitude":-122.6,"longitude":45.5}"#, "", "swapped"),
+            (r#"{"latitude":45.5,"longitude":200}"#, "", "longitude"),
+            (r#"{"latitude":45.5}"#, "longitude", "required"),
+            (r#"{"latitude":"north","longitude":1}"#, "latitude", "degrees"),
+            (r#"{"latitude":true,"longitude":1}"#, "latitude", "number"),
+            (r#"{"latitude":1,"longitude":1,"date":"yesterday"}"#, "date", "date-time"),
+            (r#"{"latitude":1,"longitude":1,"height":3}"#, "height", "not"),
+        ] {
+            let problems = read(body).unwrap_err();
+            let first = problems.first();
+            assert_eq!(first.path, path, "{body}");
+            assert!(first.message.contains(message), "{body}: {}", first.message);
+        }
     }
 
     #[test]

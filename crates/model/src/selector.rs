@@ -25,6 +25,7 @@ mod atomic;
 mod attribute;
 mod comparison;
 mod cutoff;
+mod days;
 mod location;
 #[cfg(test)]
 mod tests;

@@ -90,7 +90,7 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
 }
 
 /// Every table that holds rows of apps, with the columns that tell the rows of one app apart.
-const OWNED_TABLES: [(&str, &str); 19] = [
+const OWNED_TABLES: [(&str, &str); 20] = [
     ("log", "position"),
     ("term", "id"),
     ("channel", "ordinal"),
@@ -109,6 +109,7 @@ const OWNED_TABLES: [(&str, &str); 19] = [
     ("attribute", "owner_kind, owner, name"),
     ("list_member", "list, generation, kind, identifier"),
     ("term_set", "term, block"),
+    ("last_place", "ordinal"),
     ("legacy_tag", "tag"),
 ];
 

@@ -10,6 +10,7 @@ pub mod documents;
 mod error;
 pub mod idempotency;
 pub mod jobs;
+pub mod last_places;
 pub mod legacy_tags;
 pub mod lists;
 pub mod log;

@@ -17,6 +17,7 @@ const STEPS: &[Step] = &[
     Step { name: "0002_audiences", sql: include_str!("../migrations/0002_audiences.sql") },
     Step { name: "0003_delivery", sql: include_str!("../migrations/0003_delivery.sql") },
     Step { name: "0004_campaigns", sql: include_str!("../migrations/0004_campaigns.sql") },
+    Step { name: "0006_location", sql: include_str!("../migrations/0006_location.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

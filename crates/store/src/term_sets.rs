@@ -31,6 +31,13 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, term: TermId) -> Result<()> {
     Ok(())
 }
 
+/// The terms of a group that are kept this way, with their names.
+pub fn terms_of(tx: &mut Tx<'_>, app: AppId, group: &str) -> Result<Vec<(TermId, String)>> {
+    let sql = "select id, tag from term where app = $1 and grp = $2
+         and exists (select 1 from term_set where term_set.app = term.app and term_set.term = term.id) order by id";
+    tx.query(sql, &[app.into(), group.into()], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// The terms that are kept this way.
 pub fn terms(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<TermId>> {
     let sql = "select distinct term from term_set where app = $1 order by term";

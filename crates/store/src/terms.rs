@@ -37,6 +37,18 @@ pub fn name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Term> {
     term.ok_or_else(|| Error::corrupt(format!("term {} has no name", id.0)))
 }
 
+/// The terms of a group whose names come before a text, in their order.
+pub fn named_before(tx: &mut Tx<'_>, app: AppId, group: &str, name: &str, at_most: u32) -> Result<Vec<TermId>> {
+    let sql = "select id from term where app = $1 and grp = $2 and tag < $3 order by tag limit $4";
+    tx.query(sql, &[app.into(), group.into(), name.into(), at_most.into()], |row| row.get(0))
+}
+
+/// Forgets a term that nobody will ask for again. Its number is not given out a second time.
+pub fn delete(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<()> {
+    tx.execute("delete from term where app = $1 and id = $2", &[app.into(), id.into()])?;
+    Ok(())
+}
+
 /// Gives a number a name under which nobody looks for it. What was called `name` so far has no number any more.
 pub fn retire(tx: &mut Tx<'_>, app: AppId, id: TermId, name: &Term) -> Result<()> {
     let (group, tag) = name.key();

@@ -120,7 +120,7 @@ async fn bad_segments_are_refused_and_unknown_ones_are_not_there() {
             (json!({"display_name": "x", "criteria": tag("x"), "name": "y"}), "name"),
             (json!({"display_name": "x", "criteria": {"segment": "x"}}), "criteria.segment"),
             (
-                json!({"display_name": "x", "criteria": {"not": {"location": {"us_state": "CA",
+                json!({"display_name": "x", "criteria": {"not": {"location": {"us_zip": "97201",
                        "date": {"recent": {"months": 3}}}}}}),
                 "criteria",
             ),

@@ -11,6 +11,7 @@ use store::{Tx, named_users};
 use super::keys;
 use super::state::State;
 use crate::desk::Desk;
+use crate::locations::Whereabouts;
 use crate::named_users::has_room;
 use crate::{Engine, Error, Once, Result};
 
@@ -33,6 +34,7 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<Registered> {
         let index = self.index(app).await?;
+        let seen = self.seen_by(&registration).await?;
         let clock = self.clock().clone();
         let operation_id = OperationId::at(clock.now());
         self.write_once(app, once, move |tx| {
@@ -43,6 +45,7 @@ impl Engine {
                 Some(channel) => update(tx, &mut desk, channel, &registration)?,
                 None => create(tx, &mut desk, ChannelId::at(clock.now()), &registration)?,
             };
+            note_place(tx, &mut desk, id, seen.as_ref())?;
             desk.journal.write(tx, app)?;
             Ok(Registered { operation_id, id, created })
         })
@@ -53,6 +56,7 @@ impl Engine {
     /// channel, or one of another device type, is a conflict, upon which devices register anew.
     pub async fn update_channel(&self, app: AppId, id: ChannelId, registration: Registration) -> Result<Registered> {
         let index = self.index(app).await?;
+        let seen = self.seen_by(&registration).await?;
         let clock = self.clock().clone();
         let operation_id = OperationId::at(clock.now());
         self.0
@@ -74,10 +78,26 @@ impl Engine {
                     }
                     Some(channel) => update(tx, &mut desk, channel, &registration)?,
                 };
+                note_place(tx, &mut desk, id, seen.as_ref())?;
                 desk.journal.write(tx, app)?;
                 Ok(Registered { operation_id, id, created })
             })
             .await
+    }
+
+    async fn seen_by(&self, registration: &Registration) -> Result<Option<Whereabouts>> {
+        match registration.location {
+            Some(sighting) => self.whereabouts(sighting).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+fn note_place(tx: &mut Tx<'_>, desk: &mut Desk<'_>, id: ChannelId, seen: Option<&Whereabouts>) -> Result<()> {
+    let Some(seen) = seen else { return Ok(()) };
+    match channels::ordinal_of(tx, desk.app, id)? {
+        Some(ordinal) => desk.seen(tx, ordinal, seen),
+        None => Ok(()),
     }
 }
 

@@ -92,6 +92,7 @@ fn uninstall(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel) -> Result<()> {
     let nothing = State::nothing(opened.row.device_type.clone());
     let row = desk.save(tx, opened, &nothing)?;
     attributes::forget(tx, desk.app, &Owner::Channel(row.ordinal))?;
+    desk.forget_last_place(tx, row.ordinal)?;
     desk.journal.event(RecordKind::Uninstall, Some(row.ordinal), event::Uninstall { decay: false })
 }
 

@@ -2,14 +2,14 @@
 
 use model::ids::SegmentId;
 use model::lifecycle::lifecycle_names;
-use model::selector::{Atomic, Selector};
+use model::selector::{Atomic, Location, Place, Selector};
 use model::tag::{Tag, TagGroup};
 use store::documents::{self, DocumentKind};
 use strsim::normalized_damerau_levenshtein;
 
 use super::{Warning, count};
-use crate::Result;
 use crate::plan::Planner;
+use crate::{Error, Result};
 
 /// Names less alike than this are different names rather than typing mistakes.
 const LEAST_LIKENESS: f64 = 0.6;
@@ -59,6 +59,7 @@ fn warn_of_atom(planner: &mut Planner<'_, '_>, atomic: &Atomic, path: &str, warn
                 near: nearest(name, known.iter().map(String::as_str)),
             }));
         }
+        Atomic::Location(location) => warnings.extend(unknown_place(planner, location, path)?),
         Atomic::NamedUser(_)
         | Atomic::Alias(_)
         | Atomic::SubscriptionList { .. }
@@ -76,10 +77,23 @@ fn warn_of_atom(planner: &mut Planner<'_, '_>, atomic: &Atomic, path: &str, warn
         | Atomic::SmsId(_)
         | Atomic::SmsSender(_)
         | Atomic::Attribute(_)
-        | Atomic::Activity(_)
-        | Atomic::Location(_) => {}
+        | Atomic::Activity(_) => {}
     }
     Ok(())
+}
+
+fn unknown_place(planner: &Planner<'_, '_>, location: &Location, path: &str) -> Result<Option<Warning>> {
+    let atlas = planner.atlas.get().map_err(Error::internal)?;
+    let place = planner.place(&location.place)?.and_then(|id| atlas.by_id(id));
+    let (key, name) = match &location.place {
+        Place::Id(id) => ("id", id),
+        Place::Alias { kind, name } => (kind.as_str(), name),
+    };
+    Ok(place.is_none().then(|| Warning {
+        path: format!("{path}.location.{key}"),
+        message: format!("There is no place with the {key} '{name}'."),
+        near: Vec::new(),
+    }))
 }
 
 fn unused_tag(planner: &Planner<'_, '_>, group: &TagGroup, tag: &Tag, path: &str) -> Option<Warning> {

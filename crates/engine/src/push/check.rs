@@ -1,11 +1,12 @@
 //! What is wrong with pushes that only the service can tell, with the paths of a request.
 
+use geo::Code;
 use model::ids::AppId;
 use model::json::OneOrMany;
 use model::payload::Push;
 use model::platform::{DeviceType, OpenPlatform};
 use model::problem::{Problem, ProblemKind, Problems};
-use model::selector::{Atomic, Audience, Selector};
+use model::selector::{self, Atomic, Audience, Location, Selector};
 use model::term::Term;
 use store::documents::{self, DocumentKind};
 use store::{Tx, terms};
@@ -56,9 +57,11 @@ pub(crate) fn refuse_unsupported<'p>(pushes: impl IntoIterator<Item = &'p Push>,
 
 /// What is wrong with an audience that this version cannot evaluate.
 pub(crate) fn unsupported(selector: &Selector, path: String) -> Option<Problem> {
-    let name = selector.atoms().find_map(|atom| match atom {
-        Atomic::Activity(_) => Some("activity"),
-        Atomic::Location(_) => Some("location"),
+    let message = selector.atoms().find_map(|atom| match atom {
+        Atomic::Activity(_) => {
+            Some("Audiences by activity are not supported by this version of the service.".to_owned())
+        }
+        Atomic::Location(location) => unknown_alias(location),
         Atomic::Tag { .. }
         | Atomic::Segment(_)
         | Atomic::NamedUser(_)
@@ -80,11 +83,14 @@ pub(crate) fn unsupported(selector: &Selector, path: String) -> Option<Problem> 
         | Atomic::SmsSender(_)
         | Atomic::Attribute(_) => None,
     });
-    name.map(|name| Problem {
-        path,
-        message: format!("Audiences by {name} are not supported by this version of the service."),
-        kind: ProblemKind::Invalid,
-    })
+    message.map(|message| Problem { path, message, kind: ProblemKind::Invalid })
+}
+
+fn unknown_alias(location: &Location) -> Option<String> {
+    let selector::Place::Alias { kind, .. } = &location.place else { return None };
+    let known: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
+    let is_known = known.contains(&kind.as_str());
+    (!is_known).then(|| format!("Places are not known by '{kind}', only by id, {}.", known.join(", ")))
 }
 
 /// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake.

@@ -56,7 +56,7 @@ fn both_sides_of_borders() {
         (47.612, 7.661, "DE", "Baden-Württemberg"),
         (41.15, 29.05, "TR", "Istanbul"),
         (40.98, 29.10, "TR", "Istanbul"),
-        (-25.60, -54.58, "BR", "Paraná"),
+        (-25.54, -54.58, "BR", "Paraná"),
         (-25.51, -54.65, "PY", "Alto Paraná"),
         (1.46, 103.76, "MY", "Johor"),
         (1.30, 103.85, "SG", "Central Singapore"),
@@ -212,6 +212,12 @@ fn names_are_found_however_they_are_written() {
         ("st johns", "St. John's CA"),
         ("los ange", "Los Angeles US"),
         ("washington d.c.", "Washington US"),
+        ("Washington, D.C.", "Washington US"),
+        ("Paris, France", "Paris FR"),
+        ("Paris, Texas", "Paris US"),
+        ("Paris, TX, USA", "Paris US"),
+        ("london, on", "London CA"),
+        ("münchen, deutschland", "Munich DE"),
     ] {
         assert_eq!(first(name, Some(Kind::City)), found, "{name}");
     }

@@ -9,6 +9,7 @@ use super::{AndroidDetails, Change, IdentityHints, Profile, name_text};
 use crate::ids::NamedUserId;
 use crate::json::{At, Fields};
 use crate::limits;
+use crate::place::Sighting;
 use crate::platform::DeviceType;
 use crate::tag::Tag;
 
@@ -25,6 +26,8 @@ pub struct Registration {
     /// Whether the registration was caused by a person using the app.
     pub is_activity: Option<bool>,
     pub identity_hints: IdentityHints,
+    /// Where the device is, or last was.
+    pub location: Option<Sighting>,
     tags: TagsUpdate,
     locale: LocaleUpdate,
     device: DeviceUpdate,
@@ -51,6 +54,7 @@ impl Registration {
         let alias = Change::read(&mut fields, "alias", |at| name_text(at, limits::ALIAS_CHARS));
         let named_user_id = Change::read(&mut fields, "named_user_id", NamedUserId::parse);
         let is_activity = fields.nullable("is_activity", At::boolean);
+        let location = fields.nullable("location", Sighting::parse);
         let tags = TagsUpdate::read(&mut fields);
         let locale = LocaleUpdate::read(&mut fields);
         let device = DeviceUpdate::read(&mut fields);
@@ -70,6 +74,7 @@ impl Registration {
             named_user_id,
             is_activity,
             identity_hints: IdentityHints::default(),
+            location,
             tags,
             locale,
             device,

@@ -1,0 +1,105 @@
+//! Looking up places by name, by point, by box, by id and by alias.
+
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_engine};
+
+async fn found(app: &TestApp, path: &str) -> Vec<Value> {
+    let reply = app.master().get(&format!("/api/location/{path}")).await.expect(200);
+    let keys: Vec<&String> = reply.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["features"], "{path}");
+    reply["features"].as_array().unwrap().clone()
+}
+
+fn names(features: &[Value]) -> Vec<&str> {
+    features.iter().map(|feature| feature["properties"]["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn places_are_found_by_name_point_and_box() {
+    on_each_engine(async |app| {
+        let by_name = found(&app, "?q=San%20Francisco&type=city").await;
+        let city = json!({
+            "type": "Feature",
+            "id": "6j6G4aQocxwBkBw9RtJM5o",
+            "bounds": [37.63983, -123.173825, 37.929824, -122.28178],
+            "centroid": [37.759715, -122.693976],
+            "properties": {
+                "name": "San Francisco",
+                "boundary_type": "city",
+                "boundary_type_string": "City/Place",
+                "source": "tiger.census.gov",
+                "context": {"us_state": "CA", "us_state_name": "California", "country": "US", "country_name": "United States"},
+            },
+        });
+        assert_eq!(by_name[0], city);
+        assert_eq!(found(&app, "37.7749,-122.4194?type=city").await, [city.clone()]);
+        assert_eq!(found(&app, "37.77,-122.42,37.78,-122.41?type=city").await, [city.clone()]);
+        assert_eq!(found(&app, "37.77,-122.42,37.78,-122.41&type=city").await, [city.clone()]);
+        assert_eq!(app.master().get("/api/location/6j6G4aQocxwBkBw9RtJM5o").await.expect(200), city);
+
+        let all = found(&app, "37.7749,-122.4194").await;
+        assert_eq!(names(&all), ["San Francisco", "San Francisco", "California", "United States"]);
+        let types: Vec<&Value> = all.iter().map(|feature| &feature["properties"]["boundary_type_string"]).collect();
+        assert_eq!(types, ["City/Place", "County", "State/Province", "Country"]);
+        let state = &all[2]["properties"];
+        assert_eq!(state["abbr"], "CA");
+        let aliases = json!({"us_state": "CA", "state": "CA", "province": "US-CA", "hasc": "US.CA", "fips_10-4": "US06"});
+        assert_eq!(state["aliases"], aliases);
+        let lyon = &found(&app, "?q=lyon&type=city").await[0]["properties"];
+        assert_eq!(lyon["context"]["country"], "FR");
+        assert_eq!(lyon["context"]["province_name"], "Rhône");
+        assert_eq!(lyon["source"], "geonames.org");
+
+        assert_eq!(names(&found(&app, "?q=MUENCHEN").await)[0], "Munich");
+        assert_eq!(names(&found(&app, "?q=protland&type=city").await)[0], "Portland");
+        assert_eq!(names(&found(&app, "-20,177,-15,-178?type=country").await), ["Fiji"]);
+        assert_eq!(found(&app, "?q=a").await.len(), 100);
+        assert_eq!(found(&app, "-90,-180,90,180").await.len(), 1000);
+        for nothing in ["?q=xqzzyqx", "0,0", "90,0?type=country", "37.7749,-122.4194,37.7750,-122.4193?type=CITY"] {
+            assert!(found(&app, nothing).await.len() <= 1, "{nothing}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn places_are_found_by_their_aliases() {
+    on_each_engine(async |app| {
+        let one = app.master().get("/api/location/from-alias?us_state=or").await.expect(200);
+        assert_eq!(one["properties"]["name"], "Oregon");
+        let several = found(&app, "from-alias?us_state=CA&us_state=OR&country=DE").await;
+        assert_eq!(names(&several), ["Germany", "California", "Oregon"]);
+        app.master().get("/api/location/from-alias?us_state=XX").await.expect(404);
+        app.master().get("/api/location/from-alias?us_zip=97201").await.expect(400);
+        app.master().get("/api/location/0000000000000000000007").await.expect(404);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_said() {
+    on_each_engine(async |app| {
+        for (path, words) in [
+            ("", "name"),
+            ("?q=", "name"),
+            ("?type=city", "name"),
+            ("?q=Portland&type=planet", "country, province, county, city"),
+            ("-122.67,45.52", "swapped"),
+            ("91,200", "latitude"),
+            ("45.52,181", "longitude"),
+            ("45.52", "two numbers"),
+            ("45.52,-122.67,45.6", "two numbers"),
+            ("45.52,-122.67,-122.5,45.6", "swapped"),
+            ("north,west", "numbers"),
+            ("NaN,0", "numbers"),
+            ("45.52,", "numbers"),
+            ("45.52,-122.67?type=zip", "country, province, county, city"),
+        ] {
+            let refused = app.master().get(&format!("/api/location/{path}")).await.expect(400);
+            let text = refused.to_string();
+            assert!(text.contains(words), "{path}: {text}");
+        }
+        app.device().get("/api/location/?q=Portland").await.expect(403);
+    })
+    .await;
+}

@@ -1,0 +1,8 @@
+-- Where channels were last seen: the terms of the places they were in, and when. Coordinates are not kept.
+create table last_place (
+  app bigint not null,
+  ordinal bigint not null,
+  seen bigint not null,
+  terms blob not null,
+  primary key (app, ordinal)
+);

@@ -1,0 +1,41 @@
+//! Where channels were last seen.
+
+use model::ids::{AppId, Ordinal, TermId};
+use model::time::UtcMillis;
+
+use crate::{Result, Tx, terms};
+
+/// The places a channel was last seen in, as terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastPlaces {
+    pub seen: UtcMillis,
+    /// Sorted.
+    pub terms: Vec<TermId>,
+}
+
+pub fn get(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<LastPlaces>> {
+    let sql = "select seen, terms from last_place where app = $1 and ordinal = $2";
+    tx.query_opt(sql, &[app.into(), ordinal.into()], |row| {
+        Ok(LastPlaces { seen: row.get(0)?, terms: terms::decode(&row.get::<Vec<u8>>(1)?)? })
+    })
+}
+
+pub fn put(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, last: &LastPlaces) -> Result<()> {
+    tx.execute(
+        "insert into last_place (app, ordinal, seen, terms) values ($1, $2, $3, $4)
+         on conflict (app, ordinal) do update set seen = excluded.seen, terms = excluded.terms",
+        &[app.into(), ordinal.into(), last.seen.into(), terms::encode(&last.terms).into()],
+    )?;
+    Ok(())
+}
+
+pub fn delete(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<()> {
+    tx.execute("delete from last_place where app = $1 and ordinal = $2", &[app.into(), ordinal.into()])?;
+    Ok(())
+}
+
+/// Channels that were last seen before an instant.
+pub fn before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<Vec<Ordinal>> {
+    let sql = "select ordinal from last_place where app = $1 and seen < $2 order by ordinal limit $3";
+    tx.query(sql, &[app.into(), instant.into(), at_most.into()], |row| row.get(0))
+}
