@@ -5,7 +5,9 @@ use std::process::Stdio;
 
 use bytes::Bytes;
 use providers::http::{AddressPolicy, Client};
+use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::{Value, json};
+use sim::{Keys, Protocol, SimSettings, Simulator};
 
 use crate::server::{Server, aerogram};
 
@@ -20,9 +22,13 @@ struct Story {
 
 impl Story {
     fn begin() -> Self {
+        Self::begin_with(&[])
+    }
+
+    fn begin_with(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let app = ["--app-key", KEY, "--app-secret", APP_SECRET, "--master-secret", MASTER_SECRET];
-        let server = Server::start(folder.path(), &app);
+        let server = Server::start(folder.path(), &[&app, settings].concat());
         Self { folder, server }
     }
 
@@ -102,6 +108,95 @@ fn platforms_are_configured_without_showing_their_secrets() {
     assert!(private.contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"), "{private}");
     story.says(&["platform", "delete", KEY, "open::fridge"]);
     assert!(story.refused(&["platform", "test", KEY, "open::fridge"]).contains("404"));
+}
+
+#[test]
+fn credentials_come_from_files_and_are_proven_rotated_and_shown() {
+    let story = Story::begin_with(&["--allow-private-addresses"]);
+    let files = story.folder.path().join("keys");
+    let keys = Keys::in_folder(&files).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let sim = runtime.block_on(Simulator::start(SimSettings { keys: Some(keys), ..SimSettings::default() })).unwrap();
+    std::fs::write(files.join("account.json"), sim.service_account(true)).unwrap();
+    let secret = std::fs::read_to_string(files.join("apns-key.p8")).unwrap();
+    let set = |platform: &str, protocol: Protocol, rest: &[&str]| {
+        let url = sim.url(protocol);
+        let common = ["platform", "set", KEY, platform, "--endpoint", &url, "--ca-file", "keys/ca.pem"];
+        story.says(&[&common, rest].concat())
+    };
+    let ids = ["--topic", sim.topic(), "--team-id", sim::keys::APNS_TEAM_ID, "--key-id", sim::keys::APNS_KEY_ID];
+    set("apns", Protocol::Apns, &[&ids[..], &["--key-file", "keys/apns-key.p8"]].concat());
+    set("fcm", Protocol::Fcm, &["--service-account-file", "keys/account.json"]);
+    set("webpush", Protocol::WebPush, &["--subject", "mailto:push@example.com"]);
+    for platform in ["apns", "fcm", "webpush"] {
+        assert_eq!(
+            story.says(&["platform", "test", KEY, platform]),
+            format!("{platform} accepts the configuration.\n")
+        );
+    }
+    // A certificate as a second key, and then as the only one.
+    let certificate =
+        ["--certificate-file", "keys/apns-certificate.pem", "--key-file", "keys/apns-certificate-key.pem"];
+    set("apns", Protocol::Apns, &[&["--add-key", "--topic", sim.topic()], &certificate[..]].concat());
+    let shown = story.json(&["platform", "show", KEY, "apns"]);
+    assert_eq!((&shown["keys"][0]["auth"], &shown["keys"][1]["auth"]), (&json!("token"), &json!("certificate")));
+    let first = shown["keys"][0]["fingerprint"].as_str().unwrap();
+    story.says(&["platform", "delete", KEY, "apns", "--key", first]);
+    story.says(&["platform", "test", KEY, "apns"]);
+
+    let list = story.says(&["platform", "list", KEY]);
+    assert!(list.contains(sim.topic()) && list.contains(sim::keys::FCM_PROJECT_ID), "{list}");
+    let shown = story.says(&["platform", "show", KEY, "fcm"]);
+    assert!(shown.contains(sim::keys::FCM_CLIENT_EMAIL), "{shown}");
+    assert!(secret.lines().all(|line| !list.contains(line) && !shown.contains(line)), "{list}{shown}");
+    std::fs::write(files.join("apns.p12"), [0x30, 0x82, 0xff]).unwrap();
+    let refused =
+        story.refused(&["platform", "set", KEY, "apns", "--topic", "a", "--certificate-file", "keys/apns.p12"]);
+    assert!(refused.contains("openssl pkcs12"), "{refused}");
+    assert!(story.refused(&["platform", "set", KEY, "adm", "--topic", "a"]).contains("client_secret"));
+}
+
+#[test]
+fn provider_endpoints_keep_to_public_addresses() {
+    use std::io::Write;
+    let story = Story::begin();
+    let arguments = ["platform", "set", KEY, "adm", "--client-id", "c", "--client-secret-file", "-"];
+    let with_secret = |more: &[&str]| {
+        let mut command = story.command(&[&arguments, more].concat());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"hunter2\n").unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let refused = with_secret(&["--endpoint", "http://127.0.0.1:9"]);
+    let complaint = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{complaint}");
+    assert!(
+        complaint.contains("endpoint.url") && complaint.contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"),
+        "{complaint}"
+    );
+    assert!(with_secret(&[]).status.success());
+    assert_eq!(story.json(&["platform", "show", KEY, "adm"])["keys"][0]["client_id"], "c");
+}
+
+#[test]
+fn the_doctor_warns_of_certificates_that_run_out() {
+    let story = Story::begin();
+    let soon = model::time::Clock::System.now().plus(std::time::Duration::from_secs(10 * 24 * 60 * 60)).to_api();
+    let mut date = soon[..10].split('-').map(|part| part.parse::<u16>().unwrap());
+    let mut part = || date.next().unwrap();
+    let key = KeyPair::generate().unwrap();
+    let mut certificate = CertificateParams::new(["com.example.app".to_owned()]).unwrap();
+    certificate.not_after = date_time_ymd(part().into(), u8::try_from(part()).unwrap(), u8::try_from(part()).unwrap());
+    let pem = format!("{}{}", certificate.self_signed(&key).unwrap().pem(), key.serialize_pem());
+    std::fs::write(story.folder.path().join("both.pem"), pem).unwrap();
+    story.says(&["platform", "set", KEY, "apns", "--topic", "com.example.app", "--certificate-file", "both.pem"]);
+    let report = story.says(&["doctor"]);
+    assert!(
+        report.contains(&format!("warn  platforms The certificate for apns of {KEY} expires at {}", &soon[..10])),
+        "{report}"
+    );
+    assert!(story.says(&["platform", "list", KEY]).contains(&soon[..10]));
 }
 
 #[test]
