@@ -115,13 +115,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             // Accepting also writes, so everything that is there is accepted before anything is answered.
-            let n_before = self.arriving.len();
             while let Poll::Ready(next) = self.h2.poll_accept(cx) {
                 let Some(Ok((request, respond))) = next else { return Poll::Ready(()) };
                 let stream = respond.stream_id().as_u32();
                 self.arriving.push(Arriving { stream, request, body: Body::Empty, respond });
             }
-            let mut has_answered = self.serve_arrived(cx, n_before);
+            let mut has_answered = self.serve_arrived(cx);
             has_answered |= self.send_late(cx);
             if self.has_to_raise {
                 self.has_to_raise = self.h2.set_initial_window_size(STREAM_WINDOW).is_err();
@@ -147,11 +146,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Judges the requests that are complete. Returns whether there is anything to write.
-    fn serve_arrived(&mut self, cx: &mut Context<'_>, n_before: usize) -> bool {
+    fn serve_arrived(&mut self, cx: &mut Context<'_>) -> bool {
         let was_trusted = self.is_trusted;
         let mut has_answered = false;
         let arriving = std::mem::take(&mut self.arriving);
-        let n_waiting = n_before.max(self.late.len());
         let mut n_served = 0;
         for mut arrived in arriving {
             if matches!(self.leaving, Leaving::Cut) {
@@ -161,7 +159,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Poll::Pending => self.arriving.push(arrived),
                 Poll::Ready(Err(())) => {}
                 Poll::Ready(Ok(())) => {
-                    let is_over_limit = !was_trusted && n_waiting + n_served > 0;
+                    // Requests come in the order of their streams, so these were here before.
+                    let n_before = self.arriving.len() + self.late.len() + n_served;
+                    let is_over_limit = !was_trusted && n_before > 0;
                     self.serve_one(arrived, is_over_limit);
                     n_served += 1;
                     has_answered = true;

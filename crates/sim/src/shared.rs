@@ -1,6 +1,6 @@
 //! What all connections of a simulator share, and how a request becomes a verdict.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,6 +16,7 @@ use crate::call::{Call, Session};
 use crate::chance::Fingerprint;
 use crate::faults::Faults;
 use crate::protocol::Protocol;
+use crate::specimen::Specimen;
 use crate::tokens::{self, Issuer, Tokens};
 use crate::{adm, apns, control, fcm, open, webpush, wns};
 
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     pub(crate) tokens: Tokens,
     pub(crate) faults: Mutex<Arc<Faults>>,
     pub(crate) book: Mutex<Book>,
+    pub(crate) specimens: [OnceLock<Specimen>; Protocol::ALL.len()],
     pub(crate) validation_code: Mutex<Option<Uuid>>,
     /// Told after every request.
     pub(crate) changed: Notify,
@@ -101,6 +103,7 @@ impl Shared {
             Ok(message) => message,
             Err(refusal) => return self.refuse(protocol, refusal, faults),
         };
+        self.specimens[protocol as usize].get_or_init(|| Specimen::of(call));
         self.settle(std::slice::from_ref(&message), faults, |reply| match protocol {
             Protocol::Apns => apns::respond(self, call, reply),
             Protocol::Fcm => fcm::respond(&message, reply),

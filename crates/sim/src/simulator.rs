@@ -19,6 +19,7 @@ use crate::protocol::Protocol;
 use crate::serve;
 use crate::settings::SimSettings;
 use crate::shared::{Shared, lock};
+use crate::specimen::Specimen;
 use crate::stats::Stats;
 use crate::tokens::Tokens;
 
@@ -55,6 +56,7 @@ impl Simulator {
             tokens: Tokens::default(),
             faults: Mutex::new(Arc::new(settings.faults)),
             book: Mutex::default(),
+            specimens: Default::default(),
             validation_code: Mutex::default(),
             changed: Notify::new(),
         });
@@ -146,6 +148,11 @@ impl Simulator {
     /// The newest messages that were understood, newest first.
     pub fn deliveries(&self, limit: usize) -> Vec<Delivery> {
         self.shared.book().recent(limit)
+    }
+
+    /// The first request of a protocol that was found in order, with one message.
+    pub fn specimen(&self, protocol: Protocol) -> Option<&Specimen> {
+        self.shared.specimens[protocol as usize].get()
     }
 
     /// Forgets everything that was counted.

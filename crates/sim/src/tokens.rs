@@ -51,6 +51,8 @@ struct Assertion {
     exp: i64,
 }
 
+/// Google's own libraries name this audience wherever they send the assertion.
+const GOOGLE: &str = "https://oauth2.googleapis.com/token";
 const FCM_SCOPE: &str = "https://www.googleapis.com/auth/firebase.messaging";
 /// The longest that an assertion may live, and how wrong clocks may be.
 const ASSERTION_SECONDS: i64 = 3600;
@@ -148,7 +150,7 @@ fn google(grant_type: &str, assertion: &str, audience: &str, public_key: &[u8], 
     if claims.iss != FCM_CLIENT_EMAIL {
         return invalid("Invalid grant: account not found");
     }
-    if claims.aud != audience {
+    if claims.aud != audience && claims.aud != GOOGLE {
         return invalid("Invalid JWT: the audience is another.");
     }
     let age = now.seconds() - claims.iat;

@@ -134,6 +134,17 @@ async fn one_stream_until_the_first_message_is_taken() {
 }
 
 #[tokio::test]
+async fn bodies_may_take_their_time() {
+    let simulator = Simulator::start(SimSettings::default()).await.unwrap();
+    let connection = Connection::tls(&simulator).await;
+    let authorization = provider_token(simulator.apns_key());
+    let headers = [("authorization", authorization.as_str()), ("apns-topic", DEFAULT_TOPIC)];
+    let answer = connection.post_slowly(&path(1), &headers, &["{\"aps\":", "{\"alert\":", "\"Hi\"}}"]).await.unwrap();
+    assert_eq!(answer.status, 200);
+    assert_eq!(simulator.deliveries(1)[0].body, r#"{"aps":{"alert":"Hi"}}"#);
+}
+
+#[tokio::test]
 async fn gone_devices_come_with_a_time() {
     let faults = Faults { gone_addresses: [token(7)].into(), ..Faults::default() };
     let simulator = Simulator::start(SimSettings { faults, ..SimSettings::default() }).await.unwrap();

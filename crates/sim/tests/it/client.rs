@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use h2::client::SendRequest;
+use h2::{Ping, PingPong};
 use http::{HeaderMap, Method, Request, StatusCode};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use sim::{Protocol, Simulator};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::Mutex;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -36,6 +38,7 @@ impl Answer {
 #[derive(Clone)]
 pub(crate) struct Connection {
     send: SendRequest<Bytes>,
+    ping: Arc<Mutex<PingPong>>,
     root: String,
 }
 
@@ -57,9 +60,10 @@ impl Connection {
     }
 
     async fn over<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(stream: S, root: String) -> Self {
-        let (send, connection) = h2::client::handshake(stream).await.unwrap();
+        let (send, mut connection) = h2::client::handshake(stream).await.unwrap();
+        let ping = Arc::new(Mutex::new(connection.ping_pong().unwrap()));
         tokio::spawn(async move { drop(connection.await) });
-        Self { send, root }
+        Self { send, ping, root }
     }
 
     /// How many requests the server allows at the same time.
@@ -76,11 +80,33 @@ impl Connection {
         self.request(Method::POST, path, headers, body.into()).await
     }
 
+    /// A body that comes in pieces, each after the server has seen all before it.
+    pub(crate) async fn post_slowly(
+        &self,
+        path: &str,
+        headers: Headers<'_>,
+        pieces: &[&'static str],
+    ) -> Result<Answer, h2::Error> {
+        let pieces = pieces.iter().map(|piece| Bytes::from_static(piece.as_bytes())).collect();
+        self.exchange(Method::POST, path, headers, pieces, Bytes::new()).await
+    }
+
     pub(crate) async fn request(
         &self,
         method: Method,
         path: &str,
         headers: Headers<'_>,
+        body: Bytes,
+    ) -> Result<Answer, h2::Error> {
+        self.exchange(method, path, headers, Vec::new(), body).await
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        headers: Headers<'_>,
+        pieces: Vec<Bytes>,
         body: Bytes,
     ) -> Result<Answer, h2::Error> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.root));
@@ -89,6 +115,11 @@ impl Connection {
         }
         let mut send = self.send.clone().ready().await?;
         let (answer, mut stream) = send.send_request(request.body(()).unwrap(), false)?;
+        for piece in pieces {
+            // The server has seen what came before when it answers this.
+            self.ping.lock().await.ping(Ping::opaque()).await?;
+            stream.send_data(piece, false)?;
+        }
         stream.send_data(body, true)?;
         let (head, mut stream) = answer.await?.into_parts();
         let mut body = Vec::new();

@@ -73,7 +73,7 @@ async fn refuses_bad_assertions() {
     };
     let table = [
         (changed("iss", json!("other@example.com")), "invalid_grant"),
-        (changed("aud", json!("https://oauth2.googleapis.com/token")), "invalid_grant"),
+        (changed("aud", json!("https://example.com/token")), "invalid_grant"),
         (changed("iat", json!(now() - 7200)), "invalid_grant"),
         (changed("exp", json!(now() + 7200)), "invalid_grant"),
         (changed("exp", Value::Null), "invalid_grant"),
