@@ -9,6 +9,7 @@ mod channels;
 mod cors;
 mod crowd;
 mod deleted_apps;
+mod doc_examples;
 mod idempotency;
 mod isolation;
 mod large_pushes;

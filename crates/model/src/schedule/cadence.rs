@@ -75,7 +75,7 @@ impl Cadence {
             (Unit::Weekly, None) => first.checked_add(1.week().checked_mul(steps(n)?).ok()?),
             (Unit::Weekly, Some(days)) => {
                 let n_days = i64::try_from(days.len()).ok()?;
-                let day = days.get(usize::try_from(n.rem_euclid(n_days)).ok()?)?.from_monday();
+                let day = days.get(usize::try_from(n.rem_euclid(n_days)).ok()?)?.days_after_monday();
                 let week = 1.week().checked_mul(steps(n.div_euclid(n_days))?).ok()?;
                 let monday = monday_of(first)?;
                 monday.checked_add(week).and_then(|monday| monday.checked_add(day.days()))
@@ -173,7 +173,7 @@ impl Weekday {
         usize::try_from(n_days).ok().and_then(|n| Self::ALL.get(n).copied()).unwrap_or(Weekday::Monday)
     }
 
-    fn from_monday(self) -> i64 {
+    fn days_after_monday(self) -> i64 {
         i64::try_from(Self::ALL.iter().position(|day| *day == self).unwrap_or(0)).unwrap_or(0)
     }
 }

@@ -11,17 +11,17 @@ fn read(body: &Value) -> Result<Template, String> {
     parsed.map_err(|problems| problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>().join(" "))
 }
 
-fn template(variables: Value, push: Value) -> Value {
+fn template(variables: &Value, push: &Value) -> Value {
     json!({"name": "T", "variables": variables, "push": push})
 }
 
-fn usage(substitutions: Value) -> TemplateUse {
+fn usage(substitutions: &Value) -> TemplateUse {
     let body = json!({"audience": "all", "device_types": "all", "merge_data": {
         "template_id": "00000000-0000-4000-8000-000000000000", "substitutions": substitutions}});
     json::parse(body.to_string().as_bytes(), TemplateUse::parse).unwrap()
 }
 
-fn rendered(variables: Value, push: Value, substitutions: Value) -> Result<Value, String> {
+fn rendered(variables: &Value, push: &Value, substitutions: &Value) -> Result<Value, String> {
     let template = read(&template(variables, push)).unwrap();
     let push = template
         .render(&usage(substitutions))
@@ -55,25 +55,25 @@ fn what_is_wrong_is_named() {
     for (body, paths) in [
         (json!({}), "name variables push"),
         (json!({"name": "", "variables": null, "push": {}}), "name push.notification"),
-        (template(json!([]), json!({"notification": {"alert": "a", "colour": 1}})), "push.notification.colour"),
-        (template(json!([]), json!({"notification": {"alert": "a"}, "audience": "all"})), "push.audience"),
-        (template(json!([]), json!("x")), "push"),
-        (template(json!([]), alert("Hi {{NAME}}")), "push.notification.alert"),
+        (template(&json!([]), &json!({"notification": {"alert": "a", "colour": 1}})), "push.notification.colour"),
+        (template(&json!([]), &json!({"notification": {"alert": "a"}, "audience": "all"})), "push.audience"),
+        (template(&json!([]), &json!("x")), "push"),
+        (template(&json!([]), &alert("Hi {{NAME}}")), "push.notification.alert"),
         (
-            template(json!([{"key": "_A"}, {"key": "A", "default": "x"}]), alert("a")),
+            template(&json!([{"key": "_A"}, {"key": "A", "default": "x"}]), &alert("a")),
             "variables[0].key variables[1].default",
         ),
-        (template(json!([{"key": "A"}, {"key": "A"}]), alert("a")), "variables[1].key"),
-        (template(json!([{"key": "A".repeat(33)}]), alert("a")), "variables[0].key"),
+        (template(&json!([{"key": "A"}, {"key": "A"}]), &alert("a")), "variables[1].key"),
+        (template(&json!([{"key": "A".repeat(33)}]), &alert("a")), "variables[0].key"),
         (
-            template(json!([{"key": "U"}]), json!({"notification": {"alert": "a", "web": {"icon": {"url": "x"}}}})),
+            template(&json!([{"key": "U"}]), &json!({"notification": {"alert": "a", "web": {"icon": {"url": "x"}}}})),
             "push.notification.web.icon.url",
         ),
     ] {
         assert_eq!(read(&body).unwrap_err(), paths, "{body}");
     }
     let open = json!({"notification": {"alert": "a", "web": {"icon": {"url": "{{U}}"}}}});
-    read(&template(json!([{"key": "U"}]), open)).unwrap();
+    read(&template(&json!([{"key": "U"}]), &open)).unwrap();
 }
 
 #[test]
@@ -89,18 +89,18 @@ fn templates_print_as_they_came() {
 
 #[test]
 fn changes_leave_the_rest() {
-    let old = read(&template(json!([{"key": "A"}]), json!({"notification": {"alert": "{{A}}"}}))).unwrap();
-    let change = |body: Value| json::parse(body.to_string().as_bytes(), TemplateChange::parse);
-    let renamed = old.clone().changed(change(json!({"name": "New"})).unwrap()).unwrap();
+    let old = read(&template(&json!([{"key": "A"}]), &json!({"notification": {"alert": "{{A}}"}}))).unwrap();
+    let change = |body: &Value| json::parse(body.to_string().as_bytes(), TemplateChange::parse);
+    let renamed = old.clone().changed(change(&json!({"name": "New"})).unwrap()).unwrap();
     assert_eq!(renamed, Template { name: "New".to_owned(), ..old.clone() });
-    let problems = old.clone().changed(change(json!({"variables": []})).unwrap()).unwrap_err();
+    let problems = old.clone().changed(change(&json!({"variables": []})).unwrap()).unwrap_err();
     assert_eq!(problems[0].path, "push.notification.alert");
     let push = json!({"push": {"notification": {"alert": "{{B}}"}}});
-    assert!(old.clone().changed(change(push.clone()).unwrap()).is_err());
+    assert!(old.clone().changed(change(&push).unwrap()).is_err());
     let both = json!({"push": push["push"], "variables": [{"key": "B"}]});
-    assert_eq!(old.changed(change(both).unwrap()).unwrap().variables[0].key.as_str(), "B");
-    change(json!({})).unwrap_err();
-    change(json!({"name": 1})).unwrap_err();
+    assert_eq!(old.changed(change(&both).unwrap()).unwrap().variables[0].key.as_str(), "B");
+    change(&json!({})).unwrap_err();
+    change(&json!({"name": 1})).unwrap_err();
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn every_text_is_filled_in() {
     });
     let variables = json!([{"key": "A"}, {"key": "B", "default_value": "b"}, {"key": "N"}, {"key": "U"}]);
     let values = json!({"A": "x<y", "N": 2, "U": "https://example.com/i.png", "OTHER": "ignored", "B": null});
-    let push = rendered(variables, push, values).unwrap();
+    let push = rendered(&variables, &push, &values).unwrap();
     let notification = &push["notification"];
     assert_eq!(notification["alert"], "x<y and b", "this is not HTML");
     assert_eq!(notification["ios"], json!({"title": "x<y", "badge": "+2", "extra": {"k": "x<y"}}));
@@ -133,34 +133,34 @@ fn every_text_is_filled_in() {
 
 #[test]
 fn values_are_no_markup() {
-    let message = |more: Value| {
+    let message = |more: &Value| {
         let mut message = json!({"title": "{{A}}", "body": "<p>{{A}}</p>"});
         message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         json!({"message": message, "notification": {"alert": "{{A}}"}})
     };
     let variables = json!([{"key": "A"}, {"key": "TYPE", "default_value": "text/plain"}]);
-    let body = |more: Value, a: &str| {
-        let push = rendered(variables.clone(), message(more), json!({"A": a})).unwrap();
+    let body = |more: &Value, a: &str| {
+        let push = rendered(&variables, &message(more), &json!({"A": a})).unwrap();
         assert_eq!((&push["message"]["title"], &push["notification"]["alert"]), (&json!(a), &json!(a)));
         push["message"]["body"].as_str().unwrap().to_owned()
     };
     let (dangerous, harmless) = ("<b a='\"'>&", "&lt;b a=&#39;&quot;&#39;&gt;&amp;");
-    assert_eq!(body(json!({}), dangerous), format!("<p>{harmless}</p>"));
-    assert_eq!(body(json!({"content_type": "Text/HTML; charset=utf-8"}), dangerous), format!("<p>{harmless}</p>"));
-    assert_eq!(body(json!({"content-type": "text/html"}), dangerous), format!("<p>{harmless}</p>"));
-    assert_eq!(body(json!({"content_type": "text/plain"}), dangerous), format!("<p>{dangerous}</p>"));
-    assert_eq!(body(json!({"content_type": "{{TYPE}}"}), dangerous), format!("<p>{dangerous}</p>"));
+    assert_eq!(body(&json!({}), dangerous), format!("<p>{harmless}</p>"));
+    assert_eq!(body(&json!({"content_type": "Text/HTML; charset=utf-8"}), dangerous), format!("<p>{harmless}</p>"));
+    assert_eq!(body(&json!({"content-type": "text/html"}), dangerous), format!("<p>{harmless}</p>"));
+    assert_eq!(body(&json!({"content_type": "text/plain"}), dangerous), format!("<p>{dangerous}</p>"));
+    assert_eq!(body(&json!({"content_type": "{{TYPE}}"}), dangerous), format!("<p>{dangerous}</p>"));
     let page = |kind: &str| {
         let page = json!({"type": "landing_page", "content": {"body": "{{A}}", "content_type": kind}});
         let push = json!({"notification": {"alert": "a", "actions": {"open": page}}});
-        let push = rendered(json!([{"key": "A"}]), push, json!({"A": "<"})).unwrap();
+        let push = rendered(&json!([{"key": "A"}]), &push, &json!({"A": "<"})).unwrap();
         push["notification"]["actions"]["open"]["content"]["body"].clone()
     };
     assert_eq!((page("text/html"), page("text/plain")), (json!("&lt;"), json!("<")));
     let email = json!({"message_type": "commercial", "sender_name": "A", "sender_address": "a@example.com",
         "reply_to": "a@example.com", "subject": "{{A}}", "plaintext_body": "{{A}}", "html_body": "{{A}}"});
     let push = json!({"notification": {"alert": "a", "email": email}});
-    let push = rendered(json!([{"key": "A"}]), push, json!({"A": "<"})).unwrap();
+    let push = rendered(&json!([{"key": "A"}]), &push, &json!({"A": "<"})).unwrap();
     let email = &push["notification"]["email"];
     assert_eq!(
         (&email["html_body"], &email["plaintext_body"], &email["subject"]),
@@ -171,9 +171,9 @@ fn values_are_no_markup() {
 #[test]
 fn values_are_not_filled_in_themselves() {
     let push = rendered(
-        json!([{"key": "A"}, {"key": "B"}]),
-        json!({"notification": {"alert": "{{A}}"}}),
-        json!({"A": "{{B}}", "B": "b"}),
+        &json!([{"key": "A"}, {"key": "B"}]),
+        &json!({"notification": {"alert": "{{A}}"}}),
+        &json!({"A": "{{B}}", "B": "b"}),
     );
     assert_eq!(push.unwrap()["notification"]["alert"], "{{B}}");
 }
@@ -182,19 +182,19 @@ fn values_are_not_filled_in_themselves() {
 fn missing_values_are_named() {
     let push = json!({"notification": {"alert": "{{A}} {{B}} {{C}}"}});
     let variables = json!([{"key": "A"}, {"key": "B"}, {"key": "C", "default_value": ""}, {"key": "UNUSED"}]);
-    let missing = rendered(variables.clone(), push.clone(), json!({"B": null})).unwrap_err();
+    let missing = rendered(&variables, &push, &json!({"B": null})).unwrap_err();
     assert_eq!(missing, "merge_data.substitutions.A merge_data.substitutions.B");
-    assert_eq!(rendered(variables, push, json!({"A": "", "B": "b"})).unwrap()["notification"]["alert"], " b ");
+    assert_eq!(rendered(&variables, &push, &json!({"A": "", "B": "b"})).unwrap()["notification"]["alert"], " b ");
 }
 
 #[test]
 fn values_that_make_no_push_are_refused() {
     let push = json!({"notification": {"alert": "a", "web": {"icon": {"url": "{{U}}"}}}});
-    let refused = rendered(json!([{"key": "U"}]), push, json!({"U": "no address"})).unwrap_err();
+    let refused = rendered(&json!([{"key": "U"}]), &push, &json!({"U": "no address"})).unwrap_err();
     assert_eq!(refused, "push.notification.web.icon.url");
     let many = "{{A}}".repeat(1000);
     let push = json!({"notification": {"alert": many}});
-    let refused = rendered(json!([{"key": "A"}]), push, json!({"A": "x".repeat(10_000)})).unwrap_err();
+    let refused = rendered(&json!([{"key": "A"}]), &push, &json!({"A": "x".repeat(10_000)})).unwrap_err();
     assert_eq!(refused, "merge_data.substitutions");
 }
 
