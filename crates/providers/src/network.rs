@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use rustls::ClientConfig;
 use rustls::sign::CertifiedKey;
 
 use crate::endpoint::Endpoint;
 use crate::http::{AddressPolicy, Client, Timeouts};
 use crate::tls;
 use crate::wire::{Origin, Wire, WireOptions};
+
+const HTTP2: &[u8] = b"h2";
 
 /// Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
@@ -52,7 +55,18 @@ impl Network {
         one_stream_first: bool,
     ) -> Wire {
         let mut tls = tls::client_config(ca, certificate);
-        tls.alpn_protocols = vec![b"h2".to_vec()];
+        tls.alpn_protocols = vec![HTTP2.to_vec()];
+        self.wire_over(tls, origin, connections, one_stream_first)
+    }
+
+    /// As [`Network::wire`], to a server that may speak HTTP/1.1 only, which is then the error.
+    pub(crate) fn wire_if_spoken(&self, origin: Origin, ca: Option<&str>, connections: usize) -> Wire {
+        let mut tls = tls::client_config(ca, None);
+        tls.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];
+        self.wire_over(tls, origin, connections, false)
+    }
+
+    fn wire_over(&self, tls: ClientConfig, origin: Origin, connections: usize, one_stream_first: bool) -> Wire {
         let options = WireOptions {
             connections,
             one_stream_first,

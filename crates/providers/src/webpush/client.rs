@@ -1,10 +1,11 @@
 //! Sending to browsers: each message encrypted for its browser and posted to the push service the browser named.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
-use http::{HeaderValue, Method, Request, StatusCode, Uri};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 use model::time::UtcMillis;
 
 use super::encryption::{BrowserKeys, CannotEncrypt, Encryption};
@@ -13,11 +14,12 @@ use super::service::{Service, Services};
 use super::vapid::Vapid;
 use super::{WebPush, WebPushCredentials};
 use crate::http as web;
-use crate::http::SendError;
+use crate::http::{Refusal, SendError};
 use crate::network::Network;
 use crate::outcome::Outcome;
 use crate::recipient::Recipient;
 use crate::room::Room;
+use crate::wire::WireError;
 
 /// Messages under way: at first, and at most.
 const ROOM: (usize, usize) = (64, 1000);
@@ -41,7 +43,7 @@ impl Client {
             http: network.http_for(endpoint),
             vapid: Vapid::new(credentials),
             encryption: Encryption::new(),
-            services: Services::new(endpoint),
+            services: Services::new(network, endpoint),
             room: Room::new(ROOM.0, ROOM.1),
         }))
     }
@@ -77,8 +79,7 @@ impl Client {
         let sign = async || inner.vapid.token(&service.origin, now).map_err(|reason| Outcome::Unauthorized { reason });
         let token = service.token.get(now, sign).await?;
         let body = inner.encrypted(push, recipient)?;
-        let request = request(push, uri, token, body);
-        let outcome = inner.exchange(&service, request, now).await;
+        let outcome = inner.exchange(&service, &head(push, uri, token), body.into(), now).await;
         inner.room.learn(&outcome);
         Ok(outcome)
     }
@@ -99,27 +100,48 @@ impl Inner {
         })
     }
 
-    async fn exchange(&self, service: &Service, request: Request<Bytes>, now: UtcMillis) -> Outcome {
-        match self.http.send(request).await {
-            Ok(answer) => {
-                let outcome = outcome(&answer, &service.origin, now);
-                // Only this status is about the service as a whole; others may be about one browser.
-                if let (StatusCode::SERVICE_UNAVAILABLE, Outcome::Retry { after: Some(after), .. }) =
-                    (answer.status(), &outcome)
-                {
-                    service.rest_until(now.plus(*after));
-                }
-                outcome
-            }
-            // The address came from a browser and is no fault of ours.
-            Err(SendError::Refused(refusal)) => Outcome::Rejected { reason: refusal.to_string() },
-            Err(error @ (SendError::Timeout | SendError::Connection(_))) => Outcome::of_error(&error),
+    async fn exchange(&self, service: &Service, head: &Request<()>, body: Bytes, now: UtcMillis) -> Outcome {
+        let answer = match self.answer(service, head, body).await {
+            Ok(answer) => answer,
+            Err(outcome) => return outcome,
+        };
+        let outcome = outcome(&answer, &service.origin, now);
+        // Only this status is about the service as a whole; others may be about one browser.
+        if let (StatusCode::SERVICE_UNAVAILABLE, Outcome::Retry { after: Some(after), .. }) =
+            (answer.status(), &outcome)
+        {
+            service.rest_until(now.plus(*after));
         }
+        outcome
+    }
+
+    /// The address came from a browser, so that whatever is wrong with it or its service is no fault of ours and no reason to
+    /// let other browsers wait.
+    async fn answer(&self, service: &Service, head: &Request<()>, body: Bytes) -> Result<Response<Bytes>, Outcome> {
+        let rejected = |refusal: &Refusal| Outcome::Rejected { reason: refusal.to_string() };
+        let retry = |error: &dyn Error| Outcome::Retry { after: None, reason: error.to_string(), everybody: false };
+        if let Some(wire) = service.wire() {
+            match wire.send(|| head.clone(), body.clone()).await {
+                Ok(answer) => return Ok(answer),
+                Err(WireError::NoHttp2) => service.speaks_http1_only(),
+                Err(WireError::Refused(refusal)) => return Err(rejected(&refusal)),
+                Err(
+                    error @ (WireError::Unreachable { .. }
+                    | WireError::Timeout
+                    | WireError::Lost(_)
+                    | WireError::Certificate(_)),
+                ) => return Err(retry(&error)),
+            }
+        }
+        self.http.send(head.clone().map(|()| body)).await.map_err(|error| match error {
+            SendError::Refused(refusal) => rejected(&refusal),
+            SendError::Timeout | SendError::Connection(_) => retry(&error),
+        })
     }
 }
 
-fn request(push: &WebPush, uri: Uri, token: HeaderValue, body: Vec<u8>) -> Request<Bytes> {
-    let mut request = Request::new(Bytes::from(body));
+fn head(push: &WebPush, uri: Uri, token: HeaderValue) -> Request<()> {
+    let mut request = Request::new(());
     *request.method_mut() = Method::POST;
     *request.uri_mut() = uri;
     let headers = request.headers_mut();

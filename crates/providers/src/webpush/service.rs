@@ -1,6 +1,7 @@
 //! The push services that browsers named: which of them are acceptable, and what is known about each.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,29 +9,40 @@ use http::Uri;
 use model::time::UtcMillis;
 
 use crate::endpoint::Endpoint;
+use crate::http::{WebUrl, check_url};
+use crate::network::Network;
 use crate::token::TokenCache;
+use crate::wire::{Origin, Wire};
 
 /// Browsers use a handful of services. Whoever registers made-up ones must not fill our memory.
 const MOST_SERVICES: usize = 1024;
+
+/// To one service at once; each carries a hundred messages and more.
+const MOST_CONNECTIONS: usize = 4;
 
 /// One push service, which is one origin.
 pub(super) struct Service {
     /// Scheme, host and, unless it is the usual one, port.
     pub(super) origin: String,
     pub(super) token: TokenCache,
+    /// For encrypted connections only, because without encryption nobody tells that they speak HTTP/2.
+    wire: Option<Wire>,
+    speaks_http1_only: AtomicBool,
     /// It asked to be left alone until then.
     rests_until: Mutex<UtcMillis>,
 }
 
 pub(super) struct Services {
-    /// Accepted although it may not be encrypted.
-    own: Option<String>,
+    network: Network,
+    /// A service that is accepted although it may not be encrypted, and whose certificate we may know.
+    own: Option<(String, Endpoint)>,
     known: Mutex<HashMap<String, Arc<Service>>>,
 }
 
 impl Services {
-    pub(super) fn new(own: Option<&Endpoint>) -> Self {
-        Self { own: own.and_then(|endpoint| origin(endpoint.url.uri())), known: Mutex::default() }
+    pub(super) fn new(network: &Network, own: Option<&Endpoint>) -> Self {
+        let own = own.and_then(|endpoint| Some((origin(endpoint.url.uri())?, endpoint.clone())));
+        Self { network: network.clone(), own, known: Mutex::default() }
     }
 
     /// The service of a subscription; the error is a sentence.
@@ -38,25 +50,50 @@ impl Services {
         let Some(origin) = origin(subscription) else {
             return Err("The address of the browser's subscription is not an absolute URL.".to_owned());
         };
-        if subscription.scheme_str() != Some("https") && self.own.as_ref() != Some(&origin) {
-            return Err(format!("The address of the browser's subscription, at {origin}, is not an https URL."));
-        }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(service) = known.get(&origin) {
+        if let Some(service) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&origin) {
             return Ok(service.clone());
         }
+        let is_own = self.own.as_ref().is_some_and(|(own, _)| *own == origin);
+        if subscription.scheme_str() != Some("https") && !is_own {
+            return Err(format!("The address of the browser's subscription, at {origin}, is not an https URL."));
+        }
+        let url = check_url(&origin, self.network.policy()).map_err(|refusal| refusal.to_string())?;
+        let service = Arc::new(self.connected(origin.clone(), &url));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_SERVICES {
             known.clear();
         }
-        let service = Arc::new(Service::new(origin.clone()));
-        known.insert(origin, service.clone());
-        Ok(service)
+        Ok(known.entry(origin).or_insert(service).clone())
+    }
+
+    fn connected(&self, origin: String, url: &WebUrl) -> Service {
+        let own = self.own.as_ref().filter(|(own, _)| *own == origin);
+        let ca = own.and_then(|(_, endpoint)| endpoint.ca.as_deref());
+        let wire = || self.network.wire_if_spoken(Origin::of(url), ca, MOST_CONNECTIONS);
+        let is_encrypted = url.uri().scheme_str() == Some("https");
+        Service::new(origin, is_encrypted.then(wire))
     }
 }
 
 impl Service {
-    fn new(origin: String) -> Self {
-        Self { origin, token: TokenCache::default(), rests_until: Mutex::default() }
+    fn new(origin: String, wire: Option<Wire>) -> Self {
+        Self {
+            origin,
+            token: TokenCache::default(),
+            wire,
+            speaks_http1_only: AtomicBool::new(false),
+            rests_until: Mutex::default(),
+        }
+    }
+
+    /// The connections with many messages under way on each, unless the service does not speak HTTP/2.
+    pub(super) fn wire(&self) -> Option<&Wire> {
+        self.wire.as_ref().filter(|_| !self.speaks_http1_only.load(Ordering::Relaxed))
+    }
+
+    /// Found out when it was tried.
+    pub(super) fn speaks_http1_only(&self) {
+        self.speaks_http1_only.store(true, Ordering::Relaxed);
     }
 
     /// How long to leave the service alone, if it asked for that.
@@ -84,7 +121,11 @@ fn origin(uri: &Uri) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::WebUrl;
+    use crate::http::AddressPolicy;
+
+    fn network() -> Network {
+        Network::new(AddressPolicy::ANY)
+    }
 
     #[test]
     fn origins_as_tokens_name_them() {
@@ -103,20 +144,20 @@ mod tests {
     #[test]
     fn only_https_and_the_own_endpoint() {
         let own = Endpoint { url: WebUrl::try_from("http://127.0.0.1:8080/".to_owned()).unwrap(), ca: None };
-        let services = Services::new(Some(&own));
+        let services = Services::new(&network(), Some(&own));
         for url in ["https://push.example/a", "http://127.0.0.1:8080/webpush/1"] {
             assert!(services.of(&url.parse().unwrap()).is_ok(), "{url}");
         }
         for url in ["http://push.example/a", "http://127.0.0.1:8081/", "ftp://push.example/", "/relative"] {
             assert!(services.of(&url.parse().unwrap()).is_err(), "{url}");
         }
-        assert!(Services::new(None).of(&"http://127.0.0.1:8080/".parse().unwrap()).is_err());
+        assert!(Services::new(&network(), None).of(&"http://127.0.0.1:8080/".parse().unwrap()).is_err());
     }
 
     #[test]
     fn made_up_services_do_not_pile_up() {
-        let services = Services::new(None);
-        for n in 0..3 * MOST_SERVICES {
+        let services = Services::new(&network(), None);
+        for n in 0..MOST_SERVICES + 10 {
             services.of(&format!("https://push{n}.example/").parse().unwrap()).unwrap();
         }
         assert!(services.known.lock().unwrap().len() <= MOST_SERVICES);
@@ -126,7 +167,7 @@ mod tests {
 
     #[test]
     fn services_rest_as_long_as_they_ask() {
-        let service = Service::new("https://push.example".to_owned());
+        let service = Service::new("https://push.example".to_owned(), None);
         assert_eq!(service.rest(UtcMillis(5)), None);
         service.rest_until(UtcMillis(1000));
         service.rest_until(UtcMillis(500));

@@ -1,15 +1,18 @@
 //! Messages to browsers, through a push service on loopback.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::Response;
+use http::{Response, Version};
 use model::channel::WebSubscription;
 use providers::http::{AddressPolicy, WebUrl};
 use providers::outcome::Outcome;
 use providers::webpush::{Client, WebPush, WebPushCredentials};
 use providers::{Endpoint, Network, RenderedPush};
+use rcgen::{CertificateParams, KeyPair};
+use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
 
 use crate::fixture::{NOW, Push, recipient};
@@ -79,6 +82,43 @@ async fn encrypted_signed_and_with_a_lifetime() {
     assert_ne!(first.body, received[1].body, "every message has a key and a salt of its own");
     assert_eq!(claims(first)["aud"], service.url(""));
     assert_eq!(first.header("authorization"), received[1].header("authorization"), "one token serves a whole service");
+}
+
+/// TLS with a certificate that vouches for itself, in PEM, and these protocols.
+fn tls(protocols: &[&[u8]]) -> (Arc<rustls::ServerConfig>, String) {
+    let (key, params) = (KeyPair::generate().unwrap(), CertificateParams::new(["localhost".to_owned()]).unwrap());
+    let certificate = params.self_signed(&key).unwrap();
+    let mut config = rustls::ServerConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
+        .unwrap();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+    (Arc::new(config), certificate.pem())
+}
+
+#[tokio::test]
+async fn http2_where_it_is_spoken() {
+    let spoken: [(&[&[u8]], Version); 4] = [
+        (&[b"h2", b"http/1.1"], Version::HTTP_2),
+        (&[b"h2"], Version::HTTP_2),
+        (&[b"http/1.1"], Version::HTTP_11),
+        (&[], Version::HTTP_11),
+    ];
+    for (protocols, version) in spoken {
+        let (config, ca) = tls(protocols);
+        let service = Receiver::start_tls(config, |_| answer(201, "")).await;
+        let url = format!("https://localhost:{}", service.address.port());
+        let mut credentials = credentials(&url);
+        credentials.endpoint.as_mut().unwrap().ca = Some(ca);
+        let client = Client::new(&credentials, &Network::new(AddressPolicy::ANY));
+        for _ in 0..2 {
+            assert_eq!(send(&client, &format!("{url}/a")).await, Outcome::Delivered);
+        }
+        let versions: Vec<Version> = service.received().iter().map(|received| received.head.version).collect();
+        assert_eq!(versions, [version, version]);
+    }
 }
 
 #[tokio::test]
