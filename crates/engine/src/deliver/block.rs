@@ -40,8 +40,8 @@ pub(super) struct Block {
 pub(super) enum Next {
     /// There are more recipients to go through.
     GoOn,
-    /// Some have to be tried again.
-    TryAgainAt(UtcMillis),
+    /// Some have to be tried again. `tries`: how often in a row nobody was served.
+    TryAgainAt { due: UtcMillis, tries: u32 },
     /// The platform wants to be left alone, which is no try.
     WaitUntil(UtcMillis),
     /// The process is stopping; another run takes over at once.
@@ -86,8 +86,8 @@ impl Block {
         self.gone |= &outcomes.missing;
         self.failed |= &outcomes.failed;
         self.failed |= &outcomes.expired;
-        if matches!(next, Next::TryAgainAt(_)) {
-            self.tries += 1;
+        if let Next::TryAgainAt { tries, .. } = next {
+            self.tries = tries;
         }
         let (block, engine) = (self.clone(), engine.clone());
         async move {
@@ -108,7 +108,7 @@ impl Block {
     fn hold_or_release(&self, tx: &mut Tx<'_>, now: UtcMillis, next: Next) -> Result<()> {
         let still_ours = match next {
             Next::GoOn => jobs::renew(tx, &self.claimed, now.plus(LEASE))?,
-            Next::TryAgainAt(due) | Next::WaitUntil(due) => jobs::postpone(tx, &self.claimed, due)?,
+            Next::TryAgainAt { due, .. } | Next::WaitUntil(due) => jobs::postpone(tx, &self.claimed, due)?,
             Next::HandOver => jobs::postpone(tx, &self.claimed, now)?,
             // Resuming wakes those who wait, so whoever begins to wait must do so while the push is paused.
             Next::Park(until) => match Standing::of(tx, self.claimed.app, self.key.push)? {

@@ -60,8 +60,11 @@ pub(super) struct Flight<'a> {
     n_flying: usize,
     /// Messages that the checkpoint in work records.
     n_saving: usize,
-    /// Whether this run has sent anything.
+    /// Requests that may be under way now.
+    n_allowed: usize,
+    /// Whether this run has sent anything, and whether anything was taken.
     has_sent: bool,
+    has_served: bool,
     /// Looks at the push since the last checkpoint.
     n_looks: u32,
     probe: Probe,
@@ -106,7 +109,9 @@ impl<'a> Flight<'a> {
             n_requests: 0,
             n_flying: 0,
             n_saving: 0,
+            n_allowed: 0,
             has_sent: false,
+            has_served: false,
             n_looks: 0,
             probe: if is_probe { Probe::Waiting } else { Probe::No },
             halt: None,
@@ -156,8 +161,9 @@ impl<'a> Flight<'a> {
         self.end().await
     }
 
-    /// Notices what ends a run from outside.
+    /// Notices how much may be sent now, and what ends a run from outside.
     fn look_around(&mut self, now: UtcMillis) {
+        self.n_allowed = self.requests_allowed();
         if self.halt.is_some() {
             return;
         }

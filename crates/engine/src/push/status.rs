@@ -1,9 +1,10 @@
 //! Where a push is and what became of it.
 
 use model::ids::{AppId, PushId};
+use model::origin::Origin;
 use model::time::UtcMillis;
-use store::Tx;
 use store::pushes::{self, PushRow, PushState, Tally};
+use store::{Tx, origins};
 
 use crate::{Engine, Error, Result};
 
@@ -13,6 +14,8 @@ pub struct PushStatus {
     pub created: UtcMillis,
     pub expires: Option<UtcMillis>,
     pub push_type: String,
+    /// What made the service accept it.
+    pub origin: Origin,
     pub state: PushState,
     /// Held back until it is resumed. Never set when nothing is left to hold back.
     pub paused: bool,
@@ -49,7 +52,8 @@ pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Pus
     let platforms = tallies.into_iter().map(|(name, tally)| (name, PlatformProgress::of(tally, row.state)));
     let platforms = platforms.collect();
     let PushRow { id, created, expires, push_type, state, paused, .. } = row;
-    Ok(PushStatus { id, created, expires, push_type, state, paused: paused && !state.is_final(), platforms })
+    let origin = origins::of(tx, app, push)?.origin;
+    Ok(PushStatus { id, created, expires, push_type, origin, state, paused: paused && !state.is_final(), platforms })
 }
 
 impl PushStatus {

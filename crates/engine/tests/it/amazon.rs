@@ -43,10 +43,13 @@ async fn rename(stream: TcpStream) {
         stream.read_exact(&mut vec![0; length]).await.unwrap();
         let answer = match first.contains("/messages") {
             true => json!({"registrationID": "new"}),
-            false => json!({"access_token": "t", "token_type": "bearer", "expires_in": 3600, "scope": "messaging:push"}),
+            false => {
+                json!({"access_token": "t", "token_type": "bearer", "expires_in": 3600, "scope": "messaging:push"})
+            }
         };
         let answer = answer.to_string();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", answer.len());
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", answer.len());
         stream.write_all(format!("{head}{answer}").as_bytes()).await.unwrap();
     }
 }

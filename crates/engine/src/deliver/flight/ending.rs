@@ -12,7 +12,7 @@ use crate::deliver::block::Next;
 use crate::deliver::courier::Courier;
 use crate::deliver::outcomes::Outcomes;
 
-/// With the back-off below, a recipient is given up after about an hour.
+/// With the back-off below, those who are left are given up after about an hour in which none of them could be served.
 const MOST_TRIES: u32 = 18;
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
@@ -41,6 +41,7 @@ impl Flight<'_> {
             Courier::Missing { .. } => (true, "none"),
         };
         let (outcomes, refusal) = self.ledger.close(is_trusted);
+        self.has_served |= !outcomes.delivered.is_empty();
         let (metrics, platform) = (self.course.engine.metrics(), self.course.device_type);
         metrics.delivered(platform, transport, "delivered", outcomes.delivered.len());
         metrics.delivered(platform, transport, "gone", outcomes.gone.len() as u64);
@@ -72,16 +73,17 @@ impl Flight<'_> {
                 Next::WaitUntil(in_time(health.map_or(now, |health| health.probe_at)))
             }
             Some(Halt::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
-            halt if self.block.tries + 1 < MOST_TRIES => {
-                let due = now.plus(wait_before(self.block.tries + 1, self.ledger.retry_after));
+            halt @ (Some(Halt::Throttled) | None) => {
+                let tries = if self.has_served { 1 } else { self.block.tries + 1 };
+                if tries >= MOST_TRIES {
+                    outcomes.failed |= remaining;
+                    return Ok(Next::Settled);
+                }
+                let due = now.plus(wait_before(tries, self.ledger.retry_after));
                 if let (Some(_), Courier::Provider(provider)) = (halt, self.course.courier) {
                     provider.route.leave_alone(due);
                 }
-                Next::TryAgainAt(in_time(due))
-            }
-            _ => {
-                outcomes.failed |= remaining;
-                Next::Settled
+                Next::TryAgainAt { due: in_time(due), tries }
             }
         })
     }

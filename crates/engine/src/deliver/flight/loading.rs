@@ -70,17 +70,18 @@ impl Flight<'_> {
     fn has_room(&self) -> bool {
         let n_unrecorded = self.n_flying + self.ledger.n_finished() + self.n_saving;
         let n_next = self.ready.front().map_or(0, Ready::len);
-        if self.halt.is_some() || n_unrecorded + n_next > UNRECORDED {
-            return false;
-        }
-        let n_requests = match (self.course.courier, self.probe) {
+        self.halt.is_none() && self.n_requests < self.n_allowed && n_unrecorded + n_next <= UNRECORDED
+    }
+
+    /// How many requests may be under way.
+    pub(super) fn requests_allowed(&self) -> usize {
+        match (self.course.courier, self.probe) {
             (Courier::Provider(_) | Courier::Open(_), Probe::Waiting) => 1,
             (Courier::Provider(_) | Courier::Open(_), Probe::Passed) => 0,
             (Courier::Provider(provider), Probe::No) => provider.route.share(),
             (Courier::Open(_), Probe::No) => OPEN_REQUESTS,
             (Courier::Sandbox | Courier::Missing { .. }, _) => usize::MAX,
-        };
-        self.n_requests < n_requests
+        }
     }
 
     fn parcel(&mut self, ready: Ready, now: UtcMillis) -> Option<Parcel> {
