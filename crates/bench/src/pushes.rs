@@ -118,7 +118,7 @@ async fn straight(receiver: &OpenReceiver) -> Result<Sample> {
     let (host, path) =
         url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).context("the receiver has no address")?;
     let mut connection = Connection::open(host.parse()?).await?;
-    let message = request("POST", &format!("/{path}"), "none", r#"{"values": []}"#);
+    let message = request("POST", &format!("/{path}/push"), "none", r#"{"values": []}"#);
     let mut times = Vec::new();
     for _ in 0..DELIVERIES {
         let began = Instant::now();
