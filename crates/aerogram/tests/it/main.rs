@@ -9,4 +9,6 @@ mod operator_story;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
+mod sim_story;
+#[cfg(test)]
 mod tidy;
