@@ -19,9 +19,10 @@ pub(super) struct Set {
     #[command(flatten)]
     which: Which,
     /// URL of an open platform; messages are posted to URL/push
-    url: Option<String>,
+    #[arg(value_name = "URL")]
+    webhook: Option<String>,
     /// Read the whole configuration as JSON from a file, or from standard input with `-`
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["url", "open", "provider"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["webhook", "open", "provider"])]
     file: Option<PathBuf>,
     /// Add a key behind those that are there, to take over when the provider refuses them
     #[arg(long)]
@@ -139,10 +140,10 @@ impl Set {
         }
         let mut body = self.provider.fields(&self.which.platform)?;
         if self.which.platform.starts_with("open::") {
-            let url = self.url.as_deref().context("An open platform needs the URL of its webhook.")?;
+            let url = self.webhook.as_deref().context("An open platform needs the URL of its webhook.")?;
             body.insert("url".to_owned(), json!(url));
             self.open.add_to(&mut body)?;
-        } else if self.url.is_some() {
+        } else if self.webhook.is_some() {
             bail!("Only open platforms have a URL; the address of a provider is changed with --endpoint.");
         }
         Ok(Value::Object(body).to_string().into())
