@@ -7,7 +7,7 @@ use bytes::Bytes;
 use providers::http::{AddressPolicy, Client};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::{Value, json};
-use sim::{Keys, Protocol, SimSettings, Simulator};
+use sim::{Faults, Keys, Protocol, SimSettings, Simulator};
 
 use crate::server::{Server, aerogram};
 
@@ -229,6 +229,39 @@ fn a_push_is_followed_into_the_sandbox() {
     let wrong = story.refused(&["push", "Hello", "--audience", r#"{"tag": 7}"#]);
     assert!(wrong.contains("400 Bad Request") && wrong.contains("audience.tag"), "{wrong}");
     assert_eq!(story.says(&["push", "Hello", "--validate"]), "The push is valid.\n");
+}
+
+#[test]
+fn a_push_is_steered_while_its_provider_is_down() {
+    let story = Story::begin_with(&["--allow-private-addresses"]);
+    let files = story.folder.path().join("keys");
+    let settings = SimSettings {
+        keys: Some(Keys::in_folder(&files).unwrap()),
+        faults: Faults { unavailable: 1.0, ..Faults::default() },
+        ..SimSettings::default()
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let sim = runtime.block_on(Simulator::start(settings)).unwrap();
+    std::fs::write(files.join("account.json"), sim.service_account(true)).unwrap();
+    let url = sim.url(Protocol::Fcm);
+    let set = ["platform", "set", KEY, "fcm", "--endpoint", &url, "--ca-file", "keys/ca.pem"];
+    story.says(&[&set[..], &["--service-account-file", "keys/account.json"]].concat());
+    register(&story.server.url);
+
+    // The text is the name of a command, and goes behind two hyphens.
+    let push = story.says(&["push", "--", "pause"]);
+    let push = push.trim();
+    runtime.block_on(sim.wait_until(|stats| stats.of(Protocol::Fcm).unavailable > 0));
+    assert!(story.says(&["push", "pause", push]).starts_with("paused\n"));
+    let status = story.says(&["push", "status", push]);
+    assert!(status.starts_with("paused\n") && status.contains("android"), "{status}");
+    assert!(status.lines().last().unwrap().starts_with("total"), "{status}");
+    assert!(story.says(&["push", "resume", push]).starts_with("sending\n"));
+    let canceled = story.json(&["push", "cancel", push]);
+    assert_eq!((&canceled["push"]["state"], &canceled["push"]["total"]["canceled"]), (&json!("canceled"), &json!(1)));
+    let refused = story.refused(&["push", "pause", push]);
+    assert!(refused.contains("409") && refused.contains("was canceled"), "{refused}");
+    assert!(story.refused(&["push", "status", "no-such-push"]).contains("404"));
 }
 
 #[test]

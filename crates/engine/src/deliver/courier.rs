@@ -62,10 +62,8 @@ impl Courier {
             (Some(PlatformConfig::Open(_)), _) => missing(format!("The platform {device_type} is disabled.")),
             (Some(config), _) => match engine.0.senders.route(app.id, device_type, &config) {
                 Some(route) => {
-                    let amazon = match device_type {
-                        DeviceType::Android => amazon(engine, app).await?,
-                        _ => None,
-                    };
+                    let has_others = *device_type == DeviceType::Android;
+                    let amazon = if has_others { amazon(engine, app).await? } else { None };
                     Ok(Courier::Provider(Provider { route: route.enter(), amazon }))
                 }
                 None => missing(format!("There is no way to deliver to the platform {device_type}.")),
@@ -91,10 +89,11 @@ impl Courier {
                 let answers = Box::pin(batch.deliver(&engine.0.http, config, push, now)).await;
                 Landed::Many { answers, n_messages, read_at }
             }
-            (Parcel::One { target, way, read_at, .. }, _) => {
-                Landed::One { target, way, outcome: misdirected(), read_at }
-            }
-            (Parcel::Many { batch, read_at }, _) => {
+            (
+                Parcel::One { target, way, read_at, .. },
+                Courier::Open(_) | Courier::Sandbox | Courier::Missing { .. },
+            ) => Landed::One { target, way, outcome: misdirected(), read_at },
+            (Parcel::Many { batch, read_at }, Courier::Provider(_) | Courier::Sandbox | Courier::Missing { .. }) => {
                 let n_messages = batch.len();
                 Landed::Many { answers: vec![(batch.ordinals(), misdirected())], n_messages, read_at }
             }

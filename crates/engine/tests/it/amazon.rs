@@ -67,7 +67,7 @@ async fn a_device_that_moved_is_found_at_its_new_address() {
     on_each_engine(async |app| {
         configure(&app, "adm", &amazon(&renaming_amazon().await)).await;
         let device = register(&app, "amazon", "old", json!({"tags": ["kept"]})).await;
-        let id = push(&app, hello(json!(["amazon"]))).await;
+        let id = push(&app, hello(&json!(["amazon"]))).await;
         app.step_all().await;
         assert_eq!(status(&app, &id).await["total"]["delivered"], 1);
         let moved = channel(&app, &device).await;
@@ -96,13 +96,13 @@ async fn android_devices_are_reached_through_the_provider_they_name() {
         register(&app, "android", &sim.device(Protocol::Fcm, 2), by("fcm")).await;
         register(&app, "android", &sim.device(Protocol::Adm, 3), by("adm")).await;
         register(&app, "android", "huawei", by("hms")).await;
-        let id = push(&app, hello(json!(["android"]))).await;
+        let id = push(&app, hello(&json!(["android"]))).await;
         app.step_all().await;
         let android = status(&app, &id).await["platforms"]["android"].clone();
         assert_eq!((&android["delivered"], &android["failed"]), (&json!(2), &json!(2)), "{android}");
 
         configure(&app, "adm", &amazon(&sim.plain_url(Protocol::Adm))).await;
-        let id = push(&app, hello(json!(["android"]))).await;
+        let id = push(&app, hello(&json!(["android"]))).await;
         app.advance(Duration::from_secs(1));
         app.step_all().await;
         let android = status(&app, &id).await["platforms"]["android"].clone();

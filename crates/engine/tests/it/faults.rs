@@ -25,14 +25,15 @@ async fn survives_everything(app: TestApp, protocol: Protocol) {
     let sim = simulator(&app, faults.clone()).await;
     let (platform, device_type, credentials) = match protocol {
         Protocol::Apns => ("apns", "ios", apple(&sim)),
-        _ => ("fcm", "android", google(&sim)),
+        Protocol::Fcm => ("fcm", "android", google(&sim)),
+        Protocol::Adm | Protocol::Wns | Protocol::WebPush | Protocol::Open => panic!("not tried here"),
     };
     configure(&app, platform, &credentials).await;
     let addresses = devices(&app, &sim, protocol, N_DEVICES).await;
     let n_gone = addresses.iter().filter(|address| faults.is_gone(address)).count() as u64;
     assert!((N_DEVICES / 100..N_DEVICES / 25).contains(&n_gone), "{n_gone} are gone");
 
-    let id = push(&app, hello(json!([device_type]))).await;
+    let id = push(&app, hello(&json!([device_type]))).await;
     work_off(&app).await;
 
     let stats = sim.stats();
@@ -68,7 +69,7 @@ async fn a_slow_provider_does_not_hold_up_another() {
         configure(&app, "fcm", &google(&quick)).await;
         devices(&app, &slow, Protocol::Apns, N_DEVICES).await;
         devices(&app, &quick, Protocol::Fcm, N_DEVICES).await;
-        let id = push(&app, hello(json!(["ios", "android"]))).await;
+        let id = push(&app, hello(&json!(["ios", "android"]))).await;
         let (stop, stops) = tokio::sync::watch::channel(false);
         let worker = tokio::spawn(Worker::new(app.engine().clone()).run(stops));
         quick.wait_until(|stats| stats.of(Protocol::Fcm).delivered() == N_DEVICES).await;

@@ -33,7 +33,7 @@ async fn every_device_gets_its_message_over_one_provider() {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 300).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         app.step_all().await;
         let done = status(&app, &id).await;
         assert_eq!((&done["state"], &done["total"]["delivered"]), (&json!("done"), &json!(300)), "{done}");
@@ -50,7 +50,7 @@ async fn a_wrong_topic_uninstalls_nobody() {
         wrong["topic"] = json!("com.example.another");
         configure(&app, "apns", &wrong).await;
         devices(&app, &sim, Protocol::Apns, 200).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         app.step_all().await;
         let waiting = status(&app, &id).await;
         assert_eq!((&waiting["state"], &waiting["total"]["pending"]), (&json!("sending"), &json!(200)), "{waiting}");
@@ -76,7 +76,7 @@ async fn a_few_bad_tokens_among_good_ones_are_believed() {
         for i in 0..3 {
             register(&app, "ios", &format!("0{i}"), json!({})).await;
         }
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         app.step_all().await;
         let total = total(&app, &id).await;
         assert_eq!((&total["delivered"], &total["gone"], &total["failed"]), (&json!(40), &json!(3), &json!(0)));
@@ -91,7 +91,7 @@ async fn one_bad_token_alone_proves_nothing() {
         let sim = simulator(&app, Faults::default()).await;
         configure(&app, "apns", &apple(&sim)).await;
         register(&app, "ios", "00", json!({})).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         app.step_all().await;
         let done = status(&app, &id).await;
         assert_eq!((&done["state"], &done["total"]["failed"]), (&json!("done"), &json!(1)));
@@ -106,14 +106,14 @@ async fn refused_credentials_pause_the_platform_until_they_work_again() {
         let sim = simulator(&app, refusing()).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 50).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         app.step_all().await;
         let paused = status(&app, &id).await;
         assert_eq!((&paused["state"], &paused["total"]["pending"]), (&json!("sending"), &json!(50)));
         assert!(paused["platforms"]["ios"]["reason"].as_str().unwrap().contains("Apple answered 403"), "{paused}");
 
         // One message a minute, whatever else is waiting, for longer than tries would last; a restart changes nothing.
-        let another = push(&app, hello(json!(["ios"]))).await;
+        let another = push(&app, hello(&json!(["ios"]))).await;
         let app = app.restart().await;
         let before = sim.stats().of(Protocol::Apns).unauthorized;
         for _ in 0..30 {
@@ -141,7 +141,7 @@ async fn a_push_expires_while_its_platform_is_paused() {
         let sim = simulator(&app, refusing()).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 20).await;
-        let mut body = hello(json!(["ios"]));
+        let mut body = hello(&json!(["ios"]));
         body["options"] = json!({"expiry": 90});
         let id = push(&app, body).await;
         app.step_all().await;
@@ -163,14 +163,14 @@ async fn the_next_key_takes_over() {
         revoked["key"] = json!(other.apns_key());
         configure(&app, "apns", &json!({"keys": [revoked, apple(&sim)]})).await;
         devices(&app, &sim, Protocol::Apns, 200).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         app.step_all().await;
         let done = status(&app, &id).await;
         assert_eq!((&done["state"], &done["total"]["delivered"]), (&json!("done"), &json!(200)), "{done}");
         assert_eq!(arrived(&sim), 200);
         let refused = sim.stats().of(Protocol::Apns).unauthorized;
 
-        push(&app, hello(json!(["ios"]))).await;
+        push(&app, hello(&json!(["ios"]))).await;
         app.step_all().await;
         assert_eq!(sim.stats().of(Protocol::Apns).unauthorized, refused, "the refused key is not tried again");
     })
@@ -184,7 +184,7 @@ async fn whoever_registers_while_being_given_up_is_kept() {
         let sim = simulator(&app, gone).await;
         configure(&app, "apns", &apple(&sim)).await;
         let addresses = devices(&app, &sim, Protocol::Apns, 20).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         let worker = engine::Worker::new(app.engine().clone());
         worker.step().await.unwrap();
         tokio::join!(worker.step(), async {
@@ -209,12 +209,12 @@ async fn a_provider_is_left_alone_for_as_long_as_it_asks() {
         let sim = simulator(&app, busy).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 3000).await;
-        let first = push(&app, hello(json!(["ios"]))).await;
+        let first = push(&app, hello(&json!(["ios"]))).await;
         app.step_all().await;
         let asked = sim.stats().messages();
         assert!((1..3000).contains(&asked), "{asked} were asked before the rest was spared");
         // Not those of another push either, which come the same way.
-        let second = push(&app, hello(json!(["ios"]))).await;
+        let second = push(&app, hello(&json!(["ios"]))).await;
         app.advance(Duration::from_secs(89));
         app.step_all().await;
         assert_eq!(sim.stats().messages(), asked);
@@ -234,7 +234,7 @@ async fn what_one_device_has_too_much_of_holds_up_no_other() {
         let sim = simulator(&app, Faults { throttled: 0.3, retry_after: Some(90), ..Faults::default() }).await;
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, 500).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         app.step_all().await;
         let early = arrived(&sim);
         assert!((250..450).contains(&early), "{early}");

@@ -53,7 +53,7 @@ pub(crate) async fn app_id(app: &TestApp) -> AppId {
     app.engine().app(&app.app.key).await.unwrap().id
 }
 
-pub(crate) fn hello(device_types: Value) -> Value {
+pub(crate) fn hello(device_types: &Value) -> Value {
     json!({"audience": "all", "device_types": device_types, "notification": {"alert": "Hello"}})
 }
 

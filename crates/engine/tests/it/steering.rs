@@ -12,14 +12,10 @@ use testkit::bulk::copy_channel;
 use testkit::receiver::OpenReceiver;
 
 use crate::devices::{push, reached, register, register_open, status};
-use crate::provider::n_jobs;
+use crate::provider::{hello, n_jobs};
 
 /// More than may be under way or unrecorded at once.
 const CROWD: usize = 9_000;
-
-fn hello(device_types: Value) -> Value {
-    json!({"audience": "all", "device_types": device_types, "notification": {"alert": "Hello"}})
-}
 
 /// What the API says the push is after an order.
 async fn order(app: &TestApp, id: &str, order: &str) -> Value {
@@ -72,7 +68,7 @@ async fn a_push_can_be_paused_before_its_audience_is_chosen() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         register(&app, "android", "A2", json!({})).await;
-        let id = push(&app, hello(json!("all"))).await;
+        let id = push(&app, hello(&json!("all"))).await;
         assert_eq!(order(&app, &id, "pause").await["state"], "paused");
         assert_eq!(order(&app, &id, "pause").await["state"], "paused", "once more is once");
         app.step_all().await;
@@ -96,7 +92,7 @@ async fn a_push_can_be_paused_before_its_audience_is_chosen() {
 async fn pausing_in_flight_lets_go_what_is_out_and_holds_the_rest() {
     on_each_engine(async |app| {
         let receiver = kiosks(&app, CROWD).await;
-        let id = push(&app, hello(json!(["open::kiosk"]))).await;
+        let id = push(&app, hello(&json!(["open::kiosk"]))).await;
         assert_eq!(order_in_flight(&app, &receiver, &id, "pause").await["state"], "paused");
         let app = app.restart().await;
         app.step_all().await;
@@ -119,7 +115,7 @@ async fn pausing_in_flight_lets_go_what_is_out_and_holds_the_rest() {
 async fn canceling_in_flight_is_for_good() {
     on_each_engine(async |app| {
         let receiver = kiosks(&app, CROWD).await;
-        let id = push(&app, hello(json!(["open::kiosk"]))).await;
+        let id = push(&app, hello(&json!(["open::kiosk"]))).await;
         assert_eq!(order_in_flight(&app, &receiver, &id, "cancel").await["state"], "canceled");
         let early = served(&receiver).len();
         assert!(0 < early && early < CROWD, "{early} were out");
@@ -144,14 +140,14 @@ async fn a_push_that_waits_can_be_canceled() {
     on_each_engine(async |app| {
         let receiver = kiosks(&app, 3).await;
         // Before its audience is chosen, while it is paused, and while it waits for a platform.
-        let accepted = push(&app, hello(json!(["open::kiosk"]))).await;
+        let accepted = push(&app, hello(&json!(["open::kiosk"]))).await;
         order(&app, &accepted, "cancel").await;
-        let paused = push(&app, hello(json!(["open::kiosk"]))).await;
+        let paused = push(&app, hello(&json!(["open::kiosk"]))).await;
         order(&app, &paused, "pause").await;
         app.step_all().await;
         order(&app, &paused, "cancel").await;
         receiver.answer_with([503]);
-        let waiting = push(&app, hello(json!(["open::kiosk"]))).await;
+        let waiting = push(&app, hello(&json!(["open::kiosk"]))).await;
         app.step_all().await;
         assert_eq!(status(&app, &waiting).await["state"], "sending");
         order(&app, &waiting, "cancel").await;
@@ -172,7 +168,7 @@ async fn a_push_that_waits_can_be_canceled() {
 async fn a_paused_push_still_expires() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
-        let mut body = hello(json!(["ios"]));
+        let mut body = hello(&json!(["ios"]));
         body["options"] = json!({"expiry": 600});
         let id = push(&app, body).await;
         order(&app, &id, "pause").await;
@@ -195,7 +191,7 @@ async fn a_paused_push_still_expires() {
 async fn only_the_owner_of_a_push_steers_it() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
-        let id = push(&app, hello(json!(["ios"]))).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
         let other = app.another_app(Mode::Development).await;
         let stranger = app.nobody().basic(&other.key, &other.master_secret);
         for wanted in ["pause", "resume", "cancel"] {
