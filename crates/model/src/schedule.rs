@@ -179,8 +179,8 @@ impl Recurring {
         Some(Self { cadence: cadence?, end_time, exclusions, paused })
     }
 
-    fn excludes(&self, time: WallTime) -> bool {
-        self.exclusions.iter().flatten().any(|exclusion| exclusion.covers(time))
+    fn exclusion_of(&self, time: WallTime) -> Option<&Exclusion> {
+        self.exclusions.iter().flatten().find(|exclusion| exclusion.covers(time))
     }
 }
 

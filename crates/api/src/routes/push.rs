@@ -24,12 +24,22 @@ struct Status {
 struct StatusOfPush {
     push_id: PushId,
     push_type: String,
+    /// Not there for pushes that were sent with `POST /api/push`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<OriginOfPush>,
     state: &'static str,
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
     total: Progress,
     platforms: BTreeMap<String, Progress>,
+}
+
+#[derive(Serialize)]
+struct OriginOfPush {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    id: String,
 }
 
 #[derive(Serialize)]
@@ -100,6 +110,7 @@ impl From<PushStatus> for Status {
         let push = StatusOfPush {
             push_id: status.id,
             push_type: status.push_type,
+            origin: status.origin.id().map(|id| OriginOfPush { kind: status.origin.name(), id: id.to_string() }),
             state: if status.paused { "paused" } else { status.state.name() },
             created: status.created.to_api(),
             expires: status.expires.map(|expires| expires.to_api()),

@@ -55,13 +55,13 @@ pub(super) async fn create(
     let scheduled = input.parse(ScheduledPush::parse_one_or_many).await?;
     let as_sent = scheduled.as_slice().iter().map(with_pause).collect();
     let created = edge.engine.create_schedules(app.id, scheduled, input.once).await?;
-    Ok(created_answer(&links, created, as_sent)?.status(StatusCode::CREATED))
+    Ok(created_answer(&links, &created, as_sent)?.status(StatusCode::CREATED))
 }
 
 /// What callers learn of schedules that they have made or changed, each of which is paused or not.
 pub(super) fn created_answer<T: Serialize>(
     links: &Links,
-    created: CreatedSchedules,
+    created: &CreatedSchedules,
     scheduled: Vec<(T, bool)>,
 ) -> Result<Answer> {
     let named = created.schedules.iter().zip(scheduled);
@@ -116,7 +116,7 @@ pub(super) async fn update(
     let id = schedule_id(&id)?;
     let scheduled = input.parse(ScheduledPush::parse).await?;
     let updated = edge.engine.update_schedule(app.id, id, scheduled.clone()).await?;
-    created_answer(&links, updated, vec![with_pause(&scheduled)])
+    created_answer(&links, &updated, vec![with_pause(&scheduled)])
 }
 
 pub(super) async fn delete(

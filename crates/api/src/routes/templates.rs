@@ -152,7 +152,7 @@ pub(super) async fn schedule(
     let paused = scheduled.as_slice().iter().map(|scheduled| scheduled.schedule.is_paused()).collect::<Vec<_>>();
     let answer = edge.engine.schedule_templates(app.id, scheduled, input.once).await?;
     let records = answer.scheduled.into_iter().zip(paused).collect();
-    Ok(schedules::created_answer(&links, answer.created, records)?.status(StatusCode::CREATED))
+    Ok(schedules::created_answer(&links, &answer.created, records)?.status(StatusCode::CREATED))
 }
 
 fn template_id(text: &str) -> Result<TemplateId> {

@@ -89,6 +89,7 @@ async fn a_schedule_is_shown_and_sent_once_at_its_time() {
             (&status["push"]["state"], &status["push"]["created"]),
             (&json!("done"), &json!("2024-05-01T13:30:00"))
         );
+        assert_eq!(status["push"]["origin"], json!({"type": "schedule", "id": id}));
         let push: PushId = push.parse().unwrap();
         let origin = app.engine().store().read(move |tx| store::origins::of(tx, AppId(1), push)).await.unwrap().origin;
         assert_eq!(origin, Origin::Schedule(id.parse().unwrap()));
@@ -117,6 +118,26 @@ async fn workers_that_compete_send_it_once() {
         tokio::join!(app.step_all(), app.step_all(), app.step_all());
         assert_eq!(shown(&app).await, ["One"; 5]);
         assert_eq!(row_counts(app.engine().store()).await["push_origin"], 5);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_worker_that_dies_loses_nothing() {
+    on_each_engine(async |app| {
+        register(&app).await;
+        create(&app, scheduled("2024-05-01T13:00", "One")).await;
+        app.advance(HOUR + Duration::from_secs(1));
+        let now = app.engine().clock().now();
+        let lease_until = now.plus(Duration::from_secs(15));
+        let claim = move |tx: &mut store::Tx<'_>| store::jobs::claim(tx, now, lease_until, 10, &[]);
+        let claimed = app.engine().store().write(AppId(1), claim).await.unwrap();
+        let fire = claimed.into_iter().find(|job| job.kind == "fire_schedule").unwrap();
+        assert_eq!(shown(&app).await.len(), 0, "somebody else is at it");
+        assert_eq!(wait_and_see(&app, Duration::from_secs(15)).await, 1);
+        let settled = app.engine().store().write(AppId(1), move |tx| store::jobs::settle(tx, &fire)).await.unwrap();
+        assert!(!settled, "it comes back too late");
+        assert_eq!(wait_and_see(&app, DAY).await, 1);
     })
     .await;
 }

@@ -27,7 +27,7 @@ async fn create(app: &TestApp, template: Value) -> String {
     id
 }
 
-fn usage(template: &str, substitutions: Value) -> Value {
+fn usage(template: &str, substitutions: &Value) -> Value {
     let merge_data = json!({"template_id": template, "substitutions": substitutions});
     json!({"audience": "all", "device_types": "all", "merge_data": merge_data})
 }
@@ -106,7 +106,7 @@ async fn pages_go_through_all_templates_in_every_order() {
             app.advance(HOUR);
         }
         app.master().post(&format!("/api/templates/{}", ids[0]), json!({"name": "T0"})).await.expect(200);
-        app.master().post("/api/templates/push", usage(&ids[1], json!({"NAME": "Jo"}))).await.expect(200);
+        app.master().post("/api/templates/push", usage(&ids[1], &json!({"NAME": "Jo"}))).await.expect(200);
         for (query, expected) in [
             ("page_size=2", "T0 T1 T2 T3 T4"),
             ("limit=3", "T0 T1 T2 T3 T4"),
@@ -142,10 +142,11 @@ async fn a_template_is_sent_with_values() {
         register(&app).await;
         let id = create(&app, greeting()).await;
         app.advance(HOUR);
-        let valid = app.master().post("/api/templates/push/validate", usage(&id, json!({"NAME": "Jo"}))).await;
+        let valid = app.master().post("/api/templates/push/validate", usage(&id, &json!({"NAME": "Jo"}))).await;
         assert_eq!(valid.expect(200), json!({"ok": true}));
         assert_eq!(look_up(&app, &id).await["last_used"], Value::Null, "validation is no use");
-        let reply = app.master().post("/api/templates/push", usage(&id, json!({"NAME": "Jo <b>", "OTHER": "x"}))).await;
+        let reply =
+            app.master().post("/api/templates/push", usage(&id, &json!({"NAME": "Jo <b>", "OTHER": "x"}))).await;
         let sent = reply.expect(200);
         assert_eq!(reply.header("data-attribute"), Some("push_ids"));
         let app = app.restart().await;
@@ -159,7 +160,7 @@ async fn a_template_is_sent_with_values() {
         assert_eq!(look_up(&app, &id).await["modified_at"], "2024-05-01T12:00:00.000Z");
 
         let second = create(&app, greeting()).await;
-        let both = json!([usage(&id, json!({"NAME": "A", "DAY": "evening"})), usage(&second, json!({"NAME": "B"}))]);
+        let both = json!([usage(&id, &json!({"NAME": "A", "DAY": "evening"})), usage(&second, &json!({"NAME": "B"}))]);
         assert_eq!(
             app.master().post("/api/templates/push/", both).await.expect(200)["push_ids"].as_array().unwrap().len(),
             2
@@ -179,17 +180,17 @@ async fn what_cannot_be_sent_is_named_and_nothing_is_stored() {
         let pictured = create(&app, pictured).await;
         let before = row_counts(app.engine().store()).await;
         let with = |key: &str, value: Value| {
-            let mut usage = usage(&id, json!({"NAME": "Jo"}));
+            let mut usage = usage(&id, &json!({"NAME": "Jo"}));
             usage[key] = value;
             usage
         };
         for (body, path) in [
-            (usage(&id, json!({})), "merge_data.substitutions.NAME"),
-            (usage(&id, json!({"NAME": null})), "merge_data.substitutions.NAME"),
-            (json!([usage(&id, json!({"NAME": "a"})), usage(&id, json!({}))]), "[1].merge_data.substitutions.NAME"),
-            (usage(UNKNOWN, json!({})), "merge_data.template_id"),
-            (usage(&id, json!({"NAME": ["a"]})), "merge_data.substitutions.NAME"),
-            (usage(&pictured, json!({"NAME": "Jo"})), "push.notification.web.icon.url"),
+            (usage(&id, &json!({})), "merge_data.substitutions.NAME"),
+            (usage(&id, &json!({"NAME": null})), "merge_data.substitutions.NAME"),
+            (json!([usage(&id, &json!({"NAME": "a"})), usage(&id, &json!({}))]), "[1].merge_data.substitutions.NAME"),
+            (usage(UNKNOWN, &json!({})), "merge_data.template_id"),
+            (usage(&id, &json!({"NAME": ["a"]})), "merge_data.substitutions.NAME"),
+            (usage(&pictured, &json!({"NAME": "Jo"})), "push.notification.web.icon.url"),
             (with("device_types", json!(["open::nobody"])), "device_types"),
             (with("audience", json!({"ios_channel": "x"})), "audience.ios_channel"),
             (with("notification", json!({"alert": "x"})), "notification"),
@@ -200,9 +201,9 @@ async fn what_cannot_be_sent_is_named_and_nothing_is_stored() {
                 assert_eq!(refused["details"]["path"], path, "{refused}");
             }
         }
-        let missing = app.master().post("/api/templates/push", usage(&id, json!({}))).await.expect(400);
+        let missing = app.master().post("/api/templates/push", usage(&id, &json!({}))).await.expect(400);
         assert!(missing["error"].as_str().unwrap().contains("'NAME'"), "{missing}");
-        let mut past = usage(&id, json!({"NAME": "Jo"}));
+        let mut past = usage(&id, &json!({"NAME": "Jo"}));
         past["schedule"] = json!({"scheduled_time": "2024-05-01T11:00"});
         let refused = app.master().post("/api/templates/schedules", past).await.expect(400);
         assert_eq!(refused["details"]["path"], "schedule.scheduled_time");
@@ -220,7 +221,7 @@ async fn a_template_is_scheduled_as_it_is() {
     on_each_engine(async |app| {
         register(&app).await;
         let id = create(&app, greeting()).await;
-        let mut later = usage(&id, json!({"NAME": "Jo"}));
+        let mut later = usage(&id, &json!({"NAME": "Jo"}));
         later["name"] = json!("Evening");
         later["schedule"] = json!({"scheduled_time": "2024-05-01T18:00"});
         let created = app.master().post("/api/templates/schedules/", &later).await.expect(201);
@@ -253,7 +254,7 @@ async fn texts_of_messages_are_escaped() {
         let mut template = greeting();
         template["push"]["message"] = message;
         let id = create(&app, template).await;
-        let mut later = usage(&id, json!({"NAME": "<Jo>"}));
+        let mut later = usage(&id, &json!({"NAME": "<Jo>"}));
         later["device_types"] = json!(["ios"]);
         later["schedule"] = json!({"scheduled_time": "2024-05-01T18:00"});
         let created = app.master().post("/api/templates/schedules", later).await.expect(201);

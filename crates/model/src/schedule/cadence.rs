@@ -4,7 +4,7 @@ use jiff::ToSpan;
 use jiff::civil::DateTime;
 use serde::Serialize;
 
-use super::{Schedule, WallTime};
+use super::{Recurring, Schedule, WallTime};
 use crate::json::At;
 use crate::limits;
 
@@ -110,21 +110,39 @@ impl Schedule {
     pub(super) fn times_from(&self, from: WallTime) -> impl Iterator<Item = WallTime> {
         let first = self.first.wall_time();
         let once = (self.recurring.is_none() && first >= from).then_some(first);
-        let repeated = self.recurring.iter().flat_map(move |recurring| {
-            let start = recurring.cadence.number_before(first, from);
-            let times = (start..).map_while(move |n| recurring.cadence.time(first, n));
-            let times = times.skip_while(move |time| *time < from.max(first));
-            let end = recurring.end_time;
-            let times = times.take_while(move |time| end.is_none_or(|end| *time <= end));
-            let mut n_excluded = 0;
-            let counted = times.map_while(move |time| {
-                let is_excluded = recurring.excludes(time);
-                n_excluded = if is_excluded { n_excluded + 1 } else { 0 };
-                (n_excluded <= MOST_EXCLUDED).then_some((!is_excluded).then_some(time))
-            });
-            counted.flatten()
-        });
+        let repeated = self.recurring.iter().flat_map(move |recurring| recurring.times_from(first, from));
         once.into_iter().chain(repeated)
+    }
+}
+
+impl Recurring {
+    fn times_from(&self, first: WallTime, from: WallTime) -> impl Iterator<Item = WallTime> {
+        let from = from.max(first);
+        let mut number = self.cadence.number_before(first, from);
+        let mut n_excluded = 0;
+        std::iter::from_fn(move || {
+            loop {
+                let time = self.cadence.time(first, number)?;
+                number += 1;
+                if self.end_time.is_some_and(|end| time > end) {
+                    return None;
+                }
+                if time < from {
+                    continue;
+                }
+                let Some(exclusion) = self.exclusion_of(time) else {
+                    n_excluded = 0;
+                    return Some(time);
+                };
+                n_excluded += 1;
+                if n_excluded > MOST_EXCLUDED {
+                    return None;
+                }
+                if let Some(end) = exclusion.whole_until() {
+                    number = number.max(self.cadence.number_before(first, end));
+                }
+            }
+        })
     }
 }
 

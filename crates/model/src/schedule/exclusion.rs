@@ -44,6 +44,14 @@ impl Exclusion {
         Some(exclusion)
     }
 
+    /// The end of a range of which every moment is excluded.
+    pub(super) fn whole_until(&self) -> Option<WallTime> {
+        match self {
+            Self { hour_range: None, date_range: Some(range), days_of_week: None } => Some(range.end),
+            Self { .. } => None,
+        }
+    }
+
     pub(super) fn covers(&self, time: WallTime) -> bool {
         self.hour_range.is_none_or(|hours| hours.covers(time))
             && self.date_range.is_none_or(|dates| (dates.start..=dates.end).contains(&time))

@@ -20,6 +20,7 @@ mod log;
 mod model_sequence;
 mod named_users;
 mod opening;
+mod origins;
 mod outages;
 mod pushes;
 mod sample;
