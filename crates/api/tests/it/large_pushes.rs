@@ -16,7 +16,13 @@ fn text(n_bytes: usize) -> String {
 #[tokio::test]
 async fn each_platform_has_its_own_limit() {
     // The length of an alert that fits and of one that does not: the limits less what every message has besides.
-    let table = [("ios", 3850, 4097), ("android", 3600, 4097), ("amazon", 5600, 6145), ("web", 3700, 3994), ("wns", 4900, 5001)];
+    let table = [
+        ("ios", 3850, 4097),
+        ("android", 3600, 4097),
+        ("amazon", 5600, 6145),
+        ("web", 3700, 3994),
+        ("wns", 4900, 5001),
+    ];
     on_each_engine(async |app| {
         for (device_type, fits, too_large) in table {
             for path in PATHS {

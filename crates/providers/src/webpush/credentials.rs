@@ -102,7 +102,7 @@ fn subject(at: &At<'_>) -> Option<String> {
 fn key_pair(fields: &mut Fields<'_>) -> Option<(Credential, String)> {
     let has_public_key = fields.has("public_key");
     let public_key = fields.optional("public_key", public_key);
-    let private_key = fields.required("private_key", |at| {
+    fields.required("private_key", |at| {
         let text = at.text(1..=PEM_CHARS)?;
         if has_public_key && public_key.is_none() {
             return None;
@@ -111,8 +111,7 @@ fn key_pair(fields: &mut Fields<'_>) -> Option<(Credential, String)> {
             Ok(pair) => Some((Credential::new(text), BASE64_URL.encode(pair.public_key()))),
             Err(message) => at.invalid(message),
         }
-    });
-    private_key
+    })
 }
 
 fn public_key(at: &At<'_>) -> Option<String> {
