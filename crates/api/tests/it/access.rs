@@ -16,7 +16,7 @@ fn path(route: &Route) -> String {
     let filled = route.path.replace("{push_id}", id).replace("{channel_id}", id);
     let filled = filled.replace("{key}", UNKNOWN_KEY).replace("{platform}", "open::nowhere").replace("{number}", "0");
     let filled = filled.replace("{named_user_id}", "nobody").replace("{fingerprint}", "0123456789abcdef");
-    let filled = filled.replace("{schedule_id}", id).replace("{template_id}", id);
+    let filled = filled.replace("{schedule_id}", id).replace("{template_id}", id).replace("{place}", "0,0");
     let filled = filled.replace("{segment_id}", id).replace("{tag}", "nothing").replace("{list}", "none");
     assert!(!filled.contains('{'), "{filled}: fill in the new variable here");
     filled

@@ -99,7 +99,7 @@ async fn what_is_wrong_is_said() {
             let text = refused.to_string();
             assert!(text.contains(words), "{path}: {text}");
         }
-        app.device().get("/api/location/?q=Portland").await.expect(403);
+        app.device().get("/api/location/?q=Portland").await.expect(401);
     })
     .await;
 }
