@@ -155,9 +155,12 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         }
         ("POST", "/api/segments") => vec![json!({"display_name": "x", "criteria": {"segment": belongings.segment}})],
         ("PUT", "/api/segments/{segment_id}") => vec![json!({"display_name": "x", "criteria": {"tag": "x"}})],
+        ("POST", "/api/push/{push_id}/pause" | "/api/push/{push_id}/resume" | "/api/push/{push_id}/cancel") => {
+            vec![Value::Null]
+        }
         ("POST", "/api/schedules") | ("PUT", "/api/schedules/{schedule_id}") => {
             let time = json!({"scheduled_time": "2031-01-01T00:00"});
-            vec![json!({"schedule": time, "push": push_to(json!({"tag": MARK}))})]
+            vec![json!({"schedule": time, "push": push_to(json!({"segment": belongings.segment}))})]
         }
         ("POST", "/api/schedules/{schedule_id}/pause" | "/api/schedules/{schedule_id}/resume") => vec![Value::Null],
         ("POST", "/api/templates") => {

@@ -26,7 +26,7 @@ const WITHOUT: [(&str, &str); 14] = [
 ];
 
 /// Method, route and body, in an order in which every call succeeds.
-const CHANGES: [(&str, &str, &str); 39] = [
+const CHANGES: [(&str, &str, &str); 42] = [
     ("PUT", "/api/channels/{channel_id}", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     ("POST", "/api/channels", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     (
@@ -74,6 +74,9 @@ const CHANGES: [(&str, &str, &str); 39] = [
     ("POST", "/api/named_users/uninstall", r#"{"named_user_id":["jo"]}"#),
     ("POST", "/api/channels/uninstall", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios"}"#),
     ("POST", "/api/push", r#"{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}"#),
+    ("POST", "/api/push/{push_id}/pause", ""),
+    ("POST", "/api/push/{push_id}/resume", ""),
+    ("POST", "/api/push/{push_id}/cancel", ""),
     ("POST", "/api/segments", r#"{"display_name":"a","criteria":{"tag":"a"}}"#),
     ("PUT", "/api/segments/{segment_id}", r#"{"display_name":"b","criteria":{"tag":"b"}}"#),
     (
@@ -147,6 +150,7 @@ async fn every_change_has_an_operation_id() {
             assert_eq!(id.len(), 36, "{method} {path}: {answer}");
             assert!(seen.insert(id.to_owned()), "{method} {path}: {answer}");
             let ids = [
+                ("{push_id}", &answer["push_ids"][0]),
                 ("{segment_id}", &answer["segment_id"]),
                 ("{template_id}", &answer["template_id"]),
                 ("{schedule_id}", &answer["schedule_ids"][0]),
