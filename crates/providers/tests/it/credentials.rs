@@ -244,7 +244,7 @@ fn several_keys_keep_their_order_and_are_told_apart() {
     let both = one.clone().with(two.clone()).unwrap();
     let [second, first] = <[String; 2]>::try_from(fingerprints(&two)).unwrap();
     assert_eq!(fingerprints(&both), [first.clone(), second.clone()]);
-    assert_eq!(fingerprints(&both.clone().without(&first).unwrap()), [second.clone()]);
+    assert_eq!(fingerprints(&both.clone().without(&first).unwrap()), [second]);
     assert_eq!(one.clone().without(&first), None);
 
     assert_eq!(paths(Provider::Adm, &json!({"keys": []})), ["keys"]);
