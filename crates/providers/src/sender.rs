@@ -46,12 +46,13 @@ impl Sender {
 
     /// One message to one device, and what became of it. Always ends: whatever it waits for is bounded in time.
     pub async fn send(&self, push: &RenderedPush, recipient: &Recipient<'_>, now: UtcMillis) -> Outcome {
+        // What the two that are sent to by the thousand need is small; the others must not make it larger.
         match (self, push) {
             (Sender::Apns(client), RenderedPush::Apns(push)) => client.send(push, recipient, now).await,
             (Sender::Fcm(client), RenderedPush::Fcm(push)) => client.send(push, recipient, now).await,
-            (Sender::Adm(client), RenderedPush::Adm(push)) => client.send(push, recipient, now).await,
-            (Sender::Wns(client), RenderedPush::Wns(push)) => client.send(push, recipient, now).await,
-            (Sender::WebPush(client), RenderedPush::WebPush(push)) => client.send(push, recipient, now).await,
+            (Sender::Adm(client), RenderedPush::Adm(push)) => Box::pin(client.send(push, recipient, now)).await,
+            (Sender::Wns(client), RenderedPush::Wns(push)) => Box::pin(client.send(push, recipient, now)).await,
+            (Sender::WebPush(client), RenderedPush::WebPush(push)) => Box::pin(client.send(push, recipient, now)).await,
             (Sender::Apns(_) | Sender::Fcm(_) | Sender::Adm(_) | Sender::Wns(_) | Sender::WebPush(_), other) => {
                 let reason = format!("A message for {} cannot be sent this way.", other.transport());
                 Outcome::Rejected { reason }

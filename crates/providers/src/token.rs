@@ -65,6 +65,16 @@ impl TokenCache {
             }
             state.n_fetches
         };
+        // Seldom needed, and too large to be part of the future of every message.
+        Box::pin(self.renewed(now, n_fetches, fetch)).await
+    }
+
+    async fn renewed(
+        &self,
+        now: UtcMillis,
+        n_fetches: u64,
+        fetch: impl AsyncFnOnce() -> Result<Token, Outcome>,
+    ) -> Result<HeaderValue, Outcome> {
         let _turn = self.fetching.lock().await;
         {
             let state = self.state();

@@ -7,6 +7,7 @@
 mod connect;
 mod link;
 mod origin;
+mod pace;
 mod pool;
 mod stream;
 
@@ -21,7 +22,7 @@ pub(crate) use origin::Origin;
 use crate::http::{AddressPolicy, Refusal};
 use crate::outcome::Outcome;
 use link::Failure;
-use pool::Pool;
+use pool::{Fresh, Pool};
 
 /// How often a request is sent again that a provider has certainly not looked at.
 const MOST_SENDS: usize = 5;
@@ -84,10 +85,18 @@ impl Wire {
         body: Bytes,
     ) -> Result<Response<Bytes>, WireError> {
         for _ in 0..MOST_SENDS {
-            let ticket = self.0.ticket().await?;
-            let exchange = ticket.link.exchange(ticket.sender.clone(), request(), body.clone(), ticket.started);
-            match exchange.await {
+            // Waiting is rare; what it needs stays out of the futures of thousands who do not have to.
+            let Fresh { ticket, sender, started } = match self.0.try_ticket()? {
+                Some(fresh) => fresh,
+                None => Box::pin(self.0.ticket()).await?,
+            };
+            let ended = match ticket.link.begin(sender, request(), body.clone(), started) {
+                Ok(exchange) => exchange.answer().await,
+                Err(failure) => Err(failure),
+            };
+            match ended {
                 Ok((answer, is_first)) => {
+                    self.0.answered(started);
                     if is_first {
                         self.0.proven();
                     }
@@ -105,7 +114,7 @@ impl Wire {
         Err(WireError::Lost("the provider turned the request away several times".to_owned()))
     }
 
-    /// How many requests the connections can carry at once.
+    /// How many requests to have under way at once.
     pub(crate) fn room(&self) -> usize {
         self.0.room()
     }

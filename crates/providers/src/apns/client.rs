@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::uri::{Parts, PathAndQuery};
-use http::{HeaderMap, HeaderValue, Method, Request, Uri, Version};
-use model::ids::{ChannelId, DeliveryId};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, Version};
+use model::ids::DeliveryId;
 use model::time::UtcMillis;
 
 use super::body::{ID, TOPIC};
@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 use crate::recipient::Recipient;
 use crate::request::path_segment;
 use crate::room::Room;
-use crate::wire::{Origin, Wire, WireError};
+use crate::wire::{Origin, Wire};
 
 const CONNECTIONS: usize = 8;
 const FIRST_ROOM: usize = 100;
@@ -41,13 +41,6 @@ struct Inner {
     /// A certificate that cannot be used any more, in a sentence.
     damaged: Option<String>,
     room: Room,
-}
-
-/// All of a request but its token.
-struct Message {
-    path: PathAndQuery,
-    headers: HeaderMap,
-    body: Bytes,
 }
 
 impl Client {
@@ -91,8 +84,8 @@ impl Client {
         let Some(path) = inner.path(recipient.address) else {
             return Outcome::Doubtful { reason: "The address of the device is not a token.".to_owned(), gone: true };
         };
-        let message = Message { path, headers: push.headers_for(recipient), body: push.body_for(recipient) };
-        let outcome = inner.deliver(message, now).await;
+        let headers = || push.headers_for(recipient);
+        let outcome = inner.deliver(path, headers, push.body_for(recipient), now).await;
         inner.room.learn(&outcome);
         outcome
     }
@@ -100,16 +93,16 @@ impl Client {
     /// Apple checks who we are before it looks at the device, and there is no such device.
     pub(crate) async fn check(&self, now: UtcMillis) -> Result<(), String> {
         let inner = &*self.0;
-        let recipient = Recipient::new(DeliveryId::random(), ChannelId::random(), NO_DEVICE);
-        let mut headers = HeaderMap::new();
-        headers.insert("apns-push-type", HeaderValue::from_static("background"));
-        headers.insert("apns-priority", HeaderValue::from_static("5"));
-        headers.insert("apns-expiration", HeaderValue::from_static("0"));
-        let id = HeaderValue::from_str(&recipient.delivery_id.to_string());
-        headers.insert(ID, id.expect("a UUID is made of digits and hyphens"));
+        let id =
+            HeaderValue::from_str(&DeliveryId::random().to_string()).expect("a UUID is made of digits and hyphens");
+        let headers = || {
+            let fixed = [("apns-push-type", "background"), ("apns-priority", "5"), ("apns-expiration", "0")];
+            let fixed = fixed.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+            HeaderMap::from_iter(fixed.into_iter().chain([(ID, id.clone())]))
+        };
         let path = inner.path(NO_DEVICE).ok_or("The path of the endpoint is not usable.")?;
         let body = Bytes::from_static(br#"{"aps":{"content-available":1}}"#);
-        match inner.deliver(Message { path, headers, body }, now).await {
+        match inner.deliver(path, headers, body, now).await {
             Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } => Ok(()),
             Outcome::Doubtful { gone: true, .. } => Ok(()),
             Outcome::Doubtful { reason, gone: false }
@@ -121,47 +114,58 @@ impl Client {
 }
 
 impl Inner {
-    async fn deliver(&self, mut message: Message, now: UtcMillis) -> Outcome {
+    /// `headers` makes those of the message, whenever it is sent; who we are is added here.
+    async fn deliver(
+        &self,
+        path: PathAndQuery,
+        headers: impl Fn() -> HeaderMap,
+        body: Bytes,
+        now: UtcMillis,
+    ) -> Outcome {
         if let Some(reason) = &self.damaged {
             return Outcome::Unauthorized { reason: reason.clone() };
         }
-        message.headers.insert(TOPIC, self.topic.clone());
-        let Some(token) = &self.token else {
-            message.headers.remove(AUTHORIZATION);
-            return match self.exchange(&message, now).await {
-                Ok(Verdict::Settled(outcome)) => outcome,
-                Ok(Verdict::TokenExpired(reason)) => Outcome::Unauthorized { reason },
-                Err(error) => error.outcome(),
-            };
-        };
         let mut has_renewed = false;
         loop {
-            let header = match token.header(now).await {
-                Ok(header) => header,
-                Err(outcome) => return outcome,
+            let authorization = match &self.token {
+                None => None,
+                Some(token) => match token.header(now).await {
+                    Ok(header) => Some(header),
+                    Err(outcome) => return outcome,
+                },
             };
-            message.headers.insert(AUTHORIZATION, header.clone());
-            match self.exchange(&message, now).await {
-                Ok(Verdict::Settled(outcome)) => return outcome,
-                Ok(Verdict::TokenExpired(_)) if !has_renewed && token.expired(&header, now) => has_renewed = true,
-                Ok(Verdict::TokenExpired(reason)) => {
-                    return Outcome::Unauthorized { reason: format!("{reason} Check the clock of this server.") };
-                }
+            let request = || self.request(path.clone(), headers(), authorization.as_ref());
+            let answer = match self.wire.send(request, body.clone()).await {
+                Ok(answer) => answer,
                 Err(error) => return error.outcome(),
+            };
+            let reason = match verdict(&answer, now) {
+                Verdict::Settled(outcome) => return outcome,
+                Verdict::TokenExpired(reason) => reason,
+            };
+            let renews = match (&self.token, &authorization) {
+                (Some(token), Some(refused)) => !has_renewed && token.expired(refused, now),
+                (None, _) | (_, None) => false,
+            };
+            if !renews {
+                return Outcome::Unauthorized { reason: format!("{reason} Check the clock of this server.") };
             }
+            has_renewed = true;
         }
     }
 
-    async fn exchange(&self, message: &Message, now: UtcMillis) -> Result<Verdict, WireError> {
-        let request = || {
-            let mut request = Request::new(());
-            *request.method_mut() = Method::POST;
-            *request.version_mut() = Version::HTTP_2;
-            *request.uri_mut() = self.uri(message.path.clone());
-            *request.headers_mut() = message.headers.clone();
-            request
+    fn request(&self, path: PathAndQuery, mut headers: HeaderMap, authorization: Option<&HeaderValue>) -> Request<()> {
+        headers.insert(TOPIC, self.topic.clone());
+        match authorization {
+            Some(authorization) => headers.insert(AUTHORIZATION, authorization.clone()),
+            None => headers.remove(AUTHORIZATION),
         };
-        Ok(verdict(&self.wire.send(request, message.body.clone()).await?, now))
+        let mut request = Request::new(());
+        *request.method_mut() = Method::POST;
+        *request.version_mut() = Version::HTTP_2;
+        *request.uri_mut() = self.uri(path);
+        *request.headers_mut() = headers;
+        request
     }
 
     fn path(&self, address: &str) -> Option<PathAndQuery> {

@@ -100,16 +100,15 @@ impl Link {
         self.n_open.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// One request and its answer. `true` as the last argument: the answer was the first on this connection.
-    pub(super) async fn exchange(
+    /// Sends a request.
+    pub(super) fn begin(
         &self,
         mut sender: SendRequest<Bytes>,
         request: Request<()>,
         body: Bytes,
         started: Instant,
-    ) -> Result<(Response<Bytes>, bool), Failure> {
+    ) -> Result<Exchange<'_>, Failure> {
         let (answer, mut stream) = sender.send_request(request, body.is_empty()).map_err(|_| Failure::Closed)?;
-        drop(sender);
         if !body.is_empty() {
             // If the stream has failed already, the answer says how.
             drop(stream.send_data(body, true));
@@ -117,12 +116,7 @@ impl Link {
         self.used.store(self.millis(started), Ordering::Relaxed);
         let id = stream.stream_id();
         self.waiting().insert(id, Waiting { since: started, stream });
-        // Also when the caller loses interest.
-        let _entry = Entry { link: self, id };
-        let answer = read(answer).await.map_err(|error| Failure::of(&error))?;
-        self.heard.store(self.millis(Instant::now()), Ordering::Relaxed);
-        let is_first = !self.proven.swap(true, Ordering::Relaxed);
-        Ok((answer, is_first))
+        Ok(Exchange { answer, entry: Entry { link: self, id } })
     }
 
     /// Gives up requests that have waited too long. `false`: the server has said nothing since the oldest was sent, so that
@@ -148,6 +142,24 @@ impl Link {
 
     fn waiting(&self) -> MutexGuard<'_, HashMap<StreamId, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that is under way.
+pub(super) struct Exchange<'a> {
+    answer: ResponseFuture,
+    /// Its place among those that wait, which it leaves also when the caller loses interest.
+    entry: Entry<'a>,
+}
+
+impl Exchange<'_> {
+    /// The answer, and whether it is the first on its connection.
+    pub(super) async fn answer(self) -> Result<(Response<Bytes>, bool), Failure> {
+        let link = self.entry.link;
+        let answer = read(self.answer).await.map_err(|error| Failure::of(&error))?;
+        link.heard.store(link.millis(Instant::now()), Ordering::Relaxed);
+        let is_first = !link.proven.swap(true, Ordering::Relaxed);
+        Ok((answer, is_first))
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::connect::{self, Opened};
 use super::link::{Link, drive};
+use super::pace::Pace;
 use super::{Origin, WireError, WireOptions};
 use crate::http::AddressPolicy;
 
@@ -35,6 +36,8 @@ pub(super) struct Pool {
 struct State {
     links: Vec<(SendRequest<Bytes>, Arc<Link>)>,
     is_connecting: bool,
+    n_open: usize,
+    pace: Pace,
     /// Connections in a row that came to nothing.
     n_failures: u32,
     down: Option<Down>,
@@ -47,10 +50,15 @@ struct Down {
 }
 
 /// The right to send one request on one connection.
-pub(super) struct Ticket {
-    pub(super) sender: SendRequest<Bytes>,
+pub(super) struct Ticket<'a> {
     pub(super) link: Arc<Link>,
-    pool: Arc<Pool>,
+    pool: &'a Pool,
+}
+
+/// A ticket with what is needed to use it at once.
+pub(super) struct Fresh<'a> {
+    pub(super) ticket: Ticket<'a>,
+    pub(super) sender: SendRequest<Bytes>,
     pub(super) started: Instant,
 }
 
@@ -61,15 +69,19 @@ impl Pool {
         policy: AddressPolicy,
         options: WireOptions,
     ) -> Self {
-        let state = State { links: Vec::new(), is_connecting: false, n_failures: 0, down: None };
+        let state = State {
+            links: Vec::new(),
+            is_connecting: false,
+            n_open: 0,
+            pace: Pace::new(Instant::now()),
+            n_failures: 0,
+            down: None,
+        };
         Self { origin, tls, policy, options, state: Mutex::new(state), changed: Notify::new() }
     }
 
     /// Waits for room on a connection, but no longer than for an answer.
-    pub(super) async fn ticket(self: &Arc<Self>) -> Result<Ticket, WireError> {
-        if let Some(ticket) = self.try_ticket()? {
-            return Ok(ticket);
-        }
+    pub(super) async fn ticket(self: &Arc<Self>) -> Result<Fresh<'_>, WireError> {
         let waited = async {
             loop {
                 let changed = self.changed.notified();
@@ -86,14 +98,15 @@ impl Pool {
     }
 
     /// `None`: not now. Sees to it that there will be a connection.
-    fn try_ticket(self: &Arc<Self>) -> Result<Option<Ticket>, WireError> {
+    pub(super) fn try_ticket(self: &Arc<Self>) -> Result<Option<Fresh<'_>>, WireError> {
         let started = Instant::now();
         let mut state = self.state();
         let free = state.links.iter().filter(|(_, link)| link.n_open() < link.limit());
         if let Some((sender, link)) = free.min_by_key(|(_, link)| link.n_open()) {
             let (sender, link) = (sender.clone(), link.clone());
             link.reserve();
-            return Ok(Some(Ticket { sender, link, pool: self.clone(), started }));
+            state.n_open += 1;
+            return Ok(Some(Fresh { ticket: Ticket { link, pool: self }, sender, started }));
         }
         // A connection that still has to prove itself will soon carry more.
         let is_growing = state.is_connecting || state.links.iter().any(|(_, link)| link.is_new());
@@ -179,6 +192,14 @@ impl Pool {
         self.changed.notify_waiters();
     }
 
+    /// An answer came to a request that was begun then.
+    pub(super) fn answered(&self, started: Instant) {
+        let now = Instant::now();
+        let mut state = self.state();
+        let n_open = state.n_open;
+        state.pace.answered(now.duration_since(started), n_open, now);
+    }
+
     /// A connection has proven to be of use: its first answer is there.
     pub(super) fn proven(&self) {
         let mut state = self.state();
@@ -188,7 +209,8 @@ impl Pool {
         self.changed.notify_waiters();
     }
 
-    /// What the connections can carry, including those that could still be opened.
+    /// How many requests are of use at once, of those that the connections can carry, including those that could still be
+    /// opened.
     pub(super) fn room(&self) -> usize {
         let state = self.state();
         if state.links.is_empty() && state.down.is_some() {
@@ -196,7 +218,7 @@ impl Pool {
         }
         let proven = state.links.iter().filter(|(_, link)| !link.is_new());
         let per_link = proven.map(|(_, link)| link.limit()).max().unwrap_or(USUAL_STREAMS);
-        (per_link * self.options.connections).max(1)
+        (per_link * self.options.connections).min(state.pace.n_useful()).max(1)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -217,8 +239,9 @@ impl State {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for Ticket<'_> {
     fn drop(&mut self) {
+        self.pool.state().n_open -= 1;
         self.link.release();
         self.pool.changed.notify_one();
     }
