@@ -111,9 +111,14 @@ pub fn put_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId, user: &Named
 
 /// The user that waits for a channel. It waits no longer after this.
 pub fn take_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<Option<NamedUserId>> {
-    let sql = "delete from pending_association where app = $1 and channel = $2 returning named_user";
-    let found = tx.query_opt(sql, &[app.into(), channel.into()], |row| row.get::<String>(0))?;
-    found.as_deref().map(read_id).transpose()
+    // Nearly always there is none, and to look is cheaper than to delete nothing.
+    let sql = "select named_user from pending_association where app = $1 and channel = $2";
+    let found = tx.query_opt(sql, &[app.into(), channel.into()], |row| read_id(row.get(0)?))?;
+    if found.is_some() {
+        let sql = "delete from pending_association where app = $1 and channel = $2";
+        tx.execute(sql, &[app.into(), channel.into()])?;
+    }
+    Ok(found)
 }
 
 /// Forgets the associations that wait for a user.
