@@ -34,8 +34,10 @@ class Province:
     rings: list[list[int]] = field(default_factory=list)
 
 
-# Countries whose names and codes Natural Earth has given to the wrong shapes; another attribute has them right.
-MISNAMED = {"GY", "ER"}
+# Countries whose names and codes Natural Earth has given to the wrong shapes, and single provinces of which that is true;
+# another attribute has them right.
+MISNAMED_COUNTRIES = {"GY", "ER"}
+MISNAMED_PROVINCES = {("EC", "Napo"), ("EC", "Tungurahua")}
 
 # Natural Earth draws the Vatican as a dot.
 REDRAWN = {"VA"}
@@ -80,15 +82,19 @@ def _country(attributes: dict) -> str | None:
     return code if len(code) == 2 and code.isalpha() else None
 
 
+def _is_misnamed(attributes: dict, country: str) -> bool:
+    return country in MISNAMED_COUNTRIES or (country, attributes.get("name")) in MISNAMED_PROVINCES
+
+
 def _code(attributes: dict, country: str, key: str) -> str:
     text = (attributes.get(key) or "").strip()
     # Codes that the source made up are marked.
-    return "" if country in MISNAMED or text in ("", "-99") or "~" in text or text.endswith("-X") or "?" in text else text
+    return "" if _is_misnamed(attributes, country) or text in ("", "-99") or "~" in text or text.endswith("-X") or "?" in text else text
 
 
 def _names(attributes: dict, country: str) -> list[str]:
     """The name by which it is shown, then all others."""
-    if country in MISNAMED:
+    if _is_misnamed(attributes, country):
         return [attributes["woe_label"].split(",")[0]]
     names = [attributes.get("name") or attributes.get("name_en") or attributes.get("gn_name") or attributes.get("admin")]
     names += [attributes.get(f"name_{language}") for language in LANGUAGES]

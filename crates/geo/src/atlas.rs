@@ -19,6 +19,8 @@ const NEAREST_KM: f64 = 5.0;
 
 pub struct Atlas {
     pub(crate) boundaries: Vec<Boundary>,
+    /// The parents of all boundaries once more, close together: finding a point asks for many of them.
+    pub(crate) parents: Vec<Option<u32>>,
     /// Numbers of boundaries in the order of their ids.
     pub(crate) by_id: Vec<u32>,
     pub(crate) by_code: HashMap<(Code, Box<str>), u32>,
@@ -54,6 +56,24 @@ impl Layer {
 
     fn touching(&self, rect: Rect, mut found: impl FnMut(u32)) {
         self.cells.touching(rect, |shape| found(self.first + shape));
+    }
+}
+
+/// A set of boundaries, by their numbers.
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn new(n_boundaries: usize) -> Self {
+        Self(vec![0; n_boundaries.div_ceil(64)])
+    }
+
+    fn mark(&mut self, number: u32) {
+        self.0[(number / 64) as usize] |= 1 << (number % 64);
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        let words = (0_u32..).step_by(64).zip(&self.0).filter(|(_, word)| **word != 0);
+        words.flat_map(|(first, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| first + bit))
     }
 }
 
@@ -141,35 +161,28 @@ impl Atlas {
     /// The places that a box touches, the large kinds and among them the large places first.
     pub fn touching(&self, area: Area, kind: Option<Kind>, most: usize) -> Vec<&Boundary> {
         let is_wanted = |wanted: Kind| kind.is_none_or(|kind| kind == wanted);
-        let mut found: BTreeSet<u32> = BTreeSet::new();
+        let mut found = Marks::new(self.boundaries.len());
         for rect in area.rects() {
-            let mut land: BTreeSet<u32> = BTreeSet::new();
             if is_wanted(Kind::Country) || is_wanted(Kind::Province) || is_wanted(Kind::County) {
-                self.provinces.touching(rect, |number| {
-                    land.insert(number);
-                });
-                self.counties.touching(rect, |number| {
-                    land.insert(number);
-                });
-            }
-            for number in land {
-                found.extend(self.upwards(number).filter(|number| is_wanted(self.boundary(*number).kind)));
+                self.provinces.touching(rect, |number| found.mark(number));
+                self.counties.touching(rect, |number| found.mark(number));
             }
             if is_wanted(Kind::Country) {
-                self.outlines.touching(rect, |outline| {
-                    found.insert(self.outline_countries[outline as usize]);
-                });
+                self.outlines.touching(rect, |outline| found.mark(self.outline_countries[outline as usize]));
             }
             if is_wanted(Kind::City) {
-                self.us_cities.touching(rect, |number| {
-                    found.insert(number);
-                });
-                self.circles.touching(rect, |circle| {
-                    found.insert(self.first_circle + circle);
-                });
+                self.us_cities.touching(rect, |number| found.mark(number));
+                self.circles.touching(rect, |circle| found.mark(self.first_circle + circle));
             }
         }
-        let mut found: Vec<&Boundary> = found.into_iter().map(|number| self.boundary(number)).collect();
+        // Cities are parts of what is around them as well, but a box may touch only the city.
+        for number in found.numbers().collect::<Vec<_>>() {
+            if self.boundary(number).kind != Kind::City {
+                self.upwards(number).for_each(|number| found.mark(number));
+            }
+        }
+        let found = found.numbers().filter(|number| is_wanted(self.boundary(*number).kind));
+        let mut found: Vec<&Boundary> = found.map(|number| self.boundary(number)).collect();
         found.sort_unstable_by_key(|boundary| (boundary.kind, Reverse(boundary.population), boundary.id));
         found.truncate(most);
         found
@@ -201,11 +214,11 @@ impl Atlas {
 
     /// A place and those it is a part of.
     fn upwards(&self, number: u32) -> impl Iterator<Item = u32> {
-        std::iter::successors(Some(number), |number| self.boundary(*number).parent)
+        std::iter::successors(Some(number), |number| self.parents[*number as usize])
     }
 
     fn is_part_of(&self, number: u32, above: &[u32]) -> bool {
-        self.boundary(number).parent.is_some_and(|parent| above.contains(&parent))
+        self.parents[number as usize].is_some_and(|parent| above.contains(&parent))
     }
 
     /// Which of two circles around a spot comes first: what is well within a large city is known by its name, otherwise

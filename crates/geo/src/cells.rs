@@ -161,6 +161,10 @@ impl Cells {
         let low = Spot { x: corner.x.max(rect.low.x), y: corner.y.max(rect.low.y) };
         let high = Spot { x: end.x.min(rect.high.x), y: end.y.min(rect.high.y) };
         let part = Rect { low, high };
+        if (low, high) == (corner, end) {
+            // A shape that has nothing in a cell has no entry there.
+            return true;
+        }
         let passes = |edge: &Edge| {
             let (a, b) = self.shapes.ends(*edge);
             part.meets(a, b)

@@ -1,5 +1,7 @@
 //! Cities without a polygon: circles whose size follows from the number of inhabitants.
 
+use std::ops::RangeInclusive;
+
 use crate::boundary::Extent;
 use crate::cells::{KM_PER_MICRO, MICRO, Rect, to_micro};
 use crate::shape::Spot;
@@ -8,29 +10,42 @@ use crate::shape::Spot;
 const SQUARE: i32 = 250_000;
 
 pub(crate) struct Circles {
-    circles: Vec<Circle>,
-    /// The circles that reach into a square, in the order of the squares.
-    squares: Vec<(u32, u32)>,
+    /// Where in `entries` each row of squares begins, and where the last one ends.
+    rows: Vec<u32>,
+    /// The circles that reach into squares, in the order of the squares.
+    entries: Vec<Entry>,
+}
+
+/// A circle in a square. What is needed to test it lies beside its neighbors, because the memory is slower than the test.
+#[derive(Clone, Copy)]
+struct Entry {
+    column: u32,
+    number: u32,
+    circle: Circle,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct Circle {
     center: Spot,
     radius_km: f64,
+    /// How far a millionth of a degree of longitude is here.
+    km_per_x: f64,
 }
 
 impl Circle {
     /// Most cities are within a factor of 1.5 of this.
     pub(crate) fn new(center: Spot, population: u32) -> Self {
         let radius_km = 0.07 * f64::from(population.max(1)).powf(0.35);
-        Self { center, radius_km: radius_km.clamp(1.5, 25.0) }
+        // Near the poles there are no cities.
+        let km_per_x = KM_PER_MICRO * (f64::from(center.y) / MICRO).to_radians().cos().max(0.01);
+        Self { center, radius_km: radius_km.clamp(1.5, 25.0), km_per_x }
     }
 
     /// The bounds of the circle. One that reaches across the antimeridian is cut off there.
     pub(crate) fn extent(self) -> Extent {
-        let Circle { center, radius_km } = self;
+        let Circle { center, radius_km, km_per_x } = self;
         let height = to_micro(radius_km / KM_PER_MICRO);
-        let width = to_micro(radius_km / km_per_x(center.y));
+        let width = to_micro(radius_km / km_per_x);
         Extent {
             south: center.y - height,
             west: (center.x - width).max(-180_000_000),
@@ -41,65 +56,64 @@ impl Circle {
         }
     }
 
-    /// How far from the center a spot is; 1 on the edge.
-    fn distance(self, spot: Spot) -> f64 {
+    /// How far from the center a spot is, if it is inside; 1 on the edge.
+    fn distance(self, spot: Spot) -> Option<f64> {
         let apart = (f64::from(spot.x) - f64::from(self.center.x)).abs();
-        let dx = apart.min(360.0 * MICRO - apart) * km_per_x(self.center.y);
+        let dx = apart.min(360.0 * MICRO - apart) * self.km_per_x;
         let dy = (f64::from(spot.y) - f64::from(self.center.y)) * KM_PER_MICRO;
-        dx.hypot(dy) / self.radius_km
+        let (squared, radius_squared) = (dx * dx + dy * dy, self.radius_km * self.radius_km);
+        (squared <= radius_squared).then(|| (squared / radius_squared).sqrt())
     }
 
     fn touches(self, rect: Rect) -> bool {
         let nearest =
             Spot { x: self.center.x.clamp(rect.low.x, rect.high.x), y: self.center.y.clamp(rect.low.y, rect.high.y) };
-        self.distance(nearest) <= 1.0
+        self.distance(nearest).is_some()
     }
 }
 
 impl Circles {
-    pub(crate) fn new(circles: Vec<Circle>) -> Self {
-        let mut squares = Vec::with_capacity(circles.len() * 2);
-        for (number, circle) in (0_u32..).zip(&circles) {
+    pub(crate) fn new(circles: &[Circle]) -> Self {
+        let mut by_row = Vec::with_capacity(circles.len() * 2);
+        for (number, circle) in (0_u32..).zip(circles) {
             let Extent { south, west, north, east, .. } = circle.extent();
             for row in row(south)..=row(north) {
-                squares.extend((column(west)..=column(east)).map(|column| (square(row, column), number)));
+                let columns = column(west)..=column(east);
+                by_row.extend(columns.map(|column| (row, Entry { column, number, circle: *circle })));
             }
         }
-        squares.sort_unstable();
-        squares.dedup();
-        Self { circles, squares }
+        by_row.sort_unstable_by_key(|(row, entry)| (*row, entry.column, entry.number));
+        let start = |row: u32| by_row.partition_point(|(of_entry, _)| *of_entry < row);
+        let rows = (0..=row(i32::MAX) + 1).map(|row| u32::try_from(start(row)).unwrap_or(u32::MAX)).collect();
+        Self { rows, entries: by_row.into_iter().map(|(_, entry)| entry).collect() }
     }
 
     /// The circles around a spot and how far from their centers it is.
     pub(crate) fn at(&self, spot: Spot) -> impl Iterator<Item = (u32, f64)> {
-        let near = self.in_squares(square(row(spot.y), column(spot.x)), square(row(spot.y), column(spot.x)));
-        let with_distance =
-            near.iter().map(move |(_, number)| (*number, self.circles[*number as usize].distance(spot)));
-        with_distance.filter(|(_, distance)| *distance <= 1.0)
+        let here = column(spot.x);
+        self.row(row(spot.y), here..=here)
+            .iter()
+            .filter_map(move |entry| Some((entry.number, entry.circle.distance(spot)?)))
     }
 
     /// The circles that a box touches; some of them more than once.
     pub(crate) fn touching(&self, rect: Rect, mut found: impl FnMut(u32)) {
         for row in row(rect.low.y)..=row(rect.high.y) {
-            let near = self.in_squares(square(row, column(rect.low.x)), square(row, column(rect.high.x)));
-            let touched = near.iter().filter(|(_, number)| self.circles[*number as usize].touches(rect));
-            touched.for_each(|(_, number)| found(*number));
+            let near = self.row(row, column(rect.low.x)..=column(rect.high.x));
+            near.iter().filter(|entry| entry.circle.touches(rect)).for_each(|entry| found(entry.number));
         }
     }
 
-    fn in_squares(&self, first: u32, last: u32) -> &[(u32, u32)] {
-        let start = self.squares.partition_point(|(square, _)| *square < first);
-        let n = self.squares[start..].partition_point(|(square, _)| *square <= last);
-        &self.squares[start..start + n]
+    /// The entries of some columns of a row.
+    fn row(&self, row: u32, columns: RangeInclusive<u32>) -> &[Entry] {
+        let row = row as usize;
+        let Some([first, end]) = self.rows.get(row..row + 2) else { return &[] };
+        let entries = &self.entries[*first as usize..*end as usize];
+        let first = entries.partition_point(|entry| entry.column < *columns.start());
+        let n = entries[first..].partition_point(|entry| entry.column <= *columns.end());
+        &entries[first..first + n]
     }
 }
-
-fn km_per_x(lat: i32) -> f64 {
-    // Near the poles there are no cities.
-    KM_PER_MICRO * (f64::from(lat) / MICRO).to_radians().cos().max(0.01)
-}
-
-const COLUMNS: u32 = 360_000_000 / SQUARE.unsigned_abs() + 1;
 
 fn row(y: i32) -> u32 {
     (y.clamp(-90_000_000, 90_000_000) + 90_000_000).unsigned_abs() / SQUARE.unsigned_abs()
@@ -107,8 +121,4 @@ fn row(y: i32) -> u32 {
 
 fn column(x: i32) -> u32 {
     (x.clamp(-180_000_000, 180_000_000) + 180_000_000).unsigned_abs() / SQUARE.unsigned_abs()
-}
-
-const fn square(row: u32, column: u32) -> u32 {
-    row * COLUMNS + column
 }

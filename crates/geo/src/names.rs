@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::boundary::Boundary;
 use crate::fold::fold;
 
-/// With fewer places than this, names that are written almost like the one that is looked for are considered too.
+/// With fewer places than this, and none of exactly that name, names that are written almost like the one that is looked for are considered too.
 const FEW: usize = 5;
 
 /// All names of all places, folded and in order.
@@ -118,7 +118,8 @@ impl Names {
         };
         self.by_beginning(&wanted, &mut note);
         self.by_later_word(&wanted, &mut note);
-        if found.len() < FEW {
+        let is_found = found.values().any(|fit| *fit <= Fit::OtherNameEqual);
+        if found.len() < FEW && !is_found {
             let mut note = |place: u32, fit: Fit| {
                 if is_wanted(place) {
                     found.entry(place).or_insert(fit);

@@ -5,7 +5,9 @@ use geo::{Boundary, Code, Kind};
 use crate::{ATLAS, at};
 
 /// The city, its province, its country, and a point in the middle of it, as printed in any atlas.
-const PLACES: [(&str, &str, &str, f64, f64); 267] = [
+static PLACES: [(&str, &str, &str, f64, f64); 269] = [
+    ("Ambato", "Tungurahua", "EC", -1.25, -78.62),
+    ("Tena", "Napo", "EC", -0.99, -77.81),
     ("Kabul", "Kabul", "AF", 34.53, 69.17),
     ("Tirana", "Tiranë", "AL", 41.33, 19.82),
     ("Algiers", "Alger", "DZ", 36.75, 3.06),

@@ -160,7 +160,14 @@ fn bounds_and_centroids_are_those_of_the_census() {
 
 #[test]
 fn ids_stay_what_they_are() {
-    for (id, name, kind) in [("6j6G4aQocxwBkBw9RtJM5o", "San Francisco", Kind::City)] {
+    for (id, name, kind) in [
+        ("1HGisoo6JVvALmvCgUjfvc", "Germany", Kind::Country),
+        ("3rLKvwbgum8VtFjn6sYCpb", "Oregon", Kind::Province),
+        ("4M2wpjfWbpQKNam4b99ZjH", "Bayern", Kind::Province),
+        ("48L6AdGyBoBTSnDhmmWV1T", "Multnomah", Kind::County),
+        ("6j6G4aQocxwBkBw9RtJM5o", "San Francisco", Kind::City),
+        ("7WYx76bWmheR4BwcMDGNuc", "Paris", Kind::City),
+    ] {
         let found = ATLAS.by_id(PlaceId::from_text(id).unwrap()).unwrap();
         assert_eq!((&*found.name, found.kind), (name, kind));
     }
@@ -216,7 +223,7 @@ fn names_are_found_however_they_are_written() {
         ("Paris, France", "Paris FR"),
         ("Paris, Texas", "Paris US"),
         ("Paris, TX, USA", "Paris US"),
-        ("london, on", "London CA"),
+        ("london, ontario", "London CA"),
         ("münchen, deutschland", "Munich DE"),
     ] {
         assert_eq!(first(name, Some(Kind::City)), found, "{name}");
