@@ -6,8 +6,9 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use model::event::RecordKind;
 use model::ids::{AppId, NamedUserId, Ordinal, TermId};
-use model::term::{TermChange, TermsRecord};
+use model::term::{Term, TermChange, TermsRecord};
 use model::time::Clock;
+use store::channels::{Channel, Key};
 use store::log::NewRecord;
 use store::{DatabaseUrl, Store, apps, channels, log, named_users, terms};
 
@@ -27,10 +28,27 @@ pub(crate) enum Users {
 
 /// Fills the database of a folder, in an app that the server has made there.
 pub(crate) async fn load(folder: &Path, population: &Population, n_channels: u32, users: Users) -> Result<()> {
+    load_channels(folder, population.terms(), n_channels, |ordinal, numbers| {
+        let (mut channel, keys) = population.channel(ordinal, numbers);
+        if users == Users::OneEach {
+            channel.named_user = NamedUserId::new(&user_name(ordinal.0)).ok();
+        }
+        (channel, keys)
+    })
+    .await
+}
+
+/// The same with channels of any kind. `make` gets the numbers of the terms, in ascending order.
+pub(crate) async fn load_channels(
+    folder: &Path,
+    names: &[Term],
+    n_channels: u32,
+    make: impl Fn(Ordinal, &[TermId]) -> (Channel, Vec<Key>),
+) -> Result<()> {
     Server::start(folder)?.stop()?;
     let began = Instant::now();
     let (store, app) = open(folder).await?;
-    let names = population.terms().to_vec();
+    let names = names.to_vec();
     let numbered = store.write(app, move |tx| {
         let numbers: store::Result<Vec<TermId>> = names.iter().map(|term| terms::insert(tx, app, term)).collect();
         let numbers = numbers?;
@@ -44,12 +62,7 @@ pub(crate) async fn load(folder: &Path, population: &Population, n_channels: u32
             report::progress(&format!("loading channel {}", number(f64::from(first))));
         }
         let ordinals = first..n_channels.min(first.saturating_add(PER_TRANSACTION));
-        let mut batch: Vec<_> = ordinals.map(|ordinal| population.channel(Ordinal(ordinal), &numbers)).collect();
-        if users == Users::OneEach {
-            for (channel, _) in &mut batch {
-                channel.named_user = NamedUserId::new(&user_name(channel.ordinal.0)).ok();
-            }
-        }
+        let batch: Vec<_> = ordinals.map(|ordinal| make(Ordinal(ordinal), &numbers)).collect();
         // The next batch is made while this one is written.
         if let Some(written) = writing.replace(tokio::spawn(insert(store.clone(), app, batch))) {
             written.await??;
@@ -78,7 +91,7 @@ pub(crate) async fn open(folder: &Path) -> Result<(Store, AppId)> {
     Ok((store, app.id))
 }
 
-async fn insert(store: Store, app: AppId, batch: Vec<(channels::Channel, Vec<channels::Key>)>) -> Result<()> {
+async fn insert(store: Store, app: AppId, batch: Vec<(Channel, Vec<Key>)>) -> Result<()> {
     let n_channels = u32::try_from(batch.len())?;
     store
         .write(app, move |tx| {
@@ -96,7 +109,7 @@ async fn insert(store: Store, app: AppId, batch: Vec<(channels::Channel, Vec<cha
         .await
 }
 
-fn append_names(tx: &mut store::Tx<'_>, app: AppId, names: &[model::term::Term], numbers: &[TermId]) -> Result<()> {
+fn append_names(tx: &mut store::Tx<'_>, app: AppId, names: &[Term], numbers: &[TermId]) -> Result<()> {
     let named = names.iter().zip(numbers).map(|(term, number)| {
         let (group, tag) = term.key();
         (*number, group.to_owned(), tag.into_owned())

@@ -20,11 +20,14 @@
 //! Servers that play a provider belong in `testkit`, so that tests can use them too.
 
 mod audience;
+mod broadcast;
 mod clients;
 mod commits;
+mod faults;
 mod http;
 mod list;
 mod loading;
+mod location;
 mod population;
 mod pushes;
 mod report;
@@ -49,7 +52,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 4] = [
+const BENCHES: [Bench; 7] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -69,6 +72,21 @@ const BENCHES: [Bench; 4] = [
         name: "list",
         about: "the upload of a list of 1,000,000 named users, each with a channel",
         run: |size| Box::pin(list::run(size)),
+    },
+    Bench {
+        name: "broadcast",
+        about: "pushes to 1,000,000 devices by way of simulated providers, beside a bare HTTP/2 loop and h2load",
+        run: |size| Box::pin(broadcast::run(size)),
+    },
+    Bench {
+        name: "faults",
+        about: "200,000 deliveries through a provider at its worst, and whether the counts agree",
+        run: |size| Box::pin(faults::run(size)),
+    },
+    Bench {
+        name: "location",
+        about: "reading the atlas, and points, boxes and names per second on one core",
+        run: |_| Box::pin(location::run()),
     },
 ];
 

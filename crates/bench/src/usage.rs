@@ -31,12 +31,12 @@ impl Process {
 
     /// CPU time of all threads so far, those that have ended included, in steps of 10 ms.
     pub(crate) fn cpu(self) -> Result<Duration> {
-        let stat = self.read("stat")?;
-        // The name of the program comes before the last parenthesis and may hold anything.
-        let (_, fields) = stat.rsplit_once(')').context("/proc/<pid>/stat has no program name")?;
-        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
-        let ticks: u64 = ticks.sum::<Result<_, _>>().context("/proc/<pid>/stat has no CPU time")?;
-        Ok(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
+        two_ticks(&self.read("stat")?, 11)
+    }
+
+    /// CPU time of all processes so far that this one has started and waited for.
+    pub(crate) fn children_cpu(self) -> Result<Duration> {
+        two_ticks(&self.read("stat")?, 13)
     }
 
     /// CPU time of the first thread so far, in nanoseconds: all of it for a process with one thread.
@@ -64,6 +64,15 @@ impl Process {
         let path = PathBuf::from(format!("/proc/{}/{file}", self.0));
         fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))
     }
+}
+
+/// The sum of two neighboring fields of `/proc/<pid>/stat`, counted from after the name of the program.
+fn two_ticks(stat: &str, first: usize) -> Result<Duration> {
+    // The name comes before the last parenthesis and may hold anything.
+    let (_, fields) = stat.rsplit_once(')').context("/proc/<pid>/stat has no program name")?;
+    let ticks = fields.split_whitespace().skip(first).take(2).map(str::parse::<u64>);
+    let ticks: u64 = ticks.sum::<Result<_, _>>().context("/proc/<pid>/stat has no CPU time")?;
+    Ok(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
 }
 
 /// CPU time of the calling thread so far.

@@ -1,0 +1,156 @@
+//! `bench broadcast`: one push to very many devices, all the way to providers that speak the real protocol over TLS, durable,
+//! with checkpoints; beside a bare loop on the `h2` crate and `h2load` that send the same requests to the same server.
+
+mod bare;
+mod devices;
+mod provider;
+mod tool;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use sim::Protocol;
+
+use crate::Size;
+use crate::http::{Connection, request};
+use crate::report::{self, duration, mebibytes, number, percent};
+use crate::sample::Sample;
+use crate::server::{Server, master_authorization, operator_authorization};
+use devices::Devices;
+use provider::Provider;
+
+/// Pushes to one device, to see how soon it gets them.
+const SINGLE: usize = 200;
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Enough for a rate, however many devices the push had.
+const MOST_REFERENCE: u32 = 500_000;
+
+/// Encrypting for browsers is the most expensive part of sending to them, so there are fewer of those.
+const BROADCASTS: [(Protocol, u32); 3] =
+    [(Protocol::Apns, 1_000_000), (Protocol::Fcm, 1_000_000), (Protocol::WebPush, 200_000)];
+
+pub(crate) async fn run(size: Size) -> Result<()> {
+    for (protocol, n_devices) in BROADCASTS {
+        one(protocol, size.of(n_devices)).await?;
+    }
+    Ok(())
+}
+
+async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
+    report::heading(format_args!("A push to {} devices by way of {protocol}", number(f64::from(n_devices))))?;
+    let provider = Provider::start()?;
+    let devices = Devices::of(protocol, &provider)?;
+    let folder = tempfile::tempdir()?;
+    devices.load(folder.path(), n_devices).await?;
+    let server = Server::start(folder.path())?;
+    let mut connection = Connection::open(server.address).await?;
+    let path = devices.platform_path();
+    connection
+        .expect(&request("PUT", &path, &operator_authorization(), &devices.platform(&provider).to_string()))
+        .await?;
+
+    single(&mut connection, &provider, &devices).await?;
+    let idle = server.process().memory()?;
+    server.process().forget_peak()?;
+    let (sent, cpu) = (Work::of(n_devices), server.process().cpu()?);
+    let before = provider.messages(protocol);
+    let began = Instant::now();
+    let push = send(&mut connection, &devices.push(json!("all"))).await?;
+    let accepted = Instant::now();
+    provider.wait_for(protocol, before + 1).await;
+    let first = accepted.elapsed();
+    let status = until_done(&mut connection, &push).await?;
+    let sent = sent.took(began.elapsed(), server.process().cpu()? - cpu);
+    let peak = server.process().memory()?.peak.saturating_sub(idle.resident);
+    let delivered = status["platforms"][devices.device_type_name()]["delivered"].as_u64();
+    ensure!(delivered == Some(u64::from(n_devices)), "Not everybody was served: {status}");
+    server.stop()?;
+
+    let n_reference = n_devices.min(MOST_REFERENCE);
+    let bare = bare::run(&provider, protocol, n_reference).await?;
+    let tool = tool::run(&provider, protocol, n_reference)?;
+    let rows: Vec<_> =
+        [("the service, durable", Some(&sent)), ("a bare loop on h2", Some(&bare)), ("h2load", tool.as_ref())]
+            .into_iter()
+            .filter_map(|(name, work)| Some(work?.row(name)))
+            .collect();
+    report::table(&["", "per second", "per CPU-second", "CPU each"], &rows)?;
+    report::line("answer to first delivery of all", &duration(first))?;
+    let share = sent.per_cpu_second() / bare.per_cpu_second();
+    match protocol {
+        Protocol::Apns | Protocol::Fcm => {
+            report::goal("per CPU-second, of the bare loop", &percent(share), "≥ 70 %", share >= 0.7)?;
+            let rate = sent.per_cpu_second();
+            report::goal("deliveries per CPU-second", &number(rate), "≥ 60,000", rate >= 60_000.0)?;
+        }
+        Protocol::Adm | Protocol::Wns | Protocol::WebPush | Protocol::Open => {
+            report::line("per CPU-second, of the bare loop, which encrypts nothing", &percent(share))?;
+        }
+    }
+    report::goal("peak memory above idle", &mebibytes(peak), "≤ 200 MB", peak <= 200_000_000)
+}
+
+/// How many messages took how long, and the CPU time of whoever sent them.
+struct Work {
+    n_messages: u32,
+    elapsed: Duration,
+    cpu: Duration,
+}
+
+impl Work {
+    fn of(n_messages: u32) -> Self {
+        Self { n_messages, elapsed: Duration::ZERO, cpu: Duration::ZERO }
+    }
+
+    fn took(self, elapsed: Duration, cpu: Duration) -> Self {
+        Self { elapsed, cpu, ..self }
+    }
+
+    fn per_cpu_second(&self) -> f64 {
+        f64::from(self.n_messages) / self.cpu.as_secs_f64().max(0.01)
+    }
+
+    fn row(&self, name: &str) -> Vec<String> {
+        let rate = f64::from(self.n_messages) / self.elapsed.as_secs_f64();
+        let each = self.cpu / self.n_messages.max(1);
+        vec![name.to_owned(), number(rate), number(self.per_cpu_second()), duration(each)]
+    }
+}
+
+/// One push at a time to one device, from its answer to the arrival of the message.
+async fn single(connection: &mut Connection, provider: &Provider, devices: &Devices) -> Result<()> {
+    let push = devices.push(devices.first());
+    let mut times = Vec::new();
+    for n in 0..=SINGLE {
+        let before = provider.messages(devices.protocol);
+        send(connection, &push).await?;
+        let accepted = Instant::now();
+        provider.wait_for(devices.protocol, before + 1).await;
+        // The first finds neither a connection nor an index.
+        if n > 0 {
+            times.push(accepted.elapsed());
+        }
+    }
+    let sample = Sample::of(times, Duration::ZERO);
+    let text = format!("{} / {}", duration(sample.median()), duration(sample.percentile(99)));
+    report::line("answer to delivery on an idle server, one device, median / p99", &text)
+}
+
+/// The id of the push.
+async fn send(connection: &mut Connection, push: &Value) -> Result<String> {
+    let answer = connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
+    Ok(answer["push_ids"][0].as_str().context("a push has no id")?.to_owned())
+}
+
+async fn until_done(connection: &mut Connection, push: &str) -> Result<Value> {
+    let ask = request("GET", &format!("/api/push/{push}"), &master_authorization(), "");
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    loop {
+        looks.tick().await;
+        let mut answer = connection.expect(&ask).await?;
+        if answer["push"]["state"] == "done" {
+            return Ok(answer["push"].take());
+        }
+    }
+}

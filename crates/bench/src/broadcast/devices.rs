@@ -1,0 +1,117 @@
+//! The devices of a broadcast: how they are registered, how they are reached, and what they are sent.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use model::ids::{ChannelId, Ordinal};
+use model::platform::DeviceType;
+use model::term::{Reach, Term};
+use model::time::UtcMillis;
+use serde_json::{Value, json};
+use sim::{Protocol, device_address, keys};
+use store::channels::{Channel, Key};
+use uuid::Uuid;
+
+use super::provider::Provider;
+use crate::loading;
+use crate::server::APP_KEY;
+
+/// 2026-01-01.
+const CREATED: UtcMillis = UtcMillis(1_767_225_600_000);
+
+pub(super) struct Devices {
+    pub(super) protocol: Protocol,
+    device_type: DeviceType,
+    platform: &'static str,
+    /// Where the provider is.
+    root: String,
+    profile: String,
+}
+
+impl Devices {
+    pub(super) fn of(protocol: Protocol, provider: &Provider) -> Result<Self> {
+        let (device_type, platform) = match protocol {
+            Protocol::Apns => (DeviceType::Ios, "apns"),
+            Protocol::Fcm => (DeviceType::Android, "fcm"),
+            Protocol::WebPush => (DeviceType::Web, "webpush"),
+            Protocol::Adm | Protocol::Wns | Protocol::Open => bail!("there is no broadcast for {protocol}"),
+        };
+        let mut profile = json!({
+            "device_type": device_type.to_string(), "opt_in": true, "background": true, "timezone": "Europe/Berlin",
+            "locale_language": "de", "locale_country": "DE", "app_version": "12.4.1", "sdk_version": "17.8.1",
+        });
+        if protocol == Protocol::WebPush {
+            let (_, keys) = provider.sim.web_subscription(0);
+            profile["web"] = json!({"subscription": keys});
+        }
+        Ok(Self { protocol, device_type, platform, root: provider.sim.url(protocol), profile: profile.to_string() })
+    }
+
+    pub(super) async fn load(&self, folder: &Path, n_devices: u32) -> Result<()> {
+        let terms =
+            [Term::DeviceType(self.device_type.clone()), Term::Reach(Reach::Addressed), Term::Reach(Reach::Alert)];
+        loading::load_channels(folder, &terms, n_devices, |ordinal, numbers| {
+            let address = device_address(self.protocol, u64::from(ordinal.0), &self.root);
+            let channel = Channel {
+                ordinal,
+                id: id(ordinal),
+                device_type: self.device_type.clone(),
+                installed: true,
+                address: Some(address.clone()),
+                language: Some("de".to_owned()),
+                country: Some("DE".to_owned()),
+                named_user: None,
+                created: CREATED,
+                last_registration: Some(CREATED),
+                terms: numbers.to_vec(),
+                profile: self.profile.clone(),
+            };
+            (channel, vec![Key { kind: format!("address:{}", self.device_type), value: address }])
+        })
+        .await
+    }
+
+    pub(super) fn device_type_name(&self) -> String {
+        self.device_type.to_string()
+    }
+
+    pub(super) fn platform_path(&self) -> String {
+        format!("/operator/apps/{APP_KEY}/platforms/{}", self.platform)
+    }
+
+    /// What the operator sets so that messages reach the simulator.
+    pub(super) fn platform(&self, provider: &Provider) -> Value {
+        let sim = &provider.sim;
+        let endpoint = json!({"url": self.root, "ca": sim.ca_pem()});
+        match self.protocol {
+            Protocol::Apns => json!({
+                "topic": sim.topic(), "environment": "production", "team_id": keys::APNS_TEAM_ID,
+                "key_id": keys::APNS_KEY_ID, "key": sim.apns_key(), "endpoint": endpoint,
+            }),
+            Protocol::Fcm => {
+                let account: Value = serde_json::from_str(&sim.service_account(true)).unwrap_or_default();
+                json!({"service_account": account, "endpoint": endpoint})
+            }
+            Protocol::WebPush | Protocol::Adm | Protocol::Wns | Protocol::Open => {
+                json!({"subject": "mailto:push@example.com", "endpoint": endpoint})
+            }
+        }
+    }
+
+    pub(super) fn push(&self, audience: Value) -> Value {
+        json!({
+            "audience": audience,
+            "device_types": [self.device_type.to_string()],
+            "notification": {"alert": "The doors open at eight. See you there!"},
+        })
+    }
+
+    /// An audience of one device.
+    pub(super) fn first(&self) -> Value {
+        json!({"channel": id(Ordinal(0))})
+    }
+}
+
+fn id(ordinal: Ordinal) -> ChannelId {
+    ChannelId::from_uuid(Uuid::from_u128(u128::from(ordinal.0) << 96 | 0x4000_8000_0000_0000_0001))
+}

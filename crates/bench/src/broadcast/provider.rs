@@ -1,0 +1,40 @@
+//! The simulated providers, on a thread of their own: what they spend is not counted to anybody else.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use anyhow::{Context, Result};
+use sim::{Protocol, SimSettings, Simulator};
+use tokio::sync::oneshot;
+
+pub(super) struct Provider {
+    pub(super) sim: Arc<Simulator>,
+    /// The thread ends when this does.
+    _running: oneshot::Sender<()>,
+}
+
+impl Provider {
+    pub(super) fn start() -> Result<Self> {
+        let (ready, started) = mpsc::channel();
+        let (running, ended) = oneshot::channel();
+        std::thread::spawn(move || -> Result<()> {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async {
+                let settings = SimSettings { keep: 0, ..SimSettings::default() };
+                ready.send(Simulator::start(settings).await.map(Arc::new))?;
+                drop(ended.await);
+                Ok(())
+            })
+        });
+        let sim = started.recv().context("the simulator has not started")??;
+        Ok(Self { sim, _running: running })
+    }
+
+    pub(super) fn messages(&self, protocol: Protocol) -> u64 {
+        self.sim.stats().of(protocol).messages
+    }
+
+    pub(super) async fn wait_for(&self, protocol: Protocol, n_messages: u64) {
+        self.sim.wait_until(|stats| stats.of(protocol).messages >= n_messages).await;
+    }
+}

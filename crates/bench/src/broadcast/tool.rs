@@ -1,0 +1,49 @@
+//! The same requests from `h2load` (Debian: nghttp2-client), a load generator in C.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use sim::{Protocol, device_address};
+
+use super::Work;
+use super::provider::Provider;
+use crate::report;
+use crate::usage::Process;
+
+const CONNECTIONS: &str = "4";
+const STREAMS: &str = "250";
+/// Different addresses, which it takes in turn.
+const ADDRESSES: u64 = 100_000;
+
+/// `None` where it is not installed.
+pub(super) fn run(provider: &Provider, protocol: Protocol, n_messages: u32) -> Result<Option<Work>> {
+    if Command::new("h2load").arg("--version").stdout(Stdio::null()).status().is_err() {
+        report::progress("h2load is not installed (apt-get install nghttp2-client); going on without it");
+        return Ok(None);
+    }
+    let specimen = provider.sim.specimen(protocol).context("the service has sent nothing")?;
+    let root = provider.sim.url(protocol);
+    let folder = tempfile::tempdir()?;
+    let (body, uris) = (folder.path().join("body"), folder.path().join("uris"));
+    fs::write(&body, &specimen.body)?;
+    let uri = |n| match protocol {
+        Protocol::Apns => format!("{root}/3/device/{}\n", device_address(protocol, n, &root)),
+        Protocol::WebPush => format!("{}\n", device_address(protocol, n, &root)),
+        Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::Open => format!("{root}{}\n", specimen.path),
+    };
+    fs::write(&uris, (0..ADDRESSES).map(uri).collect::<String>())?;
+    let mut command = Command::new("h2load");
+    command.args(["-n", &n_messages.to_string(), "-c", CONNECTIONS, "-m", STREAMS]).arg("-d").arg(&body);
+    for (name, value) in &specimen.headers {
+        command.arg("-H").arg(format!("{name}: {}", value.to_str()?));
+    }
+    command.arg("-i").arg(&uris).stdin(Stdio::null());
+    let (began, cpu) = (Instant::now(), Process::own().children_cpu()?);
+    let output = command.output().context("h2load cannot be started")?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let all = format!("{n_messages} 2xx");
+    ensure!(output.status.success() && said.contains(&all), "h2load was not served:\n{said}");
+    Ok(Some(Work::of(n_messages).took(began.elapsed(), Process::own().children_cpu()? - cpu)))
+}
