@@ -66,11 +66,12 @@ impl Receiver {
                 tokio::spawn(async move {
                     match tls {
                         None => serve(stream, peer, log, answer).await,
-                        // Some clients are meant to be turned away.
-                        Some(tls) => match tls.accept(stream).await {
-                            Ok(stream) => serve(stream, peer, log, answer).await,
-                            Err(_) => {}
-                        },
+                        Some(tls) => {
+                            // Some clients are meant to be turned away.
+                            if let Ok(stream) = tls.accept(stream).await {
+                                serve(stream, peer, log, answer).await;
+                            }
+                        }
                     }
                 });
             }
