@@ -88,8 +88,11 @@ impl Planner<'_, '_> {
     fn first_opened_since(&mut self, day: i32) -> Result<Plan> {
         let midnight = UtcMillis(i64::from(day) * DAY_MILLIS);
         let mut channels = RoaringBitmap::new();
-        if let Some(first) = channels::first_since(self.tx, self.app, midnight)? {
-            channels.insert_range(first.0..);
+        // Not without an end: a set of all ordinals that could ever be is large.
+        if let Some(first) = channels::first_since(self.tx, self.app, midnight)?
+            && let Some(last) = channels::last(self.tx, self.app)?
+        {
+            channels.insert_range(first.0..=last.0);
         }
         Ok(Plan::Set(channels))
     }

@@ -109,13 +109,17 @@ pub fn page(tx: &mut Tx<'_>, app: AppId, start: Option<ChannelId>, at_most: u32)
     tx.query(&sql, &[app.into(), first.into(), at_most.into()], read_channel)
 }
 
+/// The channel that was made last, installed or not.
+pub fn last(tx: &mut Tx<'_>, app: AppId) -> Result<Option<Ordinal>> {
+    tx.query_opt("select ordinal from channel where app = $1 order by ordinal desc limit 1", &[app.into()], |row| {
+        row.get(0)
+    })
+}
+
 /// The first channel made at or after an instant. Ordinals are given out in the order of creation, so it is found by halving;
 /// channels that were made within the same moments on different nodes may be taken for each other.
 pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Option<Ordinal>> {
-    let newest = "select max(ordinal) from channel where app = $1";
-    let Some(newest) = tx.query_one::<Option<Ordinal>>(newest, &[app.into()], |row| row.get(0))? else {
-        return Ok(None);
-    };
+    let Some(newest) = last(tx, app)? else { return Ok(None) };
     let created = "select created from channel where app = $1 and ordinal >= $2 order by ordinal limit 1";
     let (mut least, mut most) = (0, newest.0 + 1);
     while least < most {

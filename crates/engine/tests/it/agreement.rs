@@ -1,9 +1,11 @@
 //! Whatever happened to an app, and however a selector is made: the index, a second node that follows the log, an index
 //! restored from a snapshot, one built anew and a naive look at every channel agree on whom it selects.
 
+mod attributes;
 mod chance;
 mod changes;
 mod documents;
+mod lifecycle;
 mod naive;
 mod registrations;
 mod tree;
@@ -38,6 +40,8 @@ const CHANGES_PER_ROUND: usize = 8;
 const TREES_PER_ROUND: usize = 30;
 const PUSHES_PER_ROUND: usize = 1;
 const LEVELS: usize = 4;
+/// Some rounds are on the same day, and all of them together take longer than any list looks back.
+const TIME_PER_ROUND: Duration = Duration::from_secs(17 * 60 * 60);
 
 #[tokio::test]
 async fn index_snapshot_and_naive_evaluation_agree() {
@@ -82,7 +86,8 @@ impl World {
             nodes.push(start(&home, &clock, &snapshots).await);
         }
         let app = create_app(&nodes[0]).await;
-        let (model, chance, history) = (Model::default(), Chance::new(SEED), Vec::new());
+        let model = Model { today: clock.now().day(), ..Model::default() };
+        let (chance, history) = (Chance::new(SEED), Vec::new());
         Self { home, snapshots, clock, nodes, app, model, chance, history }
     }
 
@@ -128,8 +133,10 @@ impl World {
     }
 
     async fn change_several(&mut self) {
+        self.clock.step(TIME_PER_ROUND);
         for _ in 0..CHANGES_PER_ROUND {
             self.clock.step(Duration::from_secs(1));
+            self.model.today = self.clock.now().day();
             self.change().await;
         }
         self.run_jobs().await;
@@ -247,6 +254,9 @@ impl World {
         let wanted: BTreeSet<ChannelId> =
             meant.filter(|it| self.model.selects(tree, it, &open)).map(|it| it.id).collect();
         assert_eq!(reached, wanted, "seed {SEED}: {push}");
+        for channel in self.model.channels.iter_mut().filter(|channel| reached.contains(&channel.id)) {
+            channel.days.sent.insert(self.model.today);
+        }
     }
 }
 

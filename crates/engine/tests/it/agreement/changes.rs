@@ -39,7 +39,8 @@ impl World {
             62..69 => self.tag_users(&node).await,
             69..74 => self.uninstall(&node).await,
             74..75 => self.uninstall_users(&node).await,
-            75..82 => self.subscribe(&node).await,
+            75..79 => self.subscribe(&node).await,
+            79..82 => self.change_attributes(&node).await,
             82..84 => self.delete_tag(&node).await,
             84..92 => self.change_segments(&node).await,
             _ => self.change_lists(&node).await,
@@ -224,7 +225,7 @@ impl World {
     }
 
     /// Channels, some of them gone or taken for something else.
-    fn some_channels(&mut self, most: usize) -> Vec<ChannelRef> {
+    pub(super) fn some_channels(&mut self, most: usize) -> Vec<ChannelRef> {
         let mut ids: Vec<ChannelId> = self.model.channels.iter().map(|channel| channel.id).collect();
         ids.extend(self.model.awaited.iter().map(|(id, _)| *id).filter(|id| !ids.contains(id)).collect::<Vec<_>>());
         let picked = self.chance.some(&ids, most);

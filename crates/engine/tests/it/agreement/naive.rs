@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::ids::{ChannelId, SegmentId};
 
+use super::attributes::Attributes;
+use super::lifecycle::{self, Days};
 use super::tree::Tree;
 
 pub(super) const TYPES: [&str; 7] = ["ios", "android", "amazon", "web", "wns", "open::kiosk", "open::fridge"];
@@ -30,6 +32,9 @@ pub(super) struct Channel {
     pub(super) tags: Tags,
     pub(super) lists: BTreeSet<String>,
     pub(super) subscriptions: BTreeSet<&'static str>,
+    pub(super) attributes: Attributes,
+    /// They stay with a channel that leaves.
+    pub(super) days: Days,
 }
 
 #[derive(Default)]
@@ -38,6 +43,7 @@ pub(super) struct User {
     pub(super) lists: BTreeSet<String>,
     /// Scopes and lists.
     pub(super) subscriptions: BTreeSet<(&'static str, &'static str)>,
+    pub(super) attributes: Attributes,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +64,7 @@ pub(super) struct List {
 
 #[derive(Default)]
 pub(super) struct Model {
+    pub(super) today: i32,
     pub(super) channels: Vec<Channel>,
     pub(super) users: BTreeMap<&'static str, User>,
     /// Users of channels that have not registered yet.
@@ -83,11 +90,14 @@ impl Channel {
             tags: Tags::new(),
             lists: BTreeSet::new(),
             subscriptions: BTreeSet::new(),
+            attributes: Attributes::new(),
+            days: Days::default(),
         }
     }
 
     pub(super) fn uninstall(&mut self) {
-        *self = Self { installed: false, ..Self::new(self.id, self.device_type) };
+        let days = std::mem::take(&mut self.days);
+        *self = Self { installed: false, days, ..Self::new(self.id, self.device_type) };
     }
 
     pub(super) fn is_reachable(&self) -> bool {
@@ -161,9 +171,13 @@ impl Model {
                 meant.filter_map(|(_, criteria)| criteria.as_ref()).any(|it| self.selects(it, channel, open))
             }
             Tree::List(names) => names.iter().any(|name| {
+                if let Some(is_in) = lifecycle::holds(name, &channel.days, self.today) {
+                    return is_in;
+                }
                 let is_there = self.lists.iter().any(|list| list.name == *name && !list.is_deleted);
                 is_there && (channel.lists.contains(name) || user.is_some_and(|user| user.lists.contains(name)))
             }),
+            Tree::Attribute(wish) => wish.is_met(&channel.attributes, user.map(|user| &user.attributes)),
             Tree::Subscription(lists) => lists.iter().any(|list| {
                 channel.subscriptions.contains(list)
                     || user.is_some_and(|user| user.subscriptions.contains(&(channel.scope(), list)))
@@ -187,6 +201,7 @@ impl Model {
             | Tree::Address { .. }
             | Tree::User(_)
             | Tree::List(_)
+            | Tree::Attribute(_)
             | Tree::Subscription(_) => false,
         }
     }
@@ -207,7 +222,10 @@ impl Model {
         }
         match place {
             Some(place) => self.channels[place] = channel,
-            None => self.channels.push(channel),
+            None => {
+                channel.days.made = self.today;
+                self.channels.push(channel);
+            }
         }
     }
 

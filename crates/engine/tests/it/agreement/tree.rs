@@ -3,7 +3,9 @@
 use model::ids::{ChannelId, SegmentId};
 use serde_json::{Value, json};
 
+use super::attributes::Wish;
 use super::chance::Chance;
+use super::lifecycle::LISTS;
 use super::naive::{GROUPS, Model, SUBSCRIPTIONS, TAGS, USERS};
 
 #[derive(Clone, Debug)]
@@ -27,7 +29,9 @@ pub(super) enum Tree {
     },
     User(Vec<&'static str>),
     Segment(Vec<SegmentId>),
+    /// Uploaded lists and those that the service keeps itself.
     List(Vec<String>),
+    Attribute(Wish),
     Subscription(Vec<&'static str>),
 }
 
@@ -63,7 +67,7 @@ impl Tree {
     }
 
     fn leaf(chance: &mut Chance, model: &Model) -> Self {
-        match chance.below(20) {
+        match chance.below(23) {
             0..5 => {
                 let group = chance.percent(60).then(|| chance.pick(&GROUPS));
                 let mut tags = chance.some(&TAGS, 3);
@@ -112,8 +116,12 @@ impl Tree {
             17..19 => {
                 let mut names: Vec<String> = model.lists.iter().map(|list| list.name.clone()).collect();
                 names.push("no_such_list".to_owned());
+                if chance.percent(50) {
+                    names = LISTS.iter().map(|(name, _, _)| (*name).to_owned()).collect();
+                }
                 Tree::List(chance.some(&names, 2))
             }
+            19..22 => Tree::Attribute(Wish::random(chance)),
             _ => Tree::Subscription(chance.some(&SUBSCRIPTIONS, 2)),
         }
     }
@@ -150,6 +158,7 @@ impl Tree {
                 json!({ "segment": one_or_many(chance, &ids.iter().map(SegmentId::to_string).collect::<Vec<_>>()) })
             }
             Tree::List(names) => json!({ "static_list": one_or_many(chance, names) }),
+            Tree::Attribute(wish) => wish.print(),
             Tree::Subscription(lists) => json!({ "subscription_list": one_or_many(chance, lists) }),
         }
     }
