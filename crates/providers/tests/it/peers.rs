@@ -27,7 +27,9 @@ fn written(received: &Received, kind: &str, more: Value) -> Value {
         .map(|(name, value)| (name.to_string(), Value::from(value.to_str().unwrap())))
         .collect();
     let mut written = json!({"kind": kind, "headers": headers, "body": STANDARD.encode(&received.body)});
-    written.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    if let (Value::Object(written), Value::Object(more)) = (&mut written, more) {
+        written.extend(more);
+    }
     written
 }
 

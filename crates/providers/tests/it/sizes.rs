@@ -32,7 +32,9 @@ fn blamed(push: &Value) -> Vec<(String, String)> {
 }
 
 fn push(device_type: &str, notification: Value) -> Value {
-    json!({"audience": "all", "device_types": [device_type], "notification": notification})
+    let mut push = json!({"audience": "all", "device_types": [device_type]});
+    push["notification"] = notification;
+    push
 }
 
 fn text(n_bytes: usize) -> String {
