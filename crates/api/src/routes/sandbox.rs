@@ -48,7 +48,12 @@ struct DeliveryRecord {
     request: Value,
 }
 
-pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp, mut params: Params) -> Result<Answer> {
+pub(super) async fn list(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    mut stopping: Stopping,
+    mut params: Params,
+) -> Result<Answer> {
     let filter = filter(&mut params);
     let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(DEFAULT_PER_PAGE);
     let wait = params.number("wait", 0..=LONGEST_WAIT_S).unwrap_or(0);
@@ -56,7 +61,11 @@ pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp, 
     if wait > 0 {
         let mut feed = edge.engine.sandbox_feed(app.id, filter, Some(0)).await?;
         // Whether something came or not, the list is the answer.
-        let _ = tokio::time::timeout(Duration::from_secs(wait.into()), feed.next()).await;
+        tokio::select! {
+            _ = feed.next() => {}
+            () = stopping.wait() => {}
+            () = tokio::time::sleep(Duration::from_secs(wait.into())) => {}
+        }
     }
     let found = edge.engine.sandbox(app.id, filter, limit).await?;
     let deliveries = found.into_iter().map(|(_, delivery)| record(delivery)).collect::<Result<_>>()?;

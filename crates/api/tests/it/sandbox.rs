@@ -127,6 +127,24 @@ async fn a_list_can_wait_for_its_first_delivery() {
 }
 
 #[tokio::test]
+async fn nobody_waits_for_a_server_that_stops() {
+    on_each_engine(async |app| {
+        let master = app.master();
+        let stop = async {
+            // Once others were answered who came later, the one who waits is being served.
+            for _ in 0..3 {
+                app.master().get("/api/sandbox").await.expect(200);
+            }
+            app.begin_stop();
+        };
+        let (waited, ()) = tokio::join!(master.get("/api/sandbox?wait=30"), stop);
+        assert_eq!(waited.expect(200)["deliveries"], serde_json::json!([]));
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn streams_end_when_the_server_stops() {
     on_each_engine(async |app| {
         let mut stream = open(&app, "/api/sandbox/stream", None).await;
