@@ -56,7 +56,7 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
     let (sent, cpu) = (Work::of(n_devices), server.process().cpu()?);
     let before = provider.messages(protocol);
     let began = Instant::now();
-    let push = send(&mut connection, &devices.push(json!("all"))).await?;
+    let push = send(&mut connection, &devices.push(&json!("all"))).await?;
     let accepted = Instant::now();
     provider.wait_for(protocol, before + 1).await;
     let first = accepted.elapsed();
@@ -120,7 +120,7 @@ impl Work {
 
 /// One push at a time to one device, from its answer to the arrival of the message.
 async fn single(connection: &mut Connection, provider: &Provider, devices: &Devices) -> Result<()> {
-    let push = devices.push(devices.first());
+    let push = devices.push(&devices.first());
     let mut times = Vec::new();
     for n in 0..=SINGLE {
         let before = provider.messages(devices.protocol);

@@ -6,7 +6,9 @@ use testkit::app::on_each_engine;
 const PATHS: [&str; 2] = ["/api/push", "/api/push/validate"];
 
 fn push(device_types: Value, notification: Value) -> Value {
-    json!({"audience": "all", "device_types": device_types, "notification": notification})
+    let mut push = json!({"audience": "all"});
+    (push["device_types"], push["notification"]) = (device_types, notification);
+    push
 }
 
 fn text(n_bytes: usize) -> String {

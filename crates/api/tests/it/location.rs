@@ -32,9 +32,9 @@ async fn places_are_found_by_name_point_and_box() {
             },
         });
         assert_eq!(by_name[0], city);
-        assert_eq!(found(&app, "37.7749,-122.4194?type=city").await, [city.clone()]);
-        assert_eq!(found(&app, "37.77,-122.42,37.78,-122.41?type=city").await, [city.clone()]);
-        assert_eq!(found(&app, "37.77,-122.42,37.78,-122.41&type=city").await, [city.clone()]);
+        assert_eq!(found(&app, "37.7749,-122.4194?type=city").await, std::slice::from_ref(&city));
+        assert_eq!(found(&app, "37.77,-122.42,37.78,-122.41?type=city").await, std::slice::from_ref(&city));
+        assert_eq!(found(&app, "37.77,-122.42,37.78,-122.41&type=city").await, std::slice::from_ref(&city));
         assert_eq!(app.master().get("/api/location/6j6G4aQocxwBkBw9RtJM5o").await.expect(200), city);
 
         let all = found(&app, "37.7749,-122.4194").await;

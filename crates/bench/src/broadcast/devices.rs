@@ -98,7 +98,7 @@ impl Devices {
         }
     }
 
-    pub(super) fn push(&self, audience: Value) -> Value {
+    pub(super) fn push(&self, audience: &Value) -> Value {
         json!({
             "audience": audience,
             "device_types": [self.device_type.to_string()],
