@@ -81,12 +81,11 @@ impl Engine {
         }
         let index = self.current_index(app).await?;
         let now = self.clock().now();
-        let atlas = self.0.atlas.clone();
         self.0
             .store
             .read(move |tx| {
                 let open_types = open_types(&types, &index);
-                let mut planner = Planner::new(tx, app, &index, now, open_types, &atlas);
+                let mut planner = Planner::new(tx, app, &index, now, open_types);
                 let mut warnings = Vec::new();
                 let (clause, plan) = match &audience {
                     Audience::All(_) | Audience::Triggered(_) => (None, planner.audience(&audience)?),

@@ -97,8 +97,6 @@ struct Parts {
     audiences: audience::Audiences,
     senders: senders::Senders,
     metrics: Metrics,
-    /// Read when somebody first asks where something is.
-    atlas: Arc<geo::LazyAtlas>,
     /// Said once: after the key was lost there may be many of them.
     unreadable_answers: std::sync::Once,
 }
@@ -118,7 +116,6 @@ impl Engine {
             apps: apps::AppCache::default(),
             audiences: audience::Audiences::default(),
             metrics: Metrics::default(),
-            atlas: Arc::default(),
             unreadable_answers: std::sync::Once::new(),
             store,
             clock,

@@ -128,11 +128,10 @@ impl Engine {
 
     async fn lifecycle_plan(&self, app: AppId, name: &str) -> Result<Option<Plan>> {
         let (index, now, name) = (self.index(app).await?, self.clock().now(), name.to_owned());
-        let atlas = self.0.atlas.clone();
         self.0
             .store
             .read(move |tx| {
-                let mut planner = Planner::new(tx, app, &index, now, Vec::new(), &atlas);
+                let mut planner = Planner::new(tx, app, &index, now, Vec::new());
                 Ok(planner.lifecycle(&name)?.map(Plan::normalize))
             })
             .await

@@ -36,8 +36,7 @@ pub(crate) struct Whereabouts {
 impl Engine {
     /// Asks something of the atlas. The first one to ask waits until it is read.
     pub async fn ask_atlas<T: Send + 'static>(&self, question: impl FnOnce(&Atlas) -> T + Send + 'static) -> Result<T> {
-        let atlas = self.0.atlas.clone();
-        let asked = tokio::task::spawn_blocking(move || atlas.get().map(question));
+        let asked = tokio::task::spawn_blocking(move || geo::atlas().map(question));
         asked.await.map_err(Error::internal)?.map_err(Error::internal)
     }
 
@@ -169,7 +168,7 @@ impl Planner<'_, '_> {
             Place::Id(id) => Ok(PlaceId::from_text(id)),
             Place::Alias { kind, name } => {
                 let Some(code) = Code::from_name(kind) else { return Ok(None) };
-                let atlas = self.atlas.get().map_err(Error::internal)?;
+                let atlas = geo::atlas().map_err(Error::internal)?;
                 Ok(atlas.by_code(code, name).map(|boundary: &Boundary| boundary.id))
             }
         }

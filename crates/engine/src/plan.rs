@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use audience::index::Index;
 use audience::plan::Plan;
-use geo::LazyAtlas;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, SegmentId};
 use model::platform::DeviceType;
 use model::property::selected_tag;
@@ -25,8 +24,6 @@ pub(crate) struct Planner<'a, 'c> {
     pub(crate) tx: &'a mut Tx<'c>,
     pub(crate) app: AppId,
     pub(crate) index: &'a Index,
-    /// Knows what places are called.
-    pub(crate) atlas: &'a LazyAtlas,
     /// What dates are compared with.
     pub(crate) now: UtcMillis,
     /// The open platforms the push goes to, in which addresses are looked up.
@@ -44,9 +41,8 @@ impl<'a, 'c> Planner<'a, 'c> {
         index: &'a Index,
         now: UtcMillis,
         open_types: Vec<DeviceType>,
-        atlas: &'a LazyAtlas,
     ) -> Self {
-        Self { tx, app, index, atlas, now, open_types, segments: HashMap::new(), attributes: Vec::new() }
+        Self { tx, app, index, now, open_types, segments: HashMap::new(), attributes: Vec::new() }
     }
 }
 

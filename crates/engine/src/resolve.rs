@@ -32,12 +32,11 @@ impl Engine {
         let Some(content) = stored_push(&row)? else { return self.settle(claimed).await };
         let index = self.index_at(app, row.accepted_at).await?;
         let now = self.clock().now();
-        let atlas = self.0.atlas.clone();
         let audiences = self
             .0
             .store
             .read(move |tx| -> Result<_> {
-                let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index), &atlas);
+                let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
                 let audience = planner.audience(&content.audience)?;
                 let audience = planner.part_for(audience, push, &provenance)?;
                 Ok(audience_per_platform(&mut planner, &content, &audience))

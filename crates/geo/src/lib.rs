@@ -1,7 +1,7 @@
 //! Places on earth with a boundary: which ones a point is in, which ones a box touches, and what a name may mean.
 //!
 //! The boundaries are in a file that is part of the program (`scripts/geo-data` makes it; NOTICE names its sources).
-//! Reading it takes a moment and some memory, so [`LazyAtlas`] does so when it is first asked.
+//! Reading it takes a moment and some memory, so that is done when [`atlas`] is first asked for.
 
 mod atlas;
 mod boundary;
@@ -13,7 +13,7 @@ mod load;
 mod names;
 mod shape;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 pub use atlas::{Area, Atlas};
 pub use boundary::{Boundary, Code, Extent, Kind, Source};
@@ -23,13 +23,9 @@ pub use boundary::{Boundary, Code, Extent, Kind, Source};
 #[error("the boundaries that are part of this program are damaged")]
 pub struct Damaged;
 
-/// An atlas that is read when it is first needed.
-#[derive(Default)]
-pub struct LazyAtlas(OnceLock<Result<Atlas, Damaged>>);
-
-impl LazyAtlas {
-    /// The first call takes a good part of a second.
-    pub fn get(&self) -> Result<&Atlas, Damaged> {
-        self.0.get_or_init(Atlas::read).as_ref().map_err(|damaged| *damaged)
-    }
+/// The atlas. It is part of the program and never changes, so there is one for all; the first to ask waits a good part of a
+/// second until it is unpacked.
+pub fn atlas() -> Result<&'static Atlas, Damaged> {
+    static ATLAS: LazyLock<Result<Atlas, Damaged>> = LazyLock::new(Atlas::read);
+    ATLAS.as_ref().map_err(|damaged| *damaged)
 }

@@ -83,7 +83,7 @@ fn warn_of_atom(planner: &mut Planner<'_, '_>, atomic: &Atomic, path: &str, warn
 }
 
 fn unknown_place(planner: &Planner<'_, '_>, location: &Location, path: &str) -> Result<Option<Warning>> {
-    let atlas = planner.atlas.get().map_err(Error::internal)?;
+    let atlas = geo::atlas().map_err(Error::internal)?;
     let place = planner.place(&location.place)?.and_then(|id| atlas.by_id(id));
     let (key, name) = match &location.place {
         Place::Id(id) => ("id", id),

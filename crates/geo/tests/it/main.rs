@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use geo::Atlas;
 use model::place::Point;
 
-static ATLAS: LazyLock<Atlas> = LazyLock::new(|| Atlas::read().unwrap());
+static ATLAS: LazyLock<&Atlas> = LazyLock::new(|| geo::atlas().unwrap());
 
 fn at(lat: f64, lon: f64) -> Point {
     Point::new(lat, lon).unwrap()

@@ -114,7 +114,7 @@ static PLACES: [(&str, &str, &str, f64, f64); 269] = [
     ("Luxembourg", "Luxembourg", "LU", 49.61, 6.13),
     ("Antananarivo", "Analamanga", "MG", -18.91, 47.54),
     ("Lilongwe", "Lilongwe", "MW", -13.97, 33.79),
-    ("Kuala Lumpur", "Kuala Lumpur", "MY", 3.14, 101.69),
+    ("Kuala Lumpur", "Kuala Lumpur", "MY", 3.15, 101.70),
     ("Male", "Malé", "MV", 4.175, 73.51),
     ("Bamako", "Bamako", "ML", 12.65, -8.00),
     ("Valletta", "Valletta", "MT", 35.8989, 14.5146),
