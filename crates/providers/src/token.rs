@@ -90,6 +90,10 @@ impl TokenCache {
         self.state().settle(fetched, now)
     }
 
+    pub(crate) fn is_current(&self, header: &HeaderValue) -> bool {
+        self.state().token.as_ref().is_some_and(|token| token.header == *header)
+    }
+
     /// Forgets the token that the provider refused, unless it has been replaced already.
     pub(crate) fn discard(&self, refused: &HeaderValue) {
         let mut state = self.state();

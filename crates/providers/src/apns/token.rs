@@ -54,6 +54,10 @@ impl ProviderToken {
     /// Apple finds the token too old. `true`: there will be another one. A young token means that the clock is wrong, which
     /// no other token would change.
     pub(super) fn expired(&self, refused: &HeaderValue, now: UtcMillis) -> bool {
+        // Of the many messages under way with an old token the first to be refused replaces it; the others come back later.
+        if !self.cache.is_current(refused) {
+            return true;
+        }
         let is_old = now.0.saturating_sub(self.issued.load(Ordering::Relaxed)) >= millis(SHORTEST);
         if is_old {
             self.is_behind.store(true, Ordering::Relaxed);
@@ -82,4 +86,24 @@ fn period(now: UtcMillis) -> UtcMillis {
 
 fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::webpush::WebPushCredentials;
+
+    #[tokio::test]
+    async fn late_refusals_of_a_replaced_token_say_nothing_about_the_new_one() {
+        let key = WebPushCredentials::generate("mailto:push@example.com".to_owned()).unwrap().signing_key();
+        let token = ProviderToken::new("TEAM567890".to_owned(), "KEY4567890".to_owned(), key);
+        let now = UtcMillis(millis(RENEWAL) * 571_000).plus(Duration::from_secs(30 * 60));
+        let first = token.header(now).await.unwrap();
+        assert!(token.expired(&first, now));
+        assert!(token.expired(&first, now), "the first one is gone, and the second one not yet made");
+        let second = token.header(now).await.unwrap();
+        assert!(token.expired(&first, now), "the second one is worth a try");
+        assert_eq!(token.header(now).await.unwrap(), second);
+        assert!(!token.expired(&second, now), "another one would be as young");
+    }
 }
