@@ -5,14 +5,14 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use http::header::AUTHORIZATION;
-use http::{HeaderName, HeaderValue, Method, Request, Uri};
+use http::{HeaderName, HeaderValue, Method, Request};
 use model::ids::DeliveryId;
 use model::time::UtcMillis;
 
 use super::outcome::judge;
 use super::{WnsAuth, WnsCredentials, WnsPush};
 use crate::http as web;
-use crate::http::WebUrl;
+use crate::http::{AddressPolicy, WebUrl, check_url};
 use crate::network::Network;
 use crate::oauth::Access;
 use crate::outcome::Outcome;
@@ -52,14 +52,14 @@ impl Client {
 
     pub async fn send(&self, push: &WnsPush, recipient: &Recipient<'_>, now: UtcMillis) -> Outcome {
         let inner = &*self.0;
-        let Some(uri) = recipient.address.parse().ok().filter(|uri| is_channel(uri, inner.own.as_ref())) else {
+        let Some(channel) = channel(recipient.address, inner.own.as_ref()) else {
             let reason = format!("The address of the channel is not an https URL below {CHANNEL_HOSTS}.");
             return Outcome::Rejected { reason };
         };
         let authorized = |token| {
             let mut request = Request::new(push.body());
             *request.method_mut() = Method::POST;
-            *request.uri_mut() = Uri::clone(&uri);
+            *request.uri_mut() = channel.uri().clone();
             let headers = request.headers_mut();
             *headers = push.headers().clone();
             headers.insert(CORRELATION, correlation(recipient.delivery_id));
@@ -102,10 +102,14 @@ fn access(credentials: &WnsCredentials) -> Access {
     Access::new(service, form)
 }
 
-fn is_channel(uri: &Uri, own: Option<&WebUrl>) -> bool {
+/// Only what the HTTP client would take: what it refuses would seem to be wrong with the app, and not with one device.
+fn channel(address: &str, own: Option<&WebUrl>) -> Option<WebUrl> {
+    let url = check_url(address, AddressPolicy::ANY).ok()?;
+    let uri = url.uri();
     let host = uri.host().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
     let is_public = uri.scheme_str() == Some("https") && host.ends_with(CHANNEL_HOSTS);
-    is_public || own.is_some_and(|own| (own.uri().scheme(), own.uri().authority()) == (uri.scheme(), uri.authority()))
+    let is_own = own.map(|own| (own.uri().scheme(), own.uri().authority())) == Some((uri.scheme(), uri.authority()));
+    (is_public || is_own).then_some(url)
 }
 
 /// The same for every attempt at one delivery, so that repeats can be recognized.
@@ -126,6 +130,7 @@ mod tests {
             ("https://DB5.Notify.Windows.COM./?token=1", true),
             ("http://127.0.0.1:8080/wns/1", true),
             ("http://db5.notify.windows.com/", false),
+            ("https://user@db5.notify.windows.com/", false),
             ("https://notify.windows.com.example/", false),
             ("https://evilnotify.windows.com/", false),
             ("https://127.0.0.1:8080/wns/1", false),
@@ -133,9 +138,9 @@ mod tests {
             ("/relative", false),
         ];
         for (address, accepted) in table {
-            assert_eq!(is_channel(&address.parse().unwrap(), Some(&own)), accepted, "{address}");
+            assert_eq!(channel(address, Some(&own)).is_some(), accepted, "{address}");
         }
-        assert!(!is_channel(&"http://127.0.0.1:8080/wns/1".parse().unwrap(), None));
+        assert_eq!(channel("http://127.0.0.1:8080/wns/1", None), None);
     }
 
     #[test]

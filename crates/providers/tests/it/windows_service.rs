@@ -96,7 +96,15 @@ async fn tokens_go_to_channels_of_windows_only() {
     let (service, elsewhere) = (service().await, service().await);
     let client = client(&service, store());
     let push = push(&json!({"alert": "Hi"}));
-    for address in [elsewhere.url("/channel").as_str(), "https://notify.windows.com.example/", "no url"] {
+    let foreign = elsewhere.url("/channel");
+    let addresses = [
+        foreign.as_str(),
+        "https://notify.windows.com.example/",
+        "https://user@a.notify.windows.com/",
+        "https://a!.notify.windows.com/",
+        "no url",
+    ];
+    for address in addresses {
         let outcome = client.send(&push, &recipient(address), NOW).await;
         assert!(matches!(outcome, Outcome::Rejected { .. }), "{address}: {outcome:?}");
     }
