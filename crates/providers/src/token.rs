@@ -25,7 +25,7 @@ pub(crate) struct Token {
 #[derive(Debug, Default)]
 pub(crate) struct TokenCache {
     state: Mutex<State>,
-    /// Whoever holds it fetches; the others wait for what comes of it.
+    /// Whoever holds it fetches; the others go on with the token there is, or wait for what comes of it.
     fetching: tokio::sync::Mutex<()>,
 }
 
@@ -51,7 +51,8 @@ impl Token {
 }
 
 impl TokenCache {
-    /// The current token, after `fetch` if there is none or it is due. Concurrent callers share one fetch and how it ended.
+    /// The current token, after `fetch` if there is none or it is due. Concurrent callers share one fetch and how it ended;
+    /// a token that is due but still good serves them meanwhile.
     /// The header is not marked as sensitive: it is the same in thousands of requests and should be compressed.
     pub(crate) async fn get(
         &self,
@@ -75,7 +76,13 @@ impl TokenCache {
         n_fetches: u64,
         fetch: impl AsyncFnOnce() -> Result<Token, Outcome>,
     ) -> Result<HeaderValue, Outcome> {
-        let _turn = self.fetching.lock().await;
+        let usable = self.state().usable(now);
+        let _turn = match (self.fetching.try_lock(), usable) {
+            (Ok(turn), _) => turn,
+            // Somebody renews it already, and until then it is as good as before.
+            (Err(_), Some(header)) => return Ok(header),
+            (Err(_), None) => self.fetching.lock().await,
+        };
         {
             let state = self.state();
             if let Some(header) = state.fresh(now) {
@@ -112,6 +119,10 @@ impl State {
         self.token.as_ref().filter(|token| now < token.renew_at).map(|token| token.header.clone())
     }
 
+    fn usable(&self, now: UtcMillis) -> Option<HeaderValue> {
+        self.token.as_ref().filter(|token| now < token.expires_at).map(|token| token.header.clone())
+    }
+
     fn settle(&mut self, fetched: Result<Token, Outcome>, now: UtcMillis) -> Result<HeaderValue, Outcome> {
         self.n_fetches += 1;
         match fetched {
@@ -137,6 +148,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
     use tokio::sync::Notify;
@@ -225,6 +237,27 @@ mod tests {
         let (answers, n_fetches) = crowd(Err(down())).await;
         assert_eq!(n_fetches, 1);
         assert!(answers.iter().all(|answer| *answer == Err(down())), "{answers:?}");
+    }
+
+    #[tokio::test]
+    async fn a_token_that_is_still_good_serves_while_somebody_renews_it() {
+        let (cache, started, go) = (TokenCache::default(), Notify::new(), Notify::new());
+        let (first, due) = (UtcMillis(0), UtcMillis(0).plus(HOUR - Duration::from_secs(60)));
+        cache.get(first, async || Ok(token("a", first))).await.unwrap();
+        let renewal = cache.get(due, async || {
+            started.notify_one();
+            go.notified().await;
+            Ok(token("b", due))
+        });
+        let meanwhile = async {
+            started.notified().await;
+            let header = cache.get(due, async || panic!("one renewal is enough")).now_or_never();
+            go.notify_one();
+            header
+        };
+        let (renewed, meanwhile) = tokio::join!(renewal, meanwhile);
+        assert_eq!(meanwhile.expect("there is nothing to wait for").unwrap(), "Bearer a");
+        assert_eq!(renewed.unwrap(), "Bearer b");
     }
 
     #[test]
