@@ -15,11 +15,12 @@ const MOST_REASON_CHARS: usize = 200;
 const TABLE: [Row; 11] = [
     row(404, "", Verdict::Gone),
     row(410, "", Verdict::Gone),
-    // The subscription was made with another key, or all of them were because the key pair is the wrong one.
-    row(401, "", Verdict::Doubtful { gone: true }),
-    row(403, "", Verdict::Doubtful { gone: true }),
+    // The subscription was made with another key, or all of them were because the key pair is the wrong one; or this one
+    // service does not like our contact or our clock, while the others serve us. Nobody is gone for that.
+    row(401, "", Verdict::Doubtful { gone: false }),
+    row(403, "", Verdict::Doubtful { gone: false }),
     // Firebase's way of saying the same.
-    row(400, "UnauthorizedRegistration", Verdict::Doubtful { gone: true }),
+    row(400, "UnauthorizedRegistration", Verdict::Doubtful { gone: false }),
     row(400, "", Verdict::Rejected),
     row(413, "", Verdict::Rejected),
     // Windows says 406 where others say 429.
@@ -72,7 +73,7 @@ mod tests {
             assert_eq!(of(status, r#"{"errno":106}"#), Outcome::Gone { since: None }, "{status}");
         }
         for (status, body) in [(401, ""), (403, ""), (400, "<h1>UnauthorizedRegistration</h1>")] {
-            assert!(matches!(of(status, body), Outcome::Doubtful { gone: true, .. }), "{status}");
+            assert!(matches!(of(status, body), Outcome::Doubtful { gone: false, .. }), "{status}");
         }
         for status in [400, 413, 405, 418] {
             assert!(matches!(of(status, ""), Outcome::Rejected { .. }), "{status}");

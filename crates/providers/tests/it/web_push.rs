@@ -132,7 +132,7 @@ async fn what_services_answer_is_what_becomes_of_the_browser() {
     .await;
     let client = client(&service);
     assert_eq!(send(&client, &service.url("/gone")).await, Outcome::Gone { since: None });
-    let Outcome::Doubtful { reason, gone: true } = send(&client, &service.url("/foreign")).await else { panic!() };
+    let Outcome::Doubtful { reason, gone: false } = send(&client, &service.url("/foreign")).await else { panic!() };
     assert!(reason.contains("key mismatch"), "{reason}");
     assert!(matches!(send(&client, &service.url("/large")).await, Outcome::Rejected { .. }));
     assert!(matches!(send(&client, &service.url("/busy")).await, Outcome::Retry { after: None, .. }));
