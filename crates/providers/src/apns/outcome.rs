@@ -34,10 +34,12 @@ enum Meaning {
 const ANY: &str = "";
 
 /// The first row with the status and the reason counts.
-const MEANINGS: [(u16, &str, Meaning); 21] = [
+const MEANINGS: [(u16, &str, Meaning); 22] = [
     (400, "BadDeviceToken", Meaning::Doubtful { gone: true }),
     // The device is there, but belongs to another app.
     (400, "DeviceTokenNotForTopic", Meaning::Doubtful { gone: false }),
+    // The topic is not one for this type, which every message of the type hears.
+    (400, "InvalidPushType", Meaning::Doubtful { gone: false }),
     (400, "BadTopic", Meaning::Unauthorized),
     (400, "MissingTopic", Meaning::Unauthorized),
     (400, "TopicDisallowed", Meaning::Unauthorized),
@@ -140,7 +142,7 @@ mod tests {
             (400, "DeviceTokenNotForTopic", "doubtful"),
             (400, "DuplicateHeaders", "rejected"),
             (400, "IdleTimeout", "retry"),
-            (400, "InvalidPushType", "rejected"),
+            (400, "InvalidPushType", "doubtful"),
             (400, "MissingDeviceToken", "rejected"),
             (400, "MissingTopic", "unauthorized"),
             (400, "PayloadEmpty", "rejected"),

@@ -18,7 +18,7 @@ const TABLE: [Row; 15] = [
     row(400, "", Verdict::Rejected),
     row(401, "", Verdict::Renew),
     // The channel belongs to another app, or all of them do because the credentials are another app's.
-    row(403, "", Verdict::Doubtful { gone: true }),
+    row(403, "", Verdict::Doubtful { gone: false }),
     row(404, "", Verdict::Gone),
     row(405, "", Verdict::Rejected),
     // The sender as a whole sends too much; Windows has no 429.
@@ -65,7 +65,7 @@ mod tests {
             match (row.status, row.word, outcome) {
                 (200, "", Outcome::Delivered) => {}
                 (404 | 410, "", Outcome::Gone { since: None }) => {}
-                (403, "", Outcome::Doubtful { gone: true, .. }) => {}
+                (403, "", Outcome::Doubtful { gone: false, .. }) => {}
                 (200, "dropped", Outcome::Rejected { .. }) | (400 | 405 | 413, "", Outcome::Rejected { .. }) => {}
                 (401, "", Outcome::Unauthorized { .. }) | (410, "blocked", Outcome::Unauthorized { .. }) => {}
                 (200 | 406 | 429 | 500 | 503, _, Outcome::Retry { after, everybody, .. }) => {
