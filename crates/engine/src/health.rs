@@ -14,7 +14,7 @@ use crate::job::delivery_lane;
 use crate::{Engine, Error, Result};
 
 /// How often one message is tried on a paused platform.
-const PROBE_EVERY: Duration = Duration::from_secs(60);
+pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(60);
 
 /// Why nothing is sent to a platform. It ends by itself when a message is taken again, or when the operator changes the
 /// platform's credentials.

@@ -39,7 +39,7 @@ pub(crate) struct Route {
 pub(crate) struct Place(Arc<Route>);
 
 /// Answers that count when a provider is judged by what it did before.
-const REMEMBERED: u64 = 100_000;
+const REMEMBERED: u64 = 20_000;
 
 impl Senders {
     pub(crate) fn new(network: Network) -> Self {

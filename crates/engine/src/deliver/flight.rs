@@ -30,6 +30,8 @@ use loading::Ready;
 const UNRECORDED: usize = 4096;
 /// As many are worth a checkpoint; the rest of the above goes on meanwhile.
 const CHECKPOINT: usize = UNRECORDED / 2;
+/// So often a block has its platform paused for objections to devices, which may be its own devices only.
+const DOUBTED_TRIES: u32 = 3;
 /// Answers taken in before new messages go out.
 const LANDINGS: usize = 64;
 
@@ -92,6 +94,8 @@ enum Halt {
     Throttled,
     /// The provider refuses us, says this reason: the platform is to be paused.
     Refused(String),
+    /// The provider objects to most devices, says this reason. It may be us, and the platform is to be paused.
+    Doubted(String),
     /// The probe of a paused platform came to nothing.
     Unproven,
 }

@@ -48,12 +48,22 @@ struct Doubt {
     asked_at: UtcMillis,
 }
 
+/// What is known of a provider when its doubtful answers are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// It has served most devices lately, so it lets us through.
+    Earned,
+    Unknown,
+    /// It objected to this block again and again. Whether it is the devices or us: others must not wait for them any longer.
+    Exhausted,
+}
+
 /// What doubtful answers are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Belief {
     /// Others were served, so it is the devices.
     Believed,
-    /// Too few answers to tell: these deliveries have failed, but nobody is uninstalled for it.
+    /// Not enough to tell: these deliveries have failed, but nobody is uninstalled for it.
     Unclear,
     /// Most devices cannot be wrong at once: it is us.
     Refused,
@@ -144,11 +154,11 @@ impl Ledger {
         self.weather.is_bad(first_answers)
     }
 
-    /// Hands over everything so far. `is_trusted`: whether the provider has served others lately. A reason comes along when
-    /// the provider objects to most devices: then nothing is done about those, and they stay pending.
-    pub(super) fn close(&mut self, is_trusted: bool) -> (Outcomes, Option<String>) {
+    /// Hands over everything so far. A reason comes along when the provider objects to most devices and has not earned our
+    /// trust: then nothing is done about those, and they stay pending.
+    pub(super) fn close(&mut self, trust: Trust) -> (Outcomes, Option<String>) {
         let (n_served, doubts) = (self.delivered.len() + self.rest.gone.len(), std::mem::take(&mut self.doubts));
-        let belief = Belief::of(n_served, doubts.len(), is_trusted);
+        let belief = Belief::of(n_served, doubts.len(), trust);
         let mut refusal = None;
         for Doubt { ordinal, reason, gone, asked_at } in doubts {
             match belief {
@@ -178,13 +188,13 @@ impl Ledger {
 }
 
 impl Belief {
-    fn of(n_served: usize, n_doubtful: usize, is_trusted: bool) -> Self {
-        if n_served >= n_doubtful || (n_doubtful < FEW_DOUBTS && is_trusted) {
-            Belief::Believed
-        } else if n_doubtful < FEW_DOUBTS {
-            Belief::Unclear
-        } else {
-            Belief::Refused
+    fn of(n_served: usize, n_doubtful: usize, trust: Trust) -> Self {
+        let are_few = n_doubtful < FEW_DOUBTS;
+        match trust {
+            _ if n_served >= n_doubtful => Belief::Believed,
+            Trust::Earned if are_few => Belief::Believed,
+            Trust::Unknown if !are_few => Belief::Refused,
+            Trust::Earned | Trust::Unknown | Trust::Exhausted => Belief::Unclear,
         }
     }
 }

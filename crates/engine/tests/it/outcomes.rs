@@ -100,6 +100,66 @@ async fn one_bad_token_alone_proves_nothing() {
     .await;
 }
 
+async fn stale_devices(app: &TestApp, n: u32) {
+    for i in 0..n {
+        register(app, "ios", &format!("{i:02}"), json!({"tags": ["stale"]})).await;
+    }
+}
+
+fn to_stale() -> Value {
+    json!({"audience": {"tag": "stale"}, "device_types": ["ios"], "notification": {"alert": "Hello"}})
+}
+
+#[tokio::test]
+async fn many_bad_tokens_do_not_pause_a_platform_that_serves_others() {
+    on_each_engine(async |app| {
+        let sim = simulator(&app, Faults::default()).await;
+        configure(&app, "apns", &apple(&sim)).await;
+        devices(&app, &sim, Protocol::Apns, 40).await;
+        push(&app, hello(&json!(["ios"]))).await;
+        app.step_all().await;
+        stale_devices(&app, 12).await;
+        let id = push(&app, to_stale()).await;
+        app.step_all().await;
+        let done = status(&app, &id).await;
+        assert_eq!((&done["state"], &done["total"]["failed"]), (&json!("done"), &json!(12)), "{done}");
+        assert_eq!(n_installed(&app).await, 52, "nobody is uninstalled on suspicion");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn many_bad_tokens_hold_up_no_other_push_for_good() {
+    on_each_engine(async |app| {
+        let sim = simulator(&app, Faults::default()).await;
+        configure(&app, "apns", &apple(&sim)).await;
+        stale_devices(&app, 12).await;
+        let stale = push(&app, to_stale()).await;
+        app.step_all().await;
+        assert_eq!(total(&app, &stale).await["pending"], 12, "it may be us");
+        // By itself it asks for one device at a time, and then gives up on them one by one.
+        for _ in 0..8 {
+            app.advance(MINUTE);
+            app.step_all().await;
+        }
+        let failed = total(&app, &stale).await["failed"].as_u64().unwrap();
+        assert!((1..4).contains(&failed), "{failed}");
+
+        // Somebody else's message proves the platform, and those that are left prove nothing any more.
+        let good = register(&app, "ios", &sim.device(Protocol::Apns, 1), json!({})).await;
+        let mut to_good = hello(&json!(["ios"]));
+        to_good["audience"] = json!({"ios_channel": good});
+        let id = push(&app, to_good).await;
+        app.advance(MINUTE);
+        app.step_all().await;
+        assert_eq!(total(&app, &id).await["delivered"], 1);
+        let done = status(&app, &stale).await;
+        assert_eq!((&done["state"], &done["total"]["failed"]), (&json!("done"), &json!(12)), "{done}");
+        assert_eq!(n_installed(&app).await, 13);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn refused_credentials_pause_the_platform_until_they_work_again() {
     on_each_engine(async |app| {

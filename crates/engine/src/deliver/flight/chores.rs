@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use model::time::UtcMillis;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::{CHECKPOINT, Flight, Halt, Probe};
+use super::{CHECKPOINT, Flight, Probe};
 use crate::deliver::block::Next;
 use crate::deliver::feed::{CHUNK, Chunk};
 use crate::push::Standing;
@@ -80,10 +80,7 @@ impl Flight<'_> {
         if is_due && chores.saving.is_none() {
             self.n_looks = 0;
             self.n_saving = self.ledger.n_finished();
-            let (outcomes, refusal) = self.close_ledger();
-            if let Some(reason) = refusal {
-                self.halt.get_or_insert(Halt::Refused(reason));
-            }
+            let outcomes = self.close_ledger();
             chores.saving = Some(self.block.checkpoint(self.course.engine, outcomes, Next::GoOn).boxed());
         }
         if std::mem::take(&mut chores.is_time_to_look) && chores.looking.is_none() {

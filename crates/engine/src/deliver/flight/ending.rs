@@ -6,11 +6,12 @@ use model::time::UtcMillis;
 use providers::platform::Provider;
 use store::jobs;
 
-use super::{Flight, Halt};
+use super::{DOUBTED_TRIES, Flight, Halt, Probe};
 use crate::Result;
 use crate::deliver::block::Next;
 use crate::deliver::courier::Courier;
-use crate::deliver::outcomes::Outcomes;
+use crate::deliver::outcomes::{Outcomes, Trust};
+use crate::health::PROBE_EVERY;
 
 /// With the back-off below, those who are left are given up after about an hour in which none of them could be served.
 const MOST_TRIES: u32 = 18;
@@ -18,17 +19,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
 impl Flight<'_> {
     pub(super) async fn end(mut self) -> Result<()> {
-        let (mut outcomes, refusal) = self.close_ledger();
-        if let Some(reason) = refusal {
-            self.halt.get_or_insert(Halt::Refused(reason));
-        }
+        let mut outcomes = self.close_ledger();
         let next = self.next(&mut outcomes).await?;
         self.block.checkpoint(self.course.engine, outcomes, next).await?;
         Ok(())
     }
 
-    /// Everything since the last checkpoint, counted; with the reason if the provider objects to most devices.
-    pub(super) fn close_ledger(&mut self) -> (Outcomes, Option<String>) {
+    /// Everything since the last checkpoint, counted. When the provider objects to most devices, nothing more is sent.
+    pub(super) fn close_ledger(&mut self) -> Outcomes {
         let (n_served, n_doubtful) = (self.ledger.n_served(), self.ledger.n_doubtful());
         let (is_trusted, transport) = match self.course.courier {
             Courier::Provider(provider) => {
@@ -40,13 +38,24 @@ impl Flight<'_> {
             Courier::Sandbox => (true, "sandbox"),
             Courier::Missing { .. } => (true, "none"),
         };
-        let (outcomes, refusal) = self.ledger.close(is_trusted);
+        let trust = match is_trusted {
+            true => Trust::Earned,
+            false if self.block.tries >= DOUBTED_TRIES => Trust::Exhausted,
+            false => Trust::Unknown,
+        };
+        let (outcomes, doubt) = self.ledger.close(trust);
+        if let Some(reason) = doubt {
+            self.halt.get_or_insert(Halt::Doubted(reason));
+        } else if trust == Trust::Exhausted && self.probe == Probe::No && n_doubtful > n_served {
+            // Only those who were asked have failed: should it be us after all, the others get as many tries again.
+            self.block.tries = 0;
+        }
         self.has_served |= !outcomes.delivered.is_empty();
         let (metrics, platform) = (self.course.engine.metrics(), self.course.device_type);
         metrics.delivered(platform, transport, "delivered", outcomes.delivered.len());
         metrics.delivered(platform, transport, "gone", outcomes.gone.len() as u64);
         metrics.delivered(platform, transport, "failed", outcomes.failed.len());
-        (outcomes, refusal)
+        outcomes
     }
 
     async fn next(&mut self, outcomes: &mut Outcomes) -> Result<Next> {
@@ -67,6 +76,14 @@ impl Flight<'_> {
                 let probe_at = self.course.engine.pause_platform(app, device_type, &reason).await?;
                 outcomes.reason = Some(reason);
                 Next::WaitUntil(in_time(probe_at))
+            }
+            Some(Halt::Doubted(reason)) => {
+                let (app, device_type) = (self.course.app, self.course.device_type);
+                let probe_at = self.course.engine.pause_platform(app, device_type, &reason).await?;
+                outcomes.reason = Some(reason);
+                // Whoever else waits for the platform goes first, with devices that may be better ones.
+                let (due, tries) = (probe_at.plus(PROBE_EVERY), self.block.tries);
+                Next::TryAgainAt { due: in_time(due), tries: tries.max(DOUBTED_TRIES.min(tries + 1)) }
             }
             Some(Halt::Unproven) => {
                 let health = self.course.engine.platform_health(self.course.app, self.course.device_type).await?;

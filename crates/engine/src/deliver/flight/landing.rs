@@ -4,7 +4,7 @@ use model::ids::Ordinal;
 use model::time::UtcMillis;
 use providers::outcome::Outcome;
 
-use super::{Flight, Halt, Probe};
+use super::{DOUBTED_TRIES, Flight, Halt, Probe};
 use crate::deliver::courier::{Courier, Landed, Way};
 use crate::deliver::target::Target;
 
@@ -50,9 +50,13 @@ impl Flight<'_> {
                     self.probe = Probe::Passed;
                 }
                 // Whoever it was stays pending: nothing is known about anybody yet.
-                Outcome::Doubtful { reason, .. } | Outcome::Unauthorized { reason } => {
-                    return self.halt_for(Halt::Refused(reason.clone()));
+                Outcome::Doubtful { reason, .. } => {
+                    self.halt_for(Halt::Doubted(reason.clone()));
+                    if self.block.tries < DOUBTED_TRIES {
+                        return;
+                    }
                 }
+                Outcome::Unauthorized { reason } => return self.halt_for(Halt::Refused(reason.clone())),
                 Outcome::Retry { .. } => return self.halt_for(Halt::Unproven),
             }
         }
