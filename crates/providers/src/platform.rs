@@ -17,7 +17,7 @@ use crate::http::WebUrl;
 use crate::network::Network;
 use crate::open::OpenPlatformConfig;
 use crate::sender::Sender;
-use crate::webpush::WebPushCredentials;
+use crate::webpush::{ONE_PAIR, WebPushCredentials};
 use crate::wns::WnsCredentials;
 
 /// The configuration of one platform, as it is stored. `Debug` never shows its secrets.
@@ -48,14 +48,22 @@ pub struct KeyView {
 }
 
 impl PlatformConfig {
-    /// The credentials themselves, or `{"keys": [...]}` with several of them, which are tried in their order.
+    /// The credentials themselves, or `{"keys": [...]}` with several of them, which are tried in their order. Web push has
+    /// only one.
     pub fn parse(provider: Provider, at: &At<'_>) -> Option<Self> {
         match provider {
             Provider::Apns => Keys::parse(at, ApnsCredentials::parse).map(PlatformConfig::Apns),
             Provider::Fcm => Keys::parse(at, FcmCredentials::parse).map(PlatformConfig::Fcm),
             Provider::Adm => Keys::parse(at, AdmCredentials::parse).map(PlatformConfig::Adm),
             Provider::Wns => Keys::parse(at, WnsCredentials::parse).map(PlatformConfig::Wns),
-            Provider::WebPush => Keys::parse(at, WebPushCredentials::parse).map(PlatformConfig::WebPush),
+            Provider::WebPush => {
+                let mut n_pairs = 0;
+                let pair = |at: &At<'_>| {
+                    n_pairs += 1;
+                    if n_pairs == 1 { WebPushCredentials::parse(at) } else { at.invalid(ONE_PAIR) }
+                };
+                Keys::parse(at, pair).map(PlatformConfig::WebPush)
+            }
         }
     }
 
@@ -113,7 +121,8 @@ impl PlatformConfig {
                 keys.with(more, WnsCredentials::view).map(PlatformConfig::Wns)
             }
             (PlatformConfig::WebPush(keys), PlatformConfig::WebPush(more)) => {
-                keys.with(more, WebPushCredentials::view).map(PlatformConfig::WebPush)
+                let keys = keys.with(more, WebPushCredentials::view)?;
+                (keys.iter().len() == 1).then_some(PlatformConfig::WebPush(keys))
             }
             (_, _) => None,
         }

@@ -10,5 +10,5 @@ mod vapid;
 
 pub use body::WebPush;
 pub use client::Client;
-pub use credentials::{WebPushContact, WebPushCredentials};
+pub use credentials::{ONE_PAIR, WebPushContact, WebPushCredentials};
 pub(crate) use encryption::MOST_MESSAGE_BYTES;

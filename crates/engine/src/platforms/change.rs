@@ -5,7 +5,7 @@ use model::ids::AppId;
 use model::problem::{Problem, ProblemKind, Problems};
 use providers::http::{WebUrl, check_url};
 use providers::platform::{Keys, MOST_KEYS, PlatformConfig, Provider};
-use providers::webpush::{WebPushContact, WebPushCredentials};
+use providers::webpush::{ONE_PAIR, WebPushContact, WebPushCredentials};
 use store::documents;
 
 use super::{PlatformName, PlatformView};
@@ -38,11 +38,19 @@ impl Engine {
     /// replaced where it stands.
     pub async fn add_keys(&self, app: AppId, provider: Provider, more: PlatformConfig) -> Result<PlatformView> {
         self.check(&more)?;
-        self.rewrite_keys(app, provider, move |config| match config {
+        let (own, full) = match provider {
+            Provider::WebPush => {
+                let own = self.own_web_keys(app).await?.1;
+                (Some(PlatformConfig::WebPush(Keys::one(own))), ONE_PAIR.to_owned())
+            }
+            Provider::Apns | Provider::Fcm | Provider::Adm | Provider::Wns => {
+                (None, format!("A platform has at most {MOST_KEYS} keys; remove one that is no longer used."))
+            }
+        };
+        // Browsers may have subscribed with the pair that the app has before anything is configured.
+        self.rewrite_keys(app, provider, move |config| match config.or_else(|| own.clone()) {
             None => Ok(more.clone()),
-            Some(config) => config.with(more.clone()).ok_or_else(|| {
-                Error::Conflict(format!("A platform has at most {MOST_KEYS} keys; remove one that is no longer used."))
-            }),
+            Some(config) => config.with(more.clone()).ok_or_else(|| Error::Conflict(full.clone())),
         })
         .await
     }

@@ -11,6 +11,10 @@ use crate::endpoint::{self, Endpoint};
 use crate::keys;
 use crate::platform::KeyView;
 
+/// Why web push has no second key to fall back on.
+pub const ONE_PAIR: &str = "Web push has one key pair: a subscription belongs to the pair it was made with, so that another \
+                            pair can only replace it. Set the platform to do so.";
+
 const SUBJECT_CHARS: usize = 255;
 const PEM_CHARS: usize = 64 * 1024;
 /// An uncompressed point of P-256.

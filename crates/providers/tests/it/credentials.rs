@@ -216,6 +216,18 @@ fn web_push_key_pairs_are_proven_in_every_form() {
 }
 
 #[test]
+fn web_push_has_one_key_pair() {
+    let pair = || json!({"private_key": p8(), "subject": "mailto:push@example.com"});
+    let (one, other) = (pair(), pair());
+    assert_eq!(paths(Provider::WebPush, &json!({"keys": [one, other]})), ["keys[1]"]);
+    let config = |body: &Value| read(Provider::WebPush, body).unwrap();
+    assert_eq!(config(&json!({"keys": [one]})), config(&one));
+    assert_eq!(config(&one).with(config(&other)), None);
+    let renamed = config(&with(&one, "subject", json!("https://example.com")));
+    assert_eq!(config(&one).with(renamed.clone()), Some(renamed));
+}
+
+#[test]
 fn endpoints_are_checked_with_the_authority_to_trust() {
     let (ca, _) = certificate(2030);
     let adm = json!({"client_id": "c", "client_secret": SECRET});
