@@ -8,7 +8,7 @@ mod stored;
 use model::ids::{AppId, OperationId, PushId, ScheduleId};
 use model::json::OneOrMany;
 use model::origin::Origin;
-use model::problem::{Problem, ProblemKind, Problems};
+use model::problem::{Problem, ProblemKind};
 use model::schedule::{FirstTime, ScheduledPush};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use store::jobs;
 use store::{Tx, apps, origins};
 
 use crate::job::Job;
-use crate::push::{Place, refuse_unknown_platforms, refuse_unsupported};
+use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported};
 use crate::{Engine, Error, Once, Result};
 use stored::{Stored, Timing};
 
@@ -69,6 +69,7 @@ impl Engine {
     pub(crate) fn plan_schedules(&self, scheduled: Vec<ScheduledPush>, place: Place) -> Result<PlannedSchedules> {
         let now = self.clock().now();
         refuse_past(&scheduled, now, place)?;
+        refuse_redacted(&scheduled, place)?;
         refuse_unsupported(scheduled.iter().map(|scheduled| &scheduled.push), place)?;
         let mut named = CreatedSchedules { operation_id: OperationId::at(now), schedules: Vec::new() };
         let mut planned = Vec::with_capacity(scheduled.len());
@@ -159,8 +160,8 @@ impl Engine {
             .store
             .write(app, move |tx| {
                 apps::hold(tx, app)?;
-                let old = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
-                engine.stop_timer(tx, app, &old.timing)?;
+                let timing = Timing::find(tx, app, id)?.ok_or(NOT_FOUND)?;
+                engine.stop_timer(tx, app, &timing)?;
                 documents::delete(tx, app, DocumentKind::Schedule, &id.to_string())?;
                 Ok(())
             })
@@ -217,6 +218,18 @@ fn refuse_past(scheduled: &[ScheduledPush], now: UtcMillis, place: Place) -> Res
         let path = place.path_outside(n, &format!("schedule.{}", first.key()));
         Some(Problem { path, message, kind: ProblemKind::Invalid })
     };
-    let problems = scheduled.iter().enumerate().filter_map(problem).collect();
-    Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
+    fail_with(scheduled.iter().enumerate().filter_map(problem).collect())
+}
+
+/// A redacted payload is gone once it has been sent, and what recurs is sent again.
+fn refuse_redacted(scheduled: &[ScheduledPush], place: Place) -> Result<()> {
+    let recurs = |(_, scheduled): &(usize, &ScheduledPush)| scheduled.schedule.recurring.is_some();
+    let redacted = scheduled.iter().enumerate().filter(recurs).filter(|(_, scheduled)| scheduled.push.is_redacted());
+    let problem = |(n, _)| Problem {
+        path: place.path(n, "options.redact_payload"),
+        message: "The payload of a recurring schedule cannot be redacted, because it is kept to be sent again."
+            .to_owned(),
+        kind: ProblemKind::Invalid,
+    };
+    fail_with(redacted.map(problem).collect())
 }

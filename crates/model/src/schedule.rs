@@ -72,14 +72,7 @@ impl ScheduledPush {
             fields.take(read_only); // callers send back what a listing told them
         }
         fields.finish();
-        let (schedule, push) = (schedule?, push?);
-        if schedule.recurring.is_some() && push.is_redacted() {
-            return at.invalid_key(
-                "push.options.redact_payload",
-                "The payload of a recurring schedule cannot be redacted, because it is kept to be sent again.",
-            );
-        }
-        Some(Self { name, schedule, push })
+        Some(Self { name, schedule: schedule?, push: push? })
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use model::ids::{AppId, PushId};
 use model::origin::Origin;
 use serde_json::{Value, json};
+use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::rows::row_counts;
 
@@ -155,6 +156,25 @@ async fn a_deleted_schedule_never_fires() {
         let app = app.restart().await;
         app.advance(DAY);
         assert_eq!(shown(&app).await, ["Two"]);
+        assert_eq!(row_counts(app.engine().store()).await["job"], jobs - 1, "nothing of it is left waiting");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_can_be_deleted() {
+    on_each_engine(async |app| {
+        let path = create(&app, scheduled("2024-05-01T13:00", "One")).await;
+        let jobs = row_counts(app.engine().store()).await["job"];
+        let (id, now) = (path.rsplit('/').next().unwrap().to_owned(), app.engine().clock().now());
+        let spoil = move |tx: &mut store::Tx<'_>| {
+            let stored = documents::get(tx, AppId(1), DocumentKind::Schedule, &id)?.unwrap();
+            let spoiled = stored.body.replace("notification", "telegram");
+            documents::put(tx, AppId(1), DocumentKind::Schedule, &id, &spoiled, now)
+        };
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        app.master().get(&path).await.expect(500);
+        app.master().delete(&path).await.expect(204);
         assert_eq!(row_counts(app.engine().store()).await["job"], jobs - 1, "nothing of it is left waiting");
     })
     .await;

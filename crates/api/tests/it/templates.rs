@@ -207,6 +207,12 @@ async fn what_cannot_be_sent_is_named_and_nothing_is_stored() {
         past["schedule"] = json!({"scheduled_time": "2024-05-01T11:00"});
         let refused = app.master().post("/api/templates/schedules", past).await.expect(400);
         assert_eq!(refused["details"]["path"], "schedule.scheduled_time");
+        let mut redacted = usage(&id, &json!({"NAME": "Jo"}));
+        redacted["options"] = json!({"redact_payload": true});
+        redacted["schedule"] =
+            json!({"scheduled_time": "2024-05-02T12:00", "recurring": {"cadence": {"type": "daily", "count": 1}}});
+        let refused = app.master().post("/api/templates/schedules", json!([redacted])).await.expect(400);
+        assert_eq!(refused["details"]["path"], "[0].options.redact_payload");
         assert_eq!(row_counts(app.engine().store()).await, before);
         assert_eq!(look_up(&app, &id).await["last_used"], Value::Null);
         for template in [json!({"name": "a"}), json!({"name": "a", "variables": [], "push": {"notification": {}}})] {

@@ -28,7 +28,7 @@ impl Place {
     }
 
     /// Of something at or below the n-th push.
-    fn path(self, n: usize, below: &str) -> String {
+    pub(crate) fn path(self, n: usize, below: &str) -> String {
         self.path_outside(n, &format!("{}{below}", self.inside))
     }
 
@@ -38,7 +38,7 @@ impl Place {
     }
 }
 
-fn fail_with(problems: Vec<Problem>) -> Result<()> {
+pub(crate) fn fail_with(problems: Vec<Problem>) -> Result<()> {
     Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
 }
 

@@ -61,6 +61,19 @@ impl Stored {
 }
 
 impl Timing {
+    /// Without reading what is to be sent.
+    pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: ScheduleId) -> Result<Option<Self>> {
+        let document = documents::get(tx, app, DocumentKind::Schedule, &id.to_string())?;
+        let timing = |at: &At<'_>| {
+            let mut fields = at.object()?;
+            fields.take("scheduled");
+            let timing = fields.required("timing", Self::parse);
+            fields.finish();
+            timing
+        };
+        document.map(|document| json::parse(document.body.as_bytes(), timing).map_err(Error::internal)).transpose()
+    }
+
     /// Of a schedule for which nothing has been sent.
     pub(super) fn starting(schedule: &Schedule, now: UtcMillis, next_push: PushId) -> Self {
         // What is to be sent at this very moment is still to be sent.
