@@ -177,7 +177,7 @@ mod tests {
         for (body, path, message) in [
             (r#"{"latitude":-122.6,"longitude":45.5}"#, "", "swapped"),
             (r#"{"latitude":45.5,"longitude":200}"#, "", "longitude"),
-            (r#"{"latitude":45.5}"#, "longitude", "required"),
+            (r#"{"latitude":45.5}"#, "longitude", "must be set"),
             (r#"{"latitude":"north","longitude":1}"#, "latitude", "degrees"),
             (r#"{"latitude":true,"longitude":1}"#, "latitude", "number"),
             (r#"{"latitude":1,"longitude":1,"date":"yesterday"}"#, "date", "date-time"),
