@@ -1,7 +1,9 @@
 //! Devices that Amazon reaches: those it knows by another address now, and Android devices without Google.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use model::platform::DeviceType;
 use serde_json::{Value, json};
 use sim::{Faults, Protocol, keys};
 use testkit::app::{TestApp, on_each_engine};
@@ -9,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::devices::{push, register, status};
-use crate::provider::{configure, google, hello, simulator};
+use crate::provider::{app_id, configure, google, hello, simulator};
 
 /// Hands out tokens, and takes every message as one for the device that is called `new` by now.
 async fn renaming_amazon() -> String {
@@ -110,6 +112,33 @@ async fn android_devices_are_reached_through_the_provider_they_name() {
         assert!(android["reason"].as_str().unwrap().contains("Huawei"), "{android}");
         let stats = sim.stats();
         assert_eq!((stats.of(Protocol::Fcm).delivered(), stats.of(Protocol::Adm).delivered()), (4, 1), "{stats:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_amazon_takes_says_nothing_about_google() {
+    on_each_engine(async |app| {
+        let refusing = Faults { refuse_credentials: BTreeSet::from([Protocol::Fcm]), ..Faults::default() };
+        let sim = simulator(&app, refusing).await;
+        configure(&app, "fcm", &google(&sim)).await;
+        configure(&app, "adm", &amazon(&sim.plain_url(Protocol::Adm))).await;
+        register(&app, "android", &sim.device(Protocol::Fcm, 0), json!({})).await;
+        push(&app, hello(&json!(["android"]))).await;
+        app.step_all().await;
+        let app_id = app_id(&app).await;
+        let health = app.engine().platform_health(app_id, &DeviceType::Android).await.unwrap().unwrap();
+        for i in 1..4 {
+            let by_amazon = json!({"android": {"delivery_type": "adm"}});
+            register(&app, "android", &sim.device(Protocol::Adm, i), by_amazon).await;
+        }
+        push(&app, hello(&json!(["android"]))).await;
+        for _ in 0..6 {
+            app.advance(Duration::from_secs(60));
+            app.step_all().await;
+        }
+        let still = app.engine().platform_health(app_id, &DeviceType::Android).await.unwrap().unwrap();
+        assert_eq!(still.since, health.since, "it was never taken for well");
     })
     .await;
 }

@@ -17,6 +17,10 @@ impl Flight<'_> {
                 match outcome {
                     Outcome::Delivered if self.probe == Probe::No => self.ledger.delivered(target.ordinal),
                     Outcome::Unauthorized { reason } => self.refused(target, way, reason, read_at),
+                    // It went another way, and says nothing about the platform.
+                    outcome if matches!(way, Way::Amazon(_)) => {
+                        self.ledger.file(&[target.ordinal], outcome, read_at);
+                    }
                     outcome => self.file(&[target.ordinal], outcome, read_at),
                 }
             }
@@ -46,9 +50,9 @@ impl Flight<'_> {
     fn file(&mut self, ordinals: &[Ordinal], outcome: Outcome, read_at: UtcMillis) {
         if self.probe == Probe::Waiting {
             match &outcome {
-                Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } | Outcome::Rejected { .. } => {
-                    self.probe = Probe::Passed;
-                }
+                Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } => self.probe = Probe::Passed,
+                // Maybe the provider was not even asked: the next one tells.
+                Outcome::Rejected { .. } => {}
                 // Whoever it was stays pending: nothing is known about anybody yet.
                 Outcome::Doubtful { reason, .. } => {
                     self.halt_for(Halt::Doubted(reason.clone()));
