@@ -16,7 +16,7 @@ use store::apps::App;
 use super::batch::Batch;
 use super::target::Target;
 use crate::senders::Place;
-use crate::{Engine, Result};
+use crate::{Engine, PlatformName, Result};
 
 pub(super) enum Courier {
     /// A provider that takes one message per device.
@@ -69,7 +69,7 @@ impl Courier {
                 None => missing(format!("There is no way to deliver to the platform {device_type}.")),
             },
             (None, Mode::Development) => Ok(Courier::Sandbox),
-            (None, Mode::Production) => missing(format!("The app has no credentials for the platform {device_type}.")),
+            (None, Mode::Production) => missing(PlatformName::missing(device_type)),
         }
     }
 

@@ -11,7 +11,7 @@ use store::Tx;
 use store::recipients::{self, Wanted};
 
 use super::target::{Need, Target};
-use crate::{Engine, Error, Result, reach};
+use crate::{Engine, Result, reach};
 
 /// Recipients read at once: enough for two full requests to a webhook.
 pub(super) const CHUNK: usize = 2_000;
@@ -34,6 +34,8 @@ pub(super) struct Chunk {
     pub(super) targets: Vec<Target>,
     /// No longer to be sent to: uninstalled, opted out or without an address since they were chosen.
     pub(super) missing: RoaringBitmap,
+    /// Cannot be sent to, because what is stored about them makes no sense.
+    pub(super) unreadable: Vec<Ordinal>,
     pub(super) read_at: UtcMillis,
 }
 
@@ -75,9 +77,10 @@ impl Feed {
             let read_at = engine.clock().now();
             let reachable = still_reachable(&engine, app, reach, &device_type, &window).await?;
             let read = move |tx: &mut Tx<'_>| read_targets(tx, app, &reachable, need, is_localized);
-            let targets = engine.0.store.read(read).await?;
-            let missing = window - targets.iter().map(|target| target.ordinal.0).collect::<RoaringBitmap>();
-            Ok(Chunk { targets, missing, read_at })
+            let (targets, unreadable) = engine.0.store.read(read).await?;
+            let found = targets.iter().map(|target| &target.ordinal).chain(&unreadable);
+            let missing = window - found.map(|ordinal| ordinal.0).collect::<RoaringBitmap>();
+            Ok(Chunk { targets, missing, unreadable, read_at })
         }
     }
 }
@@ -101,22 +104,27 @@ async fn still_reachable(
     Ok(index.resolve(&Plan::And(parts).normalize()))
 }
 
+/// Those who can be sent to, and those about whom nothing sensible is stored.
 fn read_targets(
     tx: &mut Tx<'_>,
     app: AppId,
     wanted: &RoaringBitmap,
     need: Need,
     is_localized: bool,
-) -> Result<Vec<Target>> {
-    let (Some(first), Some(last)) = (wanted.min(), wanted.max()) else { return Ok(Vec::new()) };
+) -> Result<(Vec<Target>, Vec<Ordinal>)> {
+    let (Some(first), Some(last)) = (wanted.min(), wanted.max()) else { return Ok(Default::default()) };
     let columns = Wanted { locale: is_localized, profile: need != Need::Nothing };
     let mut targets = Vec::with_capacity(usize::try_from(wanted.len()).unwrap_or(0));
-    let mut failure: Option<Error> = None;
+    let mut unreadable = Vec::new();
     let take = |row: recipients::Recipient<'_>| {
         if wanted.contains(row.ordinal.0) {
             match Target::new(&row, need, is_localized) {
                 Ok(target) => targets.push(target),
-                Err(error) => failure = Some(error),
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(app = app.0, channel = %row.id, error, "the profile of a channel cannot be read");
+                    unreadable.push(row.ordinal);
+                }
             }
         }
     };
@@ -127,5 +135,5 @@ fn read_targets(
     } else {
         recipients::visit_between(tx, app, Ordinal(first), Ordinal(last), columns, take)?;
     }
-    failure.map_or(Ok(targets), Err)
+    Ok((targets, unreadable))
 }

@@ -22,7 +22,7 @@ use super::outcomes::{Ledger, OF_BATCHES, OF_MESSAGES};
 use super::render::Renderer;
 use crate::push::Standing;
 use crate::worker::Stop;
-use crate::{Engine, Result};
+use crate::{Engine, Error, Result};
 use chores::{Chores, Event};
 use loading::Ready;
 
@@ -71,6 +71,8 @@ pub(super) struct Flight<'a> {
     n_looks: u32,
     probe: Probe,
     halt: Option<Halt>,
+    /// What broke the run, for the caller.
+    failure: Option<Error>,
 }
 
 /// A paused platform is tried with one message first.
@@ -96,6 +98,8 @@ enum Halt {
     Refused(String),
     /// The provider objects to most devices, says this reason. It may be us, and the platform is to be paused.
     Doubted(String),
+    /// Something of ours failed: what was sent is recorded before the error is told.
+    Broken,
     /// The probe of a paused platform came to nothing.
     Unproven,
 }
@@ -119,6 +123,7 @@ impl<'a> Flight<'a> {
             n_looks: 0,
             probe: if is_probe { Probe::Waiting } else { Probe::No },
             halt: None,
+            failure: None,
         }
     }
 
@@ -148,14 +153,15 @@ impl<'a> Flight<'a> {
                 if n_landed > 0 { Poll::Ready(Event::Landed) } else { chores.poll(cx) }
             });
             match event.await {
-                Event::Landed if self.probe == Probe::Passed => self.go_on_after_probe().await?,
+                Event::Landed if self.probe == Probe::Passed => self.go_on_after_probe().await,
                 Event::Landed => {}
-                Event::Read(chunk) => self.take_in(chunk?),
+                Event::Read(Ok(chunk)) => self.take_in(chunk),
+                Event::Read(Err(error)) | Event::Looked(Err(error)) => self.break_off(error),
                 Event::Saved(standing) => {
                     self.n_saving = 0;
                     self.heed(standing?);
                 }
-                Event::Looked(standing) => self.heed(standing?),
+                Event::Looked(Ok(standing)) => self.heed(standing),
                 Event::Tick => self.n_looks += 1,
             }
         }
@@ -196,9 +202,15 @@ impl<'a> Flight<'a> {
     }
 
     /// The provider took the one message: everybody may send again.
-    async fn go_on_after_probe(&mut self) -> Result<()> {
+    async fn go_on_after_probe(&mut self) {
         self.probe = Probe::No;
-        self.course.engine.resume_platform(self.course.app, self.course.device_type).await?;
-        Ok(())
+        if let Err(error) = self.course.engine.resume_platform(self.course.app, self.course.device_type).await {
+            self.break_off(error);
+        }
+    }
+
+    fn break_off(&mut self, error: Error) {
+        self.halt = Some(Halt::Broken);
+        self.failure = Some(error);
     }
 }

@@ -76,6 +76,9 @@ const FIRST_ANSWERS: u32 = 8;
 /// Answers that count when the weather is judged.
 const LAST_ANSWERS: u32 = 64;
 
+/// How long a block waits before its next try, unless the provider as a whole asks for more time.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
 /// Whether the provider as a whole lets us through.
 #[derive(Default)]
 struct Weather {
@@ -133,8 +136,10 @@ impl Ledger {
                 self.rest.failed.extend(all());
                 Some(reason)
             }
-            Outcome::Retry { after, reason, everybody: _ } => {
+            Outcome::Retry { after, reason, everybody } => {
                 self.later.extend(all());
+                // What a single device asks for must not keep the others waiting for long.
+                let after = if everybody { after } else { after.map(|after| after.min(LONGEST_WAIT)) };
                 self.retry_after = self.retry_after.max(after);
                 self.rest.reason = Some(reason);
                 return;

@@ -301,3 +301,24 @@ async fn the_sandbox_can_be_waited_for() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_profile_that_cannot_be_read_fails_nobody_else() {
+    on_each_engine(async |app| {
+        let by = json!({"android": {"delivery_type": "fcm"}});
+        let broken = register(&app, "android", "A1", by.clone()).await;
+        register(&app, "android", "A2", by).await;
+        let app_id = app.engine().app(&app.app.key).await.unwrap().id;
+        let spoil = "update channel set profile = 'spoiled' where app = $1 and address = 'A1'";
+        let write = app.engine().store().write(app_id, move |tx| tx.execute(spoil, &[app_id.into()]));
+        assert_eq!(write.await.unwrap_or_else(|error: store::Error| panic!("{error}")), 1);
+        let id = push(&app, hello(&json!(["android"]))).await;
+        app.step_all().await;
+        let done = status(&app, &id).await;
+        let (total, reason) = (&done["total"], &done["platforms"]["android"]["reason"]);
+        assert_eq!((&total["delivered"], &total["failed"]), (&json!(1), &json!(1)), "{done}");
+        assert!(reason.as_str().unwrap().contains("cannot be read"), "{done}");
+        assert!(!reached(&app, &id).await.contains(&broken));
+    })
+    .await;
+}

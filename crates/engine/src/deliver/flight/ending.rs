@@ -10,19 +10,18 @@ use super::{DOUBTED_TRIES, Flight, Halt, Probe};
 use crate::Result;
 use crate::deliver::block::Next;
 use crate::deliver::courier::Courier;
-use crate::deliver::outcomes::{Outcomes, Trust};
+use crate::deliver::outcomes::{LONGEST_WAIT, Outcomes, Trust};
 use crate::health::PROBE_EVERY;
 
 /// With the back-off below, those who are left are given up after about an hour in which none of them could be served.
 const MOST_TRIES: u32 = 18;
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
 impl Flight<'_> {
     pub(super) async fn end(mut self) -> Result<()> {
         let mut outcomes = self.close_ledger();
         let next = self.next(&mut outcomes).await?;
         self.block.checkpoint(self.course.engine, outcomes, next).await?;
-        Ok(())
+        self.failure.map_or(Ok(()), Err)
     }
 
     /// Everything since the last checkpoint, counted. When the provider objects to most devices, nothing more is sent.
@@ -70,6 +69,8 @@ impl Flight<'_> {
             }
             _ if remaining.is_empty() => Next::Settled,
             Some(Halt::Stopping) => Next::HandOver,
+            // Whoever hears of the error says when to try again.
+            Some(Halt::Broken) => Next::GoOn,
             Some(Halt::Paused) => Next::Park(in_time(jobs::NEVER)),
             Some(Halt::Refused(reason)) => {
                 let (app, device_type) = (self.course.app, self.course.device_type);

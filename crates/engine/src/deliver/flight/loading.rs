@@ -14,6 +14,8 @@ use crate::deliver::target::{Locale, Target};
 /// Requests to one open platform that may be under way at once, per block.
 const OPEN_REQUESTS: usize = 4;
 
+const UNREADABLE: &str = "What is stored about the device cannot be read; the log says why.";
+
 /// What makes one request, with the time at which it was read.
 pub(super) enum Ready {
     One(Target, UtcMillis),
@@ -31,8 +33,11 @@ impl Ready {
 
 impl Flight<'_> {
     pub(super) fn take_in(&mut self, chunk: Chunk) {
-        let Chunk { targets, missing, read_at } = chunk;
+        let Chunk { targets, missing, unreadable, read_at } = chunk;
         self.ledger.add_missing(&missing);
+        if !unreadable.is_empty() {
+            self.ledger.file(&unreadable, Outcome::Rejected { reason: UNREADABLE.to_owned() }, read_at);
+        }
         self.n_ready += targets.len();
         match self.course.courier {
             Courier::Open(_) => {

@@ -80,6 +80,18 @@ fn those_who_wait_are_not_finished_and_the_longest_wait_counts() {
 }
 
 #[test]
+fn one_device_that_asks_for_an_hour_does_not_keep_the_others_waiting() {
+    let asks = |everybody| {
+        let mut ledger = Ledger::default();
+        let after = Some(Duration::from_secs(3600));
+        ledger.file(&[Ordinal(1)], Outcome::Retry { after, reason: "busy".to_owned(), everybody }, NOW);
+        ledger.retry_after
+    };
+    assert_eq!(asks(false), Some(LONGEST_WAIT));
+    assert_eq!(asks(true), Some(Duration::from_secs(3600)), "a provider gets all that it asks for");
+}
+
+#[test]
 fn the_weather_turns_with_the_majority() {
     let objection = || Outcome::Retry { after: None, reason: "busy".to_owned(), everybody: true };
     let mut ledger = Ledger::default();
