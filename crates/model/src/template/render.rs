@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::html::{Surroundings, content_type, escaped};
 use super::placeholder::{Piece, pieces};
-use super::{GIVEN_LATER, Template, TemplateUse};
+use super::{Template, TemplateUse};
 use crate::json::{self, Json};
 use crate::limits;
 use crate::payload::Push;
@@ -14,27 +14,24 @@ impl Template {
     /// The push that a use of this template makes, or everything that is wrong with it. Paths are those of the request; what is
     /// in the template is under `push`.
     pub fn render(&self, usage: &TemplateUse) -> Result<Push, Vec<Problem>> {
-        let given = &usage.merge_data.substitutions;
+        let substitutions = &usage.merge_data.substitutions;
         let values = self.variables.iter().filter_map(|variable| {
             let key = variable.key.as_str();
-            Some((key, given.get(key).or(variable.default_value.as_ref())?.as_str()))
+            Some((key, substitutions.get(key).or(variable.default_value.as_ref())?.as_str()))
         });
         let mut filling = Filling { values: values.collect(), missing: BTreeSet::new(), n_bytes: 0 };
-        let filled = filling.push(&self.push.with(&usage.given()));
+        let given = usage.given();
+        let is_given = |key: &str| given.iter().any(|(given, _)| *given == key);
+        let filled = filling.push(&self.push.with(&given), is_given);
         filling.problems()?;
         json::read_tree(&filled, Push::parse).map_err(|problems| {
-            let place = |problem: &Problem| Problem { path: path_in_request(&problem.path), ..problem.clone() };
+            let place = |problem: &Problem| {
+                let first = problem.path.split(['.', '[']).next().unwrap_or_default();
+                let path = if is_given(first) { problem.path.clone() } else { format!("push.{}", problem.path) };
+                Problem { path, ..problem.clone() }
+            };
             problems.iter().map(place).collect()
         })
-    }
-}
-
-/// What is given by the request has its place there.
-fn path_in_request(path: &str) -> String {
-    let first = path.split(['.', '[']).next().unwrap_or_default();
-    match first {
-        "audience" | "device_types" | "campaigns" | "options" => path.to_owned(),
-        _ => format!("push.{path}"),
     }
 }
 
@@ -46,12 +43,11 @@ struct Filling<'t> {
 }
 
 impl Filling<'_> {
-    fn push(&mut self, push: &Json) -> Json {
+    /// What is given by the request has no variables.
+    fn push(&mut self, push: &Json, is_given: impl Fn(&str) -> bool) -> Json {
         let Json::Object(entries) = push else { return push.clone() };
         let part = |(key, value): &(String, Json)| {
-            // What is given by the request has no variables.
-            let is_given = GIVEN_LATER.contains(&key.as_str());
-            let value = if is_given { value.clone() } else { self.fill(value, key, Surroundings::OUTSIDE) };
+            let value = if is_given(key) { value.clone() } else { self.fill(value, key, Surroundings::OUTSIDE) };
             (key.clone(), value)
         };
         Json::Object(entries.iter().map(part).collect())

@@ -179,6 +179,21 @@ fn values_are_not_filled_in_themselves() {
 }
 
 #[test]
+fn what_the_request_gives_is_not_filled_in() {
+    let push = json!({"notification": {"alert": "{{A}}"}, "campaigns": {"categories": ["{{A}}"]}});
+    let template = read(&template(&json!([{"key": "A"}]), &push)).unwrap();
+    let rendered = |campaigns: &Value| {
+        let body = json!({"audience": "all", "device_types": "all", "campaigns": campaigns, "merge_data": {
+            "template_id": "00000000-0000-4000-8000-000000000000", "substitutions": {"A": "x".repeat(65)}}});
+        template.render(&json::parse(body.to_string().as_bytes(), TemplateUse::parse).unwrap())
+    };
+    let own = json!({"categories": ["{{A}} {{UNKNOWN}}"]});
+    assert_eq!(serde_json::to_value(rendered(&own).unwrap()).unwrap()["campaigns"], own);
+    let problems = rendered(&Value::Null).unwrap_err();
+    assert_eq!(problems[0].path, "push.campaigns.categories[0]", "what is wrong is in the template");
+}
+
+#[test]
 fn missing_values_are_named() {
     let push = json!({"notification": {"alert": "{{A}} {{B}} {{C}}"}});
     let variables = json!([{"key": "A"}, {"key": "B"}, {"key": "C", "default_value": ""}, {"key": "UNUSED"}]);
