@@ -46,10 +46,8 @@ impl Exclusion {
 
     /// The end of a range of which every moment is excluded.
     pub(super) fn whole_until(&self) -> Option<WallTime> {
-        match self {
-            Self { hour_range: None, date_range: Some(range), days_of_week: None } => Some(range.end),
-            Self { .. } => None,
-        }
+        let is_whole = self.hour_range.is_none_or(HourRange::is_whole_day) && self.days_of_week.is_none();
+        self.date_range.filter(|_| is_whole).map(|range| range.end)
     }
 
     pub(super) fn covers(&self, time: WallTime) -> bool {
@@ -66,6 +64,11 @@ impl HourRange {
         let range =
             text.split_once('-').and_then(|(first, last)| Some(Self { first: hour(first)?, last: hour(last)? }));
         range.or_else(|| at.invalid(format!("'{text}' is not a range of hours from 0 to 23, such as 12-14.")))
+    }
+
+    /// Including those over midnight: from an hour to the one before it.
+    fn is_whole_day(self) -> bool {
+        (self.last + 1) % 24 == self.first
     }
 
     fn covers(self, time: WallTime) -> bool {

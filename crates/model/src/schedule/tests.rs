@@ -126,6 +126,10 @@ fn exclusions() {
     assert_eq!(instants(&every("daily", 1, range), 2), ["2024-01-31T10:00:00", "2024-02-04T10:00:00"]);
     let long = r#","exclusions":[{"date_range":"2024-02-01T00:00:00/2094-02-03T09:30:00"}]"#;
     assert_eq!(instants(&every("hourly", 1, long), 20)[14..16], ["2094-02-03T10:00:00", "2094-02-03T11:00:00"]);
+    for hours in ["0-23", "14-13"] {
+        let all_day = long.replace(r#"{"date"#, &format!(r#"{{"hour_range":"{hours}","date"#));
+        assert_eq!(instants(&every("hourly", 1, &all_day), 20)[14..15], ["2094-02-03T10:00:00"]);
+    }
     let both =
         r#","exclusions":[{"days_of_week":["thursday"],"date_range":"2024-02-01T00:00:00/2024-02-03T10:00:00"}]"#;
     assert_eq!(instants(&every("daily", 1, both), 2)[1], "2024-02-02T10:00:00", "both have to apply");
