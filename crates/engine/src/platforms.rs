@@ -70,6 +70,18 @@ impl PlatformName {
         }
     }
 
+    /// Why nothing can be sent to devices of a type as long as nothing is configured.
+    pub(crate) fn missing(device_type: &DeviceType) -> String {
+        match Self::of(device_type) {
+            Some(PlatformName::Provider(Provider::WebPush)) => "Push services of browsers want to know whom they may \
+                contact; set a subject: aerogram platform set KEY webpush --subject mailto:you@example.com"
+                .to_owned(),
+            Some(PlatformName::Provider(_) | PlatformName::Open(_)) | None => {
+                format!("The app has no credentials for the platform {device_type}.")
+            }
+        }
+    }
+
     fn kind(&self) -> DocumentKind {
         match self {
             PlatformName::Provider(_) => DocumentKind::Provider,

@@ -25,7 +25,7 @@ impl Engine {
     }
 
     pub(crate) fn new_web_keys(&self) -> Result<WebPushCredentials> {
-        WebPushCredentials::generate(self.default_subject()).map_err(Error::internal)
+        WebPushCredentials::generate(String::new()).map_err(Error::internal)
     }
 
     /// Gives an app its pair, in the transaction that makes the app.
@@ -41,7 +41,7 @@ impl Engine {
         Ok(documents::put(tx, app, DocumentKind::WebKeys, ID, &sealed, now)?)
     }
 
-    /// The app's own pair, which is made now for apps that are older than these pairs.
+    /// The app's own pair, which is made now for apps that are older than these pairs. Whom to contact is not part of it.
     pub(super) async fn own_web_keys(&self, app: AppId) -> Result<(Document, WebPushCredentials)> {
         let read = move |tx: &mut store::Tx<'_>| documents::get(tx, app, DocumentKind::WebKeys, ID);
         let document = match self.0.store.read(read).await? {
@@ -50,7 +50,7 @@ impl Engine {
         };
         let body = self.0.seal_key.open(&purpose(app), &document.body)?;
         let keys: WebPushCredentials = serde_json::from_str(&body).map_err(Error::internal)?;
-        Ok((document, WebPushCredentials { subject: self.default_subject(), ..keys }))
+        Ok((document, keys))
     }
 
     async fn make_web_keys(&self, app: AppId) -> Result<Document> {
@@ -66,36 +66,45 @@ impl Engine {
         self.0.store.write(app, write).await
     }
 
-    /// Web push of a production app works without being configured. Development apps deliver to the sandbox until the
-    /// operator says otherwise, as on every platform.
+    /// Web push of a production app works without being configured if the server has a contact to tell push services.
+    /// Development apps deliver to the sandbox until the operator says otherwise, as on every platform.
     pub(super) async fn own_web_push(&self, app: AppId) -> Result<Option<Stored>> {
         let found = self.0.store.read(move |tx| store::apps::by_id(tx, app)).await?;
-        match found.map(|(app, _)| app.mode) {
-            None | Some(Mode::Development) => Ok(None),
-            Some(Mode::Production) => {
+        match (found.map(|(app, _)| app.mode), contact(&self.0.public_url)) {
+            (None | Some(Mode::Development), _) | (Some(Mode::Production), None) => Ok(None),
+            (Some(Mode::Production), Some(subject)) => {
                 let (document, keys) = self.own_web_keys(app).await?;
                 Ok(Some(Stored {
                     name: PlatformName::Provider(Provider::WebPush),
-                    config: PlatformConfig::WebPush(Keys::one(keys)),
+                    config: PlatformConfig::WebPush(Keys::one(WebPushCredentials { subject, ..keys })),
                     created: document.created,
                     modified: document.modified,
                 }))
             }
         }
     }
+}
 
-    /// Whom push services may contact as long as the operator names nobody: the server itself.
-    fn default_subject(&self) -> String {
-        let url = &self.0.public_url;
-        if url.starts_with("https://") {
-            return url.clone();
-        }
-        let parsed = check_url(url, AddressPolicy::ANY);
-        let host = parsed.as_ref().ok().and_then(|url| url.uri().host());
-        format!("mailto:push@{}", host.unwrap_or("localhost"))
-    }
+/// Whom push services may contact as long as the operator names nobody: the server itself, where it can be reached. Some
+/// services refuse whoever names a local one.
+fn contact(public_url: &str) -> Option<String> {
+    let is_public = public_url.starts_with("https://") && check_url(public_url, AddressPolicy::PUBLIC_ONLY).is_ok();
+    is_public.then(|| public_url.to_owned())
 }
 
 fn purpose(app: AppId) -> String {
     format!("web keys/{}", app.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_public_server_is_a_contact() {
+        assert_eq!(contact("https://push.example.com"), Some("https://push.example.com".to_owned()));
+        for url in ["http://push.example.com", "http://localhost:8080", "https://localhost", "https://127.0.0.1:8443"] {
+            assert_eq!(contact(url), None, "{url}");
+        }
+    }
 }
