@@ -9,7 +9,7 @@ use model::ids::{AppId, OperationId, PushId, ScheduleId};
 use model::json::OneOrMany;
 use model::origin::Origin;
 use model::problem::{Problem, ProblemKind};
-use model::schedule::{FirstTime, ScheduledPush};
+use model::schedule::{FirstTime, Schedule, ScheduledPush};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
@@ -68,7 +68,11 @@ impl Engine {
     /// Names schedules and finds their first moments, or everything that is wrong with them.
     pub(crate) fn plan_schedules(&self, scheduled: Vec<ScheduledPush>, place: Place) -> Result<PlannedSchedules> {
         let now = self.clock().now();
-        refuse_past(&scheduled, now, place)?;
+        refuse_past(&scheduled, now, place, |schedule| schedule.first.has_passed(now))?;
+        self.plan_from(now, scheduled, place)
+    }
+
+    fn plan_from(&self, now: UtcMillis, scheduled: Vec<ScheduledPush>, place: Place) -> Result<PlannedSchedules> {
         refuse_redacted(&scheduled, place)?;
         refuse_unsupported(scheduled.iter().map(|scheduled| &scheduled.push), place)?;
         let mut named = CreatedSchedules { operation_id: OperationId::at(now), schedules: Vec::new() };
@@ -130,7 +134,10 @@ impl Engine {
         scheduled: ScheduledPush,
     ) -> Result<CreatedSchedules> {
         let place = Place::of(&OneOrMany::One(()), "push.");
-        let planned = self.plan_schedules(vec![scheduled], place)?;
+        let (scheduled, now) = (vec![scheduled], self.clock().now());
+        // One that has begun keeps its first time, from which the others are counted.
+        refuse_past(&scheduled, now, place, |schedule| schedule.has_ended(now))?;
+        let planned = self.plan_from(now, scheduled, place)?;
         let engine = self.clone();
         self.0
             .store
@@ -204,13 +211,18 @@ impl PlannedSchedules {
     }
 }
 
-/// A first time that has passed for everybody is most likely a mistake.
-fn refuse_past(scheduled: &[ScheduledPush], now: UtcMillis, place: Place) -> Result<()> {
-    let problem = |(n, scheduled): (usize, &ScheduledPush)| {
-        let first = scheduled.schedule.first;
-        if !first.has_passed(now) {
+/// A time that has passed for everybody is most likely a mistake.
+fn refuse_past(
+    scheduled: &[ScheduledPush],
+    now: UtcMillis,
+    place: Place,
+    is_past: impl Fn(&Schedule) -> bool,
+) -> Result<()> {
+    let problem = |(n, ScheduledPush { schedule, .. }): (usize, &ScheduledPush)| {
+        if !is_past(schedule) {
             return None;
         }
+        let first = schedule.first;
         let message = match first {
             FirstTime::Utc(time) => format!("{time} has passed; it is {} in UTC.", now.to_api()),
             FirstTime::Local(time) => format!("{time} has passed in every time zone."),

@@ -374,10 +374,18 @@ async fn pages_go_through_all_schedules() {
 #[tokio::test]
 async fn what_a_listing_shows_can_be_sent_back() {
     on_each_engine(async |app| {
+        register(&app).await;
         let path = create(&app, recurring("2024-06-01T12:00", daily(Some("2024-07-01T00:00")))).await;
         let listed = app.master().get("/api/schedules").await.expect(200)["schedules"][0].clone();
         let updated = app.master().put(&path, &listed).await.expect(200);
         assert_eq!(updated["schedules"][0]["schedule"], listed["schedule"]);
+        assert_eq!(wait_and_see(&app, 31 * DAY + HOUR).await, 1);
+        app.master().put(&path, &listed).await.expect(200);
+        assert_eq!(wait_and_see(&app, DAY - HOUR - Duration::from_millis(1)).await, 1, "it goes on as it was");
+        assert_eq!(wait_and_see(&app, Duration::from_millis(1)).await, 2);
+        app.advance(30 * DAY);
+        let ended = app.master().put(&path, &listed).await.expect(400);
+        assert_eq!(ended["details"]["path"], "schedule.scheduled_time");
     })
     .await;
 }

@@ -49,6 +49,11 @@ impl Schedule {
         }
     }
 
+    /// Whether it came for everybody, the last time if it recurs, before `instant`.
+    pub fn has_ended(&self, instant: UtcMillis) -> bool {
+        self.next_after(UtcMillis(instant.0 - 1)).is_none()
+    }
+
     /// For whom the time came later than `after` and not later than `until`, in the order of the times. Whoever's time came
     /// several times is in the wave of the last of them.
     pub fn waves(&self, after: UtcMillis, until: UtcMillis) -> Vec<Wave> {
