@@ -106,6 +106,7 @@ impl Engine {
             .await
     }
 
+    /// Nobody who sends it meanwhile can put it back: writers of an app wait for each other, on all nodes.
     pub async fn delete_template(&self, app: AppId, id: TemplateId) -> Result<()> {
         let delete = move |tx: &mut Tx<'_>| documents::delete(tx, app, DocumentKind::Template, &id.to_string());
         if self.0.store.write(app, delete).await? { Ok(()) } else { Err(NOT_FOUND) }
