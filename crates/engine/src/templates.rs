@@ -4,6 +4,7 @@ mod send;
 mod stored;
 
 use model::ids::{AppId, OperationId};
+use model::limits;
 use model::payload::template::TemplateId;
 use model::problem::Problems;
 use model::template::{Template, TemplateChange};
@@ -51,6 +52,11 @@ impl Engine {
         let created = CreatedTemplate { operation_id: OperationId::at(now), id: TemplateId::at(now) };
         let text = Stored { template, modified: now, last_used: None }.print()?;
         self.write_once(app, once, move |tx| {
+            apps::hold(tx, app)?;
+            if documents::count(tx, app, DocumentKind::Template)? >= limits::TEMPLATES_PER_APP {
+                let most = limits::TEMPLATES_PER_APP;
+                return Err(Error::invalid("name", format!("An app has at most {most} templates; delete one first.")));
+            }
             documents::put(tx, app, DocumentKind::Template, &created.id.to_string(), &text, now)?;
             Ok(created)
         })

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use model::ids::{AppId, PushId};
+use model::limits;
 use model::origin::Origin;
 use serde_json::{Value, json};
+use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::rows::row_counts;
 
@@ -132,6 +134,24 @@ async fn pages_go_through_all_templates_in_every_order() {
             app.master().get(&format!("/api/templates?{query}")).await.expect(400);
         }
         assert_eq!(app.master().get("/api/templates?page=9").await.expect(200)["templates"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_app_has_so_many_templates() {
+    on_each_engine(async |app| {
+        let id = create(&app, greeting()).await;
+        let now = app.engine().clock().now();
+        let fill_up = move |tx: &mut store::Tx<'_>| {
+            (1..limits::TEMPLATES_PER_APP)
+                .try_for_each(|n| documents::put(tx, AppId(1), DocumentKind::Template, &n.to_string(), "{}", now))
+        };
+        app.engine().store().write(AppId(1), fill_up).await.unwrap();
+        let refused = app.master().post("/api/templates", greeting()).await.expect(400);
+        assert!(refused["error"].as_str().unwrap().contains("1000"), "{refused}");
+        app.master().delete(&format!("/api/templates/{id}")).await.expect(200);
+        create(&app, greeting()).await;
     })
     .await;
 }
