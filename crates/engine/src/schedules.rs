@@ -144,10 +144,15 @@ impl Engine {
             .write(app, move |tx| {
                 apps::hold(tx, app)?;
                 let old = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
-                if old.is_underway(planned.now) {
-                    let text = "The schedule is being sent, one time zone after the other, and cannot be changed until \
-                                it has reached the last; pause or delete it.";
-                    return Err(Error::Conflict(text.to_owned()));
+                if old.is_underway(tx, app, planned.now)? {
+                    let way_out = match old.scheduled.schedule.recurring {
+                        Some(_) => "pause it first, or delete it",
+                        None => "what is left of it can be deleted",
+                    };
+                    return Err(Error::Conflict(format!(
+                        "The schedule is being sent, one time zone after the other, and cannot be changed until it has \
+                         reached the last; {way_out}."
+                    )));
                 }
                 refuse_unknown_platforms(tx, app, planned.pushes(), place)?;
                 engine.stop_timer(tx, app, &old.timing)?;

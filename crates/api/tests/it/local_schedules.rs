@@ -115,6 +115,7 @@ async fn a_run_cannot_be_changed_but_stopped() {
         assert_eq!(world.reached_at(&app, "2024-05-02T01:00:00").await, ["Asia/Tokyo"]);
         let refused = app.master().put(&path, local("2024-05-03T10:00")).await.expect(409);
         assert_eq!(refused["error_code"], 40900);
+        assert!(!refused["error"].as_str().unwrap().contains("pause"), "only what recurs can be paused: {refused}");
         let listed = app.master().get("/api/schedules").await.expect(200);
         assert_eq!(listed["schedules"][0]["push_ids"].as_array().unwrap().len(), 2, "one was sent and one is next");
         let app = app.restart().await;
@@ -122,6 +123,26 @@ async fn a_run_cannot_be_changed_but_stopped() {
         app.master().delete(&path).await.expect(204);
         let app = app.restart().await;
         assert_eq!(world.reached_at(&app, "2024-05-03T08:00:00").await.len(), 2, "New York never gets it");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_daily_schedule_can_be_changed_between_its_runs() {
+    on_each_engine(async |app| {
+        let world = World::with(&app, &["Asia/Tokyo", "Europe/Paris"]).await;
+        let body = daily("2024-05-02T09:00", "2024-06-01T00:00");
+        let path = create(&app, body.clone()).await;
+        assert_eq!(world.reached_at(&app, "2024-05-01T19:00:00").await.len(), 0);
+        app.master().put(&path, &body).await.expect(200); // it has come to islands where nobody is
+        assert_eq!(world.reached_at(&app, "2024-05-02T01:00:00").await, ["Asia/Tokyo"]);
+        let refused = app.master().put(&path, &body).await.expect(409);
+        assert!(refused["error"].as_str().unwrap().contains("pause"), "{refused}");
+        assert_eq!(world.reached_at(&app, "2024-05-02T08:00:00").await, ["Asia/Tokyo", "Europe/Paris"]);
+        app.master().put(&path, &body).await.expect(200);
+        assert_eq!(world.reached_at(&app, "2024-05-02T23:59:00").await.len(), 2);
+        app.master().put(&path, &body).await.expect(200); // it has come to them again
+        assert_eq!(world.reached_at(&app, "2024-05-03T08:00:00").await.len(), 4);
     })
     .await;
 }

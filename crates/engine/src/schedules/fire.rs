@@ -1,14 +1,16 @@
 //! The moment a schedule has waited for: its push is accepted like any other.
 
+use std::iter;
+
 use model::ids::{AppId, OperationId, PushId, ScheduleId};
 use model::origin::{Origin, Part, Provenance};
 use model::schedule::Wave;
 use model::time::UtcMillis;
 use store::documents::{self, DocumentKind};
 use store::jobs::{self, ClaimedJob};
-use store::{Tx, apps, terms};
+use store::{Tx, apps};
 
-use super::stored::{Stored, Timing};
+use super::stored::{Stored, Timing, is_in_use};
 use crate::push::NewPush;
 use crate::{Engine, Error, Result};
 
@@ -40,14 +42,15 @@ impl Engine {
             if stored.timing.timer.is_none_or(|(expected, _)| expected != timer) {
                 return Ok(None);
             }
-            let pushes = pushes_for(tx, app, id, &stored, now)?;
-            Ok(Some((document.body, stored, pushes)))
+            let waves = waves_to_somebody(tx, app, &stored, now)?;
+            Ok(Some((document.body, stored, waves)))
         };
-        let Some((before, stored, pushes)) = self.0.store.read(read).await? else { return self.settle(claimed).await };
+        let Some((before, stored, waves)) = self.0.store.read(read).await? else { return self.settle(claimed).await };
         let schedule = &stored.scheduled.schedule;
-        let last_run = schedule.waves(stored.timing.done_until, now).last().map(|wave| wave.time);
-        let next_push = if pushes.is_empty() { stored.timing.next_push } else { PushId::at(now) };
-        let after = Timing::after(schedule, now, next_push, last_run.or(stored.timing.last_run));
+        let last_run = waves.last().map(|wave| wave.time).or(stored.timing.last_run);
+        let next_push = if waves.is_empty() { stored.timing.next_push } else { PushId::at(now) };
+        let after = Timing::after(schedule, now, next_push, last_run);
+        let pushes = pushes_for(id, waves, stored.timing.next_push, now);
         let payload = serde_json::to_string(&stored.scheduled.push).map_err(Error::internal)?;
         let n_pushes = pushes.len() as u64;
         let operation = OperationId::at(now);
@@ -87,33 +90,32 @@ impl Engine {
     }
 }
 
-/// A push for everything that is due: one, or by local time one for each time that has come to somebody.
-fn pushes_for(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    id: ScheduleId,
-    stored: &Stored,
-    now: UtcMillis,
-) -> Result<Vec<(PushId, Provenance)>> {
-    let mut pushes = Vec::new();
-    for Wave { time, clocks } in stored.scheduled.schedule.waves(stored.timing.done_until, now) {
+/// Everything that is due, with the clocks that somebody has.
+fn waves_to_somebody(tx: &mut Tx<'_>, app: AppId, stored: &Stored, now: UtcMillis) -> Result<Vec<Wave>> {
+    let mut waves = stored.scheduled.schedule.waves(stored.timing.done_until, now);
+    for clocks in waves.iter_mut().filter_map(|wave| wave.clocks.as_mut()) {
+        let mut in_use = Vec::new();
+        for clock in clocks.drain(..) {
+            if is_in_use(tx, app, clock)? {
+                in_use.push(clock);
+            }
+        }
+        *clocks = in_use;
+    }
+    waves.retain(|wave| wave.clocks.as_ref().is_none_or(|clocks| !clocks.is_empty()));
+    Ok(waves)
+}
+
+/// A push for each wave, of which the first has got its name already.
+fn pushes_for(id: ScheduleId, waves: Vec<Wave>, first: PushId, now: UtcMillis) -> Vec<(PushId, Provenance)> {
+    let names = iter::once(first).chain(iter::repeat_with(|| PushId::at(now)));
+    let provenance = |Wave { time, clocks }: Wave| {
         let mut provenance = Provenance::of(Origin::Schedule(id));
         if let Some(clocks) = clocks {
-            let mut names = Vec::new();
-            for clock in clocks {
-                // Nobody has ever had a clock whose term has no number.
-                if terms::find(tx, app, &clock.term)?.is_some() {
-                    names.push(clock.name.to_owned());
-                }
-            }
-            if names.is_empty() {
-                continue;
-            }
             provenance.run = Some(time.to_string());
-            provenance.part = Part::Clocks(names);
+            provenance.part = Part::Clocks(clocks.iter().map(|clock| clock.name.to_owned()).collect());
         }
-        let id = if pushes.is_empty() { stored.timing.next_push } else { PushId::at(now) };
-        pushes.push((id, provenance));
-    }
-    Ok(pushes)
+        provenance
+    };
+    names.zip(waves.into_iter().map(provenance)).collect()
 }

@@ -2,12 +2,14 @@
 
 use model::ids::{AppId, PushId, ScheduleId};
 use model::json::{self, At, Json};
+use model::property::Clock;
 use model::schedule::{Schedule, ScheduledPush, WallTime};
 use model::time::UtcMillis;
 use serde::Serialize;
 use store::Tx;
 use store::documents::{self, DocumentKind};
 use store::jobs::JobId;
+use store::terms;
 
 use crate::{Error, Result};
 
@@ -53,11 +55,21 @@ impl Stored {
         Some(Self { scheduled: scheduled?, timing: timing? })
     }
 
-    /// Whether some time zones have had their turn and others are waiting for it.
-    pub(super) fn is_underway(&self, now: UtcMillis) -> bool {
-        let schedule = &self.scheduled.schedule;
-        self.timing.will_fire() && self.timing.last_run.is_some_and(|time| schedule.is_underway(time, now))
+    /// Whether some time zones have had their turn and others, where there is somebody, are waiting for it.
+    pub(super) fn is_underway(&self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<bool> {
+        let Some(time) = self.timing.last_run.filter(|_| self.timing.will_fire()) else { return Ok(false) };
+        for clock in self.scheduled.schedule.waiting(time, now) {
+            if is_in_use(tx, app, clock)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
+}
+
+/// Nobody has ever had a clock whose term has no number.
+pub(super) fn is_in_use(tx: &mut Tx<'_>, app: AppId, clock: &Clock) -> Result<bool> {
+    Ok(terms::find(tx, app, &clock.term)?.is_some())
 }
 
 impl Timing {

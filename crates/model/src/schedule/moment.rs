@@ -29,13 +29,14 @@ impl FirstTime {
     pub fn has_passed(self, instant: UtcMillis) -> bool {
         match self {
             FirstTime::Utc(time) => time.in_zone(&TimeZone::UTC).is_none_or(|at| at < instant),
-            FirstTime::Local(time) => !is_to_come(time, UtcMillis(instant.0 - 1)),
+            FirstTime::Local(time) => clocks_before(time, UtcMillis(instant.0 - 1)).next().is_none(),
         }
     }
 }
 
-fn is_to_come(time: WallTime, after: UtcMillis) -> bool {
-    device_clocks().iter().any(|clock| time.in_zone(&clock.zone).is_some_and(|at| at > after))
+/// The clocks that show a time later than `after`.
+fn clocks_before(time: WallTime, after: UtcMillis) -> impl Iterator<Item = &'static Clock> {
+    device_clocks().iter().filter(move |clock| time.in_zone(&clock.zone).is_some_and(|at| at > after))
 }
 
 impl Schedule {
@@ -74,12 +75,13 @@ impl Schedule {
         }
     }
 
-    /// Whether a time of this schedule, having come for some, is still to come for others later than `instant`.
-    pub fn is_underway(&self, time: WallTime, instant: UtcMillis) -> bool {
-        match self.first {
-            FirstTime::Utc(_) => false,
-            FirstTime::Local(_) => is_to_come(time, instant),
-        }
+    /// For whom a time of this schedule, having come for some, is still to come later than `instant`.
+    pub fn waiting(&self, time: WallTime, instant: UtcMillis) -> impl Iterator<Item = &'static Clock> {
+        let local = match self.first {
+            FirstTime::Utc(_) => None,
+            FirstTime::Local(_) => Some(clocks_before(time, instant)),
+        };
+        local.into_iter().flatten()
     }
 
     /// The first moment later than `after` for those who go by a clock.
