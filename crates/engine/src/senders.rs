@@ -23,6 +23,8 @@ struct Cached {
 
 /// The way to one platform of one app.
 pub(crate) struct Route {
+    app: AppId,
+    device_type: DeviceType,
     /// In the order in which they are tried; at least one.
     keys: Vec<Sender>,
     /// The key in use.
@@ -60,7 +62,7 @@ impl Senders {
         if keys.is_empty() {
             return None;
         }
-        let route = Arc::new(Route::new(keys));
+        let route = Arc::new(Route::new(app, device_type, keys));
         self.routes().insert(place, Cached { config: config.clone(), route: route.clone() });
         Some(route)
     }
@@ -70,14 +72,21 @@ impl Senders {
         self.routes().remove(&(app, device_type.clone()));
     }
 
+    /// The same for an app that is being erased.
+    pub(crate) fn forget_app(&self, app: AppId) {
+        self.routes().retain(|(of, _), _| *of != app);
+    }
+
     fn routes(&self) -> MutexGuard<'_, HashMap<(AppId, DeviceType), Cached>> {
         self.routes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Route {
-    fn new(keys: Vec<Sender>) -> Self {
+    fn new(app: AppId, device_type: &DeviceType, keys: Vec<Sender>) -> Self {
         Self {
+            app,
+            device_type: device_type.clone(),
             keys,
             current: AtomicUsize::new(0),
             n_users: AtomicUsize::new(0),
@@ -103,8 +112,10 @@ impl Route {
 
     /// The provider refuses a key. Whether another one takes over; more than one may ask.
     pub(crate) fn give_up(&self, refused: usize) -> bool {
-        if refused + 1 < self.keys.len() {
-            self.current.fetch_max(refused + 1, Ordering::Relaxed);
+        let next = refused + 1;
+        if next < self.keys.len() && self.current.fetch_max(next, Ordering::Relaxed) < next {
+            let n_keys = self.keys.len();
+            tracing::warn!(app = self.app.0, platform = %self.device_type, key = next, n_keys, "a key is refused, the next one takes over");
         }
         self.key() > refused
     }
