@@ -10,7 +10,8 @@ use providers::open::{self, BatchOutcome, OpenPlatformConfig};
 use providers::outcome::Outcome;
 use providers::{NotSendable, RenderedPush};
 
-use super::target::{Locale, Target};
+use super::render::Localized;
+use super::target::Target;
 
 /// Messages that fit into one request to a webhook.
 pub(super) struct Batch {
@@ -19,18 +20,22 @@ pub(super) struct Batch {
 }
 
 /// Groups recipients who get the same content; every group has room in one request.
-pub(super) fn grouped(targets: Vec<Target>, at_most: usize) -> Vec<(Locale, Vec<Target>)> {
-    let mut by_locale: BTreeMap<Locale, Vec<Target>> = BTreeMap::new();
+pub(super) fn grouped(
+    targets: Vec<Target>,
+    at_most: usize,
+    localized: impl Fn(&Target) -> Localized,
+) -> Vec<(Localized, Vec<Target>)> {
+    let mut by_content: BTreeMap<Localized, Vec<Target>> = BTreeMap::new();
     let mut groups = Vec::new();
     for target in targets {
-        let group = by_locale.entry(target.locale.clone()).or_default();
+        let content = localized(&target);
+        let group = by_content.entry(content).or_default();
         group.push(target);
         if group.len() == at_most {
-            let full = std::mem::take(group);
-            groups.push((full[0].locale.clone(), full));
+            groups.push((content, std::mem::take(group)));
         }
     }
-    groups.extend(by_locale.into_iter().filter(|(_, group)| !group.is_empty()));
+    groups.extend(by_content.into_iter().filter(|(_, group)| !group.is_empty()));
     groups
 }
 

@@ -1,4 +1,4 @@
-//! Rendering for one platform: once per locale, however many devices there are.
+//! Rendering for one platform: once per localization, however many devices and locales there are.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,6 +15,9 @@ use store::pushes::PushRow;
 use super::target::Locale;
 use crate::{Engine, pages, reach};
 
+/// The place of a localization in its push; `None` stands for the top-level content.
+pub(super) type Localized = Option<usize>;
+
 pub(super) type Rendered = Result<Arc<RenderedPush>, NotSendable>;
 
 pub(super) struct Renderer<'a> {
@@ -24,8 +27,8 @@ pub(super) struct Renderer<'a> {
     push: &'a Push,
     device_type: DeviceType,
     public_url: &'a str,
-    rendered: HashMap<Locale, Rendered>,
-    rendered_for_amazon: HashMap<Locale, Rendered>,
+    rendered: HashMap<Localized, Rendered>,
+    rendered_for_amazon: HashMap<Localized, Rendered>,
 }
 
 impl<'a> Renderer<'a> {
@@ -63,43 +66,45 @@ impl<'a> Renderer<'a> {
         takes_messages && (self.push.message.is_some() || localized)
     }
 
-    pub(super) fn rendered(&mut self, locale: &Locale, now: UtcMillis) -> Rendered {
-        if let Some(rendered) = self.rendered.get(locale) {
+    /// What a device of this locale gets.
+    pub(super) fn localized(&self, locale: &Locale) -> Localized {
+        let (language, country) = locale.as_deref()?;
+        self.push.localization_for(language.as_deref(), country.as_deref())
+    }
+
+    pub(super) fn rendered(&mut self, localized: Localized, now: UtcMillis) -> Rendered {
+        if let Some(rendered) = self.rendered.get(&localized) {
             return rendered.clone();
         }
-        let rendered = self.with(locale, now, |rendering| RenderedPush::new(rendering, &self.device_type));
-        self.rendered.insert(locale.clone(), rendered.clone());
+        let rendered = self.with(localized, now, |rendering| RenderedPush::new(rendering, &self.device_type));
+        self.rendered.insert(localized, rendered.clone());
         rendered
     }
 
     /// For those Android devices that Amazon reaches.
-    pub(super) fn rendered_for_amazon(&mut self, locale: &Locale, now: UtcMillis) -> Rendered {
-        if let Some(rendered) = self.rendered_for_amazon.get(locale) {
+    pub(super) fn rendered_for_amazon(&mut self, localized: Localized, now: UtcMillis) -> Rendered {
+        if let Some(rendered) = self.rendered_for_amazon.get(&localized) {
             return rendered.clone();
         }
-        let rendered = self.with(locale, now, RenderedPush::for_android_by_amazon);
-        self.rendered_for_amazon.insert(locale.clone(), rendered.clone());
+        let rendered = self.with(localized, now, RenderedPush::for_android_by_amazon);
+        self.rendered_for_amazon.insert(localized, rendered.clone());
         rendered
     }
 
     fn with(
         &self,
-        locale: &Locale,
+        localized: Localized,
         now: UtcMillis,
         render: impl FnOnce(&Rendering<'_>) -> Result<RenderedPush, NotSendable>,
     ) -> Rendered {
         let page_url = |page: &_| pages::url(self.public_url, self.app_key, self.push_id, self.push, page);
-        let (language, country) = match locale.as_deref() {
-            Some((language, country)) => (language.as_deref(), country.as_deref()),
-            None => (None, None),
-        };
         let rendering = Rendering {
             app_key: self.app_key,
             push_id: self.push_id,
             sent_at: self.sent_at,
             now,
             expiry: self.push.options.as_ref().and_then(|options| options.expiry.as_ref()),
-            content: self.push.content_for(language, country),
+            content: self.push.content_of(localized),
             campaigns: self.push.campaigns.as_ref(),
             page_url: &page_url,
         };

@@ -39,15 +39,26 @@ impl Push {
     /// language only, which beats one that matches the country only; of equal ones the first wins. What the localization
     /// leaves out comes from the top level.
     pub fn content_for(&self, language: Option<&str>, country: Option<&str>) -> Content<'_> {
+        self.content_of(self.localization_for(language, country))
+    }
+
+    /// The place in the list of the localization that such a device gets, if any is for it.
+    pub fn localization_for(&self, language: Option<&str>, country: Option<&str>) -> Option<usize> {
         let mut best = None;
-        for localization in self.localizations.iter().flatten() {
+        for (place, localization) in self.localizations.iter().flatten().enumerate() {
             let rank = localization.rank(language, country);
             if rank > best.map_or(0, |(best_rank, _)| best_rank) {
-                best = Some((rank, localization));
+                best = Some((rank, place));
             }
         }
+        best.map(|(_, place)| place)
+    }
+
+    /// The content of the localization at a place in the list, or that of the top level.
+    pub fn content_of(&self, localization: Option<usize>) -> Content<'_> {
         let top = self.top_content();
-        best.map_or(top, |(_, localization)| localization.content_over(top))
+        let localization = localization.and_then(|place| self.localizations.as_ref()?.get(place));
+        localization.map_or(top, |localization| localization.content_over(top))
     }
 
     pub(super) fn top_content(&self) -> Content<'_> {

@@ -9,7 +9,8 @@ use super::{Flight, Probe, UNRECORDED};
 use crate::deliver::batch::{self, Batch};
 use crate::deliver::courier::{Courier, Parcel, Way};
 use crate::deliver::feed::Chunk;
-use crate::deliver::target::{Locale, Target};
+use crate::deliver::render::Localized;
+use crate::deliver::target::Target;
 
 /// Requests to one open platform that may be under way at once, per block.
 const OPEN_REQUESTS: usize = 4;
@@ -19,7 +20,7 @@ const UNREADABLE: &str = "What is stored about the device cannot be read; the lo
 /// What makes one request, with the time at which it was read.
 pub(super) enum Ready {
     One(Target, UtcMillis),
-    Many(Locale, Vec<Target>, UtcMillis),
+    Many(Localized, Vec<Target>, UtcMillis),
 }
 
 impl Ready {
@@ -41,8 +42,9 @@ impl Flight<'_> {
         self.n_ready += targets.len();
         match self.course.courier {
             Courier::Open(_) => {
-                let groups = batch::grouped(targets, open::MOST_VALUES);
-                self.ready.extend(groups.into_iter().map(|(locale, group)| Ready::Many(locale, group, read_at)));
+                let localized = |target: &Target| self.renderer.localized(&target.locale);
+                let groups = batch::grouped(targets, open::MOST_VALUES, localized);
+                self.ready.extend(groups.into_iter().map(|(localized, group)| Ready::Many(localized, group, read_at)));
             }
             Courier::Provider(_) | Courier::Sandbox | Courier::Missing { .. } => {
                 self.ready.extend(targets.into_iter().map(|target| Ready::One(target, read_at)));
@@ -99,7 +101,7 @@ impl Flight<'_> {
             }
             (Ready::One(target, _), Courier::Missing { reason }) => self.reject(&[target], reason),
             (Ready::One(target, _), Courier::Sandbox | Courier::Open(_)) => self.keep(&target, now),
-            (Ready::Many(locale, targets, read_at), _) => match self.renderer.rendered(&locale, now) {
+            (Ready::Many(localized, targets, read_at), _) => match self.renderer.rendered(localized, now) {
                 Ok(content) => Some(Parcel::Many { batch: Batch::new(content, targets), read_at }),
                 Err(reason) => self.reject(&targets, &reason.to_string()),
             },
@@ -107,9 +109,10 @@ impl Flight<'_> {
     }
 
     fn one(&mut self, target: Target, way: Way, read_at: UtcMillis, now: UtcMillis) -> Option<Parcel> {
+        let localized = self.renderer.localized(&target.locale);
         let content = match way {
-            Way::Key(_) => self.renderer.rendered(&target.locale, now),
-            Way::Amazon(_) => self.renderer.rendered_for_amazon(&target.locale, now),
+            Way::Key(_) => self.renderer.rendered(localized, now),
+            Way::Amazon(_) => self.renderer.rendered_for_amazon(localized, now),
         };
         match content {
             Ok(content) => Some(Parcel::One { target, content, way, read_at }),
@@ -120,7 +123,8 @@ impl Flight<'_> {
     /// Keeps the request for its author to look at.
     fn keep(&mut self, target: &Target, now: UtcMillis) -> Option<Parcel> {
         let push = self.course.push;
-        match self.renderer.rendered(&target.locale, now) {
+        let localized = self.renderer.localized(&target.locale);
+        match self.renderer.rendered(localized, now) {
             Ok(rendered) => {
                 self.ledger.keep(SandboxDelivery {
                     delivery: target.delivery_id(push),
