@@ -29,10 +29,11 @@ pub enum PlatformName {
     Open(OpenPlatform),
 }
 
-/// A configuration that was unsealed.
+/// A configuration from the store.
 struct Stored {
     name: PlatformName,
-    config: PlatformConfig,
+    /// An error if it was sealed with another key, or is damaged.
+    config: Result<PlatformConfig>,
     created: UtcMillis,
     modified: UtcMillis,
 }
@@ -119,26 +120,26 @@ impl Engine {
     /// them, so that whatever is made of one can be kept together with it.
     pub(crate) async fn platform_config(&self, app: AppId, device_type: &DeviceType) -> Result<Option<PlatformConfig>> {
         let Some(name) = PlatformName::of(device_type) else { return Ok(None) };
-        Ok(self.stored(app, name).await?.map(|stored| stored.config))
+        self.stored(app, name).await?.map(|stored| stored.config).transpose()
     }
 
     async fn stored(&self, app: AppId, name: PlatformName) -> Result<Option<Stored>> {
         let place = name.clone();
         let read = move |tx: &mut store::Tx<'_>| documents::get(tx, app, place.kind(), place.id());
         match (self.0.store.read(read).await?, &name) {
-            (Some(document), _) => self.unseal(app, name, &document).map(Some),
+            (Some(document), _) => Ok(Some(self.unseal(app, name, &document))),
             (None, PlatformName::Provider(Provider::WebPush)) => self.own_web_push(app).await,
             (None, PlatformName::Provider(_) | PlatformName::Open(_)) => Ok(None),
         }
     }
 
-    fn unseal(&self, app: AppId, name: PlatformName, document: &Document) -> Result<Stored> {
-        let body = self.0.seal_key.open(&name.purpose(app), &document.body)?;
-        let config = match &name {
-            PlatformName::Provider(_) => serde_json::from_str(&body).map_err(Error::internal)?,
-            PlatformName::Open(_) => PlatformConfig::Open(serde_json::from_str(&body).map_err(Error::internal)?),
-        };
-        Ok(Stored { name, config, created: document.created, modified: document.modified })
+    fn unseal(&self, app: AppId, name: PlatformName, document: &Document) -> Stored {
+        let body = self.0.seal_key.open(&name.purpose(app), &document.body);
+        let config = body.and_then(|body| match &name {
+            PlatformName::Provider(_) => serde_json::from_str(&body).map_err(Error::internal),
+            PlatformName::Open(_) => serde_json::from_str(&body).map(PlatformConfig::Open).map_err(Error::internal),
+        });
+        Stored { name, config, created: document.created, modified: document.modified }
     }
 
     fn seal(&self, app: AppId, name: &PlatformName, config: &PlatformConfig) -> Result<String> {

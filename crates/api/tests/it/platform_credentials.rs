@@ -198,7 +198,8 @@ async fn what_is_stored_is_encrypted_and_belongs_to_one_app() {
             documents::put(tx, other, DocumentKind::Provider, &moved.id, &moved.body, now)
         };
         app.engine().store().write(other, write).await.unwrap();
-        app.operator().get(&path(&another.key, &stored[0].id)).await.expect(500);
+        let shown = app.operator().get(&path(&another.key, &stored[0].id)).await.expect(200);
+        assert_eq!((&shown["unreadable"], &shown["keys"]), (&json!(true), &Value::Null));
     })
     .await;
 }
@@ -335,6 +336,31 @@ async fn the_operator_hears_of_what_runs_out_and_what_is_paused() {
         let notices = app.operator().get("/operator/platforms/notices").await.expect(200)["notices"].clone();
         assert_eq!(notices, json!([paused("open::fridge")]));
         assert!(!app.nobody().get("/metrics").await.text().contains("platform=\"apns\""));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_told_and_hides_nothing_else() {
+    on_each_engine(async |app| {
+        let key = app.app.key.clone();
+        app.operator().put(&path(&key, "adm"), json!({"client_id": "c", "client_secret": "s"})).await.expect(200);
+        let (id, now) = (id_of(&app, &key).await, app.engine().clock().now());
+        // As if the key of the installation had been lost.
+        let write = move |tx: &mut store::Tx<'_>| {
+            documents::put(tx, id, DocumentKind::Provider, "fcm", "sealed", now)?;
+            documents::put(tx, id, DocumentKind::Platform, "fridge", "sealed", now)
+        };
+        app.engine().store().write(id, write).await.unwrap();
+
+        let list = app.operator().get(&format!("/operator/apps/{key}/platforms")).await.expect(200);
+        let shown = |one: &Value| json!([one["platform"], one["unreadable"]]);
+        let shown: Vec<Value> = list["platforms"].as_array().unwrap().iter().map(shown).collect();
+        assert_eq!(json!(shown), json!([["fcm", true], ["adm", null], ["open::fridge", true]]));
+        assert_eq!(app.operator().get(&path(&key, "fcm")).await.expect(200)["unreadable"], true);
+        let notices = app.operator().get("/operator/platforms/notices").await.expect(200)["notices"].clone();
+        let unreadable = |platform: &str| json!({"app": key, "platform": platform, "type": "unreadable"});
+        assert_eq!(notices, json!([unreadable("fcm"), unreadable("open::fridge")]));
     })
     .await;
 }

@@ -2,6 +2,7 @@
 
 use model::app::AppKey;
 use model::ids::AppId;
+use model::platform::DeviceType;
 use model::problem::{Problem, ProblemKind, Problems};
 use providers::http::{WebUrl, check_url};
 use providers::platform::{Keys, MOST_KEYS, PlatformConfig, Provider};
@@ -40,7 +41,7 @@ impl Engine {
         self.check(&more)?;
         let (own, full) = match provider {
             Provider::WebPush => {
-                let own = self.own_web_keys(app).await?.1;
+                let own = self.own_web_keys(app).await?;
                 (Some(PlatformConfig::WebPush(Keys::one(own))), ONE_PAIR.to_owned())
             }
             Provider::Apns | Provider::Fcm | Provider::Adm | Provider::Wns => {
@@ -106,8 +107,8 @@ impl Engine {
         let write = move |tx: &mut store::Tx<'_>| {
             store::apps::hold(tx, app)?;
             let document = documents::get(tx, app, place.kind(), place.id())?;
-            let stored = document.map(|document| engine.unseal(app, place.clone(), &document)).transpose()?;
-            let config = rewrite(stored.map(|stored| stored.config))?;
+            let config = document.map(|document| engine.unseal(app, place.clone(), &document).config).transpose()?;
+            let config = rewrite(config)?;
             let sealed = engine.seal(app, &place, &config)?;
             Ok::<_, Error>(documents::put(tx, app, place.kind(), place.id(), &sealed, now)?)
         };
@@ -117,9 +118,9 @@ impl Engine {
     }
 
     async fn current_web_keys(&self, app: AppId) -> Result<WebPushCredentials> {
-        match self.stored(app, PlatformName::Provider(Provider::WebPush)).await?.map(|stored| stored.config) {
+        match self.platform_config(app, &DeviceType::Web).await? {
             Some(PlatformConfig::WebPush(keys)) => Ok(keys.first().clone()),
-            Some(_) | None => Ok(self.own_web_keys(app).await?.1),
+            Some(_) | None => self.own_web_keys(app).await,
         }
     }
 

@@ -1,10 +1,11 @@
 //! What an operator should hear about platforms before they stop working, or when they have.
 
 use model::app::AppKey;
-use model::platform::DeviceType;
+use model::ids::AppId;
+use model::platform::{DeviceType, OpenPlatform};
 use model::time::UtcMillis;
 use providers::platform::Provider;
-use store::documents::{self, DocumentKind};
+use store::documents::{self, Document, DocumentKind};
 
 use super::PlatformName;
 use crate::{Engine, Error, PlatformHealth, Result};
@@ -30,17 +31,10 @@ impl Engine {
     /// The notices of all apps.
     pub async fn platform_notices(&self) -> Result<Vec<PlatformNotice>> {
         let providers = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::Provider)).await?;
-        let mut notices = Vec::new();
-        for (id, app, document) in providers {
-            // Nothing else runs out, so nothing else needs to be unsealed.
-            let Some(provider @ Provider::Apns) = Provider::from_name(&document.id) else { continue };
-            let platform = PlatformName::Provider(provider);
-            let fact = match self.unseal(id, platform.clone(), &document) {
-                Ok(stored) => stored.config.expires().map(PlatformFact::Expires),
-                Err(_) => Some(PlatformFact::Unreadable),
-            };
-            notices.extend(fact.map(|fact| PlatformNotice { app, platform, fact }));
-        }
+        let provider = |id: &str| Provider::from_name(id).map(PlatformName::Provider);
+        let mut notices = self.about_stored(providers, provider);
+        let webhooks = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::Platform)).await?;
+        notices.extend(self.about_stored(webhooks, |id| OpenPlatform::new(id).ok().map(PlatformName::Open)));
         let paused = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::PlatformHealth)).await?;
         for (_, app, document) in paused {
             let platform = DeviceType::from_name(&document.id).as_ref().and_then(PlatformName::of);
@@ -49,5 +43,22 @@ impl Engine {
             notices.push(PlatformNotice { app, platform, fact: PlatformFact::Paused { reason, since } });
         }
         Ok(notices)
+    }
+
+    fn about_stored(
+        &self,
+        documents: Vec<(AppId, AppKey, Document)>,
+        name: impl Fn(&str) -> Option<PlatformName>,
+    ) -> Vec<PlatformNotice> {
+        let mut notices = Vec::new();
+        for (id, app, document) in documents {
+            let Some(platform) = name(&document.id) else { continue };
+            let fact = match self.unseal(id, platform.clone(), &document).config {
+                Ok(config) => config.expires().map(PlatformFact::Expires),
+                Err(_) => Some(PlatformFact::Unreadable),
+            };
+            notices.extend(fact.map(|fact| PlatformNotice { app, platform, fact }));
+        }
+        notices
     }
 }

@@ -10,13 +10,14 @@ impl Engine {
     /// Tries every key of a platform. When all are accepted, a paused platform goes on. The error is for the operator.
     pub async fn test_platform(&self, app: AppId, name: PlatformName) -> Result<Result<(), String>> {
         let stored = self.stored(app, name.clone()).await?.ok_or(Error::NotFound("platform"))?;
-        let proof = match &stored.config {
+        let config = stored.config?;
+        let proof = match &config {
             PlatformConfig::Open(config) => self.shake_hands(config).await,
             PlatformConfig::Apns(_)
             | PlatformConfig::Fcm(_)
             | PlatformConfig::Adm(_)
             | PlatformConfig::Wns(_)
-            | PlatformConfig::WebPush(_) => self.prove_keys(&stored.config).await,
+            | PlatformConfig::WebPush(_) => self.prove_keys(&config).await,
         };
         if proof.is_ok() {
             self.resume_platform(app, &name.device_type()).await?;

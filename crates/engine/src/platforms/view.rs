@@ -22,8 +22,18 @@ pub struct PlatformView {
 
 #[derive(Clone, Debug)]
 pub enum ShownConfig {
-    Provider { keys: Vec<KeyView> },
-    Open { url: String, auth: &'static str, enabled: bool, gzip: bool, validation_code: Uuid },
+    Provider {
+        keys: Vec<KeyView>,
+    },
+    /// Sealed with another key, or damaged.
+    Unreadable,
+    Open {
+        url: String,
+        auth: &'static str,
+        enabled: bool,
+        gzip: bool,
+        validation_code: Uuid,
+    },
 }
 
 impl Engine {
@@ -44,7 +54,7 @@ impl Engine {
         let read = move |tx: &mut store::Tx<'_>| documents::list(tx, app, DocumentKind::Platform);
         for document in self.0.store.read(read).await? {
             let platform = OpenPlatform::new(&document.id).map_err(Error::internal)?;
-            let stored = self.unseal(app, PlatformName::Open(platform), &document)?;
+            let stored = self.unseal(app, PlatformName::Open(platform), &document);
             views.push(self.view(app, stored).await?);
         }
         Ok(views)
@@ -54,18 +64,21 @@ impl Engine {
         let paused = self.platform_health(app, &stored.name.device_type()).await?;
         let Stored { name, config, created, modified } = stored;
         let config = match config {
-            PlatformConfig::Open(config) => ShownConfig::Open {
+            Err(_) => ShownConfig::Unreadable,
+            Ok(PlatformConfig::Open(config)) => ShownConfig::Open {
                 url: config.url.to_string(),
                 auth: config.auth.name(),
                 enabled: config.enabled,
                 gzip: config.gzip,
                 validation_code: config.validation_code,
             },
-            PlatformConfig::Apns(_)
-            | PlatformConfig::Fcm(_)
-            | PlatformConfig::Adm(_)
-            | PlatformConfig::Wns(_)
-            | PlatformConfig::WebPush(_) => ShownConfig::Provider { keys: config.keys() },
+            Ok(
+                config @ (PlatformConfig::Apns(_)
+                | PlatformConfig::Fcm(_)
+                | PlatformConfig::Adm(_)
+                | PlatformConfig::Wns(_)
+                | PlatformConfig::WebPush(_)),
+            ) => ShownConfig::Provider { keys: config.keys() },
         };
         Ok(PlatformView { name, config, paused, created, modified })
     }

@@ -3,6 +3,7 @@
 
 use model::app::Mode;
 use model::ids::AppId;
+use model::platform::DeviceType;
 use model::time::UtcMillis;
 use providers::http::{AddressPolicy, check_url};
 use providers::platform::{Keys, PlatformConfig, Provider};
@@ -17,10 +18,9 @@ const ID: &str = "own";
 impl Engine {
     /// What a web page subscribes with: the public half of the pair that messages to browsers are signed with.
     pub async fn web_public_key(&self, app: AppId) -> Result<String> {
-        let configured = self.stored(app, PlatformName::Provider(Provider::WebPush)).await?;
-        match configured.map(|stored| stored.config) {
+        match self.platform_config(app, &DeviceType::Web).await? {
             Some(PlatformConfig::WebPush(keys)) => Ok(keys.first().public_key.clone()),
-            Some(_) | None => Ok(self.own_web_keys(app).await?.1.public_key),
+            Some(_) | None => Ok(self.own_web_keys(app).await?.public_key),
         }
     }
 
@@ -42,15 +42,22 @@ impl Engine {
     }
 
     /// The app's own pair, which is made now for apps that are older than these pairs. Whom to contact is not part of it.
-    pub(super) async fn own_web_keys(&self, app: AppId) -> Result<(Document, WebPushCredentials)> {
+    pub(super) async fn own_web_keys(&self, app: AppId) -> Result<WebPushCredentials> {
+        let document = self.web_keys_document(app).await?;
+        self.unseal_web_keys(app, &document)
+    }
+
+    async fn web_keys_document(&self, app: AppId) -> Result<Document> {
         let read = move |tx: &mut store::Tx<'_>| documents::get(tx, app, DocumentKind::WebKeys, ID);
-        let document = match self.0.store.read(read).await? {
-            Some(document) => document,
-            None => self.make_web_keys(app).await?,
-        };
+        match self.0.store.read(read).await? {
+            Some(document) => Ok(document),
+            None => self.make_web_keys(app).await,
+        }
+    }
+
+    fn unseal_web_keys(&self, app: AppId, document: &Document) -> Result<WebPushCredentials> {
         let body = self.0.seal_key.open(&purpose(app), &document.body)?;
-        let keys: WebPushCredentials = serde_json::from_str(&body).map_err(Error::internal)?;
-        Ok((document, keys))
+        serde_json::from_str(&body).map_err(Error::internal)
     }
 
     async fn make_web_keys(&self, app: AppId) -> Result<Document> {
@@ -73,10 +80,11 @@ impl Engine {
         match (found.map(|(app, _)| app.mode), contact(&self.0.public_url)) {
             (None | Some(Mode::Development), _) | (Some(Mode::Production), None) => Ok(None),
             (Some(Mode::Production), Some(subject)) => {
-                let (document, keys) = self.own_web_keys(app).await?;
+                let document = self.web_keys_document(app).await?;
+                let with_contact = |keys| PlatformConfig::WebPush(Keys::one(WebPushCredentials { subject, ..keys }));
                 Ok(Some(Stored {
                     name: PlatformName::Provider(Provider::WebPush),
-                    config: PlatformConfig::WebPush(Keys::one(WebPushCredentials { subject, ..keys })),
+                    config: self.unseal_web_keys(app, &document).map(with_contact),
                     created: document.created,
                     modified: document.modified,
                 }))

@@ -26,6 +26,9 @@ struct Shown {
     validation_code: Option<String>,
     #[serde(default)]
     keys: Vec<Key>,
+    /// Sealed with another `secrets.key` than the server has.
+    #[serde(default)]
+    unreadable: bool,
     #[serde(default)]
     paused: Option<Paused>,
     modified: String,
@@ -61,6 +64,9 @@ pub(super) fn list(reply: &Reply) -> Result<()> {
         };
         match &shown.url {
             Some(url) => rows.push(row(None, url.clone())),
+            None if shown.unreadable => {
+                rows.push(row(None, "restore secrets.key, or set the platform again".to_owned()))
+            }
             None => rows.extend(shown.keys.iter().map(|key| row(key.expires.as_ref(), key.summary()))),
         }
     }
@@ -100,6 +106,7 @@ pub(super) fn one(reply: &Reply) -> Result<()> {
 impl Shown {
     fn state(&self) -> &'static str {
         match (&self.paused, self.enabled) {
+            (_, _) if self.unreadable => "unreadable",
             (Some(_), _) => "paused",
             (None, Some(false)) => "disabled",
             (None, Some(true) | None) => "enabled",

@@ -25,6 +25,9 @@ enum ConfigRecord {
         /// In the order in which they are tried.
         keys: Vec<KeyRecord>,
     },
+    Unreadable {
+        unreadable: bool,
+    },
     Open {
         url: String,
         auth: AuthRecord,
@@ -90,6 +93,7 @@ impl From<PlatformView> for PlatformRecord {
             ShownConfig::Provider { keys } => {
                 ConfigRecord::Provider { keys: keys.into_iter().map(KeyRecord::from).collect() }
             }
+            ShownConfig::Unreadable => ConfigRecord::Unreadable { unreadable: true },
             ShownConfig::Open { url, auth, enabled, gzip, validation_code } => ConfigRecord::Open {
                 url,
                 auth: AuthRecord { r#type: auth },
