@@ -130,6 +130,17 @@ impl Provider {
         }
     }
 
+    pub(super) fn leave_amazon_alone(&self, until: UtcMillis) {
+        if let Some(amazon) = &self.amazon {
+            amazon.leave_alone(until);
+        }
+    }
+
+    /// Whether Amazon asked for time that is not over.
+    pub(super) fn is_amazon_quiet(&self, now: UtcMillis) -> bool {
+        self.amazon.as_ref().is_some_and(|amazon| amazon.quiet_until() > now)
+    }
+
     /// The provider refuses what a message went out with. Whether something else is left to try.
     pub(super) fn give_up(&self, way: Way) -> bool {
         match (way, &self.amazon) {

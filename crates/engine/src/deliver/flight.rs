@@ -71,6 +71,8 @@ pub(super) struct Flight<'a> {
     n_looks: u32,
     probe: Probe,
     halt: Option<Halt>,
+    /// Why Amazon refuses us, which reaches some devices of another platform.
+    amazon_refusal: Option<String>,
     /// What broke the run, for the caller.
     failure: Option<Error>,
 }
@@ -123,6 +125,7 @@ impl<'a> Flight<'a> {
             n_looks: 0,
             probe: if is_probe { Probe::Waiting } else { Probe::No },
             halt: None,
+            amazon_refusal: None,
             failure: None,
         }
     }

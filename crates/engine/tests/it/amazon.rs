@@ -142,3 +142,24 @@ async fn what_amazon_takes_says_nothing_about_google() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn amazon_is_paused_when_it_refuses_us_whoever_finds_out() {
+    on_each_engine(async |app| {
+        let refusing = Faults { refuse_credentials: BTreeSet::from([Protocol::Adm]), ..Faults::default() };
+        let sim = simulator(&app, refusing).await;
+        configure(&app, "fcm", &google(&sim)).await;
+        configure(&app, "adm", &amazon(&sim.plain_url(Protocol::Adm))).await;
+        register(&app, "android", &sim.device(Protocol::Fcm, 0), json!({})).await;
+        let by_amazon = json!({"android": {"delivery_type": "adm"}});
+        register(&app, "android", &sim.device(Protocol::Adm, 1), by_amazon).await;
+        let id = push(&app, hello(&json!(["android"]))).await;
+        app.step_all().await;
+        let (engine, app_id) = (app.engine(), app_id(&app).await);
+        assert!(engine.platform_health(app_id, &DeviceType::Amazon).await.unwrap().is_some());
+        assert!(engine.platform_health(app_id, &DeviceType::Android).await.unwrap().is_none());
+        let total = status(&app, &id).await["total"].clone();
+        assert_eq!((&total["delivered"], &total["pending"]), (&json!(1), &json!(1)), "{total}");
+    })
+    .await;
+}

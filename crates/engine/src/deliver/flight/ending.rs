@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use model::platform::DeviceType;
 use model::time::UtcMillis;
 use providers::platform::Provider;
 use store::jobs;
@@ -19,6 +20,9 @@ const MOST_TRIES: u32 = 18;
 impl Flight<'_> {
     pub(super) async fn end(mut self) -> Result<()> {
         let mut outcomes = self.close_ledger();
+        if let Some(reason) = self.amazon_refusal.take() {
+            self.course.engine.pause_platform(self.course.app, &DeviceType::Amazon, &reason).await?;
+        }
         let next = self.next(&mut outcomes).await?;
         self.block.checkpoint(self.course.engine, outcomes, next).await?;
         self.failure.map_or(Ok(()), Err)

@@ -18,9 +18,7 @@ impl Flight<'_> {
                     Outcome::Delivered if self.probe == Probe::No => self.ledger.delivered(target.ordinal),
                     Outcome::Unauthorized { reason } => self.refused(target, way, reason, read_at),
                     // It went another way, and says nothing about the platform.
-                    outcome if matches!(way, Way::Amazon(_)) => {
-                        self.ledger.file(&[target.ordinal], outcome, read_at);
-                    }
+                    outcome if matches!(way, Way::Amazon(_)) => self.file_of_amazon(target.ordinal, outcome, read_at),
                     outcome => self.file(&[target.ordinal], outcome, read_at),
                 }
             }
@@ -43,7 +41,10 @@ impl Flight<'_> {
             (true, _) => self.put_back(target, read_at),
             (false, Way::Key(_)) => self.halt_for(Halt::Refused(reason)),
             // They belong to another platform; the devices of this one go on.
-            (false, Way::Amazon(_)) => self.ledger.file(&[target.ordinal], Outcome::Unauthorized { reason }, read_at),
+            (false, Way::Amazon(_)) => {
+                self.amazon_refusal = Some(reason.clone());
+                self.ledger.file(&[target.ordinal], Outcome::Unauthorized { reason }, read_at);
+            }
         }
     }
 
@@ -65,6 +66,18 @@ impl Flight<'_> {
             }
         }
         self.ledger.file(ordinals, outcome, read_at);
+    }
+
+    /// When Amazon asks for time, everybody who is reached through it waits, and nobody else.
+    fn file_of_amazon(&mut self, ordinal: Ordinal, outcome: Outcome, read_at: UtcMillis) {
+        let outcome = match (outcome, self.course.courier) {
+            (Outcome::Retry { after, reason, everybody: true }, Courier::Provider(provider)) => {
+                provider.leave_amazon_alone(self.course.engine.clock().now().plus(after.unwrap_or_default()));
+                Outcome::Retry { after, reason, everybody: false }
+            }
+            (outcome, _) => outcome,
+        };
+        self.ledger.file(&[ordinal], outcome, read_at);
     }
 
     fn halt_for(&mut self, halt: Halt) {

@@ -95,6 +95,12 @@ impl Flight<'_> {
         match (ready, self.course.courier) {
             (Ready::One(target, read_at), Courier::Provider(provider)) => {
                 match provider.way(self.course.device_type, &target) {
+                    Ok(Way::Amazon(_)) if provider.is_amazon_quiet(now) => {
+                        let reason = "Amazon asked to be left alone for a while.".to_owned();
+                        let later = Outcome::Retry { after: None, reason, everybody: false };
+                        self.ledger.file(&[target.ordinal], later, read_at);
+                        None
+                    }
                     Ok(way) => self.one(target, way, read_at, now),
                     Err(reason) => self.reject(&[target], reason),
                 }
