@@ -1,6 +1,7 @@
 //! The same requests from a loop on the `h2` crate that does nothing else: what sending costs at least.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -56,7 +57,7 @@ pub(super) async fn run(provider: &Provider, protocol: Protocol, n_messages: u32
 
 async fn exchange(sender: &mut SendRequest<Bytes>, requests: &Requests, n: u32) -> Result<()> {
     let (answer, mut stream) = sender.send_request(requests.head(n)?, false)?;
-    stream.send_data(requests.body.clone(), true)?;
+    stream.send_data(requests.body(n), true)?;
     let answer = answer.await?;
     ensure!(answer.status().is_success(), "The simulator answered {}.", answer.status());
     let mut body = answer.into_body();
@@ -74,6 +75,8 @@ struct Requests {
     authority: String,
     sample: Request<()>,
     body: Bytes,
+    /// Where in the body the address of the device is, if it is there.
+    address: Option<Range<usize>>,
 }
 
 impl Requests {
@@ -86,7 +89,16 @@ impl Requests {
         *sample.version_mut() = Version::HTTP_2;
         *sample.uri_mut() = format!("{root}{}", specimen.path).parse()?;
         *sample.headers_mut() = specimen.headers.clone();
-        Ok(Self { protocol, root, authority, sample, body: specimen.body.clone() })
+        let first = device_address(protocol, 0, &root);
+        let start = specimen.body.windows(first.len()).position(|bytes| bytes == first.as_bytes());
+        let address = start.map(|start| start..start + first.len());
+        Ok(Self { protocol, root, authority, sample, body: specimen.body.clone(), address })
+    }
+
+    fn body(&self, n: u32) -> Bytes {
+        let Some(place) = &self.address else { return self.body.clone() };
+        let address = device_address(self.protocol, u64::from(n), &self.root);
+        [&self.body[..place.start], address.as_bytes(), &self.body[place.end..]].concat().into()
     }
 
     fn head(&self, n: u32) -> Result<Request<()>> {
