@@ -5,7 +5,7 @@ use model::ids::{AppId, Offset, PushId, ScheduleId, TermId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
-use store::jobs::{self, ClaimedJob, JobId, NewJob};
+use store::jobs::{self, ClaimedJob, JobId, Lane, NewJob};
 
 use crate::{Engine, Error, Result, deliver, worker};
 
@@ -32,7 +32,7 @@ impl Job {
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Job::Resolve { .. } => "resolve",
-            Job::Deliver { .. } => "deliver",
+            Job::Deliver { .. } => DELIVER,
             Job::Sweep => "sweep",
             Job::EraseApp { .. } => "erase_app",
             Job::ForgetTag { .. } => "forget_tag",
@@ -70,9 +70,16 @@ impl Job {
     }
 }
 
+/// The kind of those jobs that send, which may take long.
+pub(crate) const DELIVER: &str = "deliver";
+
 /// The lane of the deliveries to one platform.
 pub(crate) fn delivery_lane(platform: &str) -> String {
-    format!("deliver/{platform}")
+    format!("{DELIVER}/{platform}")
+}
+
+pub(crate) fn is_delivery(lane: &Lane) -> bool {
+    lane.name.strip_prefix(DELIVER).is_some_and(|rest| rest.starts_with('/'))
 }
 
 impl Engine {

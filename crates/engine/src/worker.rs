@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use store::jobs::{self, ClaimedJob, Lane};
+use store::jobs::{self, ClaimedJob, Full};
 use store::{Signal, Signals};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -49,7 +49,7 @@ impl Worker {
         let mut places = Places::default();
         let mut running = JoinSet::new();
         while !stop.is_requested() {
-            let claimed = match self.claim(places.n_free(), places.full_lanes()).await {
+            let claimed = match self.claim(places.n_free(), places.full()).await {
                 Ok(claimed) => claimed,
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
@@ -86,7 +86,7 @@ impl Worker {
         Ok(true)
     }
 
-    async fn claim(&self, at_most: usize, full: Vec<Lane>) -> Result<Vec<ClaimedJob>> {
+    async fn claim(&self, at_most: usize, full: Vec<Full>) -> Result<Vec<ClaimedJob>> {
         let now = self.engine.0.clock.now();
         let at_most = u32::try_from(at_most).unwrap_or(u32::MAX);
         let due = self.engine.0.store.read(jobs::next_due).await?;

@@ -63,19 +63,42 @@ pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: &NewJob) -> Result<()> {
     Ok(())
 }
 
-/// Claims up to `at_most` due jobs, the longest due first, none of them in a lane that is `full`.
+/// Jobs that are not to be claimed for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Full {
+    Lane(Lane),
+    /// All jobs of one kind that an app has.
+    App(AppId, &'static str),
+    /// All jobs of one kind.
+    Kind(&'static str),
+}
+
+/// Claims up to `at_most` due jobs, the longest due first, none of them among those that are `full`.
 pub fn claim(
     tx: &mut Tx<'_>,
     now: UtcMillis,
     lease_until: UtcMillis,
     at_most: u32,
-    full: &[Lane],
+    full: &[Full],
 ) -> Result<Vec<ClaimedJob>> {
     let mut params = vec![now.into(), at_most.into()];
     let mut others = String::new();
-    for lane in full {
-        others += &format!(" and not (app = ${} and lane = ${})", params.len() + 1, params.len() + 2);
-        params.extend([lane.app.into(), lane.name.as_str().into()]);
+    for full in full {
+        let (first, second) = (params.len() + 1, params.len() + 2);
+        match full {
+            Full::Lane(lane) => {
+                others += &format!(" and not (app = ${first} and lane = ${second})");
+                params.extend([lane.app.into(), lane.name.as_str().into()]);
+            }
+            Full::App(app, kind) => {
+                others += &format!(" and not (app = ${first} and kind = ${second})");
+                params.extend([(*app).into(), (*kind).into()]);
+            }
+            Full::Kind(kind) => {
+                others += &format!(" and kind <> ${first}");
+                params.push((*kind).into());
+            }
+        }
     }
     // The suffix locks the chosen rows and passes over those that another node is choosing; SQLite needs none of it. Choosing
     // is a statement of its own: inside the update, PostgreSQL would be free to choose more than once, and keeps no order.

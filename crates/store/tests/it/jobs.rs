@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::ids::AppId;
 use model::time::UtcMillis;
-use store::jobs::{self, ClaimedJob, Lane, NewJob};
+use store::jobs::{self, ClaimedJob, Full, Lane, NewJob};
 use store::{Error, Signal, Store};
 use testkit::store::{Engine, engines, fresh};
 use tokio::task::JoinSet;
@@ -237,11 +237,15 @@ async fn full_lanes_are_passed_over() {
         for (lane, n) in [("slow", 1), ("slow", 2), ("quick", 3)] {
             enqueue(lane, n).await.unwrap();
         }
-        let slow = |app| Lane { app: AppId(app), name: "slow".to_owned() };
-        let claim = move |full: Vec<Lane>| {
+        let slow = |app| Full::Lane(Lane { app: AppId(app), name: "slow".to_owned() });
+        let claim = move |full: Vec<Full>| {
             store.write(OPERATOR, move |tx| jobs::claim(tx, UtcMillis(5), UtcMillis(100), 9, &full))
         };
-        let claimed = claim(vec![slow(1), slow(2)]).await.unwrap();
+        let kind = job(1, 1).kind;
+        for full in [Full::App(AppId(1), kind), Full::Kind(kind)] {
+            assert!(claim(vec![full]).await.unwrap().is_empty());
+        }
+        let claimed = claim(vec![slow(1), slow(2), Full::App(AppId(2), kind), Full::Kind("another")]).await.unwrap();
         assert_eq!(claimed.iter().map(|job| job.lane.name.as_str()).collect::<Vec<_>>(), ["quick"]);
         let claimed = claim(vec![slow(2)]).await.unwrap();
         assert_eq!(claimed.len(), 2, "the lane of another app is another lane");
