@@ -6,3 +6,5 @@ create table last_place (
   terms blob not null,
   primary key (app, ordinal)
 );
+-- What is too old to be kept is looked for every hour.
+create index last_place_by_seen on last_place (app, seen);

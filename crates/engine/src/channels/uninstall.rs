@@ -88,7 +88,7 @@ fn uninstall(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel) -> Result<()> {
     }
     let mut opened = desk.open(tx, row)?;
     opened.row.installed = false;
-    // Nothing personal is kept.
+    // Nothing that tells a person is kept with the channel; the sets of who was where on a day pass with their days.
     let nothing = State::nothing(opened.row.device_type.clone());
     let row = desk.save(tx, opened, &nothing)?;
     attributes::forget(tx, desk.app, &Owner::Channel(row.ordinal))?;
