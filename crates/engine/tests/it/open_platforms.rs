@@ -166,6 +166,26 @@ async fn what_keeps_failing_ends() {
 }
 
 #[tokio::test]
+async fn a_push_with_an_expiry_is_tried_until_then() {
+    on_each_engine(async |app| {
+        let receiver = OpenReceiver::start().await;
+        configure(&app, &receiver, json!({"type": "none"})).await;
+        register_open(&app, "kiosk", "lobby", json!({})).await;
+        receiver.answer_with([503; 25]);
+        let mut patient = hello();
+        patient["options"] = json!({"expiry": 6 * 3600});
+        let id = push(&app, patient).await;
+        for _ in 0..26 {
+            app.step_all().await;
+            app.advance(Duration::from_secs(300));
+        }
+        let counts = status(&app, &id).await;
+        assert_eq!(counts["platforms"]["open::kiosk"]["delivered"], 1, "more than an hour is no reason: {counts}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_unknown_platform_is_a_typing_mistake() {
     on_each_engine(async |app| {
         let refused = app.master().post("/api/push", hello()).await.expect(400);

@@ -14,7 +14,8 @@ use crate::deliver::courier::Courier;
 use crate::deliver::outcomes::{LONGEST_WAIT, Outcomes, Trust};
 use crate::health::PROBE_EVERY;
 
-/// With the back-off below, those who are left are given up after about an hour in which none of them could be served.
+/// With the back-off below, those who are left are given up after about an hour in which none of them could be served. A push
+/// with an expiry says itself how long it is worth trying.
 const MOST_TRIES: u32 = 18;
 
 impl Flight<'_> {
@@ -97,7 +98,7 @@ impl Flight<'_> {
             Some(Halt::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
             halt @ (Some(Halt::Throttled) | None) => {
                 let tries = if self.has_served { 1 } else { self.block.tries + 1 };
-                if tries >= MOST_TRIES {
+                if tries >= MOST_TRIES && self.course.expires.is_none() {
                     outcomes.failed |= remaining;
                     return Ok(Next::Settled);
                 }
