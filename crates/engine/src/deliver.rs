@@ -14,7 +14,7 @@ use model::platform::DeviceType;
 use model::time::UtcMillis;
 use store::blocks::BlockKey;
 use store::jobs::{self, ClaimedJob};
-use store::pushes;
+use store::{origins, pushes};
 
 use block::{Block, Next};
 use courier::Courier;
@@ -37,9 +37,9 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
     let found = engine.0.store.read(move |tx| {
         let app_row = store::apps::by_id(tx, app)?.map(|(app, _)| app);
         let found = app_row.zip(pushes::by_id(tx, app, push_id)?);
-        Ok::<_, Error>(found.zip(Some(Standing::of(tx, app, push_id)?)))
+        Ok::<_, Error>(found.zip(Some((Standing::of(tx, app, push_id)?, origins::of(tx, app, push_id)?))))
     });
-    let Some(((app_row, row), standing)) = found.await? else { return engine.settle(claimed).await };
+    let Some(((app_row, row), (standing, provenance))) = found.await? else { return engine.settle(claimed).await };
     let is_expired = row.expires.is_some_and(|expires| expires <= engine.clock().now());
     let ending = match standing {
         Standing::Over => Some(Next::Settled),
@@ -54,6 +54,7 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
     let Some(push) = stored_push(&row)? else { return engine.settle(claimed).await };
     let renderer = Renderer::new(engine, &app_row.key, &row, &push, device_type.clone());
     (block.is_alerting, block.with_message) = (renderer.is_alerting(), renderer.has_message());
+    block.told = provenance.shared_push(push_id, &push);
     let courier = Courier::choose(engine, &app_row, &device_type).await?;
     let is_probe = match Pause::of(engine, app, &device_type, &courier).await? {
         Pause::No => false,

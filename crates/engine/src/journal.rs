@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use audience::codec;
 use model::channel::TagSets;
-use model::event::{Event, RecordKind, TagChange};
+use model::event::{Event, Many, RecordKind, SharedPush, TagChange};
 use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
 use model::term::{Term, TermChange, TermSet, TermsRecord};
 use model::time::UtcMillis;
@@ -75,7 +75,31 @@ impl Journal {
         Ok(())
     }
 
-    pub(crate) fn record(&mut self, kind: RecordKind, ordinal: Option<Ordinal>, body: Vec<u8>) {
+    /// An event that came with its own id and time.
+    pub(crate) fn event_from_outside<Body: Serialize>(
+        &mut self,
+        kind: RecordKind,
+        ordinal: Option<Ordinal>,
+        event: &Event<Body>,
+    ) -> Result<()> {
+        self.record(kind, ordinal, serde_json::to_vec(event).map_err(Error::internal)?);
+        Ok(())
+    }
+
+    /// What a push did to many channels at once.
+    pub(crate) fn many(
+        &mut self,
+        kind: RecordKind,
+        push: &SharedPush,
+        alerting: bool,
+        channels: &RoaringBitmap,
+    ) -> Result<()> {
+        let many = Many { push: push.clone(), occurred: self.now, alerting, ordinals: codec::encode(channels) };
+        self.record(kind, None, postcard::to_stdvec(&many).map_err(Error::internal)?);
+        Ok(())
+    }
+
+    fn record(&mut self, kind: RecordKind, ordinal: Option<Ordinal>, body: Vec<u8>) {
         self.records.push(NewRecord { kind, ordinal, body });
     }
 

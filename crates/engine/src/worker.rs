@@ -1,5 +1,6 @@
 //! The one loop that runs jobs: claim, run, settle. Signals wake it; polling is the fallback. Tests step it by hand.
 
+mod followers;
 mod places;
 
 use std::panic::AssertUnwindSafe;
@@ -48,6 +49,7 @@ impl Worker {
         let stop = Stop(shutdown.clone());
         let mut places = Places::default();
         let mut running = JoinSet::new();
+        let waking = tokio::spawn(self.engine.clone().keep_waking_followers());
         while !stop.is_requested() {
             let claimed = match self.claim(places.n_free(), places.full()).await {
                 Ok(claimed) => claimed,
@@ -75,12 +77,14 @@ impl Worker {
                 () = time::sleep(wait), if places.n_free() > 0 => {}
             }
         }
+        waking.abort();
         while running.join_next().await.is_some() {}
     }
 
     /// Runs one due job to its end. `false` when none is due.
     pub async fn step(&self) -> Result<bool> {
         let (_keep, never) = watch::channel(false);
+        self.engine.wake_followers().await;
         let Some(job) = self.claim(1, Vec::new()).await?.pop() else { return Ok(false) };
         self.engine.run_and_log(&job, &Stop(never)).await;
         Ok(true)

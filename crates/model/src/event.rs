@@ -1,50 +1,116 @@
 //! What happened to an app, as it stands in the log.
 //!
-//! A public event is one record of its type. Deliveries are the exception: a checkpoint writes one record for thousands
-//! of them, which readers expand.
+//! A public event is one record of its type, whose body is stored as customers see it. Where thousands of channels have the same
+//! happen to them at once, one record tells it for all of them, and readers expand it.
+
+mod channels;
+mod devices;
+mod offset;
+mod pushes;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use crate::channel::TagSets;
-use crate::ids::{EventId, PushId};
+use crate::ids::EventId;
 use crate::time::UtcMillis;
 
+pub use channels::{FirstOpen, TagChange, Uninstall};
+pub use devices::{
+    Close, Custom, CustomSource, Expiration, ExpirationKind, InAppDisplay, InAppExpiration, InAppResolution, Location,
+    Open, Region, RegionAction, RegionSource, Resolution, ResolutionKind, ScreenViewed, Unrecognized,
+};
+pub use offset::EventOffset;
+pub use pushes::{AssociatedPush, Campaign, Many, PushBody, PushResource, RichMessage, SharedPush};
+
 /// The type of a log record. The numbers are stored: never reuse one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RecordKind {
     /// Terms that channels gained and lost; feeds the audience index and is not shown to customers.
     Terms,
     PushBody,
+    /// One record for many channels: [`Many`].
     Send,
     FirstOpen,
     Uninstall,
     TagChange,
+    /// One record for many channels: [`Many`].
+    Control,
+    Open,
+    Close,
+    /// One record for many channels: [`Many`].
+    RichDelivery,
+    RichRead,
+    RichDelete,
+    Custom,
+    Location,
+    Region,
+    ScreenViewed,
+    InAppMessageDisplay,
+    InAppMessageResolution,
+    InAppMessageExpiration,
+    /// What a device told that has no type of its own. Kept as it came, and not shown among the events.
+    Unrecognized,
 }
 
 impl RecordKind {
-    pub const NUMBERED: [(i64, RecordKind); 6] = [
+    pub const NUMBERED: [(i64, RecordKind); 20] = [
         (0, RecordKind::Terms),
         (1, RecordKind::PushBody),
         (2, RecordKind::Send),
         (3, RecordKind::FirstOpen),
         (4, RecordKind::Uninstall),
         (5, RecordKind::TagChange),
+        (6, RecordKind::Control),
+        (7, RecordKind::Open),
+        (8, RecordKind::Close),
+        (9, RecordKind::RichDelivery),
+        (10, RecordKind::RichRead),
+        (11, RecordKind::RichDelete),
+        (12, RecordKind::Custom),
+        (13, RecordKind::Location),
+        (14, RecordKind::Region),
+        (15, RecordKind::ScreenViewed),
+        (16, RecordKind::InAppMessageDisplay),
+        (17, RecordKind::InAppMessageResolution),
+        (18, RecordKind::InAppMessageExpiration),
+        (19, RecordKind::Unrecognized),
     ];
 
     pub fn number(self) -> i64 {
-        match self {
-            RecordKind::Terms => 0,
-            RecordKind::PushBody => 1,
-            RecordKind::Send => 2,
-            RecordKind::FirstOpen => 3,
-            RecordKind::Uninstall => 4,
-            RecordKind::TagChange => 5,
-        }
+        let mut numbered = Self::NUMBERED.into_iter();
+        numbered.find(|(_, kind)| *kind == self).map_or(-1, |(number, _)| number)
     }
 
     pub fn from_number(number: i64) -> Option<Self> {
         Self::NUMBERED.into_iter().find(|(n, _)| *n == number).map(|(_, kind)| kind)
+    }
+
+    /// The type under which customers know it; `None` for what is only ours.
+    pub const fn public_name(self) -> Option<&'static str> {
+        Some(match self {
+            RecordKind::Terms | RecordKind::Unrecognized => return None,
+            RecordKind::PushBody => "PUSH_BODY",
+            RecordKind::Send => "SEND",
+            RecordKind::FirstOpen => "FIRST_OPEN",
+            RecordKind::Uninstall => "UNINSTALL",
+            RecordKind::TagChange => "TAG_CHANGE",
+            RecordKind::Control => "CONTROL",
+            RecordKind::Open => "OPEN",
+            RecordKind::Close => "CLOSE",
+            RecordKind::RichDelivery => "RICH_DELIVERY",
+            RecordKind::RichRead => "RICH_READ",
+            RecordKind::RichDelete => "RICH_DELETE",
+            RecordKind::Custom => "CUSTOM",
+            RecordKind::Location => "LOCATION",
+            RecordKind::Region => "REGION",
+            RecordKind::ScreenViewed => "SCREEN_VIEWED",
+            RecordKind::InAppMessageDisplay => "IN_APP_MESSAGE_DISPLAY",
+            RecordKind::InAppMessageResolution => "IN_APP_MESSAGE_RESOLUTION",
+            RecordKind::InAppMessageExpiration => "IN_APP_MESSAGE_EXPIRATION",
+        })
+    }
+
+    pub fn from_public_name(name: &str) -> Option<Self> {
+        Self::NUMBERED.into_iter().map(|(_, kind)| kind).find(|kind| kind.public_name() == Some(name))
     }
 }
 
@@ -56,56 +122,20 @@ pub struct Event<Body> {
     pub body: Body,
 }
 
-/// A push was accepted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PushBody {
-    pub push_id: PushId,
-    /// What all pushes of the schedule, experiment or pipeline have in common: its id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group_id: Option<Uuid>,
-    pub resource: PushResource,
-    /// The push as submitted, as JSON text; absent from a push whose payload is redacted.
-    pub payload: Option<String>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What a push came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum PushResource {
-    Push,
-    Schedules,
-    Experiments,
-    Pipelines,
-}
-
-/// A channel registered for the first time. There is nothing more to say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FirstOpen {}
-
-/// A channel was uninstalled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Uninstall {
-    /// Whether it was given up for inactivity.
-    pub decay: bool,
-}
-
-/// The tags of a channel changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TagChange {
-    pub add: TagSets,
-    pub remove: TagSets,
-    /// The state after the change, of the groups that changed.
-    pub current: TagSets,
-}
-
-/// Many deliveries of one push, recorded together (binary). Each stands for one SEND event whose id follows from the push and
-/// the channel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sends {
-    pub push_id: PushId,
-    pub occurred: UtcMillis,
-    /// Whether the notification was visible or audible.
-    pub alerting: bool,
-    /// The ordinals of the channels, as a serialized set.
-    pub ordinals: Vec<u8>,
+    #[test]
+    fn every_kind_has_one_number_and_at_most_one_name() {
+        for (number, kind) in RecordKind::NUMBERED {
+            assert_eq!(kind.number(), number);
+            assert_eq!(RecordKind::from_number(number), Some(kind));
+            if let Some(name) = kind.public_name() {
+                assert_eq!(RecordKind::from_public_name(name), Some(kind));
+            }
+        }
+        let n_public = RecordKind::NUMBERED.iter().filter(|(_, kind)| kind.public_name().is_some()).count();
+        assert_eq!(n_public, 18);
+    }
 }

@@ -87,6 +87,14 @@ impl DeliveryId {
     }
 }
 
+impl EventId {
+    /// Of what a push did to a channel: the same however often it is told.
+    pub fn of(kind: &str, push: PushId, channel: ChannelId) -> Self {
+        let name = [kind.as_bytes(), channel.as_bytes()].concat();
+        Self::from_uuid(Uuid::new_v5(&push.uuid(), &name))
+    }
+}
+
 impl<Kind> Clone for Id<Kind> {
     fn clone(&self) -> Self {
         *self

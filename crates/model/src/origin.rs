@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::event::PushResource;
-use crate::ids::{ExperimentId, Id, PipelineId, ScheduleId};
+use crate::event::{PushResource, SharedPush};
+use crate::ids::{ExperimentId, Id, PipelineId, PushId, ScheduleId};
+use crate::payload::Push;
 use crate::payload::template::TemplateId;
 
 /// What made the service accept a push.
@@ -40,6 +41,14 @@ impl Provenance {
     /// Of a push that goes to all of its audience.
     pub const fn of(origin: Origin) -> Self {
         Self { origin, run: None, part: Part::Everybody }
+    }
+}
+
+impl Provenance {
+    /// What the events of a push say about it.
+    pub fn shared_push(&self, id: PushId, push: &Push) -> SharedPush {
+        let categories = push.campaigns.as_ref().map(|campaigns| campaigns.categories.as_slice().to_vec());
+        SharedPush { group_id: self.origin.group(), categories: categories.unwrap_or_default(), ..SharedPush::of(id) }
     }
 }
 

@@ -90,7 +90,7 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
 }
 
 /// Every table that holds rows of apps, with the columns that tell the rows of one app apart.
-const OWNED_TABLES: [(&str, &str); 20] = [
+const OWNED_TABLES: &[(&str, &str)] = &[
     ("log", "position"),
     ("term", "id"),
     ("channel", "ordinal"),
@@ -102,6 +102,9 @@ const OWNED_TABLES: [(&str, &str); 20] = [
     ("push_origin", "push"),
     ("job", "id"),
     ("counter", "metric, hour, platform"),
+    ("push_counter", "push, metric, hour, platform"),
+    ("follower", "id"),
+    ("seen_event", "hour, id"),
     ("document", "kind, id"),
     ("idempotency", "key"),
     ("named_user", "id"),

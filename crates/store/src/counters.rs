@@ -1,35 +1,116 @@
-//! Counts per hour and platform, raised in the transaction of what they count.
+//! Counts per hour and platform, of an app and of its pushes, raised in the transaction of what they count.
 
-use model::ids::AppId;
+use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
 use crate::{Result, Tx};
 
 /// What is counted. The names are stored: never change one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Metric {
+    /// Messages that were handed to a provider.
     Sends,
+    /// Those of them that devices show or sound.
+    AlertingSends,
+    /// Channels that were held back as the control group of an experiment.
+    Controls,
+    /// Openings of the app by way of a notification.
+    DirectResponses,
+    /// Openings of the app within twelve hours of a push, not by way of it.
+    InfluencedResponses,
+    /// All openings of the app.
+    Opens,
+    /// Openings by channels that were opted in at the time.
+    OptedInOpens,
+    /// Openings by channels that were opted out at the time.
+    OptedOutOpens,
+    /// Sessions that have ended, and for how many seconds they lasted.
+    Sessions,
+    SessionSeconds,
+    /// Channels that were made, those that were uninstalled, and changes of opt-in: what there is at a time is what was added until
+    /// then less what was taken away.
+    Created,
+    Uninstalled,
+    OptedIn,
+    OptedOut,
+    /// Messages that were put into inboxes, read there, and deleted.
+    RichSends,
+    RichReads,
+    RichDeletions,
 }
 
 impl Metric {
+    pub const ALL: [Metric; 17] = [
+        Metric::Sends,
+        Metric::AlertingSends,
+        Metric::Controls,
+        Metric::DirectResponses,
+        Metric::InfluencedResponses,
+        Metric::Opens,
+        Metric::OptedInOpens,
+        Metric::OptedOutOpens,
+        Metric::Sessions,
+        Metric::SessionSeconds,
+        Metric::Created,
+        Metric::Uninstalled,
+        Metric::OptedIn,
+        Metric::OptedOut,
+        Metric::RichSends,
+        Metric::RichReads,
+        Metric::RichDeletions,
+    ];
+
     const fn name(self) -> &'static str {
         match self {
             Metric::Sends => "sends",
+            Metric::AlertingSends => "alerting_sends",
+            Metric::Controls => "controls",
+            Metric::DirectResponses => "direct",
+            Metric::InfluencedResponses => "influenced",
+            Metric::Opens => "opens",
+            Metric::OptedInOpens => "opted_in_opens",
+            Metric::OptedOutOpens => "opted_out_opens",
+            Metric::Sessions => "sessions",
+            Metric::SessionSeconds => "session_seconds",
+            Metric::Created => "created",
+            Metric::Uninstalled => "uninstalled",
+            Metric::OptedIn => "opted_in",
+            Metric::OptedOut => "opted_out",
+            Metric::RichSends => "rich_sends",
+            Metric::RichReads => "rich_reads",
+            Metric::RichDeletions => "rich_deletions",
         }
     }
+}
+
+/// Hours since 1970 in UTC, which is what counts are kept by.
+pub fn hour(at: UtcMillis) -> i64 {
+    at.0.div_euclid(3_600_000)
 }
 
 pub fn add(tx: &mut Tx<'_>, app: AppId, metric: Metric, at: UtcMillis, platform: &str, n: u64) -> Result<()> {
     tx.execute(
         "insert into counter (app, metric, hour, platform, n) values ($1, $2, $3, $4, $5)
          on conflict (app, metric, hour, platform) do update set n = counter.n + excluded.n",
-        &[
-            app.into(),
-            metric.name().into(),
-            at.0.div_euclid(3_600_000).into(),
-            platform.into(),
-            i64::try_from(n).unwrap_or(i64::MAX).into(),
-        ],
+        &[app.into(), metric.name().into(), hour(at).into(), platform.into(), whole(n).into()],
+    )?;
+    Ok(())
+}
+
+/// Raises the count of one push. What the app as a whole counts is raised with [`add`].
+pub fn add_of_push(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    push: PushId,
+    metric: Metric,
+    at: UtcMillis,
+    platform: &str,
+    n: u64,
+) -> Result<()> {
+    tx.execute(
+        "insert into push_counter (app, push, metric, hour, platform, n) values ($1, $2, $3, $4, $5, $6)
+         on conflict (app, push, metric, hour, platform) do update set n = push_counter.n + excluded.n",
+        &[app.into(), push.into(), metric.name().into(), hour(at).into(), platform.into(), whole(n).into()],
     )?;
     Ok(())
 }
@@ -41,4 +122,18 @@ pub fn total(tx: &mut Tx<'_>, app: AppId, metric: Metric, platform: &str) -> Res
         &[app.into(), metric.name().into(), platform.into()],
         |row| row.get(0),
     )
+}
+
+/// The total of one metric of a push, by platform, over all time.
+pub fn totals_of_push(tx: &mut Tx<'_>, app: AppId, push: PushId, metric: Metric) -> Result<Vec<(String, i64)>> {
+    tx.query(
+        "select platform, cast(sum(n) as bigint) from push_counter where app = $1 and push = $2 and metric = $3
+         group by platform order by platform",
+        &[app.into(), push.into(), metric.name().into()],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+fn whole(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -8,6 +8,7 @@ pub mod counters;
 mod db;
 pub mod documents;
 mod error;
+pub mod followers;
 pub mod idempotency;
 pub mod jobs;
 pub mod last_places;

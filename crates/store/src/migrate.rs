@@ -18,6 +18,7 @@ const STEPS: &[Step] = &[
     Step { name: "0003_delivery", sql: include_str!("../migrations/0003_delivery.sql") },
     Step { name: "0004_campaigns", sql: include_str!("../migrations/0004_campaigns.sql") },
     Step { name: "0006_location", sql: include_str!("../migrations/0006_location.sql") },
+    Step { name: "0007_events", sql: include_str!("../migrations/0007_events.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

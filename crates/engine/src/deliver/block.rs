@@ -2,7 +2,7 @@
 
 use audience::codec;
 use audience::index::Index;
-use model::event::{RecordKind, Sends};
+use model::event::{RecordKind, SharedPush};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -24,6 +24,8 @@ use crate::{Engine, Error, Result};
 pub(super) struct Block {
     claimed: ClaimedJob,
     key: BlockKey,
+    /// What events say about the push.
+    pub(super) told: SharedPush,
     /// Whether devices show or sound something.
     pub(super) is_alerting: bool,
     /// Whether a Message Center message comes along.
@@ -61,6 +63,7 @@ impl Block {
         let set = |bytes: &[u8]| codec::decode(bytes).map_err(Error::internal);
         Ok(Some(Self {
             claimed: claimed.clone(),
+            told: SharedPush::of(key.push),
             is_alerting: false,
             with_message: false,
             tries: progress.tries,
@@ -156,7 +159,12 @@ impl Block {
         };
         pushes::add_tally(tx, app, self.key.push, &self.key.platform, &tally)?;
         if tally.delivered > 0 {
-            counters::add(tx, app, Metric::Sends, now, &self.key.platform, tally.delivered)?;
+            let platform = &self.key.platform;
+            counters::add(tx, app, Metric::Sends, now, platform, tally.delivered)?;
+            counters::add_of_push(tx, app, self.key.push, Metric::Sends, now, platform, tally.delivered)?;
+            if self.is_alerting {
+                counters::add_of_push(tx, app, self.key.push, Metric::AlertingSends, now, platform, tally.delivered)?;
+            }
         }
         Ok(())
     }
@@ -169,13 +177,7 @@ impl Block {
             if self.with_message {
                 desk.happened(tx, DayKind::MessageSent, &outcomes.delivered)?;
             }
-            let sends = Sends {
-                push_id: self.key.push,
-                occurred: now,
-                alerting: self.is_alerting,
-                ordinals: codec::encode(&outcomes.delivered),
-            };
-            desk.journal.record(RecordKind::Send, None, postcard::to_stdvec(&sends).map_err(Error::internal)?);
+            desk.journal.many(RecordKind::Send, &self.told, self.is_alerting, &outcomes.delivered)?;
         }
         for (ordinal, address, since) in &outcomes.moved {
             move_in(tx, &mut desk, *ordinal, address, *since)?;

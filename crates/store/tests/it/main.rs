@@ -12,6 +12,7 @@ mod claims;
 mod conflicts;
 mod counters;
 mod documents;
+mod followers;
 mod idempotency;
 mod jobs;
 mod legacy_tags;

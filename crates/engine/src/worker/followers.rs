@@ -1,0 +1,43 @@
+//! Waking the jobs of those who follow a log when it has grown.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use store::{Signal, followers};
+use tokio::time;
+
+use super::POLL;
+use crate::Engine;
+use crate::apps::OPERATOR;
+
+/// What grows many times in a moment is worth one look.
+const PAUSE: Duration = Duration::from_millis(20);
+
+impl Engine {
+    /// Signals of other nodes may be lost, so it also looks now and then.
+    pub(super) async fn keep_waking_followers(self) -> Infallible {
+        let mut signals = self.0.store.signals();
+        loop {
+            self.wake_followers().await;
+            let growth = async { while !matches!(signals.next().await, Signal::Log(_)) {} };
+            let _ = time::timeout(POLL, growth).await;
+            time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Makes the jobs due of those who follow a log that has grown.
+    pub(super) async fn wake_followers(&self) {
+        let (store, now) = (&self.0.store, self.0.clock.now());
+        let woken = async {
+            let behind = store.read(move |tx| followers::behind(tx, now)).await?;
+            if behind.is_empty() {
+                return Ok(());
+            }
+            store.write(OPERATOR, move |tx| followers::wake(tx, &behind, now)).await
+        };
+        let woken: store::Result<()> = woken.await;
+        if let Err(error) = woken {
+            tracing::warn!(error = &error as &dyn std::error::Error, "those who follow the log cannot be woken");
+        }
+    }
+}

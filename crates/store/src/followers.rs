@@ -1,0 +1,72 @@
+//! Those who read the log in order to do something about it, each with a durable place in it and a job of the same id. The job
+//! sleeps while there is nothing to read.
+
+use model::event::EventOffset;
+use model::ids::AppId;
+use model::time::UtcMillis;
+
+use crate::jobs::{self, ClaimedJob, JobId, NEVER};
+use crate::{Result, Signal, Tx, log};
+
+/// Lets a follower begin after an offset. One that is there already is moved.
+pub fn start(tx: &mut Tx<'_>, app: AppId, follower: JobId, after: EventOffset) -> Result<()> {
+    tx.execute(
+        "insert into follower (app, id, position, retry_at) values ($1, $2, $3, 0)
+         on conflict (app, id) do update set position = excluded.position, retry_at = 0",
+        &[app.into(), follower.into(), after.number().into()],
+    )?;
+    Ok(())
+}
+
+pub fn stop(tx: &mut Tx<'_>, app: AppId, follower: JobId) -> Result<()> {
+    tx.execute("delete from follower where app = $1 and id = $2", &[app.into(), follower.into()])?;
+    Ok(())
+}
+
+/// The offset of the last event a follower is done with; `None` for one that has not started.
+pub fn position(tx: &mut Tx<'_>, app: AppId, follower: JobId) -> Result<Option<EventOffset>> {
+    let sql = "select position from follower where app = $1 and id = $2";
+    tx.query_opt(sql, &[app.into(), follower.into()], |row| Ok(EventOffset::from_number(row.get(0)?)))
+}
+
+/// Notes how far a follower has got.
+pub fn advance(tx: &mut Tx<'_>, app: AppId, follower: JobId, done: EventOffset) -> Result<()> {
+    let sql = "update follower set position = $3, retry_at = 0 where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), follower.into(), done.number().into()])?;
+    Ok(())
+}
+
+/// Gives a follower's job back: at once if there is more to read, else until the log grows. `false` as in [`jobs::renew`]; then
+/// nothing else may be kept of what the transaction did.
+pub fn rest(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis) -> Result<bool> {
+    let done = position(tx, job.app, job.id)?.map(EventOffset::records_done);
+    let head = log::head(tx, job.app)?;
+    let is_behind = done.is_some_and(|done| done < head);
+    jobs::postpone(tx, job, if is_behind { now } else { NEVER })
+}
+
+/// Gives a follower's job back until a time, however much the log grows.
+pub fn rest_until(tx: &mut Tx<'_>, job: &ClaimedJob, retry_at: UtcMillis) -> Result<bool> {
+    let sql = "update follower set retry_at = $3 where app = $1 and id = $2";
+    tx.execute(sql, &[job.app.into(), job.id.into(), retry_at.into()])?;
+    jobs::postpone(tx, job, retry_at)
+}
+
+/// The sleeping followers whose log has grown.
+pub fn behind(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<(AppId, JobId)>> {
+    // Comparing positions in whole records is enough: a job that is in the middle of one does not sleep.
+    let sql = "select follower.app, follower.id from follower
+               join app on app.id = follower.app
+               join job on job.app = follower.app and job.id = follower.id
+               where follower.position < app.log_head * $2 and follower.retry_at <= $1
+               and job.leased = 0 and job.due > $1";
+    tx.query(sql, &[now.into(), EventOffset::PER_RECORD.into()], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Makes the jobs of followers due that sleep.
+pub fn wake(tx: &mut Tx<'_>, followers: &[(AppId, JobId)], now: UtcMillis) -> Result<()> {
+    let sql = "update job set due = $3 where app = $1 and id = $2 and leased = 0 and due > $3";
+    tx.execute_many(sql, followers.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]))?;
+    tx.signal(Signal::Jobs);
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Those who follow the log: their places in it, and when their jobs are due.
+
+use model::event::EventOffset;
+use model::ids::{AppId, Id, Offset};
+use model::time::UtcMillis;
+use store::jobs::{self, ClaimedJob, JobId, NEVER, NewJob};
+use store::{Store, Tx, followers, log};
+
+use crate::on_both;
+use crate::sample::{make_app, record};
+
+const NOW: UtcMillis = UtcMillis(1_000);
+
+async fn claim(store: &Store) -> Option<ClaimedJob> {
+    let claim = |tx: &mut Tx<'_>| jobs::claim(tx, NOW, UtcMillis(2_000), 1, &[]);
+    store.write(AppId(0), claim).await.unwrap().pop()
+}
+
+async fn behind(store: &Store, at: i64) -> Vec<(AppId, JobId)> {
+    store.read(move |tx| followers::behind(tx, UtcMillis(at))).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_follower_sleeps_until_its_log_grows() {
+    on_both(async |store, _| {
+        let app = make_app(store, 1).await;
+        let id: JobId = Id::random();
+        let begin = move |tx: &mut Tx<'_>| {
+            let job = NewJob { id, kind: "x", lane: "x".to_owned(), due: NOW, push: None, payload: Vec::new() };
+            jobs::enqueue(tx, app, &job)?;
+            followers::start(tx, app, id, EventOffset::START)
+        };
+        store.write(app, begin).await.unwrap();
+        let append = move |tx: &mut Tx<'_>| log::append(tx, app, NOW, &[record("a"), record("b")]);
+
+        let job = claim(store).await.unwrap();
+        store.write(app, append).await.unwrap();
+        assert_eq!(behind(store, 1_000).await, [], "it is running, and looks for itself before it rests");
+        let first = EventOffset::new(Offset(1), 0);
+        let resting = job.clone();
+        let rest = move |tx: &mut Tx<'_>| {
+            followers::advance(tx, app, id, first)?;
+            followers::rest(tx, &resting, NOW)
+        };
+        assert!(store.write(app, rest).await.unwrap());
+        let job = claim(store).await.expect("the second record is left to read");
+
+        let rest = move |tx: &mut Tx<'_>| {
+            followers::advance(tx, app, id, EventOffset::end_of(Offset(2)))?;
+            followers::rest(tx, &job, NOW)
+        };
+        assert!(store.write(app, rest).await.unwrap());
+        assert_eq!(claim(store).await, None);
+        assert_eq!(behind(store, 1_000).await, []);
+        assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(NEVER));
+
+        store.write(app, append).await.unwrap();
+        let sleeping = behind(store, 1_000).await;
+        assert_eq!(sleeping, [(app, id)]);
+        store.write(AppId(0), move |tx| followers::wake(tx, &sleeping, NOW)).await.unwrap();
+        let job = claim(store).await.unwrap();
+
+        let until = move |tx: &mut Tx<'_>| followers::rest_until(tx, &job, UtcMillis(1_500));
+        assert!(store.write(app, until).await.unwrap());
+        assert_eq!(behind(store, 1_499).await, [], "what has failed is left alone for a while");
+        store.write(app, move |tx| followers::stop(tx, app, id)).await.unwrap();
+        assert_eq!(store.read(move |tx| followers::position(tx, app, id)).await.unwrap(), None);
+    })
+    .await;
+}
