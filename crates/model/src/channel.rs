@@ -11,6 +11,7 @@ mod reference;
 mod registration;
 mod tag_operation;
 mod uninstall;
+mod usage;
 mod web;
 
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use reference::{ChannelRef, ClaimedType};
 pub use registration::Registration;
 pub use tag_operation::{TagOperation, TagSets};
 pub use uninstall::{Uninstall, Uninstalls};
+pub use usage::{UsageDetails, UsageUpdate};
 pub use web::{WebDetails, WebSubscription};
 
 use std::collections::BTreeMap;

@@ -21,6 +21,7 @@ pub enum PushKind {}
 pub enum OperationKind {}
 pub enum DeliveryKind {}
 pub enum EventKind {}
+pub enum SessionKind {}
 pub enum SegmentKind {}
 pub enum ScheduleKind {}
 pub enum ExperimentKind {}
@@ -36,6 +37,8 @@ pub type OperationId = Id<OperationKind>;
 pub type DeliveryId = Id<DeliveryKind>;
 /// One entry of an app's event stream.
 pub type EventId = Id<EventKind>;
+/// One time that an app is used, from opening to closing it.
+pub type SessionId = Id<SessionKind>;
 /// One stored audience.
 pub type SegmentId = Id<SegmentKind>;
 /// One push that is to be sent later, once or over and over.
@@ -84,6 +87,13 @@ impl<Kind> Id<Kind> {
 impl DeliveryId {
     pub fn of(push: PushId, channel: ChannelId) -> Self {
         Self::from_uuid(Uuid::new_v5(&push.uuid(), channel.as_bytes()))
+    }
+}
+
+impl SessionId {
+    /// Of the text by which a device names a session, which is almost always a UUID.
+    pub fn of(text: &str) -> Self {
+        text.parse().unwrap_or_else(|_| Self::from_uuid(Uuid::new_v5(&Uuid::nil(), text.as_bytes())))
     }
 }
 

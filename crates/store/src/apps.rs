@@ -105,6 +105,8 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("push_counter", "push, metric, hour, platform"),
     ("follower", "id"),
     ("seen_event", "hour, id"),
+    ("event_counter", "hour, name, conversion, push"),
+    ("session", "ordinal"),
     ("document", "kind, id"),
     ("idempotency", "key"),
     ("named_user", "id"),

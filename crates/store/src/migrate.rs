@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     Step { name: "0004_campaigns", sql: include_str!("../migrations/0004_campaigns.sql") },
     Step { name: "0006_location", sql: include_str!("../migrations/0006_location.sql") },
     Step { name: "0007_events", sql: include_str!("../migrations/0007_events.sql") },
+    Step { name: "0011_intake", sql: include_str!("../migrations/0011_intake.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

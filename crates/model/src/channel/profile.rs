@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{AndroidDetails, IosDetails, OpenDetails, WebDetails};
+use super::{AndroidDetails, IosDetails, OpenDetails, UsageDetails, WebDetails};
 use crate::ids::NamedUserId;
 use crate::json::At;
 use crate::limits;
@@ -56,6 +56,13 @@ pub struct Profile {
     pub contact_id: Option<String>,
     #[serde(skip_serializing_if = "IdentityHints::is_empty", default)]
     pub identity_hints: IdentityHints,
+
+    /// What the device tells only along with its events.
+    #[serde(skip_serializing_if = "UsageDetails::is_empty", default)]
+    pub usage: UsageDetails,
+    /// Ids under which others know the device, by names of the app's choice.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub identifiers: BTreeMap<String, String>,
 
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ios: Option<IosDetails>,
@@ -112,6 +119,8 @@ impl Profile {
             named_user_hint: None,
             contact_id: None,
             identity_hints: IdentityHints::default(),
+            usage: UsageDetails::default(),
+            identifiers: BTreeMap::new(),
             ios: None,
             android: None,
             web: None,

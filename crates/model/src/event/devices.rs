@@ -60,8 +60,10 @@ pub enum CustomSource {
 /// A device told where it is. Coordinates are in the event only if the operator keeps them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
-    pub latitude: String,
-    pub longitude: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latitude: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longitude: Option<String>,
     pub foreground: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,

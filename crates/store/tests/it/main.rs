@@ -14,6 +14,7 @@ mod counters;
 mod documents;
 mod followers;
 mod idempotency;
+mod intake;
 mod jobs;
 mod legacy_tags;
 mod lists;

@@ -1,0 +1,120 @@
+//! Counts of custom events per hour, by name and by how much a push had to do with them.
+
+use model::ids::{AppId, PushId};
+use model::time::UtcMillis;
+
+use crate::counters::hour;
+use crate::{Error, Result, Row, Tx};
+
+/// How much a push had to do with an event. The names are stored: never change one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Conversion {
+    /// It happened after the notification was tapped.
+    Direct,
+    /// It happened within twelve hours of a push.
+    Indirect,
+    Unattributed,
+}
+
+impl Conversion {
+    pub const ALL: [Conversion; 3] = [Conversion::Direct, Conversion::Indirect, Conversion::Unattributed];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Conversion::Direct => "direct",
+            Conversion::Indirect => "indirect",
+            Conversion::Unattributed => "unattributed",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|conversion| conversion.name() == name);
+        found.ok_or_else(|| Error::corrupt(format!("conversion {name:?}")))
+    }
+}
+
+/// What is counted together. An event that is attributed to a push is not [`Conversion::Unattributed`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Counted {
+    /// Hours since 1970 in UTC.
+    pub hour: i64,
+    pub name: String,
+    pub conversion: Conversion,
+    pub push: Option<PushId>,
+}
+
+impl Counted {
+    pub fn at(instant: UtcMillis, name: &str, conversion: Conversion, push: Option<PushId>) -> Self {
+        Self { hour: hour(instant), name: name.to_owned(), conversion, push }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sum {
+    pub n: u64,
+    /// The sum of the values, in millionths. A whole number.
+    pub millionths: f64,
+}
+
+impl Sum {
+    pub fn add(&mut self, other: Sum) {
+        self.n += other.n;
+        self.millionths += other.millionths;
+    }
+}
+
+pub fn add<'c>(tx: &mut Tx<'_>, app: AppId, sums: impl IntoIterator<Item = (&'c Counted, &'c Sum)>) -> Result<()> {
+    let rows = sums.into_iter().map(|(counted, sum)| {
+        [
+            app.into(),
+            counted.hour.into(),
+            counted.name.as_str().into(),
+            counted.conversion.name().into(),
+            push_column(counted.push).into(),
+            i64::try_from(sum.n).unwrap_or(i64::MAX).into(),
+            sum.millionths.into(),
+        ]
+    });
+    tx.execute_many(
+        "insert into event_counter (app, hour, name, conversion, push, n, value) values ($1, $2, $3, $4, $5, $6, $7)
+         on conflict (app, hour, name, conversion, push) do update set
+           n = event_counter.n + excluded.n, value = event_counter.value + excluded.value",
+        rows,
+    )?;
+    Ok(())
+}
+
+/// Everything that was counted from one hour on and before another, hour by hour.
+pub fn between(tx: &mut Tx<'_>, app: AppId, first: i64, end: i64) -> Result<Vec<(Counted, Sum)>> {
+    tx.query(
+        "select hour, name, conversion, push, n, value from event_counter
+         where app = $1 and hour >= $2 and hour < $3 order by hour, name, conversion, push",
+        &[app.into(), first.into(), end.into()],
+        read,
+    )
+}
+
+/// Everything that was counted of one push.
+pub fn of_push(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<(Counted, Sum)>> {
+    tx.query(
+        "select hour, name, conversion, push, n, value from event_counter
+         where app = $1 and push = $2 order by hour, name, conversion",
+        &[app.into(), push.into()],
+        read,
+    )
+}
+
+fn push_column(push: Option<PushId>) -> Vec<u8> {
+    push.map_or_else(Vec::new, |push| push.as_bytes().to_vec())
+}
+
+fn read(row: &Row<'_>) -> Result<(Counted, Sum)> {
+    let push: &[u8] = row.get(3)?;
+    let counted = Counted {
+        hour: row.get(0)?,
+        name: row.get(1)?,
+        conversion: Conversion::from_name(row.get(2)?)?,
+        push: if push.is_empty() { None } else { Some(row.get(3)?) },
+    };
+    Ok((counted, Sum { n: u64::try_from(row.get::<i64>(4)?).unwrap_or(0), millionths: row.get(5)? }))
+}

@@ -1,0 +1,33 @@
+//! Events that came in with an id of their own, by the hour they happened in, so that a repeat is recognized.
+
+use std::collections::HashSet;
+
+use model::ids::{AppId, EventId};
+
+use crate::{Result, Tx, Value};
+
+/// Those of some events that are known. Each is named by its hour and its id.
+pub fn known(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<HashSet<(i64, EventId)>> {
+    let sql = "select hour, id from seen_event where app = $1 and hour = $2 and id = $3";
+    let found =
+        tx.query_many(sql, events.iter().map(|event| key(app, *event)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found.into_iter().collect())
+}
+
+/// Remembers events that are not known.
+pub fn add(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<()> {
+    let sql = "insert into seen_event (app, hour, id) values ($1, $2, $3)";
+    tx.execute_many(sql, events.iter().map(|event| key(app, *event)))?;
+    Ok(())
+}
+
+/// Forgets up to `at_most` events that happened before an hour. Answers whether any may be left.
+pub fn forget_before(tx: &mut Tx<'_>, app: AppId, hour: i64, at_most: u32) -> Result<bool> {
+    let sql = "delete from seen_event where app = $1 and (hour, id) in
+               (select hour, id from seen_event where app = $1 and hour < $2 order by hour, id limit $3)";
+    Ok(tx.execute(sql, &[app.into(), hour.into(), at_most.into()])? == u64::from(at_most))
+}
+
+fn key(app: AppId, (hour, id): (i64, EventId)) -> [Value; 3] {
+    [app.into(), hour.into(), id.into()]
+}

@@ -1,0 +1,77 @@
+//! What the intake of events keeps: counts of custom events, open sessions and known ids.
+
+use model::ids::{AppId, EventId, Id, Ordinal, PushId, SessionId};
+use model::time::UtcMillis;
+use store::event_counters::{self, Conversion, Counted, Sum};
+use store::sessions::{self, Session};
+use store::{Error, seen_events};
+
+use uuid::Uuid;
+
+use crate::on_both;
+
+const APP: AppId = AppId(1);
+const OTHER: AppId = AppId(2);
+const HOUR: i64 = 3_600_000;
+
+#[tokio::test]
+async fn custom_events_are_added_up() {
+    on_both(async |store, _| {
+        let push: PushId = Id::from_uuid(Uuid::from_u128(7));
+        let bought = |hour: i64, push: Option<PushId>| {
+            let conversion = if push.is_some() { Conversion::Direct } else { Conversion::Unattributed };
+            Counted::at(UtcMillis(hour * HOUR + 5), "bought", conversion, push)
+        };
+        for (app, counted, sum) in [
+            (APP, bought(3, Some(push)), Sum { n: 1, millionths: 100_000.0 }),
+            (APP, bought(3, Some(push)), Sum { n: 2, millionths: 200_000.0 }),
+            (APP, bought(3, None), Sum { n: 1, millionths: 0.0 }),
+            (APP, bought(4, None), Sum { n: 1, millionths: -1.0 }),
+            (OTHER, bought(3, Some(push)), Sum { n: 9, millionths: 9.0 }),
+        ] {
+            store.write(app, move |tx| event_counters::add(tx, app, [(&counted, &sum)])).await.unwrap();
+        }
+        let all = store.read(|tx| event_counters::between(tx, APP, 3, 5)).await.unwrap();
+        let direct = (bought(3, Some(push)), Sum { n: 3, millionths: 300_000.0 });
+        let others =
+            [(bought(3, None), Sum { n: 1, millionths: 0.0 }), (bought(4, None), Sum { n: 1, millionths: -1.0 })];
+        assert_eq!(all, [vec![direct.clone()], others.to_vec()].concat());
+        assert_eq!(store.read(|tx| event_counters::between(tx, APP, 4, 4)).await.unwrap(), []);
+        assert_eq!(store.read(move |tx| event_counters::of_push(tx, APP, push)).await.unwrap(), [direct]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_channel_is_in_one_session_at_most() {
+    on_both(async |store, _| {
+        let session = |text: &str, opened| Some(Session { id: SessionId::of(text), opened: UtcMillis(opened) });
+        for session in [session("a", 1), session("b", 2), None, None, session("a", 3)] {
+            let write = move |tx: &mut store::Tx<'_>| {
+                sessions::set(tx, APP, Ordinal(5), session)?;
+                sessions::get(tx, APP, Ordinal(5))
+            };
+            assert_eq!(store.write(APP, write).await.unwrap(), session);
+        }
+        assert_eq!(store.read(|tx| sessions::get(tx, OTHER, Ordinal(5))).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ids_are_known_until_their_hour_is_forgotten() {
+    on_both(async |store, _| {
+        let id = |n: u128| -> EventId { Id::from_uuid(Uuid::from_u128(n)) };
+        let events = [(10, id(1)), (10, id(2)), (11, id(3))];
+        store.write(APP, move |tx| seen_events::add(tx, APP, &events)).await.unwrap();
+        let asked = [(10, id(1)), (11, id(1)), (11, id(3)), (11, id(4))];
+        let known = store.read(move |tx| seen_events::known(tx, APP, &asked)).await.unwrap();
+        assert_eq!(known, [(10, id(1)), (11, id(3))].into());
+        assert!(store.read(move |tx| seen_events::known(tx, OTHER, &asked)).await.unwrap().is_empty());
+        let forget = || store.write(APP, |tx| seen_events::forget_before(tx, APP, 11, 1));
+        assert_eq!([forget().await.unwrap(), forget().await.unwrap(), forget().await.unwrap()], [true, true, false]);
+        let left = store.read(move |tx| Ok::<_, Error>(seen_events::known(tx, APP, &events)?.len())).await.unwrap();
+        assert_eq!(left, 1);
+    })
+    .await;
+}
