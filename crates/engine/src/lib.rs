@@ -8,6 +8,7 @@ mod credentials;
 mod deliver;
 mod desk;
 mod error;
+mod events;
 mod explain;
 mod follow;
 mod health;
@@ -51,6 +52,7 @@ pub use apps::{Caller, CreatedApp, NewApp, Rights, RotatedSecrets, SecretChoice}
 pub use attributes::Attributes;
 pub use channels::{ChannelView, Registered, RegisteredOpen};
 pub use error::{Error, Result};
+pub use events::{EventClause, EventFilter, EventPage, PublicEvent};
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::PlatformHealth;
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};

@@ -129,7 +129,13 @@ impl Engine {
         for NewPush { id, push, payload, provenance } in pushes {
             let origin = provenance.origin;
             let payload = (!push.is_redacted()).then(|| (*payload).to_owned());
-            let body = event::PushBody { push_id: *id, group_id: origin.group(), resource: origin.resource(), payload };
+            let body = event::PushBody {
+                push_id: *id,
+                group_id: origin.group(),
+                campaigns: provenance.shared_push(*id, push).campaigns(),
+                resource: origin.resource(),
+                payload,
+            };
             journal.event(RecordKind::PushBody, None, body)?;
         }
         let accepted_at = journal.write(tx, app)?;

@@ -4,6 +4,7 @@
 //! happen to them at once, one record tells it for all of them, and readers expand it.
 
 mod channels;
+mod device;
 mod devices;
 mod offset;
 mod pushes;
@@ -14,6 +15,7 @@ use crate::ids::EventId;
 use crate::time::UtcMillis;
 
 pub use channels::{FirstOpen, TagChange, Uninstall};
+pub use device::{EventDevice, device_type_name};
 pub use devices::{
     Close, Custom, CustomSource, Expiration, ExpirationKind, InAppDisplay, InAppExpiration, InAppResolution, Location,
     Open, Region, RegionAction, RegionSource, Resolution, ResolutionKind, ScreenViewed, Unrecognized,

@@ -3,11 +3,13 @@
 //! The app's row holds the last position given out. Taking positions updates that row, so two transactions that append
 //! to one app's log are serialized and become visible in order: a reader that has seen position N has seen all up to N.
 
+use std::collections::BTreeSet;
+
 use model::event::RecordKind;
 use model::ids::{AppId, Offset, Ordinal};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Signal, Tx, apps};
+use crate::{Error, Result, Row, Signal, Tx, apps};
 
 /// One record to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,17 +69,63 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
         "select position, at, kind, ordinal, body from log
          where app = $1 and position > $2 order by position limit $3",
         &[app.into(), offset.into(), at_most.into()],
-        |row| {
-            let kind: i64 = row.get(2)?;
-            Ok(Record {
-                offset: row.get(0)?,
-                at: row.get(1)?,
-                kind: RecordKind::from_number(kind).ok_or_else(|| Error::corrupt(format!("log record kind {kind}")))?,
-                ordinal: row.get(3)?,
-                body: row.get(4)?,
-            })
-        },
+        |row| Ok(read(row)?.into()),
     )
+}
+
+/// The offset of the oldest record that is kept; after a log of which nothing is kept, that of the next one.
+pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
+    let sql = "select position from log where app = $1 order by position limit 1";
+    match tx.query_opt(sql, &[app.into()], |row| row.get(0))? {
+        Some(start) => Ok(start),
+        None => Ok(Offset(head(tx, app)?.0 + 1)),
+    }
+}
+
+/// A record as it lies in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordRow<'r> {
+    pub offset: Offset,
+    pub at: UtcMillis,
+    pub kind: RecordKind,
+    pub ordinal: Option<Ordinal>,
+    pub body: &'r [u8],
+}
+
+/// Visits up to `at_most` records of some kinds after an offset and up to another, oldest first.
+pub fn visit_kinds(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    after: Offset,
+    until: Offset,
+    kinds: &BTreeSet<RecordKind>,
+    at_most: u32,
+    mut visit: impl FnMut(RecordRow<'_>) -> Result<()>,
+) -> Result<()> {
+    let numbers: Vec<String> = kinds.iter().map(|kind| kind.number().to_string()).collect();
+    let sql = format!(
+        "select position, at, kind, ordinal, body from log
+         where app = $1 and position > $2 and position <= $3 and kind in ({}) order by position limit $4",
+        numbers.join(", ")
+    );
+    tx.for_each(&sql, &[app.into(), after.into(), until.into(), at_most.into()], |row| visit(read(row)?))
+}
+
+fn read<'r>(row: &Row<'r>) -> Result<RecordRow<'r>> {
+    let kind: i64 = row.get(2)?;
+    Ok(RecordRow {
+        offset: row.get(0)?,
+        at: row.get(1)?,
+        kind: RecordKind::from_number(kind).ok_or_else(|| Error::corrupt(format!("log record kind {kind}")))?,
+        ordinal: row.get(3)?,
+        body: row.get(4)?,
+    })
+}
+
+impl From<RecordRow<'_>> for Record {
+    fn from(RecordRow { offset, at, kind, ordinal, body }: RecordRow<'_>) -> Self {
+        Self { offset, at, kind, ordinal, body: body.to_vec() }
+    }
 }
 
 /// Records that change terms, and how far the log was looked through for them.

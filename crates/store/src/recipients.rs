@@ -2,7 +2,7 @@
 
 use model::ids::{AppId, ChannelId, Ordinal};
 
-use crate::{Result, Row, Tx, Value};
+use crate::{Result, Row, Tx, ordinals};
 
 /// What delivery needs to know of a channel. What was not wanted is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +22,6 @@ pub struct Wanted {
     pub profile: bool,
 }
 
-/// Channels looked up by one statement.
-const LOOK_UPS: usize = 64;
-
 /// Visits the reachable channels of a range of ordinals, in order.
 pub fn visit_between(
     tx: &mut Tx<'_>,
@@ -34,8 +31,7 @@ pub fn visit_between(
     wanted: Wanted,
     mut visit: impl FnMut(Recipient<'_>),
 ) -> Result<()> {
-    let sql = format!("{} and ordinal between $2 and $3 order by ordinal", select(wanted));
-    tx.for_each(&sql, &[app.into(), first.into(), last.into()], |row| {
+    ordinals::visit_between(tx, &select(wanted), app, first, last, |row| {
         visit(read(row)?);
         Ok(())
     })
@@ -49,19 +45,10 @@ pub fn visit_among(
     wanted: Wanted,
     mut visit: impl FnMut(Recipient<'_>),
 ) -> Result<()> {
-    let places: Vec<String> = (2..2 + LOOK_UPS).map(|n| format!("${n}")).collect();
-    let sql = format!("{} and ordinal in ({}) order by ordinal", select(wanted), places.join(", "));
-    for some in ordinals.chunks(LOOK_UPS) {
-        // The last statement has room for more, which repeating an ordinal fills without changing the answer.
-        let padding = std::iter::repeat_n(some[0], LOOK_UPS - some.len());
-        let mut params = vec![app.into()];
-        params.extend(some.iter().copied().chain(padding).map(Value::from));
-        tx.for_each(&sql, &params, |row| {
-            visit(read(row)?);
-            Ok(())
-        })?;
-    }
-    Ok(())
+    ordinals::visit_among(tx, &select(wanted), app, ordinals, |row| {
+        visit(read(row)?);
+        Ok(())
+    })
 }
 
 fn select(wanted: Wanted) -> String {

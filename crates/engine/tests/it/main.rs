@@ -13,6 +13,8 @@ mod delivery;
 #[cfg(test)]
 mod devices;
 #[cfg(test)]
+mod events;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod faults;

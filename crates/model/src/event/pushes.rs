@@ -13,6 +13,8 @@ pub struct PushBody {
     /// What all pushes of the schedule, experiment or pipeline have in common: its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_id: Option<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaigns: Option<Campaign>,
     pub resource: PushResource,
     /// The push as submitted, as JSON text; absent from a push whose payload is redacted. Customers get it in base64.
     pub payload: Option<String>,
@@ -83,6 +85,11 @@ pub struct SharedPush {
 }
 
 impl SharedPush {
+    /// The names under which its results are added up, if it has some.
+    pub fn campaigns(&self) -> Option<Campaign> {
+        (!self.categories.is_empty()).then(|| Campaign { categories: self.categories.clone() })
+    }
+
     pub const fn of(push_id: PushId) -> Self {
         Self {
             push_id,

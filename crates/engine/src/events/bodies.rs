@@ -1,0 +1,144 @@
+//! The bodies of events that are not stored as customers see them, and what the others say about pushes.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use model::event::{Campaign, Event, Many, PushBody, PushResource, SharedPush};
+use model::ids::{EventId, ExperimentId, PushId};
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::gather::ManyShape;
+use crate::{Error, Result};
+
+/// A stored event whose body passes through unread.
+#[derive(Deserialize)]
+pub(super) struct Stored<'a> {
+    pub(super) id: EventId,
+    pub(super) occurred: UtcMillis,
+    #[serde(borrow)]
+    pub(super) body: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Send<'a> {
+    #[serde(flatten)]
+    push: Told<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant_id: Option<u32>,
+    alerting: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<Context>,
+}
+
+#[derive(Serialize)]
+struct Control<'a> {
+    #[serde(flatten)]
+    push: Told<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    experiment_id: Option<ExperimentId>,
+}
+
+#[derive(Serialize)]
+struct RichDelivery<'a> {
+    #[serde(flatten)]
+    push: Told<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant_id: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    push_id: PushId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    campaigns: Option<Categories<'a>>,
+}
+
+#[derive(Serialize)]
+struct Categories<'a> {
+    categories: &'a [String],
+}
+
+/// Why an automated message was sent.
+#[derive(Serialize)]
+struct Context {
+    triggered_by: &'static str,
+    event_uuid: EventId,
+}
+
+#[derive(Serialize)]
+struct PublicPushBody<'a> {
+    push_id: PushId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    campaigns: Option<&'a Campaign>,
+    resource: PushResource,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<String>,
+    /// Whether there is more to the payload than the event has.
+    trimmed: bool,
+}
+
+/// What all events of a record of many channels say.
+pub(super) fn of_many(shape: ManyShape, many: &Many) -> Result<Vec<u8>> {
+    let shared = &many.push;
+    let push = Told {
+        push_id: shared.push_id,
+        group_id: shared.group_id,
+        campaigns: (!shared.categories.is_empty()).then_some(Categories { categories: &shared.categories }),
+    };
+    let body = match shape {
+        ManyShape::Control => serde_json::to_vec(&Control { push, experiment_id: shared.experiment_id }),
+        ManyShape::RichDelivery => serde_json::to_vec(&RichDelivery { push, variant_id: shared.variant_id }),
+        ManyShape::Send => {
+            let context = shared.triggered_by.map(|event_uuid| Context { triggered_by: "custom_event", event_uuid });
+            serde_json::to_vec(&Send { push, variant_id: shared.variant_id, alerting: many.alerting, context })
+        }
+    };
+    body.map_err(Error::internal)
+}
+
+/// The body of a PUSH_BODY event, whose payload is text in the log.
+pub(super) fn of_push(stored: &RawValue) -> Result<Vec<u8>> {
+    let push: PushBody = serde_json::from_str(stored.get()).map_err(Error::internal)?;
+    let body = PublicPushBody {
+        push_id: push.push_id,
+        group_id: push.group_id,
+        campaigns: push.campaigns.as_ref(),
+        resource: push.resource,
+        trimmed: push.payload.is_none(),
+        payload: push.payload.map(|payload| BASE64_STANDARD.encode(payload)),
+    };
+    serde_json::to_vec(&body).map_err(Error::internal)
+}
+
+pub(super) fn pushes_of(push: &SharedPush) -> impl Iterator<Item = Uuid> {
+    [Some(push.push_id.uuid()), push.group_id].into_iter().flatten()
+}
+
+/// The pushes that a stored event names.
+pub(super) fn mentioned_pushes(stored: &[u8]) -> Result<Vec<Uuid>> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Named {
+        push_id: Option<Uuid>,
+        group_id: Option<Uuid>,
+    }
+    #[derive(Deserialize)]
+    struct Mentions {
+        #[serde(flatten)]
+        own: Named,
+        #[serde(default)]
+        triggering_push: Named,
+        #[serde(default)]
+        last_delivered: Named,
+    }
+    let event: Event<Mentions> = serde_json::from_slice(stored).map_err(Error::internal)?;
+    let Mentions { own, triggering_push, last_delivered } = event.body;
+    let named = [own, triggering_push, last_delivered];
+    Ok(named.iter().flat_map(|named| [named.push_id, named.group_id]).flatten().collect())
+}

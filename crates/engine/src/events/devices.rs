@@ -1,0 +1,57 @@
+//! The channels of a page of events, each written as JSON once however many events it has.
+
+use model::channel::Profile;
+use model::event::EventDevice;
+use model::ids::{AppId, ChannelId, Ordinal};
+use model::platform::DeviceType;
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::{Tx, devices};
+
+use crate::{Error, Result};
+
+/// Sorted by their ordinals.
+pub(super) struct Devices(Vec<Device>);
+
+pub(super) struct Device {
+    pub(super) ordinal: Ordinal,
+    pub(super) id: ChannelId,
+    pub(super) device_type: DeviceType,
+    pub(super) named_user: Option<String>,
+    pub(super) json: Vec<u8>,
+}
+
+impl Devices {
+    pub(super) fn get(&self, ordinal: Ordinal) -> Option<&Device> {
+        let place = self.0.binary_search_by_key(&ordinal, |device| device.ordinal).ok()?;
+        self.0.get(place)
+    }
+}
+
+pub(super) fn read(tx: &mut Tx<'_>, app: AppId, wanted: &RoaringBitmap, now: UtcMillis) -> Result<Devices> {
+    let ordinals: Vec<Ordinal> = wanted.iter().map(Ordinal).collect();
+    let mut found = Vec::with_capacity(ordinals.len());
+    let mut unreadable = None;
+    devices::visit(tx, app, &ordinals, |row| {
+        if wanted.contains(row.ordinal.0) {
+            match device(row, now) {
+                Ok(device) => found.push(device),
+                Err(error) => unreadable = Some(error),
+            }
+        }
+        Ok(())
+    })?;
+    unreadable.map_or(Ok(Devices(found)), |error| Err(Error::internal(error)))
+}
+
+fn device(row: devices::Device<'_>, now: UtcMillis) -> serde_json::Result<Device> {
+    let profile: Profile = serde_json::from_str(row.profile)?;
+    let json = serde_json::to_vec(&EventDevice::new(row.id, &profile, row.named_user, now))?;
+    Ok(Device {
+        ordinal: row.ordinal,
+        id: row.id,
+        device_type: profile.device_type,
+        named_user: row.named_user.map(str::to_owned),
+        json,
+    })
+}

@@ -1,0 +1,79 @@
+//! Which events somebody wants.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use model::event::{RecordKind, device_type_name};
+use model::platform::DeviceType;
+use roaring::RoaringBitmap;
+use uuid::Uuid;
+
+/// Events that any one of its clauses accepts. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct EventFilter {
+    clauses: Arc<[EventClause]>,
+    kinds: Arc<BTreeSet<RecordKind>>,
+}
+
+/// Events that fulfill all of its conditions; one that is absent is fulfilled.
+#[derive(Clone, Debug, Default)]
+pub struct EventClause {
+    pub kinds: Option<BTreeSet<RecordKind>>,
+    /// The ordinals of channels.
+    pub channels: Option<RoaringBitmap>,
+    /// As events have them: `IOS`.
+    pub device_types: Option<BTreeSet<String>>,
+    pub named_users: Option<BTreeSet<String>>,
+    /// Ids of pushes, or of what several pushes have in common.
+    pub pushes: Option<BTreeSet<Uuid>>,
+}
+
+impl EventFilter {
+    /// Every event there is.
+    pub fn everything() -> Self {
+        Self::any_of(vec![EventClause::default()])
+    }
+
+    /// Events of some types. What customers never see stays out.
+    pub fn of_kinds(kinds: impl IntoIterator<Item = RecordKind>) -> Self {
+        Self::any_of(vec![EventClause { kinds: Some(kinds.into_iter().collect()), ..EventClause::default() }])
+    }
+
+    pub fn any_of(clauses: Vec<EventClause>) -> Self {
+        let is_public = |kind: &RecordKind| kind.public_name().is_some();
+        let all = RecordKind::NUMBERED.into_iter().map(|(_, kind)| kind).filter(is_public);
+        let is_wanted = |kind: &RecordKind| clauses.iter().any(|clause| clause.accepts_kind(*kind));
+        let kinds = all.filter(is_wanted).collect();
+        Self { clauses: clauses.into(), kinds: Arc::new(kinds) }
+    }
+
+    /// All types that can be among the events.
+    pub(super) fn kinds(&self) -> &BTreeSet<RecordKind> {
+        &self.kinds
+    }
+
+    pub(super) fn clauses(&self) -> &[EventClause] {
+        &self.clauses
+    }
+}
+
+impl EventClause {
+    pub(super) fn accepts_kind(&self, kind: RecordKind) -> bool {
+        self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))
+    }
+
+    /// `mentioned` are the pushes that an event names, and what they have in common with others.
+    pub(super) fn accepts_pushes(&self, mentioned: impl IntoIterator<Item = Uuid>) -> bool {
+        self.pushes.as_ref().is_none_or(|pushes| mentioned.into_iter().any(|id| pushes.contains(&id)))
+    }
+
+    /// Whether an event can be about no channel at all.
+    pub(super) fn accepts_no_channel(&self) -> bool {
+        self.channels.is_none() && self.device_types.is_none() && self.named_users.is_none()
+    }
+
+    pub(super) fn accepts_device(&self, device_type: &DeviceType, named_user: Option<&str>) -> bool {
+        self.device_types.as_ref().is_none_or(|types| types.contains(device_type_name(device_type)))
+            && self.named_users.as_ref().is_none_or(|users| named_user.is_some_and(|user| users.contains(user)))
+    }
+}

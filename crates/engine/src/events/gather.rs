@@ -1,0 +1,242 @@
+//! Finding the records that a page of events is made of.
+
+use audience::codec;
+use model::event::{EventOffset, Many, RecordKind};
+use model::ids::{AppId, Offset, Ordinal};
+use roaring::RoaringBitmap;
+use store::Tx;
+use store::log::{self, Record};
+
+use super::bodies;
+use super::filter::{EventClause, EventFilter};
+use crate::{Error, Result};
+
+/// Records looked through for one page, so that rare events do not keep a connection busy for long.
+const WINDOW: i64 = 20_000;
+/// Records read at first: one that tells of many channels can fill the page. Each time it takes more, it takes more of them.
+const FIRST_PORTION: u32 = 16;
+const MORE: u32 = 4;
+const LARGEST_PORTION: u32 = 1024;
+/// What the bodies of a page may take, apart from the last.
+const MOST_BYTES: usize = 1 << 20;
+
+pub(super) struct Gathered<'f> {
+    pub(super) told: Vec<Told<'f>>,
+    pub(super) looked: EventOffset,
+    pub(super) is_end: bool,
+    pub(super) missed: u64,
+}
+
+/// A record, and which events of it are on the page.
+pub(super) struct Told<'f> {
+    pub(super) record: Record,
+    pub(super) content: Content,
+    /// What accepts the record as such. Whether one of them also accepts the device is left to be seen.
+    pub(super) clauses: Vec<&'f EventClause>,
+}
+
+pub(super) enum Content {
+    One(OneShape),
+    /// With the places of the channels within the record.
+    Many(ManyShape, Many, Vec<(u32, Ordinal)>),
+}
+
+/// How the body of an event of one channel at most comes from its record.
+#[derive(Clone, Copy)]
+pub(super) enum OneShape {
+    /// As it is stored.
+    Stored,
+    /// From the push as it was submitted.
+    Push,
+    /// Not at all: there is nothing to say.
+    Empty,
+}
+
+/// What the events of a record of many channels say.
+#[derive(Clone, Copy)]
+pub(super) enum ManyShape {
+    Send,
+    Control,
+    RichDelivery,
+}
+
+enum Shape {
+    One(OneShape),
+    Many(ManyShape),
+    Hidden,
+}
+
+const fn shape(kind: RecordKind) -> Shape {
+    match kind {
+        RecordKind::Send => Shape::Many(ManyShape::Send),
+        RecordKind::Control => Shape::Many(ManyShape::Control),
+        RecordKind::RichDelivery => Shape::Many(ManyShape::RichDelivery),
+        RecordKind::FirstOpen => Shape::One(OneShape::Empty),
+        RecordKind::PushBody => Shape::One(OneShape::Push),
+        RecordKind::Uninstall
+        | RecordKind::TagChange
+        | RecordKind::Open
+        | RecordKind::Close
+        | RecordKind::RichRead
+        | RecordKind::RichDelete
+        | RecordKind::Custom
+        | RecordKind::Location
+        | RecordKind::Region
+        | RecordKind::ScreenViewed
+        | RecordKind::InAppMessageDisplay
+        | RecordKind::InAppMessageResolution
+        | RecordKind::InAppMessageExpiration => Shape::One(OneShape::Stored),
+        RecordKind::Terms | RecordKind::Unrecognized => Shape::Hidden,
+    }
+}
+
+impl Gathered<'_> {
+    /// Of all channels on the page.
+    pub(super) fn ordinals(&self) -> RoaringBitmap {
+        let mut ordinals = RoaringBitmap::new();
+        for told in &self.told {
+            match &told.content {
+                Content::One(_) => ordinals.extend(told.record.ordinal.map(|ordinal| ordinal.0)),
+                Content::Many(_, _, channels) => ordinals.extend(channels.iter().map(|(_, ordinal)| ordinal.0)),
+            }
+        }
+        ordinals
+    }
+}
+
+pub(super) fn gather<'f>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    after: EventOffset,
+    at_most: usize,
+    filter: &'f EventFilter,
+) -> Result<Gathered<'f>> {
+    let head = log::head(tx, app)?;
+    let done = after.records_done();
+    let mut from = done.max(Offset(log::start(tx, app)?.0 - 1));
+    // Who begins at the beginning begins with what there is.
+    let missed = if after == EventOffset::START { 0 } else { u64::try_from(from.0 - done.0).unwrap_or(0) };
+    let until = head.min(Offset(from.0 + WINDOW));
+    let mut page = Page { after, room: at_most, told: Vec::new(), filter };
+    let mut n_bytes = 0;
+    let mut portion = FIRST_PORTION;
+    let looked = loop {
+        let (mut records, mut n_found) = (Vec::new(), 0);
+        log::visit_kinds(tx, app, from, until, filter.kinds(), portion, |row| {
+            n_found += 1;
+            // The rest of the portion is not even copied: some bodies are large.
+            if n_bytes < MOST_BYTES {
+                n_bytes += row.body.len();
+                records.push(Record::from(row));
+            }
+            Ok(())
+        })?;
+        let is_cut = records.len() < n_found;
+        from = records.last().map_or(from, |last| last.offset);
+        if let Some(looked) = records.into_iter().map(|record| page.take(record)).find_map(Result::transpose) {
+            break looked?;
+        }
+        if is_cut {
+            break EventOffset::end_of(from);
+        }
+        if n_found < portion as usize {
+            break EventOffset::end_of(until);
+        }
+        portion = (portion * MORE).min(LARGEST_PORTION);
+    };
+    let looked = looked.max(after);
+    Ok(Gathered { told: page.told, looked, is_end: looked.records_done() >= head, missed })
+}
+
+struct Page<'f> {
+    after: EventOffset,
+    room: usize,
+    told: Vec<Told<'f>>,
+    filter: &'f EventFilter,
+}
+
+impl Page<'_> {
+    /// Takes the events of a record as far as there is room. When there was not enough: up to where they were taken.
+    fn take(&mut self, record: Record) -> Result<Option<EventOffset>> {
+        match shape(record.kind) {
+            Shape::One(shape) => self.take_one(record, shape),
+            Shape::Many(shape) => self.take_many(record, shape),
+            Shape::Hidden => Ok(None),
+        }
+    }
+
+    fn take_one(&mut self, record: Record, shape: OneShape) -> Result<Option<EventOffset>> {
+        if EventOffset::new(record.offset, 0) <= self.after {
+            return Ok(None);
+        }
+        let mut clauses = self.accepting(record.kind);
+        if clauses.iter().any(|clause| clause.pushes.is_some()) {
+            let mentioned = bodies::mentioned_pushes(&record.body)?;
+            clauses.retain(|clause| clause.accepts_pushes(mentioned.iter().copied()));
+        }
+        clauses.retain(|clause| match (record.ordinal, &clause.channels) {
+            (Some(ordinal), Some(channels)) => channels.contains(ordinal.0),
+            (Some(_), None) => true,
+            (None, _) => clause.accepts_no_channel(),
+        });
+        if clauses.is_empty() {
+            return Ok(None);
+        }
+        if self.room == 0 {
+            return Ok(Some(before(record.offset, 0)));
+        }
+        self.room -= 1;
+        self.told.push(Told { record, content: Content::One(shape), clauses });
+        Ok(None)
+    }
+
+    fn take_many(&mut self, record: Record, shape: ManyShape) -> Result<Option<EventOffset>> {
+        let many: Many = postcard::from_bytes(&record.body).map_err(Error::internal)?;
+        let mut clauses = self.accepting(record.kind);
+        clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&many.push)));
+        let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
+        let wanted = among(&all, &clauses);
+        let mut channels = Vec::new();
+        let mut full = None;
+        for ordinal in &wanted {
+            // Ranks begin with 1, places with 0.
+            let place = u32::try_from(all.rank(ordinal).saturating_sub(1)).unwrap_or(u32::MAX);
+            if EventOffset::new(record.offset, place) <= self.after {
+                continue;
+            }
+            if self.room == 0 {
+                full = Some(before(record.offset, place));
+                break;
+            }
+            self.room -= 1;
+            channels.push((place, Ordinal(ordinal)));
+        }
+        if !channels.is_empty() {
+            self.told.push(Told { record, content: Content::Many(shape, many, channels), clauses });
+        }
+        Ok(full)
+    }
+}
+
+impl<'f> Page<'f> {
+    fn accepting(&self, kind: RecordKind) -> Vec<&'f EventClause> {
+        self.filter.clauses().iter().filter(|clause| clause.accepts_kind(kind)).collect()
+    }
+}
+
+/// Those that at least one of the clauses accepts.
+fn among(all: &RoaringBitmap, clauses: &[&EventClause]) -> RoaringBitmap {
+    let mut wanted = RoaringBitmap::new();
+    for clause in clauses {
+        match &clause.channels {
+            Some(channels) => wanted |= all & channels,
+            None => return all.clone(),
+        }
+    }
+    wanted
+}
+
+/// After everything that comes before a place in a record.
+const fn before(record: Offset, place: u32) -> EventOffset {
+    if place == 0 { EventOffset::end_of(Offset(record.0 - 1)) } else { EventOffset::new(record, place - 1) }
+}

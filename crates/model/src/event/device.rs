@@ -1,0 +1,167 @@
+//! What an event says about its channel: which it is, and what the device told about itself, all of it as text.
+
+use std::collections::BTreeMap;
+
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::channel::Profile;
+use crate::ids::ChannelId;
+use crate::platform::DeviceType;
+use crate::time::UtcMillis;
+
+/// The `device` of an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EventDevice<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ios_channel: Option<ChannelId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    android_channel: Option<ChannelId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amazon_channel: Option<ChannelId>,
+    channel: ChannelId,
+    device_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_platform_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    named_user_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identifiers: Option<&'a BTreeMap<String, String>>,
+    attributes: Attributes<'a>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Attributes<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app_version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_os: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ua_sdk_version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iana_timezone: Option<&'a str>,
+    /// Seconds east of Greenwich, with the daylight saving time of the moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locale_timezone: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locale_language_code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locale_country_code: Option<&'a str>,
+    push_opt_in: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    background_push_enabled: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location_enabled: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    web_user_agent_string: Option<&'a str>,
+}
+
+impl<'a> EventDevice<'a> {
+    pub fn new(id: ChannelId, profile: &'a Profile, named_user: Option<&'a str>, now: UtcMillis) -> Self {
+        let is_of = |device_type: DeviceType| (profile.device_type == device_type).then_some(id);
+        let open = profile.open.as_ref().map(|open| &open.identifiers);
+        Self {
+            ios_channel: is_of(DeviceType::Ios),
+            android_channel: is_of(DeviceType::Android),
+            amazon_channel: is_of(DeviceType::Amazon),
+            channel: id,
+            device_type: device_type_name(&profile.device_type),
+            open_platform_name: match &profile.device_type {
+                DeviceType::Open(platform) => Some(platform.as_str()),
+                DeviceType::Ios
+                | DeviceType::Android
+                | DeviceType::Amazon
+                | DeviceType::Web
+                | DeviceType::Wns
+                | DeviceType::Sms
+                | DeviceType::Mms
+                | DeviceType::Email => None,
+            },
+            named_user_id: named_user,
+            identifiers: open.filter(|identifiers| !identifiers.is_empty()),
+            attributes: Attributes::new(profile, now),
+        }
+    }
+}
+
+impl<'a> Attributes<'a> {
+    fn new(profile: &'a Profile, now: UtcMillis) -> Self {
+        Self {
+            app_version: profile.app_version.as_deref(),
+            device_model: profile.device_model.as_deref(),
+            device_os: profile.device_os.as_deref(),
+            ua_sdk_version: profile.sdk_version.as_deref(),
+            iana_timezone: profile.timezone.as_deref(),
+            locale_timezone: profile.timezone.as_deref().and_then(|name| seconds_east(name, now)),
+            locale_language_code: profile.locale_language.as_deref(),
+            locale_country_code: profile.locale_country.as_deref(),
+            push_opt_in: flag(profile.opt_in),
+            background_push_enabled: profile.background.map(flag),
+            location_enabled: profile.location_settings.map(flag),
+            web_user_agent_string: profile.web.as_ref().and_then(|web| web.user_agent_string.as_deref()),
+        }
+    }
+}
+
+/// The type of a device as events have it.
+pub const fn device_type_name(device_type: &DeviceType) -> &'static str {
+    match device_type {
+        DeviceType::Ios => "IOS",
+        DeviceType::Android => "ANDROID",
+        DeviceType::Amazon => "AMAZON",
+        DeviceType::Web => "WEB",
+        DeviceType::Wns => "WNS",
+        DeviceType::Sms => "SMS",
+        DeviceType::Mms => "MMS",
+        DeviceType::Email => "EMAIL",
+        DeviceType::Open(_) => "OPEN",
+    }
+}
+
+const fn flag(is_set: bool) -> &'static str {
+    if is_set { "true" } else { "false" }
+}
+
+fn seconds_east(zone: &str, now: UtcMillis) -> Option<String> {
+    let zone = TimeZone::get(zone).ok()?;
+    Some(zone.to_offset(now.timestamp()).seconds().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const SUMMER: UtcMillis = UtcMillis(1_782_864_000_000);
+
+    #[test]
+    fn attributes_are_text_and_what_is_not_known_is_left_out() {
+        let id: ChannelId = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5".parse().unwrap();
+        let mut profile = Profile::new(DeviceType::Ios);
+        let bare = serde_json::to_value(EventDevice::new(id, &profile, None, SUMMER)).unwrap();
+        assert_eq!(
+            bare,
+            json!({ "ios_channel": id, "channel": id, "device_type": "IOS", "attributes": { "push_opt_in": "false" } })
+        );
+        profile.opt_in = true;
+        profile.timezone = Some("America/Los_Angeles".to_owned());
+        profile.location_settings = Some(false);
+        let known = serde_json::to_value(EventDevice::new(id, &profile, Some("ann"), SUMMER)).unwrap();
+        assert_eq!(known["named_user_id"], "ann");
+        assert_eq!(
+            known["attributes"],
+            json!({
+                "push_opt_in": "true", "location_enabled": "false",
+                "iana_timezone": "America/Los_Angeles", "locale_timezone": "-25200",
+            })
+        );
+    }
+
+    #[test]
+    fn a_time_zone_that_nobody_knows_has_no_offset() {
+        assert_eq!(seconds_east("Middle/Earth", SUMMER), None);
+        assert_eq!(seconds_east("Asia/Kolkata", SUMMER).as_deref(), Some("19800"));
+    }
+}

@@ -1,0 +1,28 @@
+//! The channels that events are about, as readers of the log need them: many at a time, installed or not.
+
+use model::ids::{AppId, ChannelId, Ordinal};
+
+use crate::{Result, Tx, ordinals};
+
+/// What an event can tell about its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device<'r> {
+    pub ordinal: Ordinal,
+    pub id: ChannelId,
+    pub named_user: Option<&'r str>,
+    /// As JSON of the engine's making.
+    pub profile: &'r str,
+}
+
+/// Visits channels, which are sorted, in order. Others that lie among them may be visited too.
+pub fn visit(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    wanted: &[Ordinal],
+    mut visit: impl FnMut(Device<'_>) -> Result<()>,
+) -> Result<()> {
+    let select = "select ordinal, id, named_user, profile from channel where app = $1";
+    ordinals::visit_around(tx, select, app, wanted, |row| {
+        visit(Device { ordinal: row.get(0)?, id: row.get(1)?, named_user: row.get(2)?, profile: row.get(3)? })
+    })
+}
