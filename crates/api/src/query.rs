@@ -1,12 +1,14 @@
 //! Values in the query and in the path of a request, read into types. Queries may have other keys; they are ignored.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use axum::extract::{FromRequestParts, Path, Query};
 use http::request::Parts;
 use model::ids::Id;
 use model::platform::DeviceType;
 use model::problem::{Problem, ProblemKind, Problems};
+use model::report::parse_date;
+use model::time::UtcMillis;
 use serde::de::DeserializeOwned;
 use store::documents::Order;
 
@@ -92,8 +94,43 @@ impl Params {
         }
     }
 
+    /// A date in one of the forms of reports.
+    pub(crate) fn date(&mut self, name: &str) -> Option<UtcMillis> {
+        let date = parse_date(self.value(name)?);
+        if date.is_none() {
+            self.refuse(name, "This must be a date, such as 2024-05-01 or 2024-05-01 10:00.".to_owned());
+        }
+        date
+    }
+
+    pub(crate) fn required_date(&mut self, name: &str) -> Option<UtcMillis> {
+        if self.value(name).is_none() {
+            let message =
+                format!("The parameter '{name}' is required: a date, such as 2024-05-01 or 2024-05-01 10:00.");
+            self.problems.push(Problem { path: name.to_owned(), message, kind: ProblemKind::Missing });
+        }
+        self.date(name)
+    }
+
+    /// The time from `start` up to `end`, both of which are required.
+    pub(crate) fn dates(&mut self) -> Option<Range<UtcMillis>> {
+        let (start, end) = (self.required_date("start"), self.required_date("end"));
+        let (start, end) = (start?, end?);
+        if end < start {
+            self.refuse("end", "The end must not be before the start.".to_owned());
+            return None;
+        }
+        Some(start..end)
+    }
+
     pub(crate) fn finish(self) -> Result<()> {
         Problems::from_vec(self.problems).map_or(Ok(()), |problems| Err(problems.into()))
+    }
+
+    /// As [`Params::finish`], for a value that is there unless something is wrong.
+    pub(crate) fn finish_with<T>(self, value: Option<T>) -> Result<T> {
+        self.finish()?;
+        value.ok_or_else(|| Error::internal("a value of the query was refused without a reason"))
     }
 
     fn refuse(&mut self, name: &str, message: String) {

@@ -15,6 +15,7 @@ mod open_channels;
 mod pages;
 mod platforms;
 mod push;
+mod reports;
 mod sandbox;
 mod schedules;
 mod segments;
@@ -54,6 +55,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         post("/api/push", Master, push::send),
         post("/api/push/validate", Master, push::validate),
+        get("/api/push/stats", Master, reports::push_stats),
         get("/api/push/{push_id}", Master, push::status),
         post("/api/push/{push_id}/pause", Master, push::pause),
         post("/api/push/{push_id}/resume", Master, push::resume),
@@ -121,6 +123,26 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/location", Master, location::by_name),
         get("/api/location/from-alias", Master, location::by_alias),
         get("/api/location/{place}", Master, location::by_place),
+        get("/api/reports/sends", Master, reports::sends),
+        get("/api/reports/opens", Master, reports::opens),
+        get("/api/reports/optins", Master, reports::opt_ins),
+        get("/api/reports/optouts", Master, reports::opt_outs),
+        get("/api/reports/timeinapp", Master, reports::time_in_app),
+        get("/api/reports/responses", Master, reports::responses),
+        get("/api/reports/responses/list", Master, reports::list),
+        get("/api/reports/responses/{push_id}", Master, reports::of_push),
+        get("/api/reports/perpush/detail/{push_id}", Master, reports::push_detail),
+        post("/api/reports/perpush/detail", Master, reports::push_details),
+        get("/api/reports/perpush/series/{push_id}", Master, reports::push_series),
+        get("/api/reports/perpush/pushbody/{push_id}", Master, reports::push_body),
+        get("/api/reports/pergroup/detail/{group_id}", Master, reports::group_detail),
+        get("/api/reports/pergroup/series/{group_id}", Master, reports::group_series),
+        get("/api/reports/activity/details", Master, reports::activity),
+        get("/api/reports/web/interaction", Master, reports::web_interaction),
+        get("/api/reports/devices", Master, reports::devices),
+        get("/api/reports/activeusers", Master, reports::active_users),
+        get("/api/reports/mappings/send_ids/{send_id}", Master, reports::push_of_send),
+        get("/api/reports/mappings/message_ids/{message_id}", Master, reports::push_of_message),
         get("/api/platforms/web/vapid", Device, platforms::web_key),
         post("/api/audience/explain", Master, audience::explain),
         get("/api/sandbox", Master, sandbox::list),

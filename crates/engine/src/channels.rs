@@ -3,6 +3,7 @@
 
 mod keys;
 mod lookup;
+mod numbers;
 mod open;
 mod register;
 mod state;

@@ -28,6 +28,7 @@ mod plan;
 mod platforms;
 mod push;
 mod reach;
+mod reports;
 mod resolve;
 mod sandbox;
 mod schedules;
@@ -63,6 +64,7 @@ pub use platforms::{
     OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,
 };
 pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushStatus};
+pub use reports::{Buckets, Counts, DeviceCounts, Devices, GroupReport, PushReport, Series};
 pub use sandbox::SandboxFeed;
 pub use schedules::{CreatedSchedules, NamedSchedule, ScheduleView};
 pub use seal::SealKey;

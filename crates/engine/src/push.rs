@@ -145,7 +145,7 @@ impl Engine {
                 operation,
                 created: now,
                 expires: expires(push, now),
-                push_type: push.push_type().name().to_owned(),
+                push_type: provenance.push_type(push).name().to_owned(),
                 state: PushState::Accepted,
                 paused: false,
                 accepted_at,

@@ -17,6 +17,7 @@ pub mod place;
 pub mod platform;
 pub mod problem;
 pub mod property;
+pub mod report;
 pub mod request_audience;
 pub mod schedule;
 pub mod segment;

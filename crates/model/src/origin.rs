@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::event::{PushResource, SharedPush};
 use crate::ids::{ExperimentId, Id, PipelineId, PushId, ScheduleId};
 use crate::payload::Push;
+use crate::payload::push_type::PushType;
 use crate::payload::template::TemplateId;
 
 /// What made the service accept a push.
@@ -45,6 +46,14 @@ impl Provenance {
 }
 
 impl Provenance {
+    /// What reports call the push.
+    pub fn push_type(&self, push: &Push) -> PushType {
+        match self.origin {
+            Origin::Schedule(_) => PushType::ScheduledPush,
+            Origin::Api | Origin::Template(_) | Origin::Experiment(_) | Origin::Pipeline(_) => push.push_type(),
+        }
+    }
+
     /// What the events of a push say about it.
     pub fn shared_push(&self, id: PushId, push: &Push) -> SharedPush {
         let categories = push.campaigns.as_ref().map(|campaigns| campaigns.categories.as_slice().to_vec());

@@ -27,6 +27,11 @@ impl UtcMillis {
         self.0.div_euclid(1000)
     }
 
+    /// When an hour begins that is so many after 1970.
+    pub const fn of_hour(hour: i64) -> Self {
+        Self(hour.saturating_mul(60 * 60 * 1000))
+    }
+
     /// `2024-05-01T08:00:00`: what channels, schedules and devices are told.
     pub fn to_api(self) -> String {
         self.timestamp().strftime("%Y-%m-%dT%H:%M:%S").to_string()

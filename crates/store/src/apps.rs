@@ -102,6 +102,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("push_origin", "push"),
     ("job", "id"),
     ("counter", "metric, hour, platform"),
+    ("counter_day", "metric, day, platform"),
     ("push_counter", "push, metric, hour, platform"),
     ("follower", "id"),
     ("seen_event", "hour, id"),

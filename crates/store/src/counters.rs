@@ -1,9 +1,17 @@
-//! Counts per hour and platform, of an app and of its pushes, raised in the transaction of what they count.
+//! Counts per hour and platform, of an app and of its pushes, raised in the transaction of what they count; and their sums.
+
+mod pending;
+mod sums;
 
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
-use crate::{Result, Tx};
+pub(crate) use pending::Pending;
+pub use sums::{
+    Grain, PushTotal, Pushes, Sum, Total, sums, sums_of_pushes, totals_of_each, totals_of_pushes, totals_until,
+};
+
+use crate::{Error, Result, Tx};
 
 /// What is counted. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,6 +89,11 @@ impl Metric {
             Metric::RichDeletions => "rich_deletions",
         }
     }
+
+    fn from_name(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|metric| metric.name() == name);
+        found.ok_or_else(|| Error::corrupt(format!("metric {name:?}")))
+    }
 }
 
 /// Hours since 1970 in UTC, which is what counts are kept by.
@@ -88,16 +101,13 @@ pub fn hour(at: UtcMillis) -> i64 {
     at.0.div_euclid(3_600_000)
 }
 
+/// Raises a count of the app, at the end of the transaction.
 pub fn add(tx: &mut Tx<'_>, app: AppId, metric: Metric, at: UtcMillis, platform: &str, n: u64) -> Result<()> {
-    tx.execute(
-        "insert into counter (app, metric, hour, platform, n) values ($1, $2, $3, $4, $5)
-         on conflict (app, metric, hour, platform) do update set n = counter.n + excluded.n",
-        &[app.into(), metric.name().into(), hour(at).into(), platform.into(), whole(n).into()],
-    )?;
+    tx.pending_counts()?.add(app, metric, hour(at), platform, n);
     Ok(())
 }
 
-/// Raises the count of one push. What the app as a whole counts is raised with [`add`].
+/// Raises the count of one push, at the end of the transaction. What the app as a whole counts is raised with [`add`].
 pub fn add_of_push(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -107,11 +117,7 @@ pub fn add_of_push(
     platform: &str,
     n: u64,
 ) -> Result<()> {
-    tx.execute(
-        "insert into push_counter (app, push, metric, hour, platform, n) values ($1, $2, $3, $4, $5, $6)
-         on conflict (app, push, metric, hour, platform) do update set n = push_counter.n + excluded.n",
-        &[app.into(), push.into(), metric.name().into(), hour(at).into(), platform.into(), whole(n).into()],
-    )?;
+    tx.pending_counts()?.add_of_push(app, push, metric, hour(at), platform, n);
     Ok(())
 }
 
@@ -132,8 +138,4 @@ pub fn totals_of_push(tx: &mut Tx<'_>, app: AppId, push: PushId, metric: Metric)
         &[app.into(), push.into(), metric.name().into()],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )
-}
-
-fn whole(n: u64) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
 }

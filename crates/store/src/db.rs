@@ -34,6 +34,7 @@ pub(crate) use signal::Hub;
 pub use signal::{Signal, Signals};
 pub use value::Value;
 
+use crate::counters::Pending;
 use crate::error::{Error, Result};
 
 /// One transaction. The first statement that fails ends it: later statements repeat the error, and the transaction is rolled
@@ -41,6 +42,7 @@ use crate::error::{Error, Result};
 pub struct Tx<'c> {
     connection: &'c mut Connection,
     signals: BTreeSet<Signal>,
+    counts: Pending,
     wrote: bool,
     broken: Option<Error>,
     open: bool,
@@ -151,6 +153,17 @@ impl<'c> Tx<'c> {
         self.signals.insert(signal);
     }
 
+    /// The counts that [`Tx::write_counts`] will raise. Whoever asks is writing.
+    pub(crate) fn pending_counts(&mut self) -> Result<&mut Pending> {
+        self.check(true)?;
+        Ok(&mut self.counts)
+    }
+
+    /// Raises the counts of all commands of this transaction, each once.
+    pub(crate) fn write_counts(&mut self) -> Result<()> {
+        std::mem::take(&mut self.counts).write(self)
+    }
+
     /// What ends a `select` that claims rows, so that two claimers never get, or wait for, the same ones.
     pub fn claim_suffix(&self) -> &'static str {
         match self.connection {
@@ -176,7 +189,14 @@ impl<'c> Tx<'c> {
     }
 
     fn new(connection: &'c mut Connection) -> Self {
-        Self { connection, signals: BTreeSet::new(), wrote: false, broken: None, open: true }
+        Self {
+            connection,
+            signals: BTreeSet::new(),
+            counts: Pending::default(),
+            wrote: false,
+            broken: None,
+            open: true,
+        }
     }
 
     /// A new command begins within this transaction.
@@ -191,6 +211,7 @@ impl<'c> Tx<'c> {
     /// Ends the transaction for good; without this call it is rolled back. After an error other than a refusal by the
     /// database, whether the change is there is not known.
     pub(crate) fn commit(mut self) -> Result<BTreeSet<Signal>> {
+        self.write_counts()?;
         if let Some(error) = self.broken.take() {
             return Err(error);
         }

@@ -46,14 +46,27 @@ pub fn pushes_of_run(tx: &mut Tx<'_>, app: AppId, origin: Origin, run: &str) -> 
     tx.query(sql, &[app.into(), origin.as_bytes().to_vec().into(), run.into()], |row| row.get(0))
 }
 
+/// The first push of a group and what sends its pushes; `None` when the id is not that of a group.
+pub fn first_of_group(tx: &mut Tx<'_>, app: AppId, group: Uuid) -> Result<Option<(PushId, Origin)>> {
+    let sql = "select push, kind, origin from push_origin where app = $1 and origin = $2 order by push limit 1";
+    let first = tx.query_opt(sql, &[app.into(), group.as_bytes().to_vec().into()], |row| {
+        Ok((row.get(0)?, read_origin(row.get(1)?, &row.get::<Vec<u8>>(2)?)?))
+    })?;
+    Ok(first.filter(|(_, origin)| origin.group() == Some(group)))
+}
+
+pub(crate) fn read_origin(kind: &str, id: &[u8]) -> Result<Origin> {
+    let origin = Uuid::from_slice(id).ok().and_then(|id| Origin::from_parts(kind, id));
+    origin.ok_or_else(|| Error::corrupt(format!("origin {kind:?}")))
+}
+
 fn read(row: &Row<'_>) -> Result<Provenance> {
     let kind: String = row.get(0)?;
     let origin: Vec<u8> = row.get(1)?;
     let part: String = row.get(3)?;
-    let origin = Uuid::from_slice(&origin).ok().and_then(|id| Origin::from_parts(&kind, id));
     let part: Option<Part> = serde_json::from_str(&part).ok();
     Ok(Provenance {
-        origin: origin.ok_or_else(|| Error::corrupt(format!("origin {kind:?}")))?,
+        origin: read_origin(&kind, &origin)?,
         run: row.get(2)?,
         part: part.ok_or_else(|| Error::corrupt("part of an audience"))?,
     })

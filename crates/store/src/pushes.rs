@@ -1,9 +1,13 @@
 //! Accepted pushes and what became of them, per platform.
 
-use model::ids::{AppId, Offset, OperationId, PushId};
-use model::time::UtcMillis;
+use std::ops::Range;
 
-use crate::{Error, Result, Row, Tx};
+use model::ids::{AppId, Offset, OperationId, PushId};
+use model::origin::Origin;
+use model::time::UtcMillis;
+use uuid::Uuid;
+
+use crate::{Error, Result, Row, Tx, origins};
 
 /// Where a push is on its way. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +106,54 @@ pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow
             payload: row.get(9)?,
         })
     })
+}
+
+/// A push in a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub id: PushId,
+    pub created: UtcMillis,
+    pub push_type: String,
+    /// Where it comes from, if not from the API.
+    pub origin: Option<Origin>,
+}
+
+/// Up to `at_most` pushes that were accepted within a time, the newest first, beginning with the one named by `start`.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    accepted: &Range<UtcMillis>,
+    start: Option<PushId>,
+    at_most: u32,
+) -> Result<Vec<Listed>> {
+    // The last that may be listed: the start, or all that were accepted in the millisecond before the end.
+    let (created, id) = match start {
+        None => (UtcMillis(accepted.end.0.saturating_sub(1)), PushId::from_uuid(Uuid::max())),
+        Some(id) => match by_id(tx, app, id)? {
+            Some(push) if push.created < accepted.end => (push.created, id),
+            Some(_) | None => return Ok(Vec::new()),
+        },
+    };
+    let sql = "select p.id, p.created, p.push_type, o.kind, o.origin from push p
+               left join push_origin o on o.app = p.app and o.push = p.id
+               where p.app = $1 and p.created >= $2 and p.created <= $3 and (p.created < $3 or p.id <= $4)
+               order by p.created desc, p.id desc limit $5";
+    let params = [app.into(), accepted.start.into(), created.into(), id.into(), at_most.into()];
+    tx.query(sql, &params, read_listed)
+}
+
+pub fn listed(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Listed>> {
+    let sql = "select p.id, p.created, p.push_type, o.kind, o.origin from push p
+               left join push_origin o on o.app = p.app and o.push = p.id where p.app = $1 and p.id = $2";
+    tx.query_opt(sql, &[app.into(), push.into()], read_listed)
+}
+
+fn read_listed(row: &Row<'_>) -> Result<Listed> {
+    let origin = match (row.get::<Option<String>>(3)?, row.get::<Option<Vec<u8>>>(4)?) {
+        (Some(kind), Some(id)) => Some(origins::read_origin(&kind, &id)?),
+        (None, _) | (_, None) => None,
+    };
+    Ok(Listed { id: row.get(0)?, created: row.get(1)?, push_type: row.get(2)?, origin })
 }
 
 /// Whether a push is to be sent, as far as those go who are sending it; `None` when there is no such push.

@@ -195,6 +195,7 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             json!({"audience": {"tag": "nobody-has-this"}, "device_types": "all"}),
             json!({"audience": {"static_list": "list-of-the-first-ap"}, "device_types": "all"}),
         ],
+        ("POST", "/api/reports/perpush/detail") => vec![json!({"push_ids": [belongings.push]})],
         ("POST", "/api/lists") => vec![json!({"name": "another-list"})],
         ("PUT", "/api/lists/{list}") => vec![json!({"description": "changed"})],
         // Text that is not JSON.
@@ -223,6 +224,7 @@ async fn no_route_reaches_the_data_of_another_app() {
             }
             let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);
             let path = path.replace("{segment_id}", &belongings.segment).replace("{named_user_id}", USER);
+            let path = path.replace("{group_id}", &belongings.schedule).replace("{send_id}", &belongings.push);
             let path = path.replace("{tag}", MARK).replace("{list}", LIST);
             let path =
                 path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);
@@ -266,6 +268,11 @@ async fn ids_of_another_app_do_not_exist() {
             stranger.get(&path).await.expect(404);
             stranger.delete(&path).await.expect(404);
         }
+        for report in ["responses", "perpush/detail", "perpush/series", "perpush/pushbody", "mappings/send_ids"] {
+            stranger.get(&format!("/api/reports/{report}/{}", belongings.push)).await.expect(404);
+        }
+        let details = json!({"push_ids": [belongings.push]});
+        assert_eq!(stranger.post("/api/reports/perpush/detail", details).await.expect(200), json!([]));
         stranger.delete(&format!("/api/tags/{MARK}")).await.expect(404);
         let own = stranger.get("/api/channels").await.expect(200);
         assert_eq!(own["channels"], json!([]));

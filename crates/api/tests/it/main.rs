@@ -30,6 +30,7 @@ mod pages;
 mod platform_credentials;
 mod protocol;
 mod push;
+mod reports;
 mod sandbox;
 mod schedules;
 mod segments;

@@ -13,6 +13,7 @@ use store::channels::{self, Channel, Key};
 use store::{Tx, named_users};
 
 use super::keys;
+use super::numbers::count_change;
 use crate::desk::{Desk, union};
 use crate::holdings::Holdings;
 use crate::named_users::has_room;
@@ -31,6 +32,7 @@ pub(crate) struct State {
 pub(crate) struct Opened {
     pub(crate) row: Channel,
     pub(crate) state: State,
+    was_installed: bool,
     /// Everything it could be addressed by.
     held: Vec<TermId>,
 }
@@ -67,7 +69,7 @@ impl Desk<'_> {
         let own = Holdings::of(self.names(tx, &row.terms)?);
         let state = State { profile, named_user: row.named_user.clone(), own };
         let held = self.held(tx, &row)?;
-        Ok(Opened { row, state, held })
+        Ok(Opened { was_installed: row.installed, row, state, held })
     }
 
     pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, mut state: State) -> Result<Channel> {
@@ -93,7 +95,8 @@ impl Desk<'_> {
             state.named_user = Some(user);
         }
         let before = State::nothing(row.device_type.clone());
-        let row = self.fill(tx, Opened { row, state: before.clone(), held: Vec::new() }, &state)?;
+        let row =
+            self.fill(tx, Opened { row, state: before.clone(), was_installed: false, held: Vec::new() }, &state)?;
         channels::insert(tx, self.app, &row)?;
         self.journal.event(RecordKind::FirstOpen, Some(row.ordinal), FirstOpen {})?;
         self.journal.change_tags(row.ordinal, &before.own.tags, &state.own.tags)?;
@@ -114,7 +117,7 @@ impl Desk<'_> {
     /// Puts a state into a row and notes what follows from it for the index and for other channels.
     fn fill(&mut self, tx: &mut Tx<'_>, opened: Opened, state: &State) -> Result<Channel> {
         state.own.check_number_of_tags()?;
-        let Opened { mut row, held, state: before } = opened;
+        let Opened { mut row, held, was_installed, state: before } = opened;
         let mut stored = state.profile.clone();
         row.address = stored.address.take();
         row.device_type = stored.device_type.clone();
@@ -123,6 +126,8 @@ impl Desk<'_> {
         row.named_user.clone_from(&state.named_user);
         row.profile = serde_json::to_string(&stored).map_err(Error::internal)?;
         row.terms = if row.installed { self.numbers(tx, &state.terms())? } else { Vec::new() };
+        let was = was_installed.then_some(&before.profile);
+        count_change(tx, self.app, self.journal.now(), was, row.installed.then_some(&state.profile))?;
         let holds = self.held(tx, &row)?;
         self.journal.change_terms(row.ordinal, &held, &holds);
         self.change_keys(tx, row.ordinal, &keys::keys(&before.profile), &keys::keys(&state.profile))?;

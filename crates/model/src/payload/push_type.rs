@@ -17,6 +17,8 @@ pub enum PushType {
     TagPush,
     /// By anything else.
     SegmentsPush,
+    /// To anybody, by a schedule.
+    ScheduledPush,
 }
 
 impl PushType {
@@ -26,11 +28,13 @@ impl PushType {
             PushType::UnicastPush => "UNICAST_PUSH",
             PushType::TagPush => "TAG_PUSH",
             PushType::SegmentsPush => "SEGMENTS_PUSH",
+            PushType::ScheduledPush => "SCHEDULED_PUSH",
         }
     }
 }
 
 impl Push {
+    /// Its kind by its audience, which is all there is to say about a push that nothing but a request has caused.
     pub fn push_type(&self) -> PushType {
         match &self.audience {
             Audience::All(_) => PushType::BroadcastPush,

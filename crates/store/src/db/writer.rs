@@ -87,7 +87,13 @@ impl Writer {
                 tx.next_command();
                 !command.run(&mut tx)
             });
+            if failed.is_none() {
+                // Not left to the commit, after which nothing is tried again. If it fails, the transaction is broken.
+                let _ = tx.write_counts();
+            }
             match (failed, tx.broken()) {
+                (_, Some(error @ Error::Unavailable(_))) => last = Some(error.clone()),
+                (Some(index), _) => return Ended::Failed(index),
                 (None, _) => {
                     return match tx.commit() {
                         Ok(signals) => {
@@ -98,8 +104,6 @@ impl Writer {
                         Err(error) => Ended::Unavailable(error),
                     };
                 }
-                (Some(_), Some(error @ Error::Unavailable(_))) => last = Some(error.clone()),
-                (Some(index), _) => return Ended::Failed(index),
             }
         }
         Ended::Unavailable(last.unwrap_or_else(|| Error::unavailable("the transaction was given up")))

@@ -1,0 +1,96 @@
+//! Reports: what the API shows of counts over time, of pushes and of devices.
+
+mod activity;
+mod buckets;
+mod details;
+mod devices;
+mod mappings;
+mod responses;
+mod series;
+mod statistics;
+
+pub(super) use activity::activity;
+pub(super) use buckets::{opens, opt_ins, opt_outs, responses, sends, time_in_app, web_interaction};
+pub(super) use details::{group_detail, push_body, push_detail, push_details};
+pub(super) use devices::{active_users, devices};
+pub(super) use mappings::{push_of_message, push_of_send};
+pub(super) use responses::{list, of_push};
+pub(super) use series::{group_series, push_series};
+pub(super) use statistics::push_stats;
+
+use std::collections::BTreeMap;
+
+use engine::Counts;
+use model::ids::PushId;
+use model::report::{Period, Precision};
+use model::time::UtcMillis;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::links::{Links, query_value};
+use crate::query::Params;
+
+/// Buckets on one page, where there are pages; and the most there may be where there are none.
+const MOST_BUCKETS: usize = 1000;
+
+/// The platforms that every report has a figure for.
+const ALWAYS: [&str; 2] = ["android", "ios"];
+
+/// Figures by platform: of those that are always there, and of others on which something was counted.
+type ByPlatform<'c, T> = BTreeMap<&'c str, T>;
+
+/// Rows under the name of the report.
+struct Report<T> {
+    name: &'static str,
+    rows: Vec<T>,
+    next_page: Option<String>,
+}
+
+impl<T: Serialize> Serialize for Report<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(self.name, &self.rows)?;
+        if let Some(next_page) = &self.next_page {
+            map.serialize_entry("next_page", next_page)?;
+        }
+        map.end()
+    }
+}
+
+fn by_platform<'c, T>(counts: &'c Counts, figure: impl Fn(&str) -> T) -> ByPlatform<'c, T> {
+    counts.platforms().into_iter().chain(ALWAYS).map(|platform| (platform, figure(platform))).collect()
+}
+
+/// As [`by_platform`], without open platforms, which are told about apart.
+fn by_device_platform<'c, T>(counts: &'c Counts, figure: impl Fn(&str) -> T) -> ByPlatform<'c, T> {
+    let mut figures = by_platform(counts, figure);
+    figures.remove("open");
+    figures
+}
+
+fn period(mut params: Params, usual: Precision) -> Result<Period> {
+    let dates = params.dates();
+    let precision = params.choice("precision", &Precision::NAMED).unwrap_or(usual);
+    params.finish_with(dates.and_then(|dates| Period::new(dates.start, dates.end, precision)))
+}
+
+/// Where the rest of a report is.
+fn rest_of(links: &Links, path: &str, rest: &Period) -> String {
+    let value = |at: UtcMillis| query_value(&at.to_iso());
+    let (start, end, precision) = (value(rest.start()), value(rest.end()), rest.precision.name());
+    links.to(&format!("/api/reports/{path}?start={start}&end={end}&precision={precision}"))
+}
+
+fn push_id(text: &str) -> Result<PushId> {
+    text.parse().map_err(|_| not_a_uuid("push_id"))
+}
+
+fn group_id(text: &str) -> Result<Uuid> {
+    text.parse().map_err(|_| not_a_uuid("group_id"))
+}
+
+fn not_a_uuid(name: &str) -> Error {
+    Error::invalid(name, "This must be a UUID, such as 9c36e8c7-5a73-47c0-9716-99fd3d4197d5.")
+}

@@ -1,0 +1,103 @@
+//! The pushes of a time, each with what it reached and what came of it, in apps and in browsers.
+
+use axum::extract::State;
+use engine::{Counts, PushReport};
+use model::ids::PushId;
+use model::origin::Origin;
+use serde::Serialize;
+use store::counters::Metric;
+
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::Result;
+use crate::links::{Links, query_value};
+use crate::query::Params;
+
+/// The default as well as the limit.
+const MOST_PER_PAGE: u32 = 100;
+
+#[derive(Serialize)]
+struct Activities<'a> {
+    app_key: &'a str,
+    start: String,
+    end: String,
+    limit: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+    activities: Vec<Activity>,
+}
+
+#[derive(Serialize)]
+struct Activity {
+    push_id: PushId,
+    timestamp: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Whether it is part of an experiment.
+    experiment: bool,
+    details: Details,
+}
+
+#[derive(Serialize)]
+struct Details {
+    interaction: Places,
+    delivery: Places,
+}
+
+#[derive(Serialize)]
+struct Places {
+    web: u64,
+    app: u64,
+}
+
+pub(in crate::routes) async fn activity(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let dates = params.dates();
+    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let start = params.id("push_id_start");
+    let dates = params.finish_with(dates)?;
+    let (pushes, next) = edge.engine.newest_pushes(app.id, dates.clone(), start, limit).await?;
+    let next_page = next.map(|next| {
+        let (start, end) = (query_value(&dates.start.to_iso()), query_value(&dates.end.to_iso()));
+        let path = "/api/reports/activity/details";
+        links.to(&format!("{path}?start={start}&end={end}&limit={limit}&push_id_start={next}"))
+    });
+    let answer = Activities {
+        app_key: app.key.as_str(),
+        start: dates.start.to_report(),
+        end: dates.end.to_report(),
+        limit,
+        next_page: next_page.clone(),
+        activities: pushes.iter().map(Activity::of).collect(),
+    };
+    Ok(Answer::ok(answer)?.data_attribute("activities").next_page(next_page.as_deref()))
+}
+
+impl Activity {
+    fn of(report: &PushReport) -> Self {
+        let counts = &report.counts;
+        let responses = [Metric::DirectResponses, Metric::InfluencedResponses];
+        let details =
+            Details { interaction: Places::of(counts, &responses), delivery: Places::of(counts, &[Metric::Sends]) };
+        Self {
+            push_id: report.id,
+            timestamp: report.created.to_report(),
+            kind: if report.origin.group().is_some() { "GROUP" } else { "PUSH" },
+            experiment: matches!(report.origin, Origin::Experiment(_)),
+            details,
+        }
+    }
+}
+
+impl Places {
+    fn of(counts: &Counts, metrics: &[Metric]) -> Self {
+        let web: u64 = metrics.iter().map(|metric| counts.on("web", *metric)).sum();
+        let devices: u64 = metrics.iter().map(|metric| counts.on_devices(*metric)).sum();
+        Self { web, app: devices.saturating_sub(web) }
+    }
+}

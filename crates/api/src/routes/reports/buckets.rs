@@ -1,0 +1,180 @@
+//! Reports of an app over time, bucket by bucket.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use engine::{Buckets, Counts};
+use model::report::{Period, Precision};
+use serde::Serialize;
+use store::counters::Metric;
+
+use super::{ByPlatform, MOST_BUCKETS, Report, by_platform, period, rest_of};
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::links::Links;
+use crate::query::Params;
+
+#[derive(Serialize)]
+struct Row<'c, T> {
+    date: String,
+    #[serde(flatten)]
+    platforms: ByPlatform<'c, T>,
+}
+
+#[derive(Serialize)]
+struct Responses {
+    direct: u64,
+    influenced: u64,
+}
+
+#[derive(Serialize)]
+struct WebInteraction {
+    app_key: String,
+    start: String,
+    end: String,
+    precision: &'static str,
+    total_counts: Vec<WebCounts>,
+}
+
+#[derive(Serialize)]
+struct WebCounts {
+    date: String,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+pub(in crate::routes) async fn sends(
+    edge: State<Edge>,
+    app: CallingApp,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    counted(edge, app, links, params, "sends", &[Metric::Sends]).await
+}
+
+pub(in crate::routes) async fn opens(
+    edge: State<Edge>,
+    app: CallingApp,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    counted(edge, app, links, params, "opens", &[Metric::Opens]).await
+}
+
+/// How often those opened the app who were opted in.
+pub(in crate::routes) async fn opt_ins(
+    edge: State<Edge>,
+    app: CallingApp,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    counted(edge, app, links, params, "optins", &[Metric::OptedInOpens]).await
+}
+
+/// How often those opened the app who were opted out.
+pub(in crate::routes) async fn opt_outs(
+    edge: State<Edge>,
+    app: CallingApp,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    counted(edge, app, links, params, "optouts", &[Metric::OptedOutOpens]).await
+}
+
+/// How many seconds a session lasted on average.
+pub(in crate::routes) async fn time_in_app(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    let period = period(params, Precision::Daily)?;
+    let metrics = &[Metric::Sessions, Metric::SessionSeconds];
+    let report = edge.engine.report(app.id, metrics, period, MOST_BUCKETS).await?;
+    shown(&links, "timeinapp", &report, |counts, platform| {
+        average(counts.on(platform, Metric::SessionSeconds), counts.on(platform, Metric::Sessions))
+    })
+}
+
+pub(in crate::routes) async fn responses(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    let period = period(params, Precision::Daily)?;
+    let metrics = &[Metric::DirectResponses, Metric::InfluencedResponses];
+    let report = edge.engine.report(app.id, metrics, period, MOST_BUCKETS).await?;
+    shown(&links, "responses", &report, |counts, platform| Responses {
+        direct: counts.on(platform, Metric::DirectResponses),
+        influenced: counts.on(platform, Metric::InfluencedResponses),
+    })
+}
+
+/// What browsers did. A client library takes no key that it does not know, so there are no pages.
+pub(in crate::routes) async fn web_interaction(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    params: Params,
+) -> Result<Answer> {
+    let period = period(params, Precision::Hourly)?;
+    let report = edge.engine.report(app.id, &[Metric::DirectResponses, Metric::Opens], period, MOST_BUCKETS).await?;
+    refuse_rest(&report)?;
+    let total_counts = report.buckets.iter().map(|(start, counts)| {
+        let clicks = ("clicks", counts.on("web", Metric::DirectResponses));
+        let sessions = ("sessions", counts.on("web", Metric::Opens));
+        WebCounts { date: start.to_report(), counts: BTreeMap::from([clicks, sessions]) }
+    });
+    Answer::bare(WebInteraction {
+        app_key: app.key.as_str().to_owned(),
+        start: period.start().to_report(),
+        end: period.end().to_report(),
+        precision: period.precision.name(),
+        total_counts: total_counts.collect(),
+    })
+}
+
+/// For reports that have no pages.
+pub(super) fn refuse_rest(report: &Buckets) -> Result<()> {
+    match report.rest {
+        None => Ok(()),
+        Some(_) => {
+            let message = format!("This report has at most {MOST_BUCKETS} rows; ask for a shorter time.");
+            Err(Error::invalid("end", message))
+        }
+    }
+}
+
+async fn counted(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    params: Params,
+    name: &'static str,
+    metric: &'static [Metric; 1],
+) -> Result<Answer> {
+    let period: Period = period(params, Precision::Daily)?;
+    let report = edge.engine.report(app.id, metric, period, MOST_BUCKETS).await?;
+    shown(&links, name, &report, |counts, platform| counts.on(platform, metric[0]))
+}
+
+fn shown<T: Serialize>(
+    links: &Links,
+    name: &'static str,
+    report: &Buckets,
+    figure: impl Fn(&Counts, &str) -> T,
+) -> Result<Answer> {
+    let rows = report.buckets.iter().map(|(start, counts)| Row {
+        date: start.to_report(),
+        platforms: by_platform(counts, |platform| figure(counts, platform)),
+    });
+    let next_page = report.rest.as_ref().map(|rest| rest_of(links, name, rest));
+    let report = Report { name, rows: rows.collect(), next_page: next_page.clone() };
+    Ok(Answer::ok(report)?.data_attribute(name).next_page(next_page.as_deref()))
+}
+
+/// To a thousandth, which is as much as sessions are measured in.
+fn average(sum: u64, count: u64) -> f64 {
+    if count == 0 { 0.0 } else { (sum as f64 / count as f64 * 1000.0).round() / 1000.0 }
+}

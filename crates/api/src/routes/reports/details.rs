@@ -1,0 +1,158 @@
+//! Everything that is counted of a push, or of the pushes of a group, over all time; and what a push said.
+
+use axum::extract::State;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::{Counts, PushReport};
+use model::ids::PushId;
+use model::report::PushIds;
+use serde::Serialize;
+use store::counters::Metric;
+use uuid::Uuid;
+
+use super::responses::OpenSends;
+use super::{ByPlatform, by_device_platform, group_id, push_id};
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::query::Segments;
+
+#[derive(Serialize)]
+struct OfPush<'c> {
+    app_key: &'c str,
+    push_id: PushId,
+    created: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    push_body: Option<String>,
+    #[serde(flatten)]
+    figures: Figures<'c>,
+}
+
+#[derive(Serialize)]
+struct OfGroup<'c> {
+    app_key: &'c str,
+    group_id: Uuid,
+    created: String,
+    #[serde(flatten)]
+    figures: Figures<'c>,
+}
+
+#[derive(Serialize)]
+struct Figures<'c> {
+    sends: u64,
+    alerting_sends: u64,
+    silent_sends: u64,
+    direct_responses: u64,
+    influenced_responses: u64,
+    rich_sends: u64,
+    rich_responses: u64,
+    rich_deletions: u64,
+    platforms: ByPlatform<'c, PlatformFigures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_channels_sends: Option<OpenSends>,
+}
+
+#[derive(Serialize)]
+pub(super) struct PlatformFigures {
+    sends: u64,
+    direct_responses: u64,
+    influenced_responses: u64,
+}
+
+#[derive(Serialize)]
+struct Body {
+    push_body: String,
+}
+
+pub(in crate::routes) async fn push_detail(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let id = push_id(&id)?;
+    let report = edge.engine.push_report(app.id, id).await?;
+    let body = edge.engine.push_body(app.id, id).await?;
+    Answer::ok(OfPush { push_body: body.map(encoded), ..OfPush::of(app.key.as_str(), &report) })
+}
+
+/// Several at once. Those that there are not are left out, and so is what the pushes said.
+pub(in crate::routes) async fn push_details(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    input: Input,
+) -> Result<Answer> {
+    let PushIds(ids) = input.parse(PushIds::parse).await?;
+    let reports = edge.engine.push_reports(app.id, ids).await?;
+    let details: Vec<_> = reports.iter().map(|report| OfPush::of(app.key.as_str(), report)).collect();
+    Answer::bare(details)
+}
+
+pub(in crate::routes) async fn push_body(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let body = edge.engine.push_body(app.id, push_id(&id)?).await?;
+    let gone = || Error::NotFound("The body of this push was not to be kept.".to_owned());
+    Answer::ok(Body { push_body: encoded(body.ok_or_else(gone)?) })
+}
+
+pub(in crate::routes) async fn group_detail(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let group_id = group_id(&id)?;
+    let report = edge.engine.group_report(app.id, group_id).await?;
+    let (app_key, created) = (app.key.as_str(), report.created.to_report());
+    Answer::ok(OfGroup { app_key, group_id, created, figures: Figures::of(&report.counts) })
+}
+
+fn encoded(body: String) -> String {
+    STANDARD.encode(body)
+}
+
+impl<'c> OfPush<'c> {
+    fn of(app_key: &'c str, report: &'c PushReport) -> Self {
+        let figures = Figures::of(&report.counts);
+        Self { app_key, push_id: report.id, created: report.created.to_report(), push_body: None, figures }
+    }
+}
+
+impl<'c> Figures<'c> {
+    fn of(counts: &'c Counts) -> Self {
+        let (sends, alerting_sends) = (counts.on_devices(Metric::Sends), counts.on_devices(Metric::AlertingSends));
+        Self {
+            sends,
+            alerting_sends,
+            silent_sends: sends.saturating_sub(alerting_sends),
+            direct_responses: counts.on_devices(Metric::DirectResponses),
+            influenced_responses: counts.on_devices(Metric::InfluencedResponses),
+            rich_sends: counts.on_devices(Metric::RichSends),
+            rich_responses: counts.on_devices(Metric::RichReads),
+            rich_deletions: counts.on_devices(Metric::RichDeletions),
+            platforms: by_device_platform(counts, |platform| PlatformFigures::on(counts, platform)),
+            open_channels_sends: OpenSends::of(counts),
+        }
+    }
+}
+
+impl PlatformFigures {
+    pub(super) fn on(counts: &Counts, platform: &str) -> Self {
+        Self {
+            sends: counts.on(platform, Metric::Sends),
+            direct_responses: counts.on(platform, Metric::DirectResponses),
+            influenced_responses: counts.on(platform, Metric::InfluencedResponses),
+        }
+    }
+
+    pub(super) fn on_devices(counts: &Counts) -> Self {
+        Self {
+            sends: counts.on_devices(Metric::Sends),
+            direct_responses: counts.on_devices(Metric::DirectResponses),
+            influenced_responses: counts.on_devices(Metric::InfluencedResponses),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! How many devices there are, and how many of them are used.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use engine::DeviceCounts;
+use model::time::UtcMillis;
+use serde::Serialize;
+
+use super::ALWAYS;
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::Result;
+use crate::query::Params;
+
+#[derive(Serialize)]
+struct DevicesReport {
+    total_unique_devices: u64,
+    date_closed: String,
+    date_computed: String,
+    counts: BTreeMap<String, PlatformDevices>,
+}
+
+#[derive(Serialize)]
+struct PlatformDevices {
+    unique_devices: u64,
+    opted_in: u64,
+    opted_out: u64,
+    uninstalled: u64,
+}
+
+pub(in crate::routes) async fn devices(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    params: Params,
+) -> Result<Answer> {
+    let date = date(params)?;
+    let mut devices = edge.engine.devices(app.id, date).await?;
+    for platform in ALWAYS {
+        devices.platforms.entry(platform.to_owned()).or_default();
+    }
+    let total_unique_devices = devices.platforms.values().map(|counts| counts.unique).sum();
+    let counts = devices.platforms.into_iter().map(|(platform, counts)| (platform, counts.into()));
+    let midnight = UtcMillis::of_hour(i64::from(date.day()) * 24);
+    Answer::ok(DevicesReport {
+        total_unique_devices,
+        date_closed: midnight.to_report(),
+        date_computed: devices.computed.to_report(),
+        counts: counts.collect(),
+    })
+}
+
+pub(in crate::routes) async fn active_users(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    params: Params,
+) -> Result<Answer> {
+    let counts = edge.engine.active_users(app.id, date(params)?).await?;
+    let named = counts.into_iter().map(|(device_type, n)| (device_type.to_string(), n));
+    let shown = named.filter(|(platform, n)| *n > 0 || ALWAYS.contains(&platform.as_str()));
+    Answer::ok(shown.collect::<BTreeMap<_, _>>())
+}
+
+fn date(mut params: Params) -> Result<UtcMillis> {
+    let date = params.required_date("date");
+    params.finish_with(date)
+}
+
+impl From<DeviceCounts> for PlatformDevices {
+    fn from(counts: DeviceCounts) -> Self {
+        let DeviceCounts { unique, opted_in, uninstalled } = counts;
+        Self { unique_devices: unique, opted_in, opted_out: unique.saturating_sub(opted_in), uninstalled }
+    }
+}

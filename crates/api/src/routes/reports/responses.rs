@@ -1,0 +1,103 @@
+//! What pushes led to: of one push, and of all of a time.
+
+use axum::extract::State;
+use engine::{Counts, PushReport};
+use model::ids::PushId;
+use serde::Serialize;
+use store::counters::Metric;
+use uuid::Uuid;
+
+use super::{Report, push_id};
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::Result;
+use crate::links::{Links, query_value};
+use crate::query::{Params, Segments};
+
+/// The default as well as the limit.
+const MOST_PER_PAGE: u32 = 100;
+
+/// The id has two names, because documents and client libraries disagree.
+#[derive(Serialize)]
+struct PushRecord {
+    push_id: PushId,
+    push_uuid: PushId,
+    push_time: String,
+    push_type: String,
+    sends: u64,
+    direct_responses: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_channels_sends: Option<OpenSends>,
+}
+
+/// What was sent to open channels, which no other figure of a push contains.
+#[derive(Serialize)]
+pub(super) struct OpenSends {
+    platforms: Vec<OpenPlatformSends>,
+}
+
+#[derive(Serialize)]
+struct OpenPlatformSends {
+    id: String,
+    sends: u64,
+}
+
+pub(in crate::routes) async fn of_push(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let report = edge.engine.push_report(app.id, push_id(&id)?).await?;
+    Answer::ok(PushRecord::from(report))
+}
+
+pub(in crate::routes) async fn list(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let dates = params.dates();
+    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    // Client libraries disagree about the name.
+    let start = params.id("push_id_start");
+    let start = start.or(params.id("start_id"));
+    let dates = params.finish_with(dates)?;
+    let (pushes, next) = edge.engine.newest_pushes(app.id, dates.clone(), start, limit).await?;
+    let next_page = next.map(|next| {
+        let (start, end) = (query_value(&dates.start.to_iso()), query_value(&dates.end.to_iso()));
+        let path = "/api/reports/responses/list";
+        links.to(&format!("{path}?start={start}&end={end}&limit={limit}&push_id_start={next}"))
+    });
+    let rows: Vec<PushRecord> = pushes.into_iter().map(PushRecord::from).collect();
+    let report = Report { name: "pushes", rows, next_page: next_page.clone() };
+    Ok(Answer::ok(report)?.data_attribute("pushes").next_page(next_page.as_deref()))
+}
+
+impl From<PushReport> for PushRecord {
+    fn from(report: PushReport) -> Self {
+        let PushReport { id, created, push_type, origin, counts } = report;
+        Self {
+            push_id: id,
+            push_uuid: id,
+            push_time: created.to_report(),
+            push_type,
+            sends: counts.on_devices(Metric::Sends),
+            direct_responses: counts.on_devices(Metric::DirectResponses),
+            group_id: origin.group(),
+            open_channels_sends: OpenSends::of(&counts),
+        }
+    }
+}
+
+impl OpenSends {
+    /// `None` when nothing was sent to open channels.
+    pub(super) fn of(counts: &Counts) -> Option<Self> {
+        let sends = counts.on_open_platforms(Metric::Sends);
+        let platforms: Vec<_> = sends.map(|(id, sends)| OpenPlatformSends { id: id.to_owned(), sends }).collect();
+        (!platforms.is_empty()).then_some(Self { platforms })
+    }
+}

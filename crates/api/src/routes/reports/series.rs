@@ -1,0 +1,129 @@
+//! What is counted of a push, or of the pushes of a group, over time.
+
+use axum::extract::State;
+use engine::{Counts, Series};
+use model::ids::PushId;
+use model::report::Precision;
+use model::time::UtcMillis;
+use serde::Serialize;
+use store::apps::App;
+use store::counters::{Metric, Pushes};
+use uuid::Uuid;
+
+use super::details::PlatformFigures;
+use super::{ByPlatform, MOST_BUCKETS, by_device_platform, group_id, push_id, rest_of};
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::Result;
+use crate::links::Links;
+use crate::query::{Params, Segments};
+
+#[derive(Serialize)]
+struct SeriesRecord<'c> {
+    app_key: &'c str,
+    #[serde(flatten)]
+    of: Of,
+    start: String,
+    end: String,
+    precision: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+    counts: Vec<Bucket<'c>>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Of {
+    PushId(PushId),
+    GroupId(Uuid),
+}
+
+#[derive(Serialize)]
+struct Bucket<'c> {
+    time: String,
+    push_platforms: ByPlatform<'c, PlatformFigures>,
+    rich_push_platforms: RichPlatforms,
+}
+
+#[derive(Serialize)]
+struct RichPlatforms {
+    all: RichFigures,
+}
+
+#[derive(Serialize)]
+struct RichFigures {
+    responses: u64,
+    sends: u64,
+}
+
+/// What is asked for: without dates, the time after the push.
+struct Question {
+    start: Option<UtcMillis>,
+    end: Option<UtcMillis>,
+    precision: Precision,
+}
+
+pub(in crate::routes) async fn push_series(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    let (id, question) = (push_id(&id)?, Question::read(params)?);
+    let series = question.ask(&edge, &app, Pushes::One(id)).await?;
+    shown(&links, &app, Of::PushId(id), &format!("perpush/series/{id}"), &series)
+}
+
+pub(in crate::routes) async fn group_series(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    let (id, question) = (group_id(&id)?, Question::read(params)?);
+    let series = question.ask(&edge, &app, Pushes::Group(id)).await?;
+    shown(&links, &app, Of::GroupId(id), &format!("pergroup/series/{id}"), &series)
+}
+
+impl Question {
+    fn read(mut params: Params) -> Result<Self> {
+        let (start, end) = (params.date("start"), params.date("end"));
+        let precision = params.choice("precision", &Precision::NAMED).unwrap_or(Precision::Hourly);
+        params.finish()?;
+        Ok(Self { start, end, precision })
+    }
+
+    async fn ask(self, edge: &Edge, app: &App, pushes: Pushes) -> Result<Series> {
+        let Self { start, end, precision } = self;
+        Ok(edge.engine.series(app.id, pushes, start, end, precision, MOST_BUCKETS).await?)
+    }
+}
+
+fn shown(links: &Links, app: &App, of: Of, path: &str, series: &Series) -> Result<Answer> {
+    let next_page = series.buckets.rest.as_ref().map(|rest| rest_of(links, path, rest));
+    let record = SeriesRecord {
+        app_key: app.key.as_str(),
+        of,
+        start: series.period.start().to_report(),
+        end: series.period.end().to_report(),
+        precision: series.period.precision.name(),
+        next_page: next_page.clone(),
+        counts: series.buckets.buckets.iter().map(|(start, counts)| Bucket::of(*start, counts)).collect(),
+    };
+    Ok(Answer::ok(record)?.next_page(next_page.as_deref()))
+}
+
+impl<'c> Bucket<'c> {
+    fn of(start: UtcMillis, counts: &'c Counts) -> Self {
+        let mut push_platforms = by_device_platform(counts, |platform| PlatformFigures::on(counts, platform));
+        push_platforms.insert("all", PlatformFigures::on_devices(counts));
+        let all = RichFigures {
+            responses: counts.on_devices(Metric::RichReads),
+            sends: counts.on_devices(Metric::RichSends),
+        };
+        Self { time: start.to_report(), push_platforms, rich_push_platforms: RichPlatforms { all } }
+    }
+}

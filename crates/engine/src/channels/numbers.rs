@@ -1,0 +1,34 @@
+//! How many channels there are and how many of them are opted in, counted as it changes.
+
+use model::channel::Profile;
+use model::ids::AppId;
+use model::time::UtcMillis;
+use store::Tx;
+use store::counters::{self, Metric};
+
+use crate::Result;
+
+/// Counts what becomes of a channel that was there, or not, and is there, or not. One that leaves is no longer opted in either, so that what
+/// is there is always what came less what went.
+pub(super) fn count_change(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    now: UtcMillis,
+    before: Option<&Profile>,
+    after: Option<&Profile>,
+) -> Result<()> {
+    let mut count =
+        |metric: Metric, profile: &Profile| counters::add(tx, app, metric, now, &profile.device_type.to_string(), 1);
+    match (before, after) {
+        (None, Some(after)) => count(Metric::Created, after)?,
+        (Some(before), None) => count(Metric::Uninstalled, before)?,
+        (None, None) | (Some(_), Some(_)) => {}
+    }
+    let opted_in = |profile: Option<&Profile>| profile.is_some_and(|profile| profile.opt_in);
+    match (before, after) {
+        (_, Some(after)) if after.opt_in && !opted_in(before) => count(Metric::OptedIn, after)?,
+        (Some(before), _) if before.opt_in && !opted_in(after) => count(Metric::OptedOut, before)?,
+        (None | Some(_), None | Some(_)) => {}
+    }
+    Ok(())
+}

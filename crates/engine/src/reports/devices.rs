@@ -1,0 +1,95 @@
+//! How many devices an app had at the end of a day, and how many used it in a month.
+
+use std::collections::BTreeMap;
+
+use audience::plan::Plan;
+use model::ids::AppId;
+use model::lifecycle::LONGEST_LOOK_BACK_DAYS;
+use model::platform::DeviceType;
+use model::report::{Period, Precision};
+use model::term::{DayKind, DayTerm, Term};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::channels;
+use store::counters::{self, Metric};
+
+use super::Counts;
+use crate::plan::Planner;
+use crate::{Engine, Error, Result};
+
+const STATE: [Metric; 4] = [Metric::Created, Metric::Uninstalled, Metric::OptedIn, Metric::OptedOut];
+
+/// The devices of an app, by what reports call their platform.
+#[derive(Clone, Debug)]
+pub struct Devices {
+    pub computed: UtcMillis,
+    pub platforms: BTreeMap<String, DeviceCounts>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceCounts {
+    /// Those that are installed.
+    pub unique: u64,
+    /// Those of them that are opted in.
+    pub opted_in: u64,
+    /// Those that were there once and left.
+    pub uninstalled: u64,
+}
+
+impl Engine {
+    /// The devices there were at the end of the day that an instant lies in, or are now if it has not ended.
+    pub async fn devices(&self, app: AppId, date: UtcMillis) -> Result<Devices> {
+        let computed = self.clock().now();
+        let day = i64::from(date.day());
+        let totals = self.0.store.read(move |tx| counters::totals_until(tx, app, &STATE, day)).await?;
+        let mut counts = Counts::default();
+        for total in &totals {
+            counts.add(&total.platform, total.metric, total.n);
+        }
+        let platforms = counts.platforms().into_iter().map(|platform| {
+            let difference = |came, went| counts.on(platform, came).saturating_sub(counts.on(platform, went));
+            let devices = DeviceCounts {
+                unique: difference(Metric::Created, Metric::Uninstalled),
+                opted_in: difference(Metric::OptedIn, Metric::OptedOut),
+                uninstalled: counts.on(platform, Metric::Uninstalled),
+            };
+            (platform.to_owned(), devices)
+        });
+        Ok(Devices { computed, platforms: platforms.collect() })
+    }
+
+    /// On how many devices the app was opened in the month that an instant lies in, by platform. Who opened it is known for as many days as
+    /// lifecycle lists look back, so only for a month that began since.
+    pub async fn active_users(&self, app: AppId, date: UtcMillis) -> Result<BTreeMap<DeviceType, u64>> {
+        let month = Period::around(date, 1, Precision::Monthly);
+        let now = self.clock().now();
+        let days = month.start().day()..month.end().day();
+        if days.start < now.day() - LONGEST_LOOK_BACK_DAYS {
+            let message =
+                format!("Active users are known for months that began in the last {LONGEST_LOOK_BACK_DAYS} days.");
+            return Err(Error::invalid("date", message));
+        }
+        let index = self.current_index(app).await?;
+        self.0
+            .store
+            .read(move |tx| {
+                // The first open is an open, and channels are numbered in that order.
+                let first = channels::first_since(tx, app, month.start())?;
+                let end = channels::first_since(tx, app, month.end())?;
+                let last = channels::last(tx, app)?;
+                let mut new = RoaringBitmap::new();
+                if let (Some(first), Some(last)) = (first, last) {
+                    new.insert_range(first.0..end.map_or(last.0 + 1, |end| end.0));
+                }
+                let planner = Planner::new(tx, app, &index, now, Vec::new());
+                let opened = days.map(|day| planner.term(&Term::Day(DayTerm { kind: DayKind::Open, day })));
+                let active = Plan::Or(opened.chain([Plan::Set(new)]).collect());
+                let counted = DeviceType::NAMED.map(|(_, device_type)| {
+                    let of_type = planner.term(&Term::DeviceType(device_type.clone()));
+                    (device_type, index.count(&Plan::And(vec![active.clone(), of_type]).normalize()))
+                });
+                Ok(counted.into_iter().collect())
+            })
+            .await
+    }
+}

@@ -1,0 +1,173 @@
+//! What became of single pushes and of groups of them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use model::ids::{AppId, PushId};
+use model::origin::Origin;
+use model::report::{Period, Precision};
+use model::time::UtcMillis;
+use store::counters::{self, Metric, PushTotal, Pushes, Total};
+use store::pushes::{self, Listed};
+use store::{Tx, origins};
+use uuid::Uuid;
+
+use super::{Buckets, Counts, fill, grain};
+use crate::{Engine, Error, Result};
+
+const COUNTED: [Metric; 7] = [
+    Metric::Sends,
+    Metric::AlertingSends,
+    Metric::DirectResponses,
+    Metric::InfluencedResponses,
+    Metric::RichSends,
+    Metric::RichReads,
+    Metric::RichDeletions,
+];
+
+/// One push and its counts over all time.
+#[derive(Clone, Debug)]
+pub struct PushReport {
+    pub id: PushId,
+    pub created: UtcMillis,
+    pub push_type: String,
+    pub origin: Origin,
+    pub counts: Counts,
+}
+
+/// All pushes that one thing has sent.
+#[derive(Clone, Debug)]
+pub struct GroupReport {
+    /// When the first of them was accepted.
+    pub created: UtcMillis,
+    pub counts: Counts,
+}
+
+/// The counts of pushes over time.
+#[derive(Clone, Debug)]
+pub struct Series {
+    pub period: Period,
+    pub buckets: Buckets,
+}
+
+impl Engine {
+    pub async fn push_report(&self, app: AppId, push: PushId) -> Result<PushReport> {
+        self.push_reports(app, vec![push]).await?.pop().ok_or(Error::NotFound("push"))
+    }
+
+    /// Those of the pushes that there are, in the order they are named in.
+    pub async fn push_reports(&self, app: AppId, pushes: Vec<PushId>) -> Result<Vec<PushReport>> {
+        self.0
+            .store
+            .read(move |tx| {
+                let mut listed = Vec::with_capacity(pushes.len());
+                for push in &pushes {
+                    listed.extend(pushes::listed(tx, app, *push)?);
+                }
+                with_counts(tx, app, listed)
+            })
+            .await
+    }
+
+    /// Pushes that were accepted within a time, the newest first, and the one that the next page begins with.
+    pub async fn newest_pushes(
+        &self,
+        app: AppId,
+        accepted: Range<UtcMillis>,
+        start: Option<PushId>,
+        at_most: u32,
+    ) -> Result<(Vec<PushReport>, Option<PushId>)> {
+        self.0
+            .store
+            .read(move |tx| {
+                let mut listed = pushes::newest(tx, app, &accepted, start, at_most.saturating_add(1))?;
+                let next = match listed.len() > at_most as usize {
+                    true => listed.pop().map(|push| push.id),
+                    false => None,
+                };
+                Ok((with_counts(tx, app, listed)?, next))
+            })
+            .await
+    }
+
+    /// A push as it was submitted, as JSON; `None` when it was not to be kept.
+    pub async fn push_body(&self, app: AppId, push: PushId) -> Result<Option<String>> {
+        let found = self.0.store.read(move |tx| pushes::by_id(tx, app, push)).await?;
+        Ok(found.ok_or(Error::NotFound("push"))?.payload)
+    }
+
+    pub async fn group_report(&self, app: AppId, group: Uuid) -> Result<GroupReport> {
+        self.0
+            .store
+            .read(move |tx| {
+                let created = begun(tx, app, Pushes::Group(group))?;
+                let counts = counts_of(counters::totals_of_pushes(tx, app, Pushes::Group(group), &COUNTED)?);
+                Ok(GroupReport { created, counts })
+            })
+            .await
+    }
+
+    /// Without a start, the series begins with the bucket in which sending began; without an end, it has as many buckets as are usual.
+    pub async fn series(
+        &self,
+        app: AppId,
+        pushes: Pushes,
+        start: Option<UtcMillis>,
+        end: Option<UtcMillis>,
+        precision: Precision,
+        at_most: usize,
+    ) -> Result<Series> {
+        self.0
+            .store
+            .read(move |tx| {
+                let begun = begun(tx, app, pushes)?;
+                let usual = Period::around(start.unwrap_or(begun), usual_buckets(precision), precision);
+                let (start, end) = (start.unwrap_or(usual.start()), end.unwrap_or(usual.end()));
+                let inverted = || Error::invalid("end", "The end must not be before the start.");
+                let period = Period::new(start, end, precision).ok_or_else(inverted)?;
+                let page = period.page(at_most);
+                let sums = counters::sums_of_pushes(tx, app, pushes, &COUNTED, &page.hours, grain(precision))?;
+                Ok(Series { period, buckets: fill(page, precision, &sums) })
+            })
+            .await
+    }
+}
+
+const fn usual_buckets(precision: Precision) -> i32 {
+    match precision {
+        Precision::Hourly => 12,
+        Precision::Daily => 7,
+        Precision::Monthly => 3,
+    }
+}
+
+/// When the first of the pushes was accepted. Fails when there is none.
+fn begun(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<UtcMillis> {
+    let (first, what) = match pushes {
+        Pushes::One(push) => (Some(push), "push"),
+        Pushes::Group(group) => (origins::first_of_group(tx, app, group)?.map(|(push, _)| push), "group"),
+    };
+    let first = first.ok_or(Error::NotFound(what))?;
+    Ok(pushes::listed(tx, app, first)?.ok_or(Error::NotFound(what))?.created)
+}
+
+fn with_counts(tx: &mut Tx<'_>, app: AppId, listed: Vec<Listed>) -> Result<Vec<PushReport>> {
+    let ids: Vec<PushId> = listed.iter().map(|push| push.id).collect();
+    let mut counts: BTreeMap<PushId, Counts> = BTreeMap::new();
+    for PushTotal { push, total } in counters::totals_of_each(tx, app, &ids, &COUNTED)? {
+        counts.entry(push).or_default().add(&total.platform, total.metric, total.n);
+    }
+    let reports = listed.into_iter().map(|Listed { id, created, push_type, origin }| {
+        let counts = counts.get(&id).cloned().unwrap_or_default();
+        PushReport { id, created, push_type, origin: origin.unwrap_or(Origin::Api), counts }
+    });
+    Ok(reports.collect())
+}
+
+fn counts_of(totals: Vec<Total>) -> Counts {
+    let mut counts = Counts::default();
+    for total in totals {
+        counts.add(&total.platform, total.metric, total.n);
+    }
+    counts
+}
