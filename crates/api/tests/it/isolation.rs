@@ -225,7 +225,8 @@ async fn no_route_reaches_the_data_of_another_app() {
             let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);
             let path = path.replace("{segment_id}", &belongings.segment).replace("{named_user_id}", USER);
             let path = path.replace("{group_id}", &belongings.schedule).replace("{send_id}", &belongings.push);
-            let path = path.replace("{tag}", MARK).replace("{list}", LIST);
+            let message = providers::message_id(belongings.push.parse().unwrap());
+            let path = path.replace("{message_id}", &message).replace("{tag}", MARK).replace("{list}", LIST);
             let path =
                 path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);
             for body in bodies(&route, &belongings) {
