@@ -15,6 +15,10 @@ use std::process::ExitCode;
 
 use commands::Cli;
 use config::{Refusal, Unusable};
+use mimalloc::MiMalloc;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The exit code for a command line or a setting that cannot be used, as clap has it.
 const USAGE: u8 = 2;

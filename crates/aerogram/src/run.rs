@@ -17,7 +17,7 @@ use crate::data::DataFolder;
 use crate::{first_start, telemetry};
 
 pub(crate) fn serve(node: &Node) -> Result<ExitCode> {
-    telemetry::start(&node.logging)?;
+    let _log = telemetry::start(&node.logging)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(run(node))
 }

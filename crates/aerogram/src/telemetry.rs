@@ -1,5 +1,7 @@
 //! Logs: to standard error, as text for people or as JSON for machines.
 
+mod lines;
+
 use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result};
@@ -8,19 +10,24 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{LogFormat, Logging};
 
-/// Starts logging for the life of the process. To be called once.
-pub(crate) fn start(logging: &Logging) -> Result<()> {
+use lines::{Lines, Writing};
+
+/// Starts logging for the life of the process. To be called once; what it returns is to be kept until the end.
+pub(crate) fn start(logging: &Logging) -> Result<Writing> {
+    let (lines, writing) = Lines::to(io::stderr()).context("The thread that writes the log cannot be started")?;
+    let lines = move || lines.clone();
     let registry = tracing_subscriber::registry().with(logging.log_level.clone());
     let started = match logging.log {
         LogFormat::Text => {
-            let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal());
+            let layer = tracing_subscriber::fmt::layer().with_writer(lines).with_ansi(io::stderr().is_terminal());
             registry.with(layer).try_init()
         }
         LogFormat::Json => {
             // Fields at the top level are what log collectors index without configuration.
-            let layer = tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(io::stderr);
+            let layer = tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(lines);
             registry.with(layer).try_init()
         }
     };
-    started.context("Logging was started twice")
+    started.context("Logging was started twice")?;
+    Ok(writing)
 }

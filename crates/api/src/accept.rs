@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 
 const VERSION: &str = "3";
 const DEFAULT_VENDOR: &str = "urbanairship";
+const DEFAULT: HeaderValue = HeaderValue::from_static("application/vnd.urbanairship+json; version=3");
 const MOST_VENDOR_CHARS: usize = 64;
 
 /// One part of an `Accept` header.
@@ -24,18 +25,18 @@ enum Range<'a> {
     Other,
 }
 
-/// The content type of the answer. Fails when the caller can take nothing but another version.
-pub(crate) fn content_type(headers: &HeaderMap) -> Result<HeaderValue> {
-    if is_refusable(headers) { Err(Error::NotAcceptable) } else { Ok(echo(headers)) }
+/// Fails when the caller can take nothing but another version.
+pub(crate) fn check(headers: &HeaderMap) -> Result<()> {
+    if is_refusable(headers) { Err(Error::NotAcceptable) } else { Ok(()) }
 }
 
-/// The content type for a caller whose wish may be impossible: errors need one too.
+/// The content type of the answer, also for a caller whose wish is impossible: errors need one too.
 pub(crate) fn echo(headers: &HeaderMap) -> HeaderValue {
     let vendor = ranges(headers).find_map(|range| match range {
         Range::Vendor { vendor, .. } => Some(vendor),
         Range::Json | Range::Other => None,
     });
-    let vendor = vendor.unwrap_or(DEFAULT_VENDOR);
+    let Some(vendor) = vendor.filter(|vendor| *vendor != DEFAULT_VENDOR) else { return DEFAULT };
     // Client libraries compare this text: no charset, and no trailing semicolon.
     let text = format!("application/vnd.{vendor}+json; version={VERSION}");
     HeaderValue::from_str(&text).expect("a vendor word has letters, digits, '.', '-' and '_' only")
@@ -91,7 +92,8 @@ mod tests {
         for value in accept {
             headers.append(ACCEPT, value.parse().unwrap());
         }
-        let content_type = content_type(&headers).ok()?;
+        check(&headers).ok()?;
+        let content_type = echo(&headers);
         Some(content_type.to_str().unwrap().to_owned())
     }
 

@@ -1,5 +1,6 @@
 //! What every handler can reach: the engine, and the few facts and limits of this edge.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,8 +24,11 @@ const MOST_READERS: usize = 4;
 /// Streams stay open for hours, so they are counted apart from requests.
 const MOST_STREAMS: usize = 128;
 
+/// Every request gets a few of them, so a copy is one count.
 #[derive(Clone)]
-pub(crate) struct Edge {
+pub(crate) struct Edge(Arc<Parts>);
+
+pub(crate) struct Parts {
     pub(crate) engine: Engine,
     pub(crate) public_url: Option<Arc<str>>,
     /// A hash, so that comparing takes the same time for tokens of every length.
@@ -37,7 +41,7 @@ pub(crate) struct Edge {
 
 impl Edge {
     pub(crate) fn new(engine: Engine, settings: Settings) -> Self {
-        Self {
+        Self(Arc::new(Parts {
             engine,
             public_url: settings.public_url.map(|url| url.trim_end_matches('/').into()),
             operator_token: hash(&settings.operator_token),
@@ -45,7 +49,7 @@ impl Edge {
             streams: Arc::new(Semaphore::new(MOST_STREAMS)),
             bodies: Room::new(MOST_BODY_BYTES, BODY_PATIENCE),
             readers: Arc::new(Semaphore::new(MOST_READERS)),
-        }
+        }))
     }
 
     pub(crate) fn is_operator(&self, token: &str) -> bool {
@@ -60,6 +64,14 @@ impl Edge {
     /// A place among the open streams, to be held as long as the stream is.
     pub(crate) fn admit_stream(&self) -> Result<OwnedSemaphorePermit> {
         self.streams.clone().try_acquire_owned().map_err(|_| Error::Busy)
+    }
+}
+
+impl Deref for Edge {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
     }
 }
 

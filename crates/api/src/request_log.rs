@@ -50,7 +50,7 @@ pub(crate) async fn observe(
 /// A caller that cannot take what we have is told so before anything happens. A handler that panics is our fault, and only
 /// its own request fails.
 async fn answer(request: Request, next: Next) -> Response {
-    if let Err(refusal) = accept::content_type(request.headers()) {
+    if let Err(refusal) = accept::check(request.headers()) {
         return refusal.into_response();
     }
     match AssertUnwindSafe(next.run(request)).catch_unwind().await {

@@ -105,6 +105,12 @@ impl Index {
         Some((group.to_owned(), tag.to_owned()))
     }
 
+    /// Visits numbered terms with their groups and tags; `None` for those that are new to the index.
+    pub fn visit_names(&self, terms: &[TermId], mut visit: impl FnMut(TermId, Option<(&str, &str)>)) {
+        let dictionary = self.dictionary.read().expect(UNPOISONED);
+        terms.iter().for_each(|term| visit(*term, dictionary.key(*term)));
+    }
+
     /// The tags of a group, in no order.
     pub fn tags(&self, group: &str) -> Vec<String> {
         self.dictionary.read().expect(UNPOISONED).tags(group).map(str::to_owned).collect()

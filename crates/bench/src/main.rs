@@ -41,6 +41,11 @@ use std::pin::Pin;
 use anyhow::{Context, Result};
 use clap::Parser;
 use clap::builder::PossibleValue;
+use mimalloc::MiMalloc;
+
+/// The allocator of the service, so that the references have the same.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// One measurement.
 struct Bench {

@@ -5,6 +5,7 @@ mod keys;
 mod lookup;
 mod numbers;
 mod open;
+mod own;
 mod register;
 mod state;
 mod tags;

@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 use audience::index::Index;
 use model::channel::ChannelRef;
 use model::ids::{AppId, TermId};
-use model::tag::TagGroup;
-use model::term::Term;
+use model::tag::DEVICE;
+use model::term::{Term, is_put_there};
 use model::time::UtcMillis;
 use store::channels::{self, Channel};
 use store::{Tx, terms};
@@ -113,10 +113,30 @@ impl<'a> Desk<'a> {
         Ok(names)
     }
 
+    /// Those of the terms that people put on a channel, with their numbers.
+    pub(crate) fn put_there(&self, tx: &mut Tx<'_>, ids: &[TermId]) -> Result<Vec<(TermId, Term)>> {
+        let mut found = Vec::new();
+        self.index.visit_names(ids, |id, name| match name {
+            Some((group, _)) if !is_put_there(group) => {}
+            Some((group, tag)) => found.push((id, Term::from_key(group, tag), group == DEVICE)),
+            None => found.push((id, None, false)),
+        });
+        let mut named = Vec::with_capacity(found.len());
+        for (id, known, is_of_device) in found {
+            let term = match known {
+                Some(term) if !is_of_device || self.may_trust_index(tx, DEVICE)? => term,
+                Some(_) | None => terms::name(tx, self.app, id)?,
+            };
+            named.push((id, term));
+        }
+        named.retain(|(_, term)| is_put_there(term.key().0));
+        Ok(named)
+    }
+
     /// Numbers keep their names for good, except those of deleted tags of devices: an index that has not read of the last
     /// deletion yet would bring the tag back, or add it under a number that means nothing any more.
     fn may_trust_index(&self, tx: &mut Tx<'_>, group: &str) -> Result<bool> {
-        if group != TagGroup::device().as_str() {
+        if group != DEVICE {
             return Ok(true);
         }
         if let Some(knows) = self.knows_deletions.get() {
@@ -129,6 +149,9 @@ impl<'a> Desk<'a> {
 
 /// Two sorted lists as one.
 pub(crate) fn union(left: &[TermId], right: &[TermId]) -> Vec<TermId> {
+    if right.is_empty() {
+        return left.to_vec();
+    }
     let mut all = [left, right].concat();
     all.sort_unstable();
     all.dedup();

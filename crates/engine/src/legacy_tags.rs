@@ -123,11 +123,7 @@ fn change_tags(
     change: impl FnOnce(&mut BTreeSet<Tag>),
 ) -> Result<()> {
     let Some(row) = find(tx, desk.app, device)?.filter(|row| row.installed) else { return Ok(()) };
-    let opened = desk.open(tx, row)?;
-    let mut after = opened.state.clone();
-    change(after.own.tags.entry(TagGroup::device()).or_default());
-    desk.save(tx, opened, &after)?;
-    Ok(())
+    desk.change_own(tx, &row, |own| change(own.tags.entry(TagGroup::device()).or_default()))
 }
 
 fn find(tx: &mut Tx<'_>, app: AppId, device: &LegacyDevice) -> Result<Option<Channel>> {

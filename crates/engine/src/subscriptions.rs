@@ -15,10 +15,8 @@ use model::subscription::{
 use model::term::{Term, subscription_group};
 use model::time::UtcMillis;
 use store::attributes::Owner;
-use store::channels::Channel;
-use store::{Tx, log};
+use store::log;
 
-use crate::desk::Desk;
 use crate::holdings::Holdings;
 use crate::{Engine, Error, Result};
 
@@ -38,7 +36,7 @@ impl Engine {
             let now = desk.journal.now();
             let mut n_lists = 0;
             for row in desk.installed(tx, update.audience.channels())? {
-                desk.change_own(tx, row, |holdings| {
+                desk.change_own(tx, &row, |holdings| {
                     apply(holdings, &update.operations, &[None], now);
                     n_lists = n_lists.max(holdings.n_subscription_lists());
                 })?;
@@ -76,7 +74,7 @@ impl Engine {
             let row = desk.installed_one(tx, &channel)?;
             desk.change_attributes(tx, &Owner::Channel(row.ordinal), &batch.attributes)?;
             let mut n_lists = 0;
-            desk.change_own(tx, row, |holdings| {
+            desk.change_own(tx, &row, |holdings| {
                 for operation in &batch.tags {
                     operation.apply(&mut holdings.tags);
                 }
@@ -107,19 +105,6 @@ impl Engine {
             lists.entry(list).or_default().extend(Scope::ALL.into_iter().filter(has));
         }
         Ok(lists.into_iter().map(|(id, scopes)| SubscriptionListView { id, scopes }).collect())
-    }
-}
-
-impl Desk<'_> {
-    /// Changes what people put on a channel.
-    fn change_own(&mut self, tx: &mut Tx<'_>, row: Channel, change: impl FnOnce(&mut Holdings)) -> Result<()> {
-        let opened = self.open(tx, row)?;
-        let mut after = opened.state.clone();
-        change(&mut after.own);
-        if after.own != opened.state.own {
-            self.save(tx, opened, &after)?;
-        }
-        Ok(())
     }
 }
 

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::json::At;
 use crate::limits;
 
+/// The name of the group of the flat `tags` of a channel.
+pub const DEVICE: &str = "device";
+
 /// A word put on channels: 1 to 128 characters, none of them a control character.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
@@ -63,7 +66,7 @@ impl TagGroup {
 
     /// The group of the flat `tags` of a channel.
     pub fn device() -> Self {
-        Self::fixed("device")
+        Self::fixed(DEVICE)
     }
 
     /// A group that is written in the code.
@@ -74,12 +77,16 @@ impl TagGroup {
 
     /// Whether the tags of this group follow from the properties of a device and cannot be set by hand.
     pub fn is_read_only(&self) -> bool {
-        self.0.starts_with("ua_") || self.0 == "timezone"
+        is_read_only(&self.0)
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+pub(crate) fn is_read_only(group: &str) -> bool {
+    group.starts_with("ua_") || group == "timezone"
 }
 
 impl TryFrom<String> for Tag {

@@ -8,7 +8,7 @@ use crate::ids::{Ordinal, TermId};
 use crate::place::PlaceId;
 use crate::platform::DeviceType;
 use crate::subscription::{Scope, Subscription, SubscriptionListId};
-use crate::tag::{Tag, TagGroup};
+use crate::tag::{self, Tag, TagGroup};
 
 const TYPE_GROUP: &str = "@type";
 const REACH_GROUP: &str = "@reach";
@@ -212,6 +212,14 @@ fn subscription_scope(group: &str) -> Option<Option<Scope>> {
 /// What happened to a channel on some day remains true when the channel leaves, and does not make it part of everyone.
 pub fn is_kept_apart(group: &str) -> bool {
     [DAY_GROUP, PLACE_GROUP, LAST_PLACE_GROUP].contains(&group)
+}
+
+/// Whether the terms of a group are what people put on channels, rather than what devices told or what happened to them.
+pub fn is_put_there(group: &str) -> bool {
+    match group.strip_prefix('@') {
+        None => !tag::is_read_only(group),
+        Some(_) => [LIST_GROUP, RETIRED_GROUP].contains(&group) || subscription_scope(group).is_some(),
+    }
 }
 
 /// One entry of an app's log: which channels gained and lost which terms.

@@ -58,6 +58,13 @@ pub fn update(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
     Ok(())
 }
 
+/// Writes what a channel can be addressed by, and nothing else.
+pub fn set_terms(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, held: &[TermId]) -> Result<()> {
+    let sql = "update channel set terms = $3 where app = $1 and ordinal = $2";
+    tx.execute(sql, &[app.into(), ordinal.into(), terms::encode(held).into()])?;
+    Ok(())
+}
+
 pub fn by_id(tx: &mut Tx<'_>, app: AppId, id: ChannelId) -> Result<Option<Channel>> {
     let sql = format!("select {COLUMNS} from channel where app = $1 and id = $2");
     tx.query_opt(&sql, &[app.into(), id.into()], read_channel)

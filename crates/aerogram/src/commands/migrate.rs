@@ -20,7 +20,7 @@ pub(crate) struct Migrate {
 
 impl Migrate {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        telemetry::start(&self.logging)?;
+        let _log = telemetry::start(&self.logging)?;
         DataFolder::of(&self.data).create()?;
         let database = &self.data.database;
         // Opening a database is what migrates it.

@@ -43,7 +43,7 @@ impl Engine {
             let created = known.is_none();
             let id = match known {
                 Some(channel) => update(tx, &mut desk, channel, &registration)?,
-                None => create(tx, &mut desk, ChannelId::at(clock.now()), &registration)?,
+                None => create(tx, &mut desk, NewId::Ours, &registration)?,
             };
             note_place(tx, &mut desk, id, seen.as_ref())?;
             desk.journal.write(tx, app)?;
@@ -66,7 +66,7 @@ impl Engine {
                 let known = channels::by_id(tx, app, id)?;
                 let created = known.is_none();
                 let id = match known {
-                    None => create(tx, &mut desk, id, &registration)?,
+                    None => create(tx, &mut desk, NewId::Theirs(id), &registration)?,
                     Some(channel) if !channel.installed => {
                         return Err(Error::Conflict(format!("The channel {id} is uninstalled; register a new one.")));
                     }
@@ -101,12 +101,25 @@ fn note_place(tx: &mut Tx<'_>, desk: &mut Desk<'_>, id: ChannelId, seen: Option<
     }
 }
 
-fn create(tx: &mut Tx<'_>, desk: &mut Desk<'_>, id: ChannelId, registration: &Registration) -> Result<ChannelId> {
+/// A new channel under an id of ours or of the device's choice.
+fn create(tx: &mut Tx<'_>, desk: &mut Desk<'_>, choice: NewId, registration: &Registration) -> Result<ChannelId> {
     let mut state = State::new(registration.apply(None));
     state.set_device_tags(registration.device_tags(&BTreeSet::new()));
     set_named_user(tx, desk, &mut state, registration)?;
+    let id = match choice {
+        NewId::Ours => ChannelId::at(desk.journal.now()),
+        NewId::Theirs(id) => {
+            desk.claim_association(tx, id, &mut state)?;
+            id
+        }
+    };
     desk.create(tx, id, state)?;
     Ok(id)
+}
+
+enum NewId {
+    Ours,
+    Theirs(ChannelId),
 }
 
 fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &Registration) -> Result<ChannelId> {

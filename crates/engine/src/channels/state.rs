@@ -66,13 +66,13 @@ impl Desk<'_> {
     pub(crate) fn open(&self, tx: &mut Tx<'_>, row: Channel) -> Result<Opened> {
         let mut profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
         profile.address.clone_from(&row.address);
-        let own = Holdings::of(self.names(tx, &row.terms)?);
+        let own = Holdings::of(self.put_there(tx, &row.terms)?.into_iter().map(|(_, term)| term));
         let state = State { profile, named_user: row.named_user.clone(), own };
         let held = self.held(tx, &row)?;
         Ok(Opened { was_installed: row.installed, row, state, held })
     }
 
-    pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, mut state: State) -> Result<Channel> {
+    pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, state: State) -> Result<Channel> {
         let now = self.journal.now();
         let row = Channel {
             ordinal: store::apps::take_ordinal(tx, self.app)?,
@@ -88,12 +88,6 @@ impl Desk<'_> {
             terms: Vec::new(),
             profile: String::new(),
         };
-        if let Some(user) = named_users::take_pending(tx, self.app, id)?
-            && has_room(tx, self.app, &user)?
-        {
-            named_users::ensure(tx, self.app, &user, now)?;
-            state.named_user = Some(user);
-        }
         let before = State::nothing(row.device_type.clone());
         let row =
             self.fill(tx, Opened { row, state: before.clone(), was_installed: false, held: Vec::new() }, &state)?;
@@ -101,6 +95,18 @@ impl Desk<'_> {
         self.journal.event(RecordKind::FirstOpen, Some(row.ordinal), FirstOpen {})?;
         self.journal.change_tags(row.ordinal, &before.own.tags, &state.own.tags)?;
         Ok(row)
+    }
+
+    /// Gives a channel that is about to be made the user it was associated with before. Only ids that devices choose can have been
+    /// heard of before.
+    pub(super) fn claim_association(&self, tx: &mut Tx<'_>, id: ChannelId, state: &mut State) -> Result<()> {
+        if let Some(user) = named_users::take_pending(tx, self.app, id)?
+            && has_room(tx, self.app, &user)?
+        {
+            named_users::ensure(tx, self.app, &user, self.journal.now())?;
+            state.named_user = Some(user);
+        }
+        Ok(())
     }
 
     pub(crate) fn save(&mut self, tx: &mut Tx<'_>, opened: Opened, after: &State) -> Result<Channel> {
@@ -156,9 +162,13 @@ impl Desk<'_> {
 
     /// Everything a channel can be addressed by: its own terms and those of its named user.
     fn held(&self, tx: &mut Tx<'_>, row: &Channel) -> Result<Vec<TermId>> {
-        let Some(user) = row.named_user.as_ref().filter(|_| row.installed) else { return Ok(row.terms.clone()) };
-        let user = named_users::get(tx, self.app, user)?;
-        Ok(user.map_or_else(|| row.terms.clone(), |user| union(&row.terms, &user.terms)))
+        Ok(union(&row.terms, &self.terms_of_user(tx, row)?))
+    }
+
+    /// What an installed channel can be addressed by for the sake of its named user.
+    pub(super) fn terms_of_user(&self, tx: &mut Tx<'_>, row: &Channel) -> Result<Vec<TermId>> {
+        let Some(user) = row.named_user.as_ref().filter(|_| row.installed) else { return Ok(Vec::new()) };
+        Ok(named_users::get(tx, self.app, user)?.map_or_else(Vec::new, |user| user.terms))
     }
 
     /// The channel that had keys before another took them over. Without its address it is no longer reachable, so that one

@@ -47,10 +47,7 @@ impl Engine {
             .write(app, move |tx| {
                 let mut desk = Desk::new(app, &index, now);
                 for row in find(tx)?.into_iter().filter(|row| row.installed) {
-                    let opened = desk.open(tx, row)?;
-                    let mut after = opened.state.clone();
-                    operation.apply(&mut after.own.tags);
-                    desk.save(tx, opened, &after)?;
+                    desk.change_own(tx, &row, |own| operation.apply(&mut own.tags))?;
                 }
                 desk.journal.write(tx, app)?;
                 Ok(())

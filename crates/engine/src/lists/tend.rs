@@ -122,7 +122,7 @@ impl Tending<'_> {
         let without = known.into_iter().filter(|user| !user.terms.contains(&number)).collect();
         self.change_users(tx, without, put_on)?;
         for channel in channels.into_iter().filter(|channel| !channel.terms.contains(&number)) {
-            self.change_channel(tx, channel, put_on)?;
+            self.change_channel(tx, &channel, put_on)?;
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl Tending<'_> {
         let with = known.into_iter().filter(|user| user.terms.contains(&number)).collect();
         self.change_users(tx, with, take_off)?;
         for channel in channels.into_iter().filter(|channel| channel.terms.contains(&number)) {
-            self.change_channel(tx, channel, take_off)?;
+            self.change_channel(tx, &channel, take_off)?;
         }
         Ok(())
     }
@@ -145,12 +145,8 @@ impl Tending<'_> {
         self.desk.change_users(tx, users, |holdings| change(&mut holdings.memberships, term))
     }
 
-    fn change_channel(&mut self, tx: &mut Tx<'_>, row: Channel, change: Change) -> Result<()> {
-        let opened = self.desk.open(tx, row)?;
-        let mut after = opened.state.clone();
-        change(&mut after.own.memberships, &self.term);
-        self.desk.save(tx, opened, &after)?;
-        Ok(())
+    fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Channel, change: Change) -> Result<()> {
+        self.desk.change_own(tx, row, |own| change(&mut own.memberships, &self.term))
     }
 }
 

@@ -1,0 +1,142 @@
+//! Log lines on their way out. Whoever logs only puts a line down; a thread of its own writes what has gathered, so that thousands
+//! of requests per second cost a few writes.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// Lines that have not been written yet, in bytes. With more than this, whoever logs waits: nothing is dropped.
+const MOST_WAITING: usize = 1024 * 1024;
+
+/// Where lines are put. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Lines(Arc<Shared>);
+
+/// Writes everything that was put down before it goes.
+pub(crate) struct Writing {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    bytes: Vec<u8>,
+    is_over: bool,
+}
+
+impl Lines {
+    pub(crate) fn to(mut target: impl Write + Send + 'static) -> io::Result<(Self, Writing)> {
+        let shared = Arc::new(Shared::default());
+        let source = Arc::clone(&shared);
+        let write_all = move || {
+            let mut bytes = Vec::new();
+            while source.take(&mut bytes) {
+                // A log that cannot be written has nobody to complain to.
+                let _ = target.write_all(&bytes);
+                bytes.clear();
+            }
+        };
+        let thread = thread::Builder::new().name("log-writer".to_owned()).spawn(write_all)?;
+        Ok((Self(Arc::clone(&shared)), Writing { shared, thread: Some(thread) }))
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for lines and swaps them for an empty buffer. `false` when there are none and no more will come.
+    fn take(&self, empty: &mut Vec<u8>) -> bool {
+        let waits = |waiting: &mut Waiting| waiting.bytes.is_empty() && !waiting.is_over;
+        let mut waiting = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut waiting.bytes, empty);
+        drop(waiting);
+        self.changed.notify_all();
+        !empty.is_empty()
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let is_full = |waiting: &mut Waiting| waiting.bytes.len() > MOST_WAITING && !waiting.is_over;
+        let waited = self.0.changed.wait_while(self.0.lock(), is_full);
+        let mut waiting = waited.unwrap_or_else(PoisonError::into_inner);
+        if waiting.is_over {
+            drop(waiting);
+            return io::stderr().write(line);
+        }
+        let was_empty = waiting.bytes.is_empty();
+        waiting.bytes.extend_from_slice(line);
+        drop(waiting);
+        if was_empty {
+            self.0.changed.notify_all();
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.shared.lock().is_over = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It ends after what is waiting has been written; a panic in it was told already.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn every_line_is_written_whole_and_in_order() {
+        let kept = Kept::default();
+        let (lines, writing) = Lines::to(kept.clone()).unwrap();
+        let long = "x".repeat(1000);
+        thread::scope(|scope| {
+            for writer in 0..4 {
+                let (mut lines, long) = (lines.clone(), &long);
+                scope.spawn(move || {
+                    for n in 0..2000 {
+                        lines.write_all(format!("{writer} {n} {long}\n").as_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+        drop(writing);
+        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        for writer in 0..4 {
+            let own = text.lines().filter_map(|line| line.strip_prefix(&format!("{writer} ")));
+            let numbers: Vec<String> =
+                own.map(|line| line.strip_suffix(&format!(" {long}")).unwrap().to_owned()).collect();
+            assert_eq!(numbers, (0..2000).map(|n| n.to_string()).collect::<Vec<_>>());
+        }
+    }
+}
