@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 
 use axum::response::{IntoResponse, Response};
-use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use model::ids::OperationId;
 use model::legacy_tag::RowRefusal;
@@ -38,6 +38,8 @@ pub(crate) enum Error {
     NotFound(String),
     /// The router adds the methods there are.
     MethodNotAllowed,
+    /// An experiment of which something has been sent can no longer be deleted.
+    ExperimentStarted,
     NotAcceptable,
     BodyTooSlow,
     Conflict(String),
@@ -80,6 +82,11 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
         Error::MethodNotAllowed => {
             let text = "This path does not have this method; the Allow header names those it has.";
             (StatusCode::METHOD_NOT_ALLOWED, 40500, text.to_owned())
+        }
+        Error::ExperimentStarted => {
+            let text = "The experiment has started and can no longer be deleted; what it sends are pushes, which can be \
+                        canceled.";
+            (StatusCode::METHOD_NOT_ALLOWED, 40501, text.to_owned())
         }
         Error::NotAcceptable => {
             let text = "Only version 3 of the API is available; ask for it with 'version=3' in the Accept header.";
@@ -160,6 +167,10 @@ impl Error {
             }
             Error::Busy | Error::Unavailable(_) | Error::Stopping => {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS);
+            }
+            // Nothing else can be done to it under this path either.
+            Error::ExperimentStarted => {
+                headers.insert(ALLOW, HeaderValue::from_static(""));
             }
             Error::ListRenamed
             | Error::MethodNotAllowed

@@ -5,6 +5,7 @@ mod attributes;
 mod audience;
 mod channel_record;
 mod channels;
+mod experiments;
 mod health;
 mod legacy_tags;
 mod lists;
@@ -97,6 +98,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/templates/{template_id}", Master, templates::look_up),
         post("/api/templates/{template_id}", Master, templates::update),
         delete("/api/templates/{template_id}", Master, templates::delete),
+        post("/api/experiments", Master, experiments::create),
+        get("/api/experiments", Master, experiments::list),
+        post("/api/experiments/validate", Master, experiments::validate),
+        get("/api/experiments/scheduled", Master, experiments::list_scheduled),
+        delete("/api/experiments/scheduled/{experiment_id}", Master, experiments::delete),
+        get("/api/experiments/{experiment_id}", Master, experiments::look_up),
         get("/api/tags", Device, legacy_tags::list),
         put("/api/tags/batch", Master, legacy_tags::batch),
         post("/api/tags/batch", Master, legacy_tags::batch),

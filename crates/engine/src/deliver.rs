@@ -52,9 +52,9 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
     }
     // Without a payload the push is done: somebody else has settled the block meanwhile.
     let Some(push) = stored_push(&row)? else { return engine.settle(claimed).await };
-    let renderer = Renderer::new(engine, &app_row.key, &row, &push, device_type.clone());
-    (block.is_alerting, block.with_message) = (renderer.is_alerting(), renderer.has_message());
     block.told = provenance.shared_push(push_id, &push);
+    let renderer = Renderer::new(engine, &app_row.key, (&row, block.told.clone()), &push, device_type.clone());
+    (block.is_alerting, block.with_message) = (renderer.is_alerting(), renderer.has_message());
     let courier = Courier::choose(engine, &app_row, &device_type).await?;
     let is_probe = match Pause::of(engine, app, &device_type, &courier).await? {
         Pause::No => false,

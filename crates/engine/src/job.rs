@@ -1,7 +1,7 @@
 //! The closed set of jobs. Each is safe to run twice; the function that runs it says why, and disposes of the job in the
 //! transaction that completes its work.
 
-use model::ids::{AppId, Offset, PushId, ScheduleId, TermId};
+use model::ids::{AppId, ExperimentId, Offset, PushId, ScheduleId, TermId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
@@ -25,6 +25,8 @@ pub(crate) enum Job {
     ForgetTag { number: TermId, told_at: Offset },
     /// Send what a schedule has for this moment.
     FireSchedule { schedule: ScheduleId },
+    /// Send a variant of an experiment, to those whose time has come.
+    FireVariant { experiment: ExperimentId, variant: u32 },
 }
 
 impl Job {
@@ -38,6 +40,7 @@ impl Job {
             Job::ForgetTag { .. } => "forget_tag",
             Job::TendList { .. } => "tend_list",
             Job::FireSchedule { .. } => "fire_schedule",
+            Job::FireVariant { .. } => "fire_variant",
         }
     }
 }
@@ -52,7 +55,8 @@ impl Job {
             | Job::EraseApp { .. }
             | Job::TendList { .. }
             | Job::ForgetTag { .. }
-            | Job::FireSchedule { .. } => self.kind().to_owned(),
+            | Job::FireSchedule { .. }
+            | Job::FireVariant { .. } => self.kind().to_owned(),
         }
     }
 
@@ -65,7 +69,8 @@ impl Job {
             | Job::EraseApp { .. }
             | Job::TendList { .. }
             | Job::ForgetTag { .. }
-            | Job::FireSchedule { .. } => None,
+            | Job::FireSchedule { .. }
+            | Job::FireVariant { .. } => None,
         }
     }
 }
@@ -104,6 +109,7 @@ impl Engine {
             Job::ForgetTag { number, told_at } => self.forget_tag(claimed, number, told_at, stop).await,
             Job::TendList { list } => self.tend_list(claimed, list, stop).await,
             Job::FireSchedule { schedule } => self.fire_schedule(claimed, schedule).await,
+            Job::FireVariant { experiment, variant } => self.fire_variant(claimed, experiment, variant).await,
         }
     }
 

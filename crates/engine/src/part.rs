@@ -2,7 +2,8 @@
 
 use audience::codec;
 use audience::plan::Plan;
-use model::ids::PushId;
+use model::experiment::{Assignment, Share};
+use model::ids::{Ordinal, PushId};
 use model::origin::{Part, Provenance};
 use model::property::{Clock, device_clocks};
 use roaring::RoaringBitmap;
@@ -15,10 +16,14 @@ impl Planner<'_, '_> {
     /// Narrows an audience to the part that this push is for. Whoever got another push of the same run, because they
     /// have moved from one part into another since, is left out.
     pub(crate) fn part_for(&mut self, audience: Plan, push: PushId, provenance: &Provenance) -> Result<Plan> {
-        let mut parts = vec![audience];
+        let mut parts = Vec::new();
         match &provenance.part {
-            Part::Everybody => {}
-            Part::Clocks(names) => parts.push(self.clocks(names)),
+            Part::Everybody => parts.push(audience),
+            Part::Clocks(names) => parts.extend([audience, self.clocks(names)]),
+            Part::Variant(part) => {
+                parts.push(self.assigned(audience, provenance, part.share));
+                parts.extend(part.clocks.as_ref().map(|names| self.clocks(names)));
+            }
         }
         if let Some(run) = &provenance.run {
             let mut served = RoaringBitmap::new();
@@ -31,6 +36,22 @@ impl Planner<'_, '_> {
             parts.push(Plan::Not(Box::new(Plan::Set(served))));
         }
         Ok(Plan::And(parts).normalize())
+    }
+
+    /// The control group of an experiment, if this push is the one that tells of it.
+    pub(crate) fn held_back(&self, audience: &Plan, provenance: &Provenance) -> Option<Plan> {
+        match &provenance.part {
+            Part::Everybody | Part::Clocks(_) => None,
+            Part::Variant(part) => Some(self.assigned(audience.clone(), provenance, part.control?)),
+        }
+    }
+
+    /// Those of an audience whose place in the experiment is within a share.
+    fn assigned(&self, audience: Plan, provenance: &Provenance, share: Share) -> Plan {
+        let Some(experiment) = provenance.experiment() else { return Plan::Set(RoaringBitmap::new()) };
+        let assignment = Assignment::of(experiment);
+        let everybody = self.index.resolve(&audience.normalize());
+        Plan::Set(everybody.iter().filter(|n| share.contains(assignment.place(Ordinal(*n)))).collect())
     }
 
     fn clocks(&self, names: &[String]) -> Plan {

@@ -4,21 +4,35 @@ use audience::block::blocks;
 use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
-use model::ids::PushId;
+use model::event::{RecordKind, SharedPush};
+use model::ids::{AppId, PushId};
 use model::payload::Push;
 use model::payload::device_types::DeviceTypes;
 use model::platform::DeviceType;
 use model::term::Term;
+use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::blocks::{self as block_rows, BlockKey, Progress};
+use store::counters::{self, Metric};
 use store::jobs::{self, ClaimedJob};
 use store::pushes::{self, PushState, Tally};
 use store::{Tx, origins};
 
 use crate::job::Job;
+use crate::journal::Journal;
 use crate::plan::Planner;
 use crate::push::stored_push;
-use crate::{Engine, Result, reach};
+use crate::{Engine, Result, experiments, reach};
+
+/// Who gets a push, by platform.
+struct Resolved {
+    push: PushId,
+    /// What events say about it.
+    told: SharedPush,
+    audiences: Vec<(DeviceType, RoaringBitmap)>,
+    /// The control group of the experiment that begins with this push.
+    held_back: Vec<(DeviceType, RoaringBitmap)>,
+}
 
 impl Engine {
     /// Running it twice is harmless: a push is resolved only while it is in the state `accepted`, and the transaction that
@@ -32,34 +46,32 @@ impl Engine {
         let Some(content) = stored_push(&row)? else { return self.settle(claimed).await };
         let index = self.index_at(app, row.accepted_at).await?;
         let now = self.clock().now();
-        let audiences = self
+        let told = provenance.shared_push(push, &content);
+        let resolved = self
             .0
             .store
             .read(move |tx| -> Result<_> {
                 let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
                 let audience = planner.audience(&content.audience)?;
+                let held_back = planner.held_back(&audience, &provenance);
                 let audience = planner.part_for(audience, push, &provenance)?;
-                Ok(audience_per_platform(&mut planner, &content, &audience))
+                let held_back = held_back.map(|held_back| audience_per_platform(&mut planner, &content, &held_back));
+                let audiences = audience_per_platform(&mut planner, &content, &audience);
+                Ok(Resolved { push, told, audiences, held_back: held_back.unwrap_or_default() })
             })
             .await?;
         let (engine, claimed) = (self.clone(), claimed.clone());
-        self.0.store.write(app, move |tx| engine.write_blocks(tx, &claimed, push, &audiences)).await
+        self.0.store.write(app, move |tx| engine.write_blocks(tx, &claimed, &resolved)).await
     }
 
-    fn write_blocks(
-        &self,
-        tx: &mut Tx<'_>,
-        claimed: &ClaimedJob,
-        push: PushId,
-        audiences: &[(DeviceType, RoaringBitmap)],
-    ) -> Result<()> {
-        let app = claimed.app;
+    fn write_blocks(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, resolved: &Resolved) -> Result<()> {
+        let (app, push) = (claimed.app, resolved.push);
         let still_accepted = pushes::by_id(tx, app, push)?.is_some_and(|row| row.state == PushState::Accepted);
         if !jobs::settle(tx, claimed)? || !still_accepted {
             return Ok(());
         }
         let mut n_blocks = 0;
-        for (device_type, audience) in audiences {
+        for (device_type, audience) in &resolved.audiences {
             let platform = device_type.to_string();
             let tally = Tally { targeted: audience.len(), ..Tally::default() };
             pushes::add_tally(tx, app, push, &platform, &tally)?;
@@ -73,8 +85,31 @@ impl Engine {
             }
         }
         let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
-        Ok(pushes::set_state(tx, app, push, state)?)
+        pushes::set_state(tx, app, push, state)?;
+        tell_held_back(tx, app, self.clock().now(), resolved)
     }
+}
+
+/// Tells and counts the control group of an experiment, which is known to events as a whole.
+fn tell_held_back(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, resolved: &Resolved) -> Result<()> {
+    let Some(experiment) = resolved.told.experiment_id.filter(|_| !resolved.held_back.is_empty()) else {
+        return Ok(());
+    };
+    let push_id = experiments::push_id(experiment);
+    let told = SharedPush { push_id, variant_id: None, ..resolved.told.clone() };
+    let mut everybody = RoaringBitmap::new();
+    for (device_type, held_back) in &resolved.held_back {
+        let platform = device_type.to_string();
+        counters::add(tx, app, Metric::Controls, now, &platform, held_back.len())?;
+        counters::add_of_push(tx, app, push_id, Metric::Controls, now, &platform, held_back.len())?;
+        everybody |= held_back;
+    }
+    let mut journal = Journal::new(now);
+    for (_, held_back) in blocks(&everybody) {
+        journal.many(RecordKind::Control, &told, false, &held_back)?;
+    }
+    journal.write(tx, app)?;
+    Ok(())
 }
 
 fn untouched(recipients: &RoaringBitmap) -> Progress {

@@ -19,7 +19,9 @@ use store::{Tx, apps, origins};
 use crate::job::Job;
 use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported};
 use crate::{Engine, Error, Once, Result};
-use stored::{Stored, Timing};
+pub(crate) use fire::waves_to_somebody;
+use stored::Stored;
+pub(crate) use stored::Timing;
 
 /// So many of the pushes that a schedule has sent are shown with it.
 const PUSHES_SHOWN: u32 = 100;
@@ -224,18 +226,23 @@ fn refuse_past(
     is_past: impl Fn(&Schedule) -> bool,
 ) -> Result<()> {
     let problem = |(n, ScheduledPush { schedule, .. }): (usize, &ScheduledPush)| {
-        if !is_past(schedule) {
-            return None;
-        }
-        let first = schedule.first;
-        let message = match first {
-            FirstTime::Utc(time) => format!("{time} has passed; it is {} in UTC.", now.to_api()),
-            FirstTime::Local(time) => format!("{time} has passed in every time zone."),
-        };
-        let path = place.path_outside(n, &format!("schedule.{}", first.key()));
-        Some(Problem { path, message, kind: ProblemKind::Invalid })
+        let problem = is_past(schedule).then(|| past(schedule.first, now))?;
+        Some(Problem { path: place.path_outside(n, &problem.path), ..problem })
     };
     fail_with(scheduled.iter().enumerate().filter_map(problem).collect())
+}
+
+/// What is wrong with a first time that has passed for everybody.
+pub(crate) fn passed(first: FirstTime, now: UtcMillis) -> Option<Problem> {
+    first.has_passed(now).then(|| past(first, now))
+}
+
+fn past(first: FirstTime, now: UtcMillis) -> Problem {
+    let message = match first {
+        FirstTime::Utc(time) => format!("{time} has passed; it is {} in UTC.", now.to_api()),
+        FirstTime::Local(time) => format!("{time} has passed in every time zone."),
+    };
+    Problem { path: format!("schedule.{}", first.key()), message, kind: ProblemKind::Invalid }
 }
 
 /// A redacted payload is gone once it has been sent, and what recurs is sent again.

@@ -5,6 +5,7 @@ pub mod app;
 pub mod attribute;
 pub mod channel;
 pub mod event;
+pub mod experiment;
 pub mod ids;
 pub mod json;
 pub mod legacy_tag;

@@ -57,6 +57,13 @@ pub const SCHEDULES_PER_PAGE: u32 = 200;
 /// Every so many hours, days, weeks, months or years.
 pub const CADENCE_COUNT: u16 = 1000;
 
+pub const EXPERIMENT_NAME_CHARS: usize = 255;
+pub const EXPERIMENT_DESCRIPTION_CHARS: usize = 1000;
+/// One for each letter.
+pub const VARIANTS_PER_EXPERIMENT: usize = 26;
+pub const VARIANT_WEIGHT: i64 = 1_000_000;
+pub const EXPERIMENTS_PER_PAGE: u32 = 100;
+
 pub const LISTS_PER_APP: usize = 100;
 pub const LIST_DESCRIPTION_CHARS: usize = 1000;
 pub const LIST_EXTRA_PAIRS: usize = 100;

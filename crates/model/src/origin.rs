@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::event::{PushResource, SharedPush};
+use crate::experiment::Share;
 use crate::ids::{ExperimentId, Id, PipelineId, PushId, ScheduleId};
 use crate::payload::Push;
 use crate::payload::push_type::PushType;
@@ -36,6 +37,18 @@ pub enum Part {
     Everybody,
     /// Those whose clocks are among these, by the names of [`crate::property::device_clocks`].
     Clocks(Vec<String>),
+    Variant(VariantPart),
+}
+
+/// Those to whom an experiment assigns one of its variants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariantPart {
+    pub variant: u32,
+    pub share: Share,
+    /// The share that gets nothing. Only the first push of an experiment has it: the group is told of once.
+    pub control: Option<Share>,
+    /// Only those of them whose clocks are among these, by the same names; `None` for everybody.
+    pub clocks: Option<Vec<String>>,
 }
 
 impl Provenance {
@@ -57,7 +70,28 @@ impl Provenance {
     /// What the events of a push say about it.
     pub fn shared_push(&self, id: PushId, push: &Push) -> SharedPush {
         let categories = push.campaigns.as_ref().map(|campaigns| campaigns.categories.as_slice().to_vec());
-        SharedPush { group_id: self.origin.group(), categories: categories.unwrap_or_default(), ..SharedPush::of(id) }
+        SharedPush {
+            group_id: self.origin.group(),
+            variant_id: self.variant(),
+            experiment_id: self.experiment(),
+            categories: categories.unwrap_or_default(),
+            ..SharedPush::of(id)
+        }
+    }
+
+    /// The variant of an experiment that is sent.
+    pub const fn variant(&self) -> Option<u32> {
+        match &self.part {
+            Part::Everybody | Part::Clocks(_) => None,
+            Part::Variant(part) => Some(part.variant),
+        }
+    }
+
+    pub const fn experiment(&self) -> Option<ExperimentId> {
+        match self.origin {
+            Origin::Experiment(id) => Some(id),
+            Origin::Api | Origin::Template(_) | Origin::Schedule(_) | Origin::Pipeline(_) => None,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use model::payload::interactive::Interactive;
 use model::payload::localization::Content;
 use model::time::UtcMillis;
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use crate::message_id::message_id;
 
@@ -20,6 +21,10 @@ use crate::message_id::message_id;
 pub struct Rendering<'a> {
     pub app_key: &'a AppKey,
     pub push_id: PushId,
+    /// What the pushes of one schedule, experiment or pipeline have in common.
+    pub group_id: Option<Uuid>,
+    /// Of an experiment.
+    pub variant_id: Option<u32>,
     /// When the push was sent; expiries in seconds count from here.
     pub sent_at: UtcMillis,
     /// Lifetimes that a provider counts from when it gets the request count from here.
@@ -48,7 +53,13 @@ impl Rendering<'_> {
 
     /// What devices report back when they are opened because of this push.
     pub(crate) fn metadata(&self) -> String {
-        let metadata = json!({ "version_id": 1, "time": self.sent_at.0, "push_id": self.push_id });
+        let mut metadata = json!({ "version_id": 1, "time": self.sent_at.0, "push_id": self.push_id });
+        if let Some(group) = self.group_id {
+            metadata["group_id"] = json!(group);
+        }
+        if let Some(variant) = self.variant_id {
+            metadata["variant_id"] = json!(variant);
+        }
         STANDARD.encode(metadata.to_string())
     }
 

@@ -29,6 +29,10 @@ pub enum DocumentKind {
     Schedule,
     /// A push with variables.
     Template,
+    /// Variants of a push, and how far each has got.
+    Experiment,
+    /// That an experiment waits for its start; sorts by when it comes.
+    ExperimentStart,
 }
 
 impl DocumentKind {
@@ -44,6 +48,8 @@ impl DocumentKind {
             DocumentKind::ListErrors => "list_errors",
             DocumentKind::Schedule => "schedule",
             DocumentKind::Template => "template",
+            DocumentKind::Experiment => "experiment",
+            DocumentKind::ExperimentStart => "experiment_start",
         }
     }
 }

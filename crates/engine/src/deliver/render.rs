@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::app::AppKey;
-use model::ids::PushId;
+use model::event::SharedPush;
 use model::payload::Push;
 use model::platform::DeviceType;
 use model::term::Reach;
@@ -22,7 +22,8 @@ pub(super) type Rendered = Result<Arc<RenderedPush>, NotSendable>;
 
 pub(super) struct Renderer<'a> {
     app_key: &'a AppKey,
-    push_id: PushId,
+    /// Which push it is, as events tell it too.
+    told: SharedPush,
     sent_at: UtcMillis,
     push: &'a Push,
     device_type: DeviceType,
@@ -35,13 +36,13 @@ impl<'a> Renderer<'a> {
     pub(super) fn new(
         engine: &'a Engine,
         app_key: &'a AppKey,
-        row: &PushRow,
+        (row, told): (&PushRow, SharedPush),
         push: &'a Push,
         device_type: DeviceType,
     ) -> Self {
         Self {
             app_key,
-            push_id: row.id,
+            told,
             sent_at: row.created,
             push,
             device_type,
@@ -97,10 +98,12 @@ impl<'a> Renderer<'a> {
         now: UtcMillis,
         render: impl FnOnce(&Rendering<'_>) -> Result<RenderedPush, NotSendable>,
     ) -> Rendered {
-        let page_url = |page: &_| pages::url(self.public_url, self.app_key, self.push_id, self.push, page);
+        let page_url = |page: &_| pages::url(self.public_url, self.app_key, self.told.push_id, self.push, page);
         let rendering = Rendering {
             app_key: self.app_key,
-            push_id: self.push_id,
+            push_id: self.told.push_id,
+            group_id: self.told.group_id,
+            variant_id: self.told.variant_id,
             sent_at: self.sent_at,
             now,
             expiry: self.push.options.as_ref().and_then(|options| options.expiry.as_ref()),

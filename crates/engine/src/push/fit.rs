@@ -32,6 +32,9 @@ pub(super) fn oversized(push: &Push, place: impl Fn(&str) -> String) -> Vec<Prob
         let rendering = Rendering {
             app_key: &app_key,
             push_id: PushId::from_uuid(Uuid::nil()),
+            // Whoever sends it: what fits with these fits without.
+            group_id: Some(Uuid::nil()),
+            variant_id: Some(u32::MAX),
             sent_at: SOME_TIME,
             now: SOME_TIME,
             expiry: push.options.as_ref().and_then(|options| options.expiry.as_ref()),

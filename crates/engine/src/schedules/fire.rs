@@ -4,7 +4,7 @@ use std::iter;
 
 use model::ids::{AppId, OperationId, PushId, ScheduleId};
 use model::origin::{Origin, Part, Provenance};
-use model::schedule::Wave;
+use model::schedule::{Schedule, Wave};
 use model::time::UtcMillis;
 use store::documents::{self, DocumentKind};
 use store::jobs::{self, ClaimedJob};
@@ -42,7 +42,7 @@ impl Engine {
             if stored.timing.timer.is_none_or(|(expected, _)| expected != timer) {
                 return Ok(None);
             }
-            let waves = waves_to_somebody(tx, app, &stored, now)?;
+            let waves = waves_to_somebody(tx, app, &stored.scheduled.schedule, stored.timing.done_until, now)?;
             Ok(Some((document.body, stored, waves)))
         };
         let Some((before, stored, waves)) = self.0.store.read(read).await? else { return self.settle(claimed).await };
@@ -91,8 +91,14 @@ impl Engine {
 }
 
 /// Everything that is due, with the clocks that somebody has.
-fn waves_to_somebody(tx: &mut Tx<'_>, app: AppId, stored: &Stored, now: UtcMillis) -> Result<Vec<Wave>> {
-    let mut waves = stored.scheduled.schedule.waves(stored.timing.done_until, now);
+pub(crate) fn waves_to_somebody(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    schedule: &Schedule,
+    done_until: UtcMillis,
+    now: UtcMillis,
+) -> Result<Vec<Wave>> {
+    let mut waves = schedule.waves(done_until, now);
     for clocks in waves.iter_mut().filter_map(|wave| wave.clocks.as_mut()) {
         let mut in_use = Vec::new();
         for clock in clocks.drain(..) {

@@ -21,15 +21,15 @@ pub(super) struct Stored {
 
 /// How far a schedule has got.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Timing {
+pub(crate) struct Timing {
     /// The job that fires it, and when; none while it is paused and when it has come to its end.
-    pub(super) timer: Option<(JobId, UtcMillis)>,
+    pub(crate) timer: Option<(JobId, UtcMillis)>,
     /// Whatever was to be sent up to this instant has been.
-    pub(super) done_until: UtcMillis,
+    pub(crate) done_until: UtcMillis,
     /// What the next push will be called.
-    pub(super) next_push: PushId,
+    pub(crate) next_push: PushId,
     /// The last time for which something was sent.
-    pub(super) last_run: Option<WallTime>,
+    pub(crate) last_run: Option<WallTime>,
 }
 
 impl Stored {
@@ -87,13 +87,13 @@ impl Timing {
     }
 
     /// Of a schedule for which nothing has been sent.
-    pub(super) fn starting(schedule: &Schedule, now: UtcMillis, next_push: PushId) -> Self {
+    pub(crate) fn starting(schedule: &Schedule, now: UtcMillis, next_push: PushId) -> Self {
         // What is to be sent at this very moment is still to be sent.
         Self::after(schedule, UtcMillis(now.0 - 1), next_push, None)
     }
 
     /// Of a schedule that has sent everything up to `done_until`.
-    pub(super) fn after(
+    pub(crate) fn after(
         schedule: &Schedule,
         done_until: UtcMillis,
         next_push: PushId,
@@ -106,7 +106,7 @@ impl Timing {
         self.timer.is_some()
     }
 
-    fn parse(at: &At<'_>) -> Option<Self> {
+    pub(crate) fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let timer = fields.required("timer", |at| match at.json() {
             Json::Null => Some(None),

@@ -50,6 +50,8 @@ impl Push {
         let rendering = Rendering {
             app_key: &AppKey::new(APP_KEY).unwrap(),
             push_id: PUSH.parse::<PushId>().unwrap(),
+            group_id: None,
+            variant_id: None,
             sent_at: SENT_AT,
             now: NOW,
             expiry: expiry.as_ref(),

@@ -18,6 +18,8 @@ fn blamed(push: &Value) -> Vec<(String, String)> {
         let rendering = Rendering {
             app_key: &app_key,
             push_id: PUSH.parse().unwrap(),
+            group_id: None,
+            variant_id: None,
             sent_at: SENT_AT,
             now: NOW,
             expiry: None,

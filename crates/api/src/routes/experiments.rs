@@ -1,0 +1,139 @@
+//! Experiments: made, shown, and deleted before they start.
+
+use axum::extract::State;
+use engine::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView};
+use http::StatusCode;
+use model::experiment::Experiment;
+use model::ids::ExperimentId;
+use model::limits;
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::{Links, query_value};
+use crate::query::{Params, Segments};
+
+/// The default as well as the limit.
+const MOST_PER_PAGE: u32 = limits::EXPERIMENTS_PER_PAGE;
+
+/// The experiment is its own push, as far as reports go.
+#[derive(Serialize)]
+struct Created {
+    experiment_id: ExperimentId,
+    push_id: ExperimentId,
+}
+
+#[derive(Serialize)]
+struct One {
+    experiment: ExperimentRecord,
+}
+
+#[derive(Serialize)]
+struct Page {
+    count: usize,
+    total_count: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+    experiments: Vec<ExperimentRecord>,
+}
+
+#[derive(Serialize)]
+struct ExperimentRecord {
+    id: ExperimentId,
+    push_id: ExperimentId,
+    created_at: String,
+    #[serde(flatten)]
+    experiment: Experiment,
+}
+
+pub(super) async fn create(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let experiment = input.parse(Experiment::parse).await?;
+    let CreatedExperiment { operation_id, id, .. } =
+        edge.engine.create_experiment(app.id, experiment, input.once).await?;
+    let answer = Answer::changed(operation_id, Created { experiment_id: id, push_id: id })?;
+    Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/experiments/{id}"))))
+}
+
+/// Says under which id it was done, as clients expect, though nothing is.
+pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let experiment = input.parse(Experiment::parse).await?;
+    edge.engine.validate_experiment(app.id, experiment).await?;
+    Answer::done()
+}
+
+pub(super) async fn list(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    let (start, limit) = page_wanted(params)?;
+    let page = edge.engine.experiments(app.id, start, limit).await?;
+    page_answer(&links, "/api/experiments", limit, page)
+}
+
+pub(super) async fn list_scheduled(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    params: Params,
+) -> Result<Answer> {
+    let (start, limit) = page_wanted(params)?;
+    let page = edge.engine.scheduled_experiments(app.id, start, limit).await?;
+    page_answer(&links, "/api/experiments/scheduled", limit, page)
+}
+
+pub(super) async fn look_up(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let experiment = edge.engine.experiment(app.id, experiment_id(&id)?).await?;
+    Ok(Answer::ok(One { experiment: experiment.into() })?.data_attribute("experiment"))
+}
+
+pub(super) async fn delete(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    match edge.engine.delete_experiment(app.id, experiment_id(&id)?).await? {
+        ExperimentDeletion::Deleted => Answer::done(),
+        ExperimentDeletion::HasStarted => Err(Error::ExperimentStarted),
+    }
+}
+
+fn page_wanted(mut params: Params) -> Result<(Option<String>, u32)> {
+    let start = params.parsed("start", |text| Ok(text.to_owned()));
+    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    params.finish()?;
+    Ok((start, limit))
+}
+
+fn page_answer(links: &Links, path: &str, limit: u32, page: ExperimentPage) -> Result<Answer> {
+    let ExperimentPage { experiments, next, total } = page;
+    let next_page = next.map(|next| links.to(&format!("{path}?start={}&limit={limit}", query_value(&next))));
+    let experiments: Vec<_> = experiments.into_iter().map(ExperimentRecord::from).collect();
+    let page = Page { count: experiments.len(), total_count: total, next_page: next_page.clone(), experiments };
+    let answer = Answer::ok(&page)?.data_attribute("experiments").counts(page.count, total);
+    Ok(answer.next_page(next_page.as_deref()))
+}
+
+pub(super) fn experiment_id(text: &str) -> Result<ExperimentId> {
+    text.parse().map_err(|_| Error::NotFound("There is no such experiment.".to_owned()))
+}
+
+impl From<ExperimentView> for ExperimentRecord {
+    fn from(view: ExperimentView) -> Self {
+        let ExperimentView { id, experiment, created } = view;
+        Self { id, push_id: id, created_at: created.to_api(), experiment }
+    }
+}

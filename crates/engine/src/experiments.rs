@@ -1,0 +1,187 @@
+//! Experiments: kept, shown, and deleted before they start. Each variant has a timer of its own, which is a job; an experiment
+//! starts with the first variant that is sent.
+
+mod fire;
+mod stored;
+
+use model::experiment::Experiment;
+use model::ids::{AppId, ExperimentId, OperationId, PushId};
+use model::json::OneOrMany;
+use model::problem::{Problem, Problems};
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::documents::{self, DocumentKind, Order};
+use store::{Tx, apps, jobs};
+
+use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported};
+use crate::schedules::passed;
+use crate::{Engine, Error, Once, Result};
+use fire::Occasion;
+use stored::Stored;
+
+/// The answer to the creation of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreatedExperiment {
+    pub operation_id: OperationId,
+    pub id: ExperimentId,
+    /// How many pushes were sent at once.
+    n_pushes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExperimentView {
+    pub id: ExperimentId,
+    pub experiment: Experiment,
+    pub created: UtcMillis,
+}
+
+/// A page of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExperimentPage {
+    pub experiments: Vec<ExperimentView>,
+    /// With what the next page begins.
+    pub next: Option<String>,
+    /// How many there are in all.
+    pub total: i64,
+}
+
+/// What came of the wish to delete an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExperimentDeletion {
+    Deleted,
+    /// A variant has been sent: it stays.
+    HasStarted,
+}
+
+const NOT_FOUND: Error = Error::NotFound("experiment");
+
+/// The id by which the events and reports of an experiment know it as a whole. What it sends are pushes with ids of their own.
+pub(crate) const fn push_id(experiment: ExperimentId) -> PushId {
+    PushId::from_uuid(experiment.uuid())
+}
+
+impl Engine {
+    /// Keeps an experiment, and sends those of its variants that have no schedule.
+    pub async fn create_experiment(
+        &self,
+        app: AppId,
+        experiment: Experiment,
+        once: Option<Once>,
+    ) -> Result<CreatedExperiment> {
+        let now = self.clock().now();
+        refuse(&experiment, now)?;
+        let (operation_id, id) = (OperationId::at(now), ExperimentId::at(now));
+        let stored = Stored::starting(experiment, now);
+        let engine = self.clone();
+        let written = self.write_once(app, once, move |tx| {
+            apps::hold(tx, app)?;
+            refuse_platforms(tx, app, &stored.experiment)?;
+            let mut stored = stored.clone();
+            let n_pushes = engine.send_unscheduled(tx, Occasion { app, id, now }, &mut stored)?;
+            engine.put_experiment(tx, app, id, None, &stored, now)?;
+            Ok(CreatedExperiment { operation_id, id, n_pushes })
+        });
+        let created = written.await?;
+        // The answer to an earlier request with the same idempotency key bears that request's operation.
+        if created.operation_id == operation_id {
+            self.metrics().pushes_accepted(created.n_pushes);
+        }
+        Ok(created)
+    }
+
+    /// Finds everything [`Engine::create_experiment`] would object to, and records nothing.
+    pub async fn validate_experiment(&self, app: AppId, experiment: Experiment) -> Result<()> {
+        refuse(&experiment, self.clock().now())?;
+        self.0.store.read(move |tx| refuse_platforms(tx, app, &experiment)).await
+    }
+
+    pub async fn experiment(&self, app: AppId, id: ExperimentId) -> Result<ExperimentView> {
+        self.0.store.read(move |tx| view(tx, app, id)).await?.ok_or(NOT_FOUND)
+    }
+
+    /// Experiments in the order of their creation, the last first, beginning with `start`.
+    pub async fn experiments(&self, app: AppId, start: Option<String>, limit: u32) -> Result<ExperimentPage> {
+        let read = move |tx: &mut Tx<'_>| {
+            let (start, kind) = (start.as_deref(), DocumentKind::Experiment);
+            let mut found = documents::page(tx, app, kind, start, Order::Descending, limit + 1)?;
+            let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
+            let experiments = found.iter().map(Stored::view).collect::<Result<_>>()?;
+            let total = documents::count(tx, app, kind)?;
+            Ok(ExperimentPage { experiments, next: next.map(|next| next.id), total })
+        };
+        self.0.store.read(read).await
+    }
+
+    /// Experiments that wait for their start, the next to start first, beginning with `start`.
+    pub async fn scheduled_experiments(&self, app: AppId, start: Option<String>, limit: u32) -> Result<ExperimentPage> {
+        let read = move |tx: &mut Tx<'_>| {
+            let (start, kind) = (start.as_deref(), DocumentKind::ExperimentStart);
+            let mut found = documents::page(tx, app, kind, start, Order::Ascending, limit + 1)?;
+            let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
+            let mut experiments = Vec::with_capacity(found.len());
+            for start in found {
+                experiments.extend(view(tx, app, start.body.parse().map_err(Error::internal)?)?);
+            }
+            let total = documents::count(tx, app, kind)?;
+            Ok(ExperimentPage { experiments, next: next.map(|next| next.id), total })
+        };
+        self.0.store.read(read).await
+    }
+
+    pub async fn delete_experiment(&self, app: AppId, id: ExperimentId) -> Result<ExperimentDeletion> {
+        let delete = move |tx: &mut Tx<'_>| {
+            apps::hold(tx, app)?;
+            let stored = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
+            if stored.has_started {
+                return Ok(ExperimentDeletion::HasStarted);
+            }
+            for (timer, _) in stored.timers() {
+                jobs::cancel(tx, app, timer)?;
+            }
+            if let Some(start) = stored.start_key(id) {
+                documents::delete(tx, app, DocumentKind::ExperimentStart, &start)?;
+            }
+            documents::delete(tx, app, DocumentKind::Experiment, &id.to_string())?;
+            Ok(ExperimentDeletion::Deleted)
+        };
+        self.0.store.write(app, delete).await
+    }
+}
+
+fn view(tx: &mut Tx<'_>, app: AppId, id: ExperimentId) -> Result<Option<ExperimentView>> {
+    let document = documents::get(tx, app, DocumentKind::Experiment, &id.to_string())?;
+    document.map(|document| Stored::view(&document)).transpose()
+}
+
+/// Refuses what can be told without the store.
+fn refuse(experiment: &Experiment, now: UtcMillis) -> Result<()> {
+    let mut problems = Vec::new();
+    for variant in &experiment.variants {
+        let inside = format!("variants[{}]", variant.id);
+        let passed = variant.schedule.as_ref().and_then(|schedule| passed(schedule.first, now));
+        problems.extend(passed.map(|problem| Problem { path: format!("{inside}.{}", problem.path), ..problem }));
+        match refuse_unsupported([&variant.push], WHOLE) {
+            Ok(()) => {}
+            Err(Error::Invalid(found)) => problems.extend(blamed(&found, &inside)),
+            Err(other) => return Err(other),
+        }
+    }
+    // What is wrong with the audience is wrong for every variant, and said once.
+    problems.dedup_by(|one, other| one == other);
+    fail_with(problems)
+}
+
+/// Variants have the same device types.
+fn refuse_platforms(tx: &mut Tx<'_>, app: AppId, experiment: &Experiment) -> Result<()> {
+    refuse_unknown_platforms(tx, app, experiment.pushes().take(1), WHOLE)
+}
+
+const WHOLE: Place = Place::of(&OneOrMany::One(()), "");
+
+/// The problems of a variant's push, where they are in the experiment.
+fn blamed(problems: &Problems, inside: &str) -> impl Iterator<Item = Problem> {
+    problems.iter().cloned().map(move |problem| match problem.path.split(['.', '[']).next() {
+        Some("audience" | "device_types" | "campaigns") => problem,
+        _ => Problem { path: format!("{inside}.push.{}", problem.path), ..problem },
+    })
+}

@@ -1,0 +1,111 @@
+//! The moment a variant has waited for: it becomes a push for its share of the audience.
+
+use model::ids::{AppId, ExperimentId, OperationId, PushId};
+use model::origin::{Origin, Part, Provenance, VariantPart};
+use model::schedule::Wave;
+use model::time::UtcMillis;
+use store::jobs::{self, ClaimedJob};
+use store::{Tx, apps};
+
+use super::stored::Stored;
+use crate::push::NewPush;
+use crate::schedules::{Timing, waves_to_somebody};
+use crate::{Engine, Error, Result};
+
+/// Of which experiment something is sent, and when.
+#[derive(Clone, Copy)]
+pub(super) struct Occasion {
+    pub(super) app: AppId,
+    pub(super) id: ExperimentId,
+    pub(super) now: UtcMillis,
+}
+
+impl Engine {
+    /// Running it twice is harmless: the timer has to be the one that the variant waits for, and the transaction that accepts
+    /// the pushes settles it and sets the next, if there is another.
+    pub(crate) async fn fire_variant(&self, claimed: &ClaimedJob, id: ExperimentId, variant: u32) -> Result<()> {
+        let (engine, claimed, now) = (self.clone(), claimed.clone(), self.clock().now());
+        let app = claimed.app;
+        let write = move |tx: &mut Tx<'_>| engine.write_variant(tx, &claimed, id, variant, now);
+        let n_pushes = self.0.store.write(app, write).await?;
+        self.metrics().pushes_accepted(n_pushes);
+        Ok(())
+    }
+
+    /// Answers how many pushes were accepted.
+    fn write_variant(
+        &self,
+        tx: &mut Tx<'_>,
+        claimed: &ClaimedJob,
+        id: ExperimentId,
+        variant: u32,
+        now: UtcMillis,
+    ) -> Result<u64> {
+        let app = claimed.app;
+        apps::hold(tx, app)?;
+        if !jobs::settle(tx, claimed)? {
+            return Ok(0);
+        }
+        let Some(before) = Stored::find(tx, app, id)? else { return Ok(0) };
+        let mut stored = before.clone();
+        let Some((schedule, timing)) = before.waiting(variant, claimed.id) else { return Ok(0) };
+        let waves = waves_to_somebody(tx, app, schedule, timing.done_until, now)?;
+        let last_run = waves.last().map(|wave| wave.time).or(timing.last_run);
+        let mut next_push = timing.next_push;
+        let mut pushes = Vec::with_capacity(waves.len());
+        for Wave { clocks, .. } in waves {
+            let clocks = clocks.map(|clocks| clocks.iter().map(|clock| clock.name.to_owned()).collect());
+            pushes.push((std::mem::replace(&mut next_push, PushId::at(now)), clocks));
+        }
+        stored.set_timing(variant, Timing::after(schedule, now, next_push, last_run));
+        let n_pushes = self.send_variant(tx, Occasion { app, id, now }, &mut stored, variant, pushes)?;
+        self.put_experiment(tx, app, id, Some(&before), &stored, now)?;
+        Ok(n_pushes)
+    }
+
+    /// Sends the variants that have no schedule.
+    pub(super) fn send_unscheduled(&self, tx: &mut Tx<'_>, occasion: Occasion, stored: &mut Stored) -> Result<u64> {
+        let unscheduled = stored.experiment.variants.iter().filter(|variant| variant.schedule.is_none());
+        let unscheduled: Vec<u32> = unscheduled.map(|variant| variant.id).collect();
+        let mut n_pushes = 0;
+        for variant in unscheduled {
+            n_pushes += self.send_variant(tx, occasion, stored, variant, vec![(PushId::at(occasion.now), None)])?;
+        }
+        Ok(n_pushes)
+    }
+
+    /// Accepts pushes of a variant, each for those who have some clocks. The first push of an experiment starts it.
+    fn send_variant(
+        &self,
+        tx: &mut Tx<'_>,
+        Occasion { app, id, now }: Occasion,
+        stored: &mut Stored,
+        variant: u32,
+        pushes: Vec<(PushId, Option<Vec<String>>)>,
+    ) -> Result<u64> {
+        let (shares, place) = (stored.experiment.shares(), variant as usize);
+        let found = stored.experiment.variants.get(place).zip(shares.variants.get(place));
+        let (content, share) = found.ok_or_else(|| Error::internal("a variant that an experiment does not have"))?;
+        let payload = serde_json::to_string(&content.push).map_err(Error::internal)?;
+        let mut provenances = Vec::with_capacity(pushes.len());
+        for (push, clocks) in pushes {
+            let control = (!stored.has_started && !shares.control.is_empty()).then_some(shares.control);
+            stored.has_started = true;
+            // Whoever travels gets the variant once.
+            let run = clocks.is_some().then(|| variant.to_string());
+            let part = Part::Variant(VariantPart { variant, share: *share, control, clocks });
+            provenances.push((push, Provenance { origin: Origin::Experiment(id), run, part }));
+        }
+        let new = provenances.iter().map(|(push, provenance)| NewPush {
+            id: *push,
+            push: &content.push,
+            payload: &payload,
+            provenance,
+        });
+        let new: Vec<_> = new.collect();
+        if !new.is_empty() {
+            self.insert_pushes(tx, app, now, OperationId::at(now), &new)?;
+        }
+        Ok(new.len() as u64)
+    }
+}

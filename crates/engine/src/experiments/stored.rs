@@ -1,0 +1,113 @@
+//! An experiment as it is stored: what was asked for, and how far each variant has got.
+
+use model::experiment::Experiment;
+use model::ids::{AppId, ExperimentId, PushId};
+use model::json::{self, At};
+use model::schedule::Schedule;
+use model::time::UtcMillis;
+use serde::Serialize;
+use store::Tx;
+use store::documents::{self, Document, DocumentKind};
+use store::jobs::JobId;
+
+use super::ExperimentView;
+use crate::job::Job;
+use crate::schedules::Timing;
+use crate::{Engine, Error, Result};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Stored {
+    pub(super) experiment: Experiment,
+    /// Whether a variant has been sent.
+    pub(super) has_started: bool,
+    /// One for each variant; none for those without a schedule.
+    pub(super) timings: Vec<Option<Timing>>,
+}
+
+impl Stored {
+    /// Of an experiment of which nothing has been sent.
+    pub(super) fn starting(experiment: Experiment, now: UtcMillis) -> Self {
+        let schedules = experiment.variants.iter().map(|variant| variant.schedule.as_ref());
+        let timings = schedules.map(|schedule| Some(Timing::starting(schedule?, now, PushId::at(now)))).collect();
+        Self { experiment, has_started: false, timings }
+    }
+
+    pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: ExperimentId) -> Result<Option<Self>> {
+        let document = documents::get(tx, app, DocumentKind::Experiment, &id.to_string())?;
+        document.map(|document| Self::read(&document.body)).transpose()
+    }
+
+    pub(super) fn view(document: &Document) -> Result<ExperimentView> {
+        let id = document.id.parse().map_err(Error::internal)?;
+        Ok(ExperimentView { id, experiment: Self::read(&document.body)?.experiment, created: document.created })
+    }
+
+    /// The jobs that send variants, and when.
+    pub(super) fn timers(&self) -> impl Iterator<Item = (JobId, UtcMillis)> {
+        self.timings.iter().flatten().filter_map(|timing| timing.timer)
+    }
+
+    /// A variant that is sent by this timer.
+    pub(super) fn waiting(&self, variant: u32, timer: JobId) -> Option<(&Schedule, &Timing)> {
+        let schedule = self.experiment.variants.get(variant as usize)?.schedule.as_ref()?;
+        let timing = self.timings.get(variant as usize)?.as_ref()?;
+        timing.timer.is_some_and(|(expected, _)| expected == timer).then_some((schedule, timing))
+    }
+
+    pub(super) fn set_timing(&mut self, variant: u32, timing: Timing) {
+        if let Some(place) = self.timings.get_mut(variant as usize) {
+            *place = Some(timing);
+        }
+    }
+
+    /// Sorts those that wait for their start by when it comes.
+    pub(super) fn start_key(&self, id: ExperimentId) -> Option<String> {
+        let start = self.timers().map(|(_, due)| due.0).min().filter(|_| !self.has_started)?;
+        Some(format!("{:020}-{id}", start.max(0)))
+    }
+
+    /// It was checked when it was stored, so a problem now is ours.
+    fn read(body: &str) -> Result<Self> {
+        json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
+    }
+
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let experiment = fields.required("experiment", Experiment::parse);
+        let has_started = fields.required("has_started", At::boolean);
+        let timings = fields.required("timings", |at| {
+            at.array(0..=usize::MAX, |at| if at.is_null() { Some(None) } else { Timing::parse(at).map(Some) })
+        });
+        fields.finish();
+        Some(Self { experiment: experiment?, has_started: has_started?, timings: timings? })
+    }
+}
+
+impl Engine {
+    /// Writes an experiment and sets those of its timers that are new.
+    pub(super) fn put_experiment(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        id: ExperimentId,
+        before: Option<&Stored>,
+        stored: &Stored,
+        now: UtcMillis,
+    ) -> Result<()> {
+        let body = serde_json::to_string(stored).map_err(Error::internal)?;
+        documents::put(tx, app, DocumentKind::Experiment, &id.to_string(), &body, now)?;
+        if let Some(old) = before.and_then(|before| before.start_key(id)) {
+            documents::delete(tx, app, DocumentKind::ExperimentStart, &old)?;
+        }
+        if let Some(new) = stored.start_key(id) {
+            documents::put(tx, app, DocumentKind::ExperimentStart, &new, &id.to_string(), now)?;
+        }
+        let had = |timer: JobId| before.is_some_and(|before| before.timers().any(|(old, _)| old == timer));
+        for (variant, timing) in (0..).zip(&stored.timings) {
+            if let Some((timer, due)) = timing.and_then(|timing| timing.timer).filter(|(timer, _)| !had(*timer)) {
+                self.enqueue_as(tx, app, timer, due, &Job::FireVariant { experiment: id, variant })?;
+            }
+        }
+        Ok(())
+    }
+}

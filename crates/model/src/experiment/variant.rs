@@ -1,0 +1,117 @@
+//! One variant of an experiment: what it says and when it is sent.
+
+use serde::Serialize;
+
+use super::Shared;
+use crate::channel::name_text;
+use crate::json::{self, At, Json};
+use crate::limits;
+use crate::payload::Push;
+use crate::problem::{Problem, ProblemKind};
+use crate::schedule::Schedule;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Variant {
+    /// Its place among the variants, counted from 0.
+    pub id: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Without one it is sent at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<u32>,
+    #[serde(rename = "push")]
+    given: Json,
+    /// The whole of what is sent, with what all variants have in common.
+    #[serde(skip)]
+    pub push: Push,
+}
+
+/// What of a push is the same for all variants, and given beside them.
+const SHARED: [&str; 3] = ["audience", "device_types", "campaigns"];
+const OWN: [&str; 3] = ["notification", "in_app", "options"];
+
+impl Variant {
+    /// `whole` is the experiment, where problems with what all variants have in common are noted.
+    pub(super) fn parse(at: &At<'_>, whole: &At<'_>, id: u32, shared: Option<&Shared>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let name = fields.nullable("name", |at| name_text(at, limits::EXPERIMENT_NAME_CHARS));
+        let description = fields.nullable("description", |at| at.text(0..=limits::EXPERIMENT_DESCRIPTION_CHARS));
+        let schedule = fields.nullable("schedule", parse_schedule);
+        let weight = fields.nullable("weight", |at| at.integer(1..=limits::VARIANT_WEIGHT));
+        let push = fields.required("push", |at| parse_push(at, whole, id, shared));
+        fields.take("id"); // callers send back what they were told
+        fields.finish();
+        let weight = weight.and_then(|weight| u32::try_from(weight).ok());
+        let (given, push) = push?;
+        Some(Self { id, name, description, schedule, weight, given, push })
+    }
+
+    pub fn weight(&self) -> u32 {
+        self.weight.unwrap_or(1)
+    }
+
+    /// What people call it: by its name, or else by a letter.
+    pub fn title(&self) -> String {
+        let letter = u8::try_from(self.id).ok().and_then(|id| b'A'.checked_add(id)).map(char::from);
+        self.name.clone().or(letter.map(String::from)).unwrap_or_else(|| self.id.to_string())
+    }
+}
+
+fn parse_schedule(at: &At<'_>) -> Option<Schedule> {
+    let schedule = Schedule::parse(at)?;
+    match schedule.recurring {
+        None => Some(schedule),
+        Some(_) => at.invalid_key("recurring", "A variant is sent once; leave this out."),
+    }
+}
+
+/// The push as it came, and with what it has in common with the others.
+fn parse_push(at: &At<'_>, whole: &At<'_>, id: u32, shared: Option<&Shared>) -> Option<(Json, Push)> {
+    let mut fields = at.object()?;
+    for key in SHARED.iter().filter(|key| fields.take(key).is_some()) {
+        at.invalid_key::<()>(key, format!("'{key}' is the same for all variants; give it beside 'variants'."));
+    }
+    if fields.take("message").is_some() {
+        at.invalid_key::<()>("message", "Variants cannot have a Message Center message.");
+    }
+    let own: Vec<_> =
+        OWN.iter().filter_map(|key| Some(((*key).to_owned(), fields.take(key)?.json().clone()))).collect();
+    fields.finish();
+    // Without an audience that can be read, everything else is still looked at.
+    let everybody = || SHARED[..2].iter().map(|key| ((*key).to_owned(), Json::String("all".to_owned()))).collect();
+    let common = shared.map_or_else(everybody, Shared::entries);
+    let tree = Json::Object(common.into_iter().chain(own).collect());
+    match json::read_tree(&tree, Push::parse) {
+        Ok(push) if push.is_redacted() => at.invalid_key(
+            "options.redact_payload",
+            "The payload of an experiment cannot be redacted, because it is kept with the experiment.",
+        ),
+        Ok(push) => at.is_clean().then(|| (at.json().clone(), push)),
+        Err(problems) => {
+            problems.iter().for_each(|problem| note(at, whole, id, problem));
+            None
+        }
+    }
+}
+
+/// Notes a problem where it is to be solved. What all variants have in common is blamed once.
+fn note(at: &At<'_>, whole: &At<'_>, id: u32, Problem { path, message, kind }: &Problem) {
+    if path.starts_with("device_types[") {
+        at.invalid::<()>(message.clone());
+        return;
+    }
+    let is_common = SHARED.contains(&path.split(['.', '[']).next().unwrap_or_default());
+    let place = match (is_common, id) {
+        (false, _) => at,
+        (true, 0) => whole,
+        (true, _) => return,
+    };
+    match kind {
+        ProblemKind::Missing => place.missing::<()>(path),
+        ProblemKind::Invalid => place.invalid_key::<()>(path, message.clone()),
+    };
+}
