@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
 use store::{Tx, apps, jobs};
 
-use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported};
+use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported_in_group};
 use crate::schedules::passed;
 use crate::{Engine, Error, Once, Result};
 use fire::Occasion;
+pub use stored::StartKey;
 use stored::Stored;
 
 /// The answer to the creation of an experiment.
@@ -100,10 +101,10 @@ impl Engine {
     }
 
     /// Experiments in the order of their creation, the last first, beginning with `start`.
-    pub async fn experiments(&self, app: AppId, start: Option<String>, limit: u32) -> Result<ExperimentPage> {
+    pub async fn experiments(&self, app: AppId, start: Option<ExperimentId>, limit: u32) -> Result<ExperimentPage> {
         let read = move |tx: &mut Tx<'_>| {
-            let (start, kind) = (start.as_deref(), DocumentKind::Experiment);
-            let mut found = documents::page(tx, app, kind, start, Order::Descending, limit + 1)?;
+            let (start, kind) = (start.map(|id| id.to_string()), DocumentKind::Experiment);
+            let mut found = documents::page(tx, app, kind, start.as_deref(), Order::Descending, limit + 1)?;
             let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
             let experiments = found.iter().map(Stored::view).collect::<Result<_>>()?;
             let total = documents::count(tx, app, kind)?;
@@ -113,10 +114,15 @@ impl Engine {
     }
 
     /// Experiments that wait for their start, the next to start first, beginning with `start`.
-    pub async fn scheduled_experiments(&self, app: AppId, start: Option<String>, limit: u32) -> Result<ExperimentPage> {
+    pub async fn scheduled_experiments(
+        &self,
+        app: AppId,
+        start: Option<StartKey>,
+        limit: u32,
+    ) -> Result<ExperimentPage> {
         let read = move |tx: &mut Tx<'_>| {
-            let (start, kind) = (start.as_deref(), DocumentKind::ExperimentStart);
-            let mut found = documents::page(tx, app, kind, start, Order::Ascending, limit + 1)?;
+            let (start, kind) = (start.map(|start| start.to_string()), DocumentKind::ExperimentStart);
+            let mut found = documents::page(tx, app, kind, start.as_deref(), Order::Ascending, limit + 1)?;
             let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
             let mut experiments = Vec::with_capacity(found.len());
             for start in found {
@@ -139,7 +145,7 @@ impl Engine {
                 jobs::cancel(tx, app, timer)?;
             }
             if let Some(start) = stored.start_key(id) {
-                documents::delete(tx, app, DocumentKind::ExperimentStart, &start)?;
+                documents::delete(tx, app, DocumentKind::ExperimentStart, &start.to_string())?;
             }
             documents::delete(tx, app, DocumentKind::Experiment, &id.to_string())?;
             Ok(ExperimentDeletion::Deleted)
@@ -160,7 +166,7 @@ fn refuse(experiment: &Experiment, now: UtcMillis) -> Result<()> {
         let inside = format!("variants[{}]", variant.id);
         let passed = variant.schedule.as_ref().and_then(|schedule| passed(schedule.first, now));
         problems.extend(passed.map(|problem| Problem { path: format!("{inside}.{}", problem.path), ..problem }));
-        match refuse_unsupported([&variant.push], WHOLE) {
+        match refuse_unsupported_in_group([&variant.push], WHOLE) {
             Ok(()) => {}
             Err(Error::Invalid(found)) => problems.extend(blamed(&found, &inside)),
             Err(other) => return Err(other),

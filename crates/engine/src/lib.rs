@@ -55,7 +55,7 @@ pub use attributes::Attributes;
 pub use channels::{ChannelView, Registered, RegisteredOpen};
 pub use error::{Error, Result};
 pub use events::{EventClause, EventFilter, EventPage, PublicEvent};
-pub use experiments::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView};
+pub use experiments::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView, StartKey};
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::PlatformHealth;
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};

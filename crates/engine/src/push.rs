@@ -25,7 +25,9 @@ use crate::job::Job;
 use crate::journal::Journal;
 use crate::{Engine, Error, Once, Result, pages};
 
-pub(crate) use check::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported, unsupported};
+pub(crate) use check::{
+    Place, fail_with, refuse_unknown_platforms, refuse_unsupported, refuse_unsupported_in_group, unsupported,
+};
 pub use control::PushControl;
 pub(crate) use control::Standing;
 pub use status::{PlatformProgress, PushStatus};

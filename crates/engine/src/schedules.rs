@@ -17,7 +17,7 @@ use store::jobs;
 use store::{Tx, apps, origins};
 
 use crate::job::Job;
-use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported};
+use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported_in_group};
 use crate::{Engine, Error, Once, Result};
 pub(crate) use fire::waves_to_somebody;
 use stored::Stored;
@@ -76,7 +76,7 @@ impl Engine {
 
     fn plan_from(&self, now: UtcMillis, scheduled: Vec<ScheduledPush>, place: Place) -> Result<PlannedSchedules> {
         refuse_redacted(&scheduled, place)?;
-        refuse_unsupported(scheduled.iter().map(|scheduled| &scheduled.push), place)?;
+        refuse_unsupported_in_group(scheduled.iter().map(|scheduled| &scheduled.push), place)?;
         let mut named = CreatedSchedules { operation_id: OperationId::at(now), schedules: Vec::new() };
         let mut planned = Vec::with_capacity(scheduled.len());
         for scheduled in scheduled {

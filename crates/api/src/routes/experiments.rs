@@ -1,7 +1,7 @@
 //! Experiments: made, shown, and deleted before they start.
 
 use axum::extract::State;
-use engine::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView};
+use engine::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView, StartKey};
 use http::StatusCode;
 use model::experiment::Experiment;
 use model::ids::ExperimentId;
@@ -13,7 +13,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::links::{Links, query_value};
+use crate::links::Links;
 use crate::query::{Params, Segments};
 
 /// The default as well as the limit.
@@ -73,9 +73,10 @@ pub(super) async fn list(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     links: Links,
-    params: Params,
+    mut params: Params,
 ) -> Result<Answer> {
-    let (start, limit) = page_wanted(params)?;
+    let (start, limit) = (params.id("start"), page_size(&mut params));
+    params.finish()?;
     let page = edge.engine.experiments(app.id, start, limit).await?;
     page_answer(&links, "/api/experiments", limit, page)
 }
@@ -84,9 +85,10 @@ pub(super) async fn list_scheduled(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     links: Links,
-    params: Params,
+    mut params: Params,
 ) -> Result<Answer> {
-    let (start, limit) = page_wanted(params)?;
+    let (start, limit) = (params.parsed("start", StartKey::from_text), page_size(&mut params));
+    params.finish()?;
     let page = edge.engine.scheduled_experiments(app.id, start, limit).await?;
     page_answer(&links, "/api/experiments/scheduled", limit, page)
 }
@@ -111,16 +113,13 @@ pub(super) async fn delete(
     }
 }
 
-fn page_wanted(mut params: Params) -> Result<(Option<String>, u32)> {
-    let start = params.parsed("start", |text| Ok(text.to_owned()));
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
-    params.finish()?;
-    Ok((start, limit))
+fn page_size(params: &mut Params) -> u32 {
+    params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE)
 }
 
 fn page_answer(links: &Links, path: &str, limit: u32, page: ExperimentPage) -> Result<Answer> {
     let ExperimentPage { experiments, next, total } = page;
-    let next_page = next.map(|next| links.to(&format!("{path}?start={}&limit={limit}", query_value(&next))));
+    let next_page = next.map(|next| links.to(&format!("{path}?start={next}&limit={limit}")));
     let experiments: Vec<_> = experiments.into_iter().map(ExperimentRecord::from).collect();
     let page = Page { count: experiments.len(), total_count: total, next_page: next_page.clone(), experiments };
     let answer = Answer::ok(&page)?.data_attribute("experiments").counts(page.count, total);

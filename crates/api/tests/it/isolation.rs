@@ -16,6 +16,7 @@ struct Belongings {
     segment: String,
     schedule: String,
     template: String,
+    experiment: String,
 }
 
 /// The named user of the first app's channel, and its list.
@@ -47,7 +48,7 @@ async fn settle_in(app: &TestApp) -> Belongings {
     let segment = app.master().post("/api/segments", segment).await.expect(201);
     app.master().put(&format!("/api/tags/{MARK}"), "").await.expect(200);
     let content = json!({"notification": {"alert": MARK}});
-    let template = json!({"name": MARK, "variables": [], "push": content});
+    let template = json!({"name": MARK, "variables": [], "push": &content});
     let template = app.master().post("/api/templates", template).await.expect(201);
     let cadence = json!({"type": "daily", "count": 1});
     let schedule = json!({
@@ -55,6 +56,9 @@ async fn settle_in(app: &TestApp) -> Belongings {
         "push": {"audience": "all", "device_types": "all", "notification": {"alert": MARK}},
     });
     let schedule = app.master().post("/api/schedules", schedule).await.expect(201);
+    let variant = json!({"push": content, "schedule": {"scheduled_time": "2030-01-01T00:00"}});
+    let experiment = json!({"name": MARK, "audience": "all", "device_types": "all", "variants": [variant, variant]});
+    let experiment = app.master().post("/api/experiments", experiment).await.expect(201);
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": MARK}});
     let push = app.master().post("/api/push", push).await.expect(200);
     app.step_all().await;
@@ -64,6 +68,7 @@ async fn settle_in(app: &TestApp) -> Belongings {
         segment: segment["segment_id"].as_str().unwrap().to_owned(),
         schedule: schedule["schedule_ids"][0].as_str().unwrap().to_owned(),
         template: template["template_id"].as_str().unwrap().to_owned(),
+        experiment: experiment["experiment_id"].as_str().unwrap().to_owned(),
     }
 }
 
@@ -83,6 +88,9 @@ async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
         &format!("/api/schedules/{}", belongings.schedule),
         "/api/templates",
         &format!("/api/templates/{}", belongings.template),
+        "/api/experiments",
+        "/api/experiments/scheduled",
+        &format!("/api/experiments/{}", belongings.experiment),
     ];
     let mut seen = Vec::new();
     for path in paths {
@@ -166,6 +174,12 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         ("POST", "/api/templates") => {
             vec![json!({"name": "x", "variables": [], "push": {"notification": {"alert": "x"}}})]
         }
+        ("POST", "/api/experiments" | "/api/experiments/validate") => {
+            let variant = json!({"push": {"notification": {"alert": "x"}}});
+            let audience = json!({"segment": belongings.segment});
+            vec![json!({"audience": audience, "device_types": "all", "variants": [variant, variant]})]
+        }
+        ("DELETE", "/api/experiments/scheduled/{experiment_id}") => vec![Value::Null],
         ("POST", "/api/templates/{template_id}") => vec![json!({"name": "changed"})],
         ("POST", "/api/templates/push" | "/api/templates/push/validate" | "/api/templates/schedules") => {
             let merge = json!({"template_id": belongings.template});
@@ -229,6 +243,7 @@ async fn no_route_reaches_the_data_of_another_app() {
             let path = path.replace("{message_id}", &message).replace("{tag}", MARK).replace("{list}", LIST);
             let path =
                 path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);
+            let path = path.replace("{experiment_id}", &belongings.experiment);
             for body in bodies(&route, &belongings) {
                 let text = match &body {
                     Value::Null => String::new(),
@@ -274,6 +289,8 @@ async fn ids_of_another_app_do_not_exist() {
         }
         let details = json!({"push_ids": [belongings.push]});
         assert_eq!(stranger.post("/api/reports/perpush/detail", details).await.expect(200), json!([]));
+        stranger.get(&format!("/api/experiments/{}", belongings.experiment)).await.expect(404);
+        stranger.delete(&format!("/api/experiments/scheduled/{}", belongings.experiment)).await.expect(404);
         stranger.delete(&format!("/api/tags/{MARK}")).await.expect(404);
         let own = stranger.get("/api/channels").await.expect(200);
         assert_eq!(own["channels"], json!([]));

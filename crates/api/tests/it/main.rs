@@ -10,6 +10,7 @@ mod cors;
 mod crowd;
 mod deleted_apps;
 mod doc_examples;
+mod experiments;
 mod idempotency;
 mod isolation;
 mod large_pushes;

@@ -26,7 +26,7 @@ const WITHOUT: [(&str, &str); 14] = [
 ];
 
 /// Method, route and body, in an order in which every call succeeds.
-const CHANGES: [(&str, &str, &str); 42] = [
+const CHANGES: [(&str, &str, &str); 45] = [
     ("PUT", "/api/channels/{channel_id}", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     ("POST", "/api/channels", r#"{"channel":{"device_type":"ios","opt_in":true}}"#),
     (
@@ -105,6 +105,18 @@ const CHANGES: [(&str, &str, &str); 42] = [
             "schedule":{"scheduled_time":"2030-01-01T00:00"}}"#,
     ),
     ("DELETE", "/api/templates/{template_id}", ""),
+    (
+        "POST",
+        "/api/experiments",
+        r#"{"audience":"all","device_types":"all","control":0.5,
+            "variants":[{"push":{"notification":{"alert":"Hi"}},"schedule":{"scheduled_time":"2030-01-01T00:00"}}]}"#,
+    ),
+    (
+        "POST",
+        "/api/experiments/validate",
+        r#"{"audience":"all","device_types":"all","control":0.5,"variants":[{"push":{"notification":{"alert":"Hi"}}}]}"#,
+    ),
+    ("DELETE", "/api/experiments/scheduled/{experiment_id}", ""),
     ("PUT", "/api/tags/{tag}", ""),
     ("POST", "/api/tags/{tag}", r#"{"apids":{"add":["a"]}}"#),
     ("PUT", "/api/tags/batch", r#"[{"apid":"a","tags":["t"]}]"#),
@@ -153,6 +165,7 @@ async fn every_change_has_an_operation_id() {
                 ("{push_id}", &answer["push_ids"][0]),
                 ("{segment_id}", &answer["segment_id"]),
                 ("{template_id}", &answer["template_id"]),
+                ("{experiment_id}", &answer["experiment_id"]),
                 ("{schedule_id}", &answer["schedule_ids"][0]),
             ];
             made.extend(ids.into_iter().filter_map(|(key, id)| Some((key, id.as_str()?.to_owned()))));

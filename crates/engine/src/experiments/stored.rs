@@ -1,5 +1,7 @@
 //! An experiment as it is stored: what was asked for, and how far each variant has got.
 
+use std::fmt;
+
 use model::experiment::Experiment;
 use model::ids::{AppId, ExperimentId, PushId};
 use model::json::{self, At};
@@ -22,6 +24,28 @@ pub(super) struct Stored {
     pub(super) has_started: bool,
     /// One for each variant; none for those without a schedule.
     pub(super) timings: Vec<Option<Timing>>,
+}
+
+/// Sorts experiments that wait by when they start, as text too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StartKey {
+    millis: u64,
+    id: ExperimentId,
+}
+
+impl fmt::Display for StartKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:020}-{}", self.millis, self.id)
+    }
+}
+
+impl StartKey {
+    /// The reverse of its printing.
+    pub fn from_text(text: &str) -> Result<Self, &'static str> {
+        let parts = text.split_once('-').and_then(|(millis, id)| Some((millis.parse().ok()?, id.parse().ok()?)));
+        let (millis, id) = parts.ok_or("This must be what 'next_page' of an earlier page says.")?;
+        Ok(Self { millis, id })
+    }
 }
 
 impl Stored {
@@ -60,10 +84,10 @@ impl Stored {
         }
     }
 
-    /// Sorts those that wait for their start by when it comes.
-    pub(super) fn start_key(&self, id: ExperimentId) -> Option<String> {
-        let start = self.timers().map(|(_, due)| due.0).min().filter(|_| !self.has_started)?;
-        Some(format!("{:020}-{id}", start.max(0)))
+    /// Its place among those that wait for their start.
+    pub(super) fn start_key(&self, id: ExperimentId) -> Option<StartKey> {
+        let start = self.timers().map(|(_, due)| due).min().filter(|_| !self.has_started)?;
+        Some(StartKey { millis: u64::try_from(start.0).unwrap_or(0), id })
     }
 
     /// It was checked when it was stored, so a problem now is ours.
@@ -97,10 +121,10 @@ impl Engine {
         let body = serde_json::to_string(stored).map_err(Error::internal)?;
         documents::put(tx, app, DocumentKind::Experiment, &id.to_string(), &body, now)?;
         if let Some(old) = before.and_then(|before| before.start_key(id)) {
-            documents::delete(tx, app, DocumentKind::ExperimentStart, &old)?;
+            documents::delete(tx, app, DocumentKind::ExperimentStart, &old.to_string())?;
         }
         if let Some(new) = stored.start_key(id) {
-            documents::put(tx, app, DocumentKind::ExperimentStart, &new, &id.to_string(), now)?;
+            documents::put(tx, app, DocumentKind::ExperimentStart, &new.to_string(), &id.to_string(), now)?;
         }
         let had = |timer: JobId| before.is_some_and(|before| before.timers().any(|(old, _)| old == timer));
         for (variant, timing) in (0..).zip(&stored.timings) {

@@ -11,7 +11,7 @@ use model::term::Term;
 use store::documents::{self, DocumentKind};
 use store::{Tx, terms};
 
-use super::fit::oversized;
+use super::fit::{Company, oversized};
 use crate::{Error, Result};
 
 /// Where the pushes are in a body.
@@ -45,12 +45,25 @@ pub(crate) fn fail_with(problems: Vec<Problem>) -> Result<()> {
 /// Refuses what can be told without the store: audiences that this version cannot evaluate, because taking them for nobody
 /// would make NOT mean everybody, and pushes that are too large for a platform they are for.
 pub(crate) fn refuse_unsupported<'p>(pushes: impl IntoIterator<Item = &'p Push>, place: Place) -> Result<()> {
+    refuse_unsupported_with(pushes, place, Company::Alone)
+}
+
+/// As [`refuse_unsupported`], for pushes that something sends over time, of which devices are told a little more.
+pub(crate) fn refuse_unsupported_in_group<'p>(pushes: impl IntoIterator<Item = &'p Push>, place: Place) -> Result<()> {
+    refuse_unsupported_with(pushes, place, Company::Group)
+}
+
+fn refuse_unsupported_with<'p>(
+    pushes: impl IntoIterator<Item = &'p Push>,
+    place: Place,
+    company: Company,
+) -> Result<()> {
     let mut problems = Vec::new();
     for (n, push) in pushes.into_iter().enumerate() {
         if let Audience::Selector(selector) = &push.audience {
             problems.extend(unsupported(selector, place.path(n, "audience")));
         }
-        problems.extend(oversized(push, |below| place.path(n, below)));
+        problems.extend(oversized(push, company, |below| place.path(n, below)));
     }
     fail_with(problems)
 }

@@ -21,20 +21,34 @@ const SOME_TIME: UtcMillis = UtcMillis(1_800_000_000_000);
 /// As long as the address of a hosted page is on most servers; where it is longer, the provider has the last word.
 const SOME_PAGE_BYTES: usize = 128;
 
+/// No variant of an experiment has a longer number.
+const LONGEST_VARIANT: u32 = 99;
+
+/// Whether a push is one of many that something sends over time, which devices are told and report back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Company {
+    Alone,
+    Group,
+}
+
 /// What of a push is too large for some platform it is for. `place` tells where in the request a path of the push is.
-pub(super) fn oversized(push: &Push, place: impl Fn(&str) -> String) -> Vec<Problem> {
+pub(super) fn oversized(push: &Push, company: Company, place: impl Fn(&str) -> String) -> Vec<Problem> {
     if json_bytes(push) <= ALWAYS_FITS_BYTES {
         return Vec::new();
     }
     let app_key = AppKey::new(SOME_KEY).expect("22 letters are the key of an app");
+    let (group_id, variant_id) = match company {
+        Company::Alone => (None, None),
+        // Only some have a variant, but what fits with one fits without.
+        Company::Group => (Some(Uuid::nil()), Some(LONGEST_VARIANT)),
+    };
     let page_url = |_: &InlinePage| "x".repeat(SOME_PAGE_BYTES);
     let too_large = providers::too_large(push, &|content, device_type| {
         let rendering = Rendering {
             app_key: &app_key,
             push_id: PushId::from_uuid(Uuid::nil()),
-            // Whoever sends it: what fits with these fits without.
-            group_id: Some(Uuid::nil()),
-            variant_id: Some(u32::MAX),
+            group_id,
+            variant_id,
             sent_at: SOME_TIME,
             now: SOME_TIME,
             expiry: push.options.as_ref().and_then(|options| options.expiry.as_ref()),
