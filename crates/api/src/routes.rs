@@ -14,6 +14,7 @@ mod named_user_record;
 mod named_users;
 mod open_channels;
 mod pages;
+mod pipelines;
 mod platforms;
 mod push;
 mod reports;
@@ -104,6 +105,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/experiments/scheduled", Master, experiments::list_scheduled),
         delete("/api/experiments/scheduled/{experiment_id}", Master, experiments::delete),
         get("/api/experiments/{experiment_id}", Master, experiments::look_up),
+        post("/api/pipelines", Master, pipelines::create),
+        get("/api/pipelines", Master, pipelines::list),
+        post("/api/pipelines/validate", Master, pipelines::validate),
+        get("/api/pipelines/deleted", Master, pipelines::deleted),
+        get("/api/pipelines/limits", Master, pipelines::show_limits),
+        get("/api/pipelines/constraints", Master, pipelines::constraints),
+        put("/api/pipelines/constraints", Master, pipelines::set_constraints),
+        get("/api/pipelines/{pipeline_id}", Master, pipelines::look_up),
+        put("/api/pipelines/{pipeline_id}", Master, pipelines::replace),
+        delete("/api/pipelines/{pipeline_id}", Master, pipelines::delete),
         get("/api/tags", Device, legacy_tags::list),
         put("/api/tags/batch", Master, legacy_tags::batch),
         post("/api/tags/batch", Master, legacy_tags::batch),

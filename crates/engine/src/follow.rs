@@ -60,6 +60,7 @@ impl Engine {
         let apps: HashSet<AppId> = self.apps().await?.into_iter().map(|app| app.id).collect();
         for deleted in indexed.into_iter().filter(|app| !apps.contains(app)) {
             self.0.audiences.forget(deleted);
+            self.0.watches.forget(deleted);
         }
         for deleted in saved.into_iter().filter(|app| !apps.contains(app)) {
             self.remove_snapshot(deleted).await?;

@@ -1,7 +1,7 @@
 //! The closed set of jobs. Each is safe to run twice; the function that runs it says why, and disposes of the job in the
 //! transaction that completes its work.
 
-use model::ids::{AppId, ExperimentId, Offset, PushId, ScheduleId, TermId};
+use model::ids::{AppId, ExperimentId, Offset, PipelineId, PushId, ScheduleId, TermId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
@@ -27,6 +27,12 @@ pub(crate) enum Job {
     FireSchedule { schedule: ScheduleId },
     /// Send a variant of an experiment, to those whose time has come.
     FireVariant { experiment: ExperimentId, variant: u32 },
+    /// Read in the log what sets pipelines off.
+    Automate,
+    /// Send what a pipeline has for those who have waited for this moment.
+    FirePipeline { pipeline: PipelineId, due: UtcMillis },
+    /// Look for those who have been inactive for as long as a pipeline waits for.
+    CheckInactivity { pipeline: PipelineId },
 }
 
 impl Job {
@@ -41,6 +47,9 @@ impl Job {
             Job::TendList { .. } => "tend_list",
             Job::FireSchedule { .. } => "fire_schedule",
             Job::FireVariant { .. } => "fire_variant",
+            Job::Automate => "automate",
+            Job::FirePipeline { .. } => "fire_pipeline",
+            Job::CheckInactivity { .. } => "check_inactivity",
         }
     }
 }
@@ -50,13 +59,15 @@ impl Job {
     fn lane(&self) -> String {
         match self {
             Job::Deliver { platform, .. } => delivery_lane(platform),
+            Job::FirePipeline { pipeline, .. } | Job::CheckInactivity { pipeline } => pipeline_lane(*pipeline),
             Job::Resolve { .. }
             | Job::Sweep
             | Job::EraseApp { .. }
             | Job::TendList { .. }
             | Job::ForgetTag { .. }
             | Job::FireSchedule { .. }
-            | Job::FireVariant { .. } => self.kind().to_owned(),
+            | Job::FireVariant { .. }
+            | Job::Automate => self.kind().to_owned(),
         }
     }
 
@@ -70,7 +81,10 @@ impl Job {
             | Job::TendList { .. }
             | Job::ForgetTag { .. }
             | Job::FireSchedule { .. }
-            | Job::FireVariant { .. } => None,
+            | Job::FireVariant { .. }
+            | Job::Automate
+            | Job::FirePipeline { .. }
+            | Job::CheckInactivity { .. } => None,
         }
     }
 }
@@ -81,6 +95,11 @@ pub(crate) const DELIVER: &str = "deliver";
 /// The lane of the deliveries to one platform.
 pub(crate) fn delivery_lane(platform: &str) -> String {
     format!("{DELIVER}/{platform}")
+}
+
+/// The lane of everything a pipeline has to do, so that it can be called off together.
+pub(crate) fn pipeline_lane(pipeline: PipelineId) -> String {
+    format!("pipeline/{pipeline}")
 }
 
 pub(crate) fn is_delivery(lane: &Lane) -> bool {
@@ -110,6 +129,9 @@ impl Engine {
             Job::TendList { list } => self.tend_list(claimed, list, stop).await,
             Job::FireSchedule { schedule } => self.fire_schedule(claimed, schedule).await,
             Job::FireVariant { experiment, variant } => self.fire_variant(claimed, experiment, variant).await,
+            Job::Automate => self.automate(claimed).await,
+            Job::FirePipeline { pipeline, due } => self.fire_pipeline(claimed, pipeline, due).await,
+            Job::CheckInactivity { pipeline } => self.check_inactivity(claimed, pipeline).await,
         }
     }
 

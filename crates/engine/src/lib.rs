@@ -25,6 +25,7 @@ mod named_users;
 mod once;
 mod pages;
 mod part;
+mod pipelines;
 mod plan;
 mod platforms;
 mod push;
@@ -62,6 +63,7 @@ pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use metrics::Metrics;
 pub use named_users::NamedUserView;
 pub use once::Once;
+pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelineView};
 pub use platforms::{
     OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,
 };
@@ -102,6 +104,7 @@ struct Parts {
     apps: apps::AppCache,
     audiences: audience::Audiences,
     senders: senders::Senders,
+    watches: pipelines::Watches,
     metrics: Metrics,
     /// Said once: after the key was lost there may be many of them.
     unreadable_answers: std::sync::Once,
@@ -121,6 +124,7 @@ impl Engine {
             seal_key: settings.seal_key,
             apps: apps::AppCache::default(),
             audiences: audience::Audiences::default(),
+            watches: pipelines::Watches::default(),
             metrics: Metrics::default(),
             unreadable_answers: std::sync::Once::new(),
             store,

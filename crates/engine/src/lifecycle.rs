@@ -16,6 +16,7 @@ use store::{Tx, apps, channels, term_sets};
 
 use crate::desk::Desk;
 use crate::lists::{ListStatus, ListView};
+use crate::pipelines::longest_inactivity;
 use crate::plan::Planner;
 use crate::{Engine, Error, Result};
 
@@ -74,7 +75,8 @@ impl Planner<'_, '_> {
         })
     }
 
-    fn any_day(&mut self, days: &[DayTerm]) -> Result<Plan> {
+    /// Those to whom one of these happened.
+    pub(crate) fn any_day(&mut self, days: &[DayTerm]) -> Result<Plan> {
         let mut parts: Vec<Plan> = days.iter().map(|day| self.term(&Term::Day(*day))).collect();
         // The first open is an open.
         let is_first = |day: &&DayTerm| matches!(day.kind, DayKind::FirstOpen | DayKind::Open);
@@ -137,7 +139,7 @@ impl Engine {
             .await
     }
 
-    /// Forgets the days that no lifecycle list looks back to.
+    /// Forgets the days that neither lifecycle lists nor pipelines look back to.
     pub(crate) async fn forget_old_days(&self, app: AppId) -> Result<()> {
         let now = self.clock().now();
         // An index is not loaded for nothing.
@@ -161,11 +163,12 @@ impl Engine {
 }
 
 fn old_days(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Vec<TermId>> {
+    let opens_kept = LONGEST_LOOK_BACK_DAYS.max(longest_inactivity(tx, app)?);
     let mut old = Vec::new();
     for (id, name) in term_sets::terms_of(tx, app, DAY_GROUP)? {
-        if let Some(Term::Day(DayTerm { day, .. })) = Term::from_key(DAY_GROUP, &name)
-            && day < now.day() - LONGEST_LOOK_BACK_DAYS
-        {
+        let Some(Term::Day(DayTerm { kind, day })) = Term::from_key(DAY_GROUP, &name) else { continue };
+        let n_days = if kind == DayKind::Open { opens_kept } else { LONGEST_LOOK_BACK_DAYS };
+        if day < now.day() - n_days {
             old.push(id);
         }
     }

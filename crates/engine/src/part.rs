@@ -7,7 +7,7 @@ use model::ids::{Ordinal, PushId};
 use model::origin::{Part, Provenance};
 use model::property::{Clock, device_clocks};
 use roaring::RoaringBitmap;
-use store::{blocks, origins};
+use store::{blocks, origins, push_audience};
 
 use crate::plan::Planner;
 use crate::{Error, Result};
@@ -24,6 +24,8 @@ impl Planner<'_, '_> {
                 parts.push(self.assigned(audience, provenance, part.share));
                 parts.extend(part.clocks.as_ref().map(|names| self.clocks(names)));
             }
+            // They are the audience; the word for them means nobody by itself.
+            Part::Triggered => parts.push(self.stored_audience(push)?),
         }
         if let Some(run) = &provenance.run {
             let mut served = RoaringBitmap::new();
@@ -41,7 +43,7 @@ impl Planner<'_, '_> {
     /// The control group of an experiment, if this push is the one that tells of it.
     pub(crate) fn held_back(&self, audience: &Plan, provenance: &Provenance) -> Option<Plan> {
         match &provenance.part {
-            Part::Everybody | Part::Clocks(_) => None,
+            Part::Everybody | Part::Clocks(_) | Part::Triggered => None,
             Part::Variant(part) => Some(self.assigned(audience.clone(), provenance, part.control?)),
         }
     }
@@ -52,6 +54,14 @@ impl Planner<'_, '_> {
         let assignment = Assignment::of(experiment);
         let everybody = self.index.resolve(&audience.normalize());
         Plan::Set(everybody.iter().filter(|n| share.contains(assignment.place(Ordinal(*n)))).collect())
+    }
+
+    fn stored_audience(&mut self, push: PushId) -> Result<Plan> {
+        let mut members = RoaringBitmap::new();
+        for part in push_audience::parts(self.tx, self.app, push)? {
+            members |= codec::decode(&part).map_err(Error::internal)?;
+        }
+        Ok(Plan::Set(members))
     }
 
     fn clocks(&self, names: &[String]) -> Plan {

@@ -16,7 +16,7 @@ use store::blocks::{self as block_rows, BlockKey, Progress};
 use store::counters::{self, Metric};
 use store::jobs::{self, ClaimedJob};
 use store::pushes::{self, PushState, Tally};
-use store::{Tx, origins};
+use store::{Tx, origins, push_audience};
 
 use crate::job::Job;
 use crate::journal::Journal;
@@ -84,6 +84,7 @@ impl Engine {
                 n_blocks += 1;
             }
         }
+        push_audience::delete(tx, app, push)?;
         let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
         pushes::set_state(tx, app, push, state)?;
         tell_held_back(tx, app, self.clock().now(), resolved)
@@ -150,6 +151,12 @@ fn audience_per_platform(
         }
     }
     platforms
+}
+
+/// Everybody of an audience to whom a push can be sent on some platform.
+pub(crate) fn reachable(planner: &mut Planner<'_, '_>, push: &Push, audience: &Plan) -> RoaringBitmap {
+    let platforms = audience_per_platform(planner, push, audience);
+    platforms.into_iter().map(|(_, recipients)| recipients).fold(RoaringBitmap::new(), |all, some| all | some)
 }
 
 /// The device types that are named, each once; all that channels have registered for when none are.

@@ -31,6 +31,7 @@ impl Engine {
             self.discard_dead_uploads(app.id).await?;
             self.forget_old_days(app.id).await?;
             self.forget_old_places(app.id).await?;
+            self.forget_old_sends(app.id).await?;
         }
         let now = self.0.clock.now();
         let claimed = claimed.clone();

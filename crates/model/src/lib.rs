@@ -14,6 +14,7 @@ pub mod limits;
 pub mod named_user;
 pub mod origin;
 pub mod payload;
+pub mod pipeline;
 pub mod place;
 pub mod platform;
 pub mod problem;

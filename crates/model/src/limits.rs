@@ -152,3 +152,25 @@ pub const PERMISSIONS: usize = 50;
 /// A key of an object whose keys are the sender's own.
 pub const MAP_KEY_CHARS: usize = 128;
 pub const OPEN_IDENTIFIER_VALUE_CHARS: usize = 1024;
+
+pub const PIPELINES_PER_APP: usize = 50;
+pub const ACTIVE_PIPELINES_PER_APP: usize = 20;
+pub const PIPELINES_PER_PAGE: u32 = 100;
+/// Pipelines that were deleted and are still listed.
+pub const DELETED_PIPELINES: u32 = 1000;
+pub const PIPELINE_NAME_CHARS: usize = 255;
+pub const PIPELINE_OUTCOMES: usize = 10;
+pub const PIPELINE_TRIGGERS: usize = 20;
+/// One year.
+pub const PIPELINE_DELAY_SECONDS: i64 = 365 * 24 * 60 * 60;
+pub const PIPELINE_INACTIVE_DAYS: i64 = 90;
+pub const PIPELINE_CONDITIONS: usize = 20;
+pub const PIPELINE_RATES: usize = 3;
+pub const PIPELINE_RATE_PUSHES: i64 = 100;
+pub const PIPELINE_RATE_HOURS: i64 = 72;
+pub const PIPELINE_RATE_DAYS: i64 = 90;
+/// Rates that all pipelines of an app share.
+pub const GLOBAL_RATES: usize = 5;
+/// Members of one AND or OR in the selector of a trigger, and how deep these may be nested.
+pub const EVENT_SELECTORS: usize = 20;
+pub const EVENT_SELECTOR_DEPTH: usize = 3;

@@ -38,6 +38,8 @@ pub enum Part {
     /// Those whose clocks are among these, by the names of [`crate::property::device_clocks`].
     Clocks(Vec<String>),
     Variant(VariantPart),
+    /// Those who set it off, who are stored with the push until it is resolved.
+    Triggered,
 }
 
 /// Those to whom an experiment assigns one of its variants.

@@ -64,6 +64,8 @@ pub struct Spelling(String);
 pub enum Trigger {
     None,
     Pipeline,
+    /// The push was accepted before, by way of whatever triggers it.
+    Stored,
 }
 
 /// A set of devices.
@@ -90,7 +92,7 @@ impl Audience {
             ));
         }
         match trigger {
-            Trigger::Pipeline => Some(Audience::Triggered(spelling)),
+            Trigger::Pipeline | Trigger::Stored => Some(Audience::Triggered(spelling)),
             Trigger::None => {
                 at.invalid("The audience 'triggered' is for pipelines only, because nothing triggers this push.")
             }

@@ -33,6 +33,12 @@ pub enum DocumentKind {
     Experiment,
     /// That an experiment waits for its start; sorts by when it comes.
     ExperimentStart,
+    /// A push that is sent when something happens, and how far it has got.
+    Pipeline,
+    /// What is left of a pipeline that was deleted.
+    DeletedPipeline,
+    /// What all pipelines of an app have in common.
+    Automation,
 }
 
 impl DocumentKind {
@@ -50,6 +56,9 @@ impl DocumentKind {
             DocumentKind::Template => "template",
             DocumentKind::Experiment => "experiment",
             DocumentKind::ExperimentStart => "experiment_start",
+            DocumentKind::Pipeline => "pipeline",
+            DocumentKind::DeletedPipeline => "deleted_pipeline",
+            DocumentKind::Automation => "automation",
         }
     }
 }

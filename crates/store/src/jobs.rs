@@ -168,6 +168,12 @@ pub fn cancel(tx: &mut Tx<'_>, app: AppId, job: JobId) -> Result<()> {
     Ok(())
 }
 
+/// Removes every job of a lane, as [`cancel`] does.
+pub fn cancel_lane(tx: &mut Tx<'_>, lane: &Lane) -> Result<()> {
+    tx.execute("delete from job where app = $1 and lane = $2", &[lane.app.into(), lane.name.as_str().into()])?;
+    Ok(())
+}
+
 /// Makes every leased job due. Only right when no other process can hold a lease: at the start on SQLite.
 pub fn release_all(tx: &mut Tx<'_>, now: UtcMillis) -> Result<u64> {
     tx.execute("update job set due = $1, leased = 0 where leased = 1", &[now.into()])

@@ -82,6 +82,12 @@ pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
     }
 }
 
+/// When the record after an offset was written, if there is one.
+pub fn next_at(tx: &mut Tx<'_>, app: AppId, offset: Offset) -> Result<Option<UtcMillis>> {
+    let sql = "select at from log where app = $1 and position > $2 order by position limit 1";
+    tx.query_opt(sql, &[app.into(), offset.into()], |row| row.get(0))
+}
+
 /// A record as it lies in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordRow<'r> {

@@ -17,6 +17,7 @@ struct Belongings {
     schedule: String,
     template: String,
     experiment: String,
+    pipeline: String,
 }
 
 /// The named user of the first app's channel, and its list.
@@ -50,6 +51,13 @@ async fn settle_in(app: &TestApp) -> Belongings {
     let content = json!({"notification": {"alert": MARK}});
     let template = json!({"name": MARK, "variables": [], "push": &content});
     let template = app.master().post("/api/templates", template).await.expect(201);
+    let pipeline = json!({
+        "name": MARK, "enabled": true, "immediate_trigger": {"tag_added": "nobody-has-this"},
+        "outcome": {"push": {"audience": "triggered", "device_types": "all", "notification": {"alert": MARK}}},
+    });
+    let pipeline = app.master().post("/api/pipelines", pipeline).await.expect(201);
+    let rates = json!([{"rate": {"pushes": 7, "days": 1}}]);
+    app.master().put("/api/pipelines/constraints", rates).await.expect(200);
     let cadence = json!({"type": "daily", "count": 1});
     let schedule = json!({
         "name": MARK, "schedule": {"scheduled_time": "2030-01-01T00:00", "recurring": {"cadence": cadence}},
@@ -69,6 +77,7 @@ async fn settle_in(app: &TestApp) -> Belongings {
         schedule: schedule["schedule_ids"][0].as_str().unwrap().to_owned(),
         template: template["template_id"].as_str().unwrap().to_owned(),
         experiment: experiment["experiment_id"].as_str().unwrap().to_owned(),
+        pipeline: pipeline["pipeline_ids"][0].as_str().unwrap().to_owned(),
     }
 }
 
@@ -91,6 +100,10 @@ async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
         "/api/experiments",
         "/api/experiments/scheduled",
         &format!("/api/experiments/{}", belongings.experiment),
+        "/api/pipelines",
+        "/api/pipelines/limits",
+        "/api/pipelines/constraints",
+        "/api/pipelines/deleted",
     ];
     let mut seen = Vec::new();
     for path in paths {
@@ -189,6 +202,12 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             }
             vec![use_of]
         }
+        ("POST", "/api/pipelines" | "/api/pipelines/validate") | ("PUT", "/api/pipelines/{pipeline_id}") => {
+            let outcome = json!({"push": push_to(json!("triggered"))});
+            vec![json!({"enabled": true, "immediate_trigger": {"tag_added": MARK}, "outcome": outcome})]
+        }
+        ("PUT", "/api/pipelines/constraints") => vec![json!([{"rate": {"pushes": 1, "lifetimes": 1}}])],
+        ("DELETE", "/api/pipelines/{pipeline_id}") => vec![Value::Null],
         ("POST", "/api/tags/{tag}") => vec![json!({"ios_channels": {"remove": [channel]}})],
         ("PUT" | "POST", "/api/tags/batch") => vec![json!([{"ios_channel": channel, "tags": []}])],
         ("POST", "/api/channels/attributes") => vec![
@@ -244,6 +263,7 @@ async fn no_route_reaches_the_data_of_another_app() {
             let path =
                 path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);
             let path = path.replace("{experiment_id}", &belongings.experiment);
+            let path = path.replace("{pipeline_id}", &belongings.pipeline);
             for body in bodies(&route, &belongings) {
                 let text = match &body {
                     Value::Null => String::new(),
@@ -278,9 +298,11 @@ async fn ids_of_another_app_do_not_exist() {
         stranger.get(&format!("/api/segments/{}", belongings.segment)).await.expect(404);
         stranger.delete(&format!("/api/segments/{}", belongings.segment)).await.expect(404);
         stranger.get(&format!("/api/named_users?id={USER}")).await.expect(404);
-        for path in
-            [format!("/api/schedules/{}", belongings.schedule), format!("/api/templates/{}", belongings.template)]
-        {
+        for path in [
+            format!("/api/schedules/{}", belongings.schedule),
+            format!("/api/templates/{}", belongings.template),
+            format!("/api/pipelines/{}", belongings.pipeline),
+        ] {
             stranger.get(&path).await.expect(404);
             stranger.delete(&path).await.expect(404);
         }

@@ -28,6 +28,7 @@ mod open_channels;
 mod operation_ids;
 mod operator;
 mod pages;
+mod pipelines;
 mod platform_credentials;
 mod protocol;
 mod push;

@@ -3,6 +3,7 @@
 use model::ids::{AppId, PushId};
 use store::Tx;
 use store::jobs;
+use store::push_audience;
 use store::pushes::{self, PushState};
 
 use super::status::{PushStatus, status_in};
@@ -41,6 +42,7 @@ impl Engine {
                 }
                 PushControl::Cancel => {
                     pushes::set_state(tx, app, push, PushState::Canceled)?;
+                    push_audience::delete(tx, app, push)?;
                     // So that nothing of the push is left waiting.
                     jobs::wake_push(tx, app, push, now)?;
                 }

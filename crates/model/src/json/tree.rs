@@ -36,6 +36,14 @@ impl Json {
         })
     }
 
+    /// What is under a key of an object.
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        match self {
+            Json::Object(entries) => entries.iter().rfind(|(name, _)| name == key).map(|(_, value)| value),
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => None,
+        }
+    }
+
     /// The name of the type, for messages.
     pub fn kind(&self) -> &'static str {
         match self {

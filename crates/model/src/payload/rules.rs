@@ -189,7 +189,7 @@ fn redaction(push: &Push, at: &At<'_>, trigger: Trigger) {
         );
     }
     match trigger {
-        Trigger::None => {}
+        Trigger::None | Trigger::Stored => {}
         Trigger::Pipeline => {
             at.invalid_key::<()>(
                 "options.redact_payload",

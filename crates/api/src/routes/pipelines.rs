@@ -1,0 +1,221 @@
+//! Pipelines. They are shown as they were sent, together with what the service knows of them.
+
+use axum::extract::State;
+use engine::{CreatedPipelines, DeletedPipeline, PipelineView};
+use http::StatusCode;
+use model::ids::{OperationId, PipelineId};
+use model::limits;
+use model::pipeline::{Pipeline, PipelineStatus, Rate, parse_global_rates};
+use model::time::UtcMillis;
+use serde::Serialize;
+
+use crate::answer::{Answer, Done};
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::Links;
+use crate::query::{Params, Segments};
+
+/// The default as well as the limit.
+const MOST_PER_PAGE: u32 = limits::PIPELINES_PER_PAGE;
+const MOST_DELETED: u32 = limits::DELETED_PIPELINES;
+
+#[derive(Serialize)]
+struct Created {
+    operation_id: OperationId,
+    pipeline_urls: Vec<String>,
+    pipeline_ids: Vec<PipelineId>,
+}
+
+#[derive(Serialize)]
+struct Page {
+    total_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_page: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prev_page: Option<String>,
+    pipelines: Vec<PipelineRecord>,
+}
+
+#[derive(Serialize)]
+struct One {
+    pipeline: PipelineRecord,
+}
+
+#[derive(Serialize)]
+struct PipelineRecord {
+    uid: PipelineId,
+    url: String,
+    status: PipelineStatus,
+    creation_time: String,
+    last_modified_time: String,
+    #[serde(flatten)]
+    pipeline: Pipeline,
+}
+
+#[derive(Serialize)]
+struct DeletedPage {
+    pipelines: Vec<DeletedRecord>,
+}
+
+#[derive(Serialize)]
+struct DeletedRecord {
+    pipeline_id: PipelineId,
+    deletion_time: String,
+}
+
+#[derive(Serialize)]
+struct Limited {
+    limits: Limits,
+}
+
+#[derive(Serialize)]
+struct Limits {
+    total_limit: usize,
+    active_limit: usize,
+    total_count: usize,
+    active_count: usize,
+}
+
+#[derive(Serialize)]
+struct Constraints {
+    constraints: Vec<Rate>,
+}
+
+pub(super) async fn create(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let pipelines = input.parse(Pipeline::parse_one_or_many).await?;
+    let CreatedPipelines { operation_id, ids } = edge.engine.create_pipelines(app.id, pipelines, input.once).await?;
+    let pipeline_urls = ids.iter().map(|id| url(&links, *id)).collect();
+    let answer = Answer::ok(Created { operation_id, pipeline_urls, pipeline_ids: ids })?;
+    Ok(answer.data_attribute("pipeline_urls").status(StatusCode::CREATED))
+}
+
+pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let pipelines = input.parse(Pipeline::parse_one_or_many).await?;
+    edge.engine.validate_pipelines(app.id, pipelines).await?;
+    Answer::ok(Done {})
+}
+
+pub(super) async fn list(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    links: Links,
+    mut params: Params,
+) -> Result<Answer> {
+    let enabled = params.choice("enabled", &[("true", true), ("false", false)]);
+    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let offset = params.number("offset", 0..=u32::MAX).unwrap_or(0);
+    params.finish()?;
+    let pipelines = edge.engine.pipelines(app.id, enabled).await?;
+    let total_count = pipelines.len();
+    let filter = enabled.map(|enabled| format!("&enabled={enabled}")).unwrap_or_default();
+    let page = |offset: u32| links.to(&format!("/api/pipelines?limit={limit}&offset={offset}{filter}"));
+    let next = offset.checked_add(limit).filter(|next| (*next as usize) < total_count);
+    let next_page = next.map(page);
+    let shown = pipelines.into_iter().skip(offset as usize).take(limit as usize);
+    let pipelines: Vec<_> = shown.map(|view| record(&links, view)).collect();
+    let prev_page = (offset > 0).then(|| page(offset.saturating_sub(limit)));
+    let count = pipelines.len();
+    let answer = Answer::ok(Page { total_count, next_page: next_page.clone(), prev_page, pipelines })?;
+    let total = i64::try_from(total_count).unwrap_or(i64::MAX);
+    Ok(answer.data_attribute("pipelines").counts(count, total).next_page(next_page.as_deref()))
+}
+
+pub(super) async fn look_up(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    links: Links,
+) -> Result<Answer> {
+    let view = edge.engine.pipeline(app.id, pipeline_id(&id)?).await?;
+    Ok(Answer::ok(One { pipeline: record(&links, view) })?.data_attribute("pipeline"))
+}
+
+pub(super) async fn replace(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    input: Input,
+) -> Result<Answer> {
+    let id = pipeline_id(&id)?;
+    let pipeline = input.parse(Pipeline::parse).await?;
+    edge.engine.replace_pipeline(app.id, id, pipeline).await?;
+    Answer::done()
+}
+
+pub(super) async fn delete(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    edge.engine.delete_pipeline(app.id, pipeline_id(&id)?).await?;
+    Ok(Answer::nothing())
+}
+
+pub(super) async fn deleted(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    mut params: Params,
+) -> Result<Answer> {
+    let start = params.parsed("start", |text| {
+        UtcMillis::parse_api(text).ok_or("This must be a date-time, such as 2030-01-31T12:00:00.")
+    });
+    let limit = params.number("limit", 1..=MOST_DELETED).unwrap_or(MOST_DELETED);
+    params.finish()?;
+    let deleted = edge.engine.deleted_pipelines(app.id, start, limit as usize).await?;
+    let pipelines = deleted
+        .into_iter()
+        .map(|DeletedPipeline { id, deleted }| DeletedRecord { pipeline_id: id, deletion_time: deleted.to_api() });
+    Ok(Answer::ok(DeletedPage { pipelines: pipelines.collect() })?.data_attribute("pipelines"))
+}
+
+pub(super) async fn show_limits(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
+    let counts = edge.engine.pipeline_counts(app.id).await?;
+    let limits = Limits {
+        total_limit: limits::PIPELINES_PER_APP,
+        active_limit: limits::ACTIVE_PIPELINES_PER_APP,
+        total_count: counts.total,
+        active_count: counts.active,
+    };
+    Ok(Answer::ok(Limited { limits })?.data_attribute("limits"))
+}
+
+pub(super) async fn constraints(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
+    let constraints = edge.engine.pipeline_rates(app.id).await?;
+    Ok(Answer::ok(Constraints { constraints })?.data_attribute("constraints"))
+}
+
+pub(super) async fn set_constraints(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    input: Input,
+) -> Result<Answer> {
+    let rates = input.parse(parse_global_rates).await?;
+    edge.engine.set_pipeline_rates(app.id, rates).await?;
+    Answer::done()
+}
+
+fn record(links: &Links, view: PipelineView) -> PipelineRecord {
+    PipelineRecord {
+        uid: view.id,
+        url: url(links, view.id),
+        status: view.status,
+        creation_time: view.created.to_api(),
+        last_modified_time: view.modified.to_api(),
+        pipeline: view.pipeline,
+    }
+}
+
+fn url(links: &Links, id: PipelineId) -> String {
+    links.to(&format!("/api/pipelines/{id}"))
+}
+
+fn pipeline_id(text: &str) -> Result<PipelineId> {
+    text.parse().map_err(|_| Error::NotFound("There is no such pipeline.".to_owned()))
+}

@@ -1,0 +1,176 @@
+//! Who of those that wait gets it: conditions, rates, cancellations, and channels that have not been active.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::app::on_each_engine;
+use testkit::rows::row_counts;
+
+use super::{DAY, HOUR, count_after, create, delayed, outcome, pipeline, register, shown, tag};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn negated(name: &str) -> Value {
+    json!({"tag": {"tag_name": name, "negated": true}})
+}
+
+#[tokio::test]
+async fn conditions_hold_when_it_is_sent() {
+    on_each_engine(async |app| {
+        let mut body = delayed(json!("first_open"), "One", HOUR);
+        body["condition"] = json!({"and": [{"tag": {"tag_name": "vip"}}, negated("bought")]});
+        create(&app, body).await;
+        let mut body = delayed(json!("first_open"), "Two", HOUR);
+        body["condition"] = json!([
+            {"or": [{"tag": {"tag_name": "vip"}}, {"subscription": {"list_name": "weekly"}}]},
+            {"and": [negated("bought")]},
+        ]);
+        create(&app, body).await;
+        let [vip, bought, nobody] =
+            [register(&app, "a", &["vip"]).await, register(&app, "b", &["vip"]).await, register(&app, "c", &[]).await];
+        let subscriber = register(&app, "d", &[]).await;
+        app.step_all().await;
+        let app = app.restart().await;
+        tag(&app, &bought, "add", "bought").await;
+        let lists = json!([{"action": "subscribe", "list_id": "weekly"}]);
+        let body = json!({"audience": {"channel": subscriber}, "subscription_lists": lists});
+        app.master().post("/api/channels/subscription_lists", body).await.expect(202);
+        app.advance(HOUR);
+        let mut shown = shown(&app).await;
+        shown.values_mut().for_each(|alerts| alerts.sort());
+        assert_eq!(json!(shown), json!({&vip: ["One", "Two"], &subscriber: ["Two"]}));
+        assert!(!shown.contains_key(&nobody));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_channel_gets_no_more_than_a_rate_allows() {
+    on_each_engine(async |app| {
+        let mut body = pipeline(json!({"tag_added": "x"}), "One");
+        body["constraint"] = json!([{"rate": {"pushes": 2, "hours": 24}}, {"rate": {"pushes": 4, "lifetimes": 1}}]);
+        let path = create(&app, body).await;
+        let [a, b] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
+        let again = async |app: &testkit::app::TestApp, channel: &str| {
+            tag(app, channel, "add", "x").await;
+            tag(app, channel, "remove", "x").await;
+            shown(app).await.get(channel).map_or(0, Vec::len)
+        };
+        assert_eq!((again(&app, &a).await, again(&app, &a).await), (1, 2));
+        assert_eq!(again(&app, &b).await, 1, "everybody counts alone");
+        let app = app.restart().await;
+        assert_eq!(again(&app, &a).await, 2, "two in a day is enough");
+        app.advance(DAY - MINUTE);
+        assert_eq!(again(&app, &a).await, 2);
+        app.advance(MINUTE);
+        assert_eq!((again(&app, &a).await, again(&app, &a).await), (3, 4));
+        app.advance(100 * DAY);
+        assert_eq!(again(&app, &a).await, 4, "four is enough for a life");
+        assert_eq!(again(&app, &b).await, 2);
+        app.step_all().await;
+        let sent = row_counts(app.engine().store()).await["pipeline_sent"];
+        assert!(sent > 0);
+        app.master().delete(&path).await.expect(204);
+        assert_eq!(row_counts(app.engine().store()).await["pipeline_sent"], 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn old_sends_are_forgotten() {
+    on_each_engine(async |app| {
+        let mut body = pipeline(json!("first_open"), "One");
+        body["constraint"] = json!({"rate": {"pushes": 1, "days": 90}});
+        create(&app, body).await;
+        register(&app, "a", &[]).await;
+        assert_eq!(count_after(&app, Duration::ZERO).await, 1);
+        app.advance(89 * DAY);
+        app.step_all().await;
+        assert_eq!(row_counts(app.engine().store()).await["pipeline_sent"], 1);
+        app.advance(2 * DAY);
+        app.step_all().await;
+        assert_eq!(row_counts(app.engine().store()).await["pipeline_sent"], 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn all_pipelines_together_have_rates_too() {
+    on_each_engine(async |app| {
+        let rates = json!([{"rate": {"pushes": 1, "days": 1}}]);
+        app.master().put("/api/pipelines/constraints", rates).await.expect(200);
+        create(&app, pipeline(json!({"tag_added": "x"}), "One")).await;
+        create(&app, pipeline(json!({"tag_added": "y"}), "Two")).await;
+        let channel = register(&app, "a", &["x"]).await;
+        assert_eq!(shown(&app).await[&channel], ["One"]);
+        tag(&app, &channel, "add", "y").await;
+        assert_eq!(shown(&app).await[&channel], ["One"]);
+        tag(&app, &channel, "remove", "y").await;
+        app.advance(DAY);
+        tag(&app, &channel, "add", "y").await;
+        assert_eq!(shown(&app).await[&channel], ["One", "Two"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_is_canceled_gets_nothing() {
+    on_each_engine(async |app| {
+        let mut body = delayed(json!({"tag_added": "x"}), "One", HOUR);
+        body["cancellation_trigger"] = json!([{"tag_added": "bought"}]);
+        create(&app, body).await;
+        let [a, b, c, d] = [
+            register(&app, "a", &["x"]).await,
+            register(&app, "b", &["x"]).await,
+            register(&app, "c", &["x"]).await,
+            register(&app, "d", &["x"]).await,
+        ];
+        // In the same stretch of the log.
+        tag(&app, &b, "add", "bought").await;
+        app.step_all().await;
+        let app = app.restart().await;
+        tag(&app, &a, "add", "bought").await;
+        app.step_all().await;
+        // Comes back after it was canceled.
+        tag(&app, &a, "remove", "x").await;
+        app.advance(HOUR / 2);
+        tag(&app, &a, "add", "x").await;
+        app.step_all().await;
+        // Canceled in time, though nobody has read it when the time has come.
+        tag(&app, &d, "add", "bought").await;
+        let app = app.restart().await;
+        app.advance(HOUR / 2);
+        app.step_all().await;
+        app.advance(Duration::from_secs(1));
+        assert_eq!(json!(shown(&app).await), json!({&c: ["One"]}));
+        app.advance(HOUR);
+        assert_eq!(json!(shown(&app).await), json!({&a: ["One"], &c: ["One"]}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn staying_away_sets_a_pipeline_off_once() {
+    on_each_engine(async |app| {
+        register(&app, "long ago", &[]).await;
+        app.advance(5 * DAY);
+        let inactive = json!({"event": "open", "equals": 0, "days": 3});
+        create(&app, json!({"enabled": true, "historical_trigger": inactive, "outcome": outcome("One")})).await;
+        let channel = register(&app, "a", &[]).await;
+        // Three whole days after that of the first open.
+        for _ in 0..3 {
+            assert_eq!(count_after(&app, DAY).await, 0);
+        }
+        let app = app.restart().await;
+        app.advance(DAY);
+        assert_eq!(json!(shown(&app).await), json!({&channel: ["One"]}), "the other stayed away long before");
+        let app = app.restart().await;
+        assert_eq!(count_after(&app, 30 * DAY).await, 1);
+        let late = register(&app, "b", &[]).await;
+        // Nobody looks for some days; what has passed by then is not skipped.
+        app.advance(10 * DAY);
+        assert_eq!(shown(&app).await[&late], ["One"]);
+        assert_eq!(count_after(&app, 10 * DAY).await, 2);
+    })
+    .await;
+}

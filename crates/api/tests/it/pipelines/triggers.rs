@@ -1,0 +1,104 @@
+//! What sets pipelines off.
+
+use model::event::RecordKind;
+use serde_json::{Value, json};
+use testkit::app::on_each_engine;
+
+use super::{DAY, HOUR, create, happen, pipeline, register, shown, tag};
+
+fn custom(name: &str, properties: Value) -> Value {
+    json!({"name": name, "source": "API", "value": 10.0, "properties": properties})
+}
+
+#[tokio::test]
+async fn tags_that_come_and_go_set_pipelines_off() {
+    on_each_engine(async |app| {
+        let [a, b] = [register(&app, "a", &["old"]).await, register(&app, "b", &[]).await];
+        tag(&app, &a, "add", "new").await;
+        create(&app, pipeline(json!({"tag_added": "new"}), "One")).await;
+        create(&app, pipeline(json!({"tag_removed": "old"}), "Two")).await;
+        create(&app, pipeline(json!({"tag_added": {"tag": "new", "group": "crm"}}), "Three")).await;
+        assert!(shown(&app).await.is_empty(), "what was before does not count");
+        tag(&app, &a, "add", "new").await;
+        assert!(shown(&app).await.is_empty(), "it had the tag already");
+        tag(&app, &b, "add", "new").await;
+        tag(&app, &a, "remove", "old").await;
+        assert_eq!(json!(shown(&app).await), json!({&a: ["Two"], &b: ["One"]}));
+        // The tag goes and comes again.
+        tag(&app, &b, "remove", "new").await;
+        tag(&app, &b, "add", "new").await;
+        assert_eq!(shown(&app).await[&b], ["One", "One"]);
+        // A named user brings its tags along.
+        let user = json!({"tags": {"add": {"crm": ["new"]}}});
+        app.master().post("/api/named_users/kim", user).await.expect(200);
+        assert_eq!(shown(&app).await[&b].len(), 2);
+        let associate = json!({"channel_id": b, "named_user_id": "kim"});
+        app.master().post("/api/named_users/associate", associate).await.expect(200);
+        assert_eq!(shown(&app).await[&b], ["One", "One", "Three"]);
+        let c = register(&app, "c", &["new"]).await;
+        assert_eq!(shown(&app).await[&c], ["One"], "a channel may come with the tag");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn subscriptions_set_pipelines_off() {
+    on_each_engine(async |app| {
+        let channel = register(&app, "a", &[]).await;
+        create(&app, pipeline(json!([{"subscription_added": "weekly"}]), "One")).await;
+        create(&app, pipeline(json!({"subscription_removed": "weekly"}), "Two")).await;
+        for (action, wanted) in [("subscribe", vec!["One"]), ("unsubscribe", vec!["One", "Two"])] {
+            let lists = json!([{"action": action, "list_id": "weekly"}, {"action": action, "list_id": "daily"}]);
+            let body = json!({"audience": {"channel": channel}, "subscription_lists": lists});
+            app.master().post("/api/channels/subscription_lists", body).await.expect(202);
+            assert_eq!(shown(&app).await[&channel], wanted);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn opens_and_events_set_pipelines_off() {
+    on_each_engine(async |app| {
+        register(&app, "early", &[]).await;
+        create(&app, pipeline(json!("first_open"), "One")).await;
+        let red = json!({"key": "color", "scope": "properties", "value": {"equals": "red"}});
+        let bought = json!({"custom_event": {"and": [{"key": "name", "value": {"equals": "bought"}}, red]}});
+        create(&app, pipeline(json!([bought, "region_exited"]), "Two")).await;
+        let cheap = json!({"custom_event": {"key": "value", "value": {"less_than": 10}}});
+        create(&app, pipeline(cheap, "Three")).await;
+        let a = register(&app, "a", &[]).await;
+        assert_eq!(json!(shown(&app).await), json!({&a: ["One"]}));
+        happen(&app, RecordKind::Custom, &a, custom("bought", json!({"color": "blue"}))).await;
+        happen(&app, RecordKind::Custom, &a, custom("seen", json!({"color": "red"}))).await;
+        assert_eq!(shown(&app).await[&a].len(), 1);
+        happen(&app, RecordKind::Custom, &a, custom("bought", json!({"color": "red"}))).await;
+        assert_eq!(shown(&app).await[&a], ["One", "Two"]);
+        for (action, n_shown) in [("enter", 2), ("exit", 3)] {
+            let source = json!({"source": "gps", "region_id": "x"});
+            let region = json!({"action": action, "region_id": "r", "source_info": source});
+            happen(&app, RecordKind::Region, &a, region).await;
+            assert_eq!(shown(&app).await[&a].len(), n_shown, "{action}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pipelines_and_triggers_count_only_in_their_time() {
+    on_each_engine(async |app| {
+        let mut body = pipeline(json!({"tag_added": "x"}), "One");
+        body["activation_time"] = json!("2024-05-01T13:00:00");
+        body["deactivation_time"] = json!("2024-05-01T15:00:00");
+        create(&app, body).await;
+        let until = json!({"tag_added": "x", "deactivation_time": "2024-05-01T13:00:00"});
+        create(&app, pipeline(until, "Two")).await;
+        let early = register(&app, "a", &["x"]).await;
+        app.advance(HOUR);
+        let timely = register(&app, "b", &["x"]).await;
+        app.advance(DAY);
+        register(&app, "c", &["x"]).await;
+        assert_eq!(json!(shown(&app).await), json!({&early: ["Two"], &timely: ["One"]}));
+    })
+    .await;
+}

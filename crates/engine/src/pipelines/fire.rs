@@ -1,0 +1,137 @@
+//! The moment channels have waited for: what the pipeline sends is accepted like any other push, for those of them who still may
+//! get it.
+
+use std::time::Duration;
+
+use audience::block::blocks;
+use audience::codec;
+use audience::index::Index;
+use audience::plan::Plan;
+use model::ids::{AppId, OperationId, PipelineId, PushId};
+use model::origin::{Origin, Part, Provenance};
+use model::payload::Push;
+use model::pipeline::{Condition, Fact, Junction, Pipeline};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::jobs::{self, ClaimedJob};
+use store::{Tx, apps, followers, log, pipeline_timers, push_audience};
+
+use super::follow::AUTOMATION;
+use super::rates;
+use super::stored::{self, Stored};
+use crate::plan::Planner;
+use crate::push::NewPush;
+use crate::resolve::reachable;
+use crate::{Engine, Error, Result, subscriptions};
+
+/// How long a pipeline that may have been canceled waits for the log to be read.
+const CATCHING_UP: Duration = Duration::from_millis(100);
+
+/// What a pipeline does when it is due.
+struct Firing<'a> {
+    app: AppId,
+    id: PipelineId,
+    pipeline: &'a Pipeline,
+    /// Everything that is known of channels at this moment.
+    index: &'a Index,
+    now: UtcMillis,
+}
+
+impl Engine {
+    /// Running it twice is harmless: the transaction that accepts the pushes settles the job and takes out those who waited.
+    pub(crate) async fn fire_pipeline(&self, claimed: &ClaimedJob, id: PipelineId, due: UtcMillis) -> Result<()> {
+        let index = self.current_index(claimed.app).await?;
+        let (engine, app, now, claimed) = (self.clone(), claimed.app, self.clock().now(), claimed.clone());
+        let write = move |tx: &mut Tx<'_>| {
+            apps::hold(tx, app)?;
+            let stored = Stored::find(tx, app, id)?;
+            if let Some(stored) = &stored
+                && !stored.pipeline.cancellation.is_empty()
+                && is_behind(tx, app, due)?
+            {
+                jobs::postpone(tx, &claimed, now.plus(CATCHING_UP))?;
+                return Ok(0);
+            }
+            if !jobs::settle(tx, &claimed)? {
+                return Ok(0);
+            }
+            let mut channels = RoaringBitmap::new();
+            for part in pipeline_timers::take(tx, app, id, due)? {
+                channels |= codec::decode(&part).map_err(Error::internal)?;
+            }
+            let stored = stored.filter(|stored| stored.pipeline.enabled && stored.pipeline.active.contains(due));
+            let Some(Stored { pipeline, .. }) = stored else { return Ok(0) };
+            let firing = Firing { app, id, pipeline: &pipeline, index: &index, now };
+            engine.send(tx, &firing, channels)
+        };
+        let n_pushes = self.0.store.write(app, write).await?;
+        self.metrics().pushes_accepted(n_pushes);
+        Ok(())
+    }
+
+    /// How many pushes were accepted.
+    fn send(&self, tx: &mut Tx<'_>, firing: &Firing<'_>, channels: RoaringBitmap) -> Result<u64> {
+        let Firing { app, id, pipeline, now, .. } = *firing;
+        let channels = firing.eligible(tx, channels);
+        let own = (id, pipeline.rates.as_slice());
+        let shared = stored::global_rates(tx, app)?;
+        let all = (rates::ALL_PIPELINES, shared.as_slice());
+        let channels = rates::with_room(tx, app, own, channels, now)?;
+        let channels = rates::with_room(tx, app, all, channels, now)?;
+        if channels.is_empty() {
+            return Ok(0);
+        }
+        rates::note_sent(tx, app, own, &channels, now)?;
+        rates::note_sent(tx, app, all, &channels, now)?;
+        let provenance = Provenance { origin: Origin::Pipeline(id), run: None, part: Part::Triggered };
+        let named: Vec<(PushId, &Push, String)> = pipeline
+            .outcomes
+            .iter()
+            .map(|push| Ok((PushId::at(now), push, serde_json::to_string(push).map_err(Error::internal)?)))
+            .collect::<Result<_>>()?;
+        for (push, ..) in &named {
+            for (block, members) in blocks(&channels) {
+                push_audience::insert(tx, app, *push, block.0, codec::encode(&members))?;
+            }
+        }
+        let new = named.iter().map(|(id, push, payload)| NewPush { id: *id, push, payload, provenance: &provenance });
+        let new: Vec<_> = new.collect();
+        self.insert_pushes(tx, app, now, OperationId::at(now), &new)?;
+        Ok(new.len() as u64)
+    }
+}
+
+/// Whether something that happened before an instant is still to be read.
+fn is_behind(tx: &mut Tx<'_>, app: AppId, due: UtcMillis) -> Result<bool> {
+    let Some(position) = followers::position(tx, app, AUTOMATION)? else { return Ok(false) };
+    Ok(log::next_at(tx, app, position.records_done())?.is_some_and(|at| at < due))
+}
+
+impl Firing<'_> {
+    /// Those whom some of the pushes can reach, and for whom the conditions hold.
+    fn eligible(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> RoaringBitmap {
+        let mut planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
+        let mut parts = vec![Plan::Set(channels)];
+        parts.extend(self.pipeline.conditions.iter().map(|condition| holds(&planner, condition)));
+        let eligible = Plan::And(parts).normalize();
+        let mut reached = RoaringBitmap::new();
+        for push in &self.pipeline.outcomes {
+            reached |= reachable(&mut planner, push, &eligible);
+        }
+        reached
+    }
+}
+
+fn holds(planner: &Planner<'_, '_>, condition: &Condition) -> Plan {
+    let facts = condition.facts.iter().map(|(fact, is_negated)| {
+        let is_so = match fact {
+            Fact::Tag { group, tag } => planner.tag(group, tag),
+            Fact::Subscribed(list) => subscriptions::plan(planner.index, &[list.as_str().to_owned()]),
+        };
+        if *is_negated { Plan::Not(Box::new(is_so)) } else { is_so }
+    });
+    match condition.junction {
+        Junction::And => Plan::And(facts.collect()),
+        Junction::Or => Plan::Or(facts.collect()),
+    }
+}

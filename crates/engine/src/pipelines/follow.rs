@@ -1,0 +1,109 @@
+//! The follower of the log that sets pipelines off: one per app that has any to set off.
+
+use std::collections::BTreeSet;
+
+use model::event::{EventOffset, RecordKind};
+use model::ids::{AppId, Id, Offset};
+use model::time::UtcMillis;
+use store::jobs::{self, ClaimedJob, JobId, NEVER};
+use store::log::Record;
+use store::{Tx, followers, log};
+use uuid::Uuid;
+
+use super::stored::{self, Stored};
+use super::watch::{Effect, Effects, Reading};
+use crate::job::Job;
+use crate::{Engine, Error, Result};
+
+const RECORDS_PER_READ: u32 = 1_000;
+
+/// An app has one follower of this kind, so its id can be the same in all. It sorts before others: of what is due at the same
+/// instant, reading what has happened comes first.
+pub(super) const AUTOMATION: JobId = Id::from_uuid(Uuid::from_u128(0xa070));
+
+/// What was read of the log, and what is to become of it.
+struct Stretch {
+    from: EventOffset,
+    revision: Option<String>,
+    looked: EventOffset,
+    effects: Effects,
+    now: UtcMillis,
+}
+
+impl Engine {
+    /// After a change of pipelines: there is a follower if there is something to follow for.
+    pub(super) fn tend_automation(&self, tx: &mut Tx<'_>, app: AppId) -> Result<()> {
+        stored::renew_revision(tx, app, self.clock().now())?;
+        let has_triggers = |(_, stored): &(_, Stored)| !stored.pipeline.immediate.is_empty();
+        let is_needed = Stored::enabled(tx, app)?.iter().any(has_triggers);
+        let is_there = followers::position(tx, app, AUTOMATION)?.is_some();
+        match (is_needed, is_there) {
+            (true, false) => {
+                let head = log::head(tx, app)?;
+                followers::start(tx, app, AUTOMATION, EventOffset::end_of(head))?;
+                self.enqueue_as(tx, app, AUTOMATION, NEVER, &Job::Automate)
+            }
+            (false, true) => {
+                followers::stop(tx, app, AUTOMATION)?;
+                Ok(jobs::cancel(tx, app, AUTOMATION)?)
+            }
+            (true, true) | (false, false) => Ok(()),
+        }
+    }
+
+    /// Running it twice is harmless: the transaction that lets channels wait moves the position in the log from where they were
+    /// read, and fails if somebody else has moved it.
+    pub(crate) async fn automate(&self, claimed: &ClaimedJob) -> Result<()> {
+        let (engine, app, now) = (self.clone(), claimed.app, self.clock().now());
+        let index = self.index(app).await?;
+        let read = move |tx: &mut Tx<'_>| -> Result<_> {
+            let Some(from) = followers::position(tx, app, AUTOMATION)? else { return Ok(None) };
+            let watch = engine.0.watches.current(tx, app)?;
+            let (records, looked) = read_kinds(tx, app, from.records_done(), &watch.kinds())?;
+            let effects = Reading::new(tx, app, &index, &watch, now).effects_of(&records)?;
+            let looked = EventOffset::end_of(looked);
+            Ok(Some(Stretch { from, revision: watch.revision.clone(), looked, effects, now }))
+        };
+        let Some(stretch) = self.0.store.read(read).await? else { return self.settle(claimed).await };
+        let (engine, claimed) = (self.clone(), claimed.clone());
+        self.0.store.write(app, move |tx| engine.write_stretch(tx, &claimed, &stretch)).await
+    }
+
+    fn write_stretch(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, stretch: &Stretch) -> Result<()> {
+        let app = claimed.app;
+        let is_unmoved = followers::position(tx, app, AUTOMATION)? == Some(stretch.from);
+        // Pipelines that have changed since may want something else; then the same is read again.
+        if is_unmoved && stored::revision(tx, app)? == stretch.revision {
+            for (pipeline, Effect { waiting, canceled }) in &stretch.effects {
+                if !canceled.is_empty() {
+                    self.remove_waiting(tx, app, *pipeline, canceled)?;
+                }
+                for (due, channels) in waiting.iter().filter(|(_, channels)| !channels.is_empty()) {
+                    self.add_waiting(tx, app, *pipeline, *due, channels)?;
+                }
+            }
+            followers::advance(tx, app, AUTOMATION, stretch.looked)?;
+        }
+        if followers::rest(tx, claimed, stretch.now)? { Ok(()) } else { Err(Error::internal("the lease was lost")) }
+    }
+}
+
+/// The next records of some kinds, and how far the log was looked through for them.
+fn read_kinds(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    after: Offset,
+    kinds: &BTreeSet<RecordKind>,
+) -> Result<(Vec<Record>, Offset)> {
+    let head = log::head(tx, app)?;
+    let mut records = Vec::new();
+    if !kinds.is_empty() {
+        log::visit_kinds(tx, app, after, head, kinds, RECORDS_PER_READ, |record| {
+            records.push(record.into());
+            Ok(())
+        })?;
+    }
+    let is_full = records.len() >= RECORDS_PER_READ as usize;
+    let looked = records.last().filter(|_| is_full).map_or(head, |last: &Record| last.offset);
+    Ok((records, looked))
+}

@@ -1,0 +1,88 @@
+//! Pipelines that are set off by not doing something: once a day it is looked for whom enough days have passed.
+
+use std::time::Duration;
+
+use audience::plan::Plan;
+use model::ids::{AppId, Id, PipelineId};
+use model::pipeline::{Inactivity, Pipeline};
+use model::term::{DayKind, DayTerm};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::jobs::{self, ClaimedJob, JobId};
+use store::{Tx, apps};
+use uuid::Uuid;
+
+use super::stored::Stored;
+use crate::job::Job;
+use crate::plan::Planner;
+use crate::{Engine, Error, Result};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Engine {
+    /// Has it looked for the inactive every day, at the time of day at which this was first asked for.
+    pub(super) fn plan_inactivity(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        id: PipelineId,
+        pipeline: &Pipeline,
+        now: UtcMillis,
+    ) -> Result<()> {
+        if pipeline.historical.is_empty() || !pipeline.enabled {
+            return Ok(jobs::cancel(tx, app, job_of(id))?);
+        }
+        self.enqueue_as(tx, app, job_of(id), now.plus(DAY), &Job::CheckInactivity { pipeline: id })
+    }
+
+    /// Running it twice is harmless: the transaction that lets channels be sent something notes the days that were looked at,
+    /// and fails if the lease was lost.
+    pub(crate) async fn check_inactivity(&self, claimed: &ClaimedJob, id: PipelineId) -> Result<()> {
+        let index = self.current_index(claimed.app).await?;
+        let (engine, app, now, claimed) = (self.clone(), claimed.app, self.clock().now(), claimed.clone());
+        let write = move |tx: &mut Tx<'_>| {
+            apps::hold(tx, app)?;
+            let Some(stored) = Stored::find(tx, app, id)? else { return Ok(jobs::settle(tx, &claimed).map(drop)?) };
+            let mut planner = Planner::new(tx, app, &index, now, Vec::new());
+            let mut inactive = RoaringBitmap::new();
+            for day in stored.checked_day.saturating_add(1)..=now.day() {
+                for trigger in &stored.pipeline.historical {
+                    inactive |= index.resolve(&planner.inactive_on(*trigger, day)?);
+                }
+            }
+            if !inactive.is_empty() {
+                engine.add_waiting(tx, app, id, now, &inactive)?;
+            }
+            Stored { checked_day: now.day(), ..stored }.put(tx, app, id, now)?;
+            if jobs::postpone(tx, &claimed, now.plus(DAY))? {
+                Ok(())
+            } else {
+                Err(Error::internal("the lease was lost"))
+            }
+        };
+        self.0.store.write(app, write).await
+    }
+}
+
+impl Planner<'_, '_> {
+    /// Those for whom enough whole days have passed at the beginning of a day, and who have not come back since. For a channel
+    /// that stays away this is so on one day only.
+    fn inactive_on(&mut self, Inactivity { days }: Inactivity, day: i32) -> Result<Plan> {
+        let last = day - i32::from(days) - 1;
+        let open = |day| DayTerm { kind: DayKind::Open, day };
+        let since: Vec<DayTerm> = (last + 1..=self.now.day()).map(open).collect();
+        let parts = vec![self.any_day(&[open(last)])?, Plan::Not(Box::new(self.any_day(&since)?))];
+        Ok(Plan::And(parts).normalize())
+    }
+}
+
+/// So many days ago somebody may have opened the app for whom a pipeline is waiting.
+pub(crate) fn longest_inactivity(tx: &mut Tx<'_>, app: AppId) -> Result<i32> {
+    let enabled = Stored::enabled(tx, app)?;
+    let longest = enabled.iter().flat_map(|(_, stored)| &stored.pipeline.historical).map(|trigger| trigger.days).max();
+    Ok(longest.map_or(0, |days| i32::from(days) + 2))
+}
+
+fn job_of(pipeline: PipelineId) -> JobId {
+    Id::from_uuid(Uuid::new_v5(&pipeline.uuid(), b"inactivity"))
+}

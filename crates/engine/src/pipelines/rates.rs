@@ -1,0 +1,147 @@
+//! How often channels have been sent something, as far as somebody asked for a limit. Time is cut into slices of ten minutes, and what
+//! was sent in a slice counts as sent at its beginning.
+
+use audience::block::blocks;
+use audience::codec;
+use model::ids::{AppId, Id, PipelineId};
+use model::limits;
+use model::pipeline::{Rate, RateWindow};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::Tx;
+use store::pipeline_sent::{self, SentKey};
+use uuid::Uuid;
+
+use crate::{Engine, Error, Result};
+
+/// Stands for all pipelines of an app together.
+pub(super) const ALL_PIPELINES: PipelineId = Id::from_uuid(Uuid::nil());
+
+const SLICE_MILLIS: i64 = 10 * 60 * 1000;
+/// All of time.
+const EVER: i64 = -1;
+
+/// Those who have not been sent as much as one of the rates allows.
+pub(super) fn with_room(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (pipeline, rates): (PipelineId, &[Rate]),
+    channels: RoaringBitmap,
+    now: UtcMillis,
+) -> Result<RoaringBitmap> {
+    let mut left = channels;
+    for rate in rates {
+        let mut full = RoaringBitmap::new();
+        for (block, channels) in blocks(&left) {
+            let sent = pipeline_sent::within(tx, app, pipeline, slices(rate.within, now), block.0)?;
+            full |= at_least(rate.pushes, &channels, &sent)?;
+        }
+        left -= full;
+    }
+    Ok(left)
+}
+
+/// Remembers that channels are sent something, for as long as the rates need it.
+pub(super) fn note_sent(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (pipeline, rates): (PipelineId, &[Rate]),
+    channels: &RoaringBitmap,
+    now: UtcMillis,
+) -> Result<()> {
+    let is_endless = |rate: &Rate| rate.within.duration().is_none();
+    let endless = rates.iter().any(is_endless).then_some(EVER);
+    let passing = rates.iter().any(|rate| !is_endless(rate)).then_some(slice(now));
+    for slice in endless.into_iter().chain(passing) {
+        for (block, channels) in blocks(channels) {
+            add(tx, app, SentKey { pipeline, slice, layer: 0, block: block.0 }, channels)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds channels to the first layer that does not have them.
+fn add(tx: &mut Tx<'_>, app: AppId, mut key: SentKey, mut channels: RoaringBitmap) -> Result<()> {
+    while !channels.is_empty() {
+        let before = pipeline_sent::get(tx, app, &key)?;
+        let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |bytes| codec::decode(&bytes));
+        let before = before.map_err(Error::internal)?;
+        if !channels.is_subset(&before) {
+            pipeline_sent::put(tx, app, &key, codec::encode(&(&before | &channels)))?;
+        }
+        channels &= before;
+        key.layer += 1;
+    }
+    Ok(())
+}
+
+/// Those of `channels` who are in at least `n` of the sets.
+fn at_least(n: u32, channels: &RoaringBitmap, sets: &[Vec<u8>]) -> Result<RoaringBitmap> {
+    let mut counted = vec![RoaringBitmap::new(); n as usize];
+    for set in sets {
+        let mut more = codec::decode(set).map_err(Error::internal)? & channels;
+        // Whoever was counted before moves up, from the first place on.
+        for place in &mut counted {
+            let moved = &*place & &more;
+            *place |= &more;
+            more = moved;
+            if more.is_empty() {
+                break;
+            }
+        }
+    }
+    Ok(counted.pop().unwrap_or_default())
+}
+
+fn slice(now: UtcMillis) -> i64 {
+    now.0.div_euclid(SLICE_MILLIS)
+}
+
+/// The slices that a rate looks back to, the first and the last.
+fn slices(within: RateWindow, now: UtcMillis) -> (i64, i64) {
+    match within.duration() {
+        // Strictly within: what was sent exactly so long ago does not count.
+        Some(duration) => (slice(now.minus(duration)) + 1, slice(now)),
+        None => (EVER, EVER),
+    }
+}
+
+impl Engine {
+    /// Forgets what no rate looks back to.
+    pub(crate) async fn forget_old_sends(&self, app: AppId) -> Result<()> {
+        let longest = RateWindow::Days(u32::try_from(limits::PIPELINE_RATE_DAYS).unwrap_or(u32::MAX));
+        let (first, _) = slices(longest, self.clock().now());
+        self.0.store.write(app, move |tx| pipeline_sent::forget_slices(tx, app, 0, first)).await?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_in_enough_sets_is_found() {
+        let set = |members: &[u32]| codec::encode(&members.iter().copied().collect());
+        let sets = [set(&[1, 2, 3]), set(&[2, 3]), set(&[3, 9]), set(&[2, 3])];
+        let channels: RoaringBitmap = [1, 2, 3, 4].into_iter().collect();
+        let found = |n| at_least(n, &channels, &sets).unwrap().iter().collect::<Vec<_>>();
+        assert_eq!(found(1), [1, 2, 3]);
+        assert_eq!(found(2), [2, 3]);
+        assert_eq!(found(3), [2, 3]);
+        assert_eq!(found(4), [3]);
+        assert_eq!(found(5), [0; 0]);
+    }
+
+    #[test]
+    fn a_day_later_is_not_within_a_day() {
+        let noon = UtcMillis(1_714_564_800_000);
+        let within = |later: i64| {
+            let (first, last) = slices(RateWindow::Days(1), UtcMillis(noon.0 + later));
+            (first..=last).contains(&slice(noon))
+        };
+        let day = 24 * 60 * 60 * 1000;
+        assert!(within(0) && within(day - 1));
+        assert!(!within(day));
+    }
+}

@@ -1,0 +1,103 @@
+//! Pipelines as they are stored, and what all of an app have in common: a revision that changes with any of them, and rates.
+
+use model::ids::{AppId, Offset, OperationId, PipelineId};
+use model::json::{self, At};
+use model::pipeline::{Pipeline, Rate, parse_global_rates};
+use model::time::UtcMillis;
+use serde::Serialize;
+use store::Tx;
+use store::documents::{self, Document, DocumentKind};
+
+use super::PipelineView;
+use crate::{Error, Result};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Stored {
+    pub(super) pipeline: Pipeline,
+    /// Apart from the document's own, which moves with `checked_day`.
+    pub(super) modified: UtcMillis,
+    /// Only what stands in the log after this sets it off.
+    pub(super) since: Offset,
+    /// The last day on which it was looked who has not opened the app for long enough, in days since 1970.
+    pub(super) checked_day: i32,
+}
+
+/// The documents of what pipelines have in common.
+const REVISION: &str = "revision";
+const RATES: &str = "rates";
+
+impl Stored {
+    pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: PipelineId) -> Result<Option<Self>> {
+        let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
+        document.map(|document| Self::read(&document.body)).transpose()
+    }
+
+    /// Every pipeline that is enabled. One that cannot be read does not keep the others from working.
+    pub(super) fn enabled(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(PipelineId, Self)>> {
+        let mut enabled = Vec::new();
+        for document in documents::list(tx, app, DocumentKind::Pipeline)? {
+            let id: PipelineId = document.id.parse().map_err(Error::internal)?;
+            match Self::read(&document.body) {
+                Ok(stored) if stored.pipeline.enabled => enabled.push((id, stored)),
+                Ok(_) => {}
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(%id, error, "a stored pipeline cannot be read and does nothing");
+                }
+            }
+        }
+        Ok(enabled)
+    }
+
+    /// It was checked when it was stored, so a problem now is ours.
+    pub(super) fn read(body: &str) -> Result<Self> {
+        json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
+    }
+
+    pub(super) fn view(document: &Document, now: UtcMillis) -> Result<PipelineView> {
+        let Self { pipeline, modified, .. } = Self::read(&document.body)?;
+        let id = document.id.parse().map_err(Error::internal)?;
+        Ok(PipelineView { id, status: pipeline.status(now), pipeline, created: document.created, modified })
+    }
+
+    pub(super) fn put(&self, tx: &mut Tx<'_>, app: AppId, id: PipelineId, now: UtcMillis) -> Result<()> {
+        let body = serde_json::to_string(self).map_err(Error::internal)?;
+        Ok(documents::put(tx, app, DocumentKind::Pipeline, &id.to_string(), &body, now)?)
+    }
+
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let pipeline = fields.required("pipeline", Pipeline::parse);
+        let modified = fields.required("modified", number).map(UtcMillis);
+        let since = fields.required("since", number).map(Offset);
+        let checked_day = fields.required("checked_day", number).and_then(|day| i32::try_from(day).ok());
+        fields.finish();
+        Some(Self { pipeline: pipeline?, modified: modified?, since: since?, checked_day: checked_day? })
+    }
+}
+
+fn number(at: &At<'_>) -> Option<i64> {
+    at.integer(i64::MIN..=i64::MAX)
+}
+
+/// Says that pipelines have changed, so that whoever knows them reads them again.
+pub(super) fn renew_revision(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
+    let revision = OperationId::random().to_string();
+    Ok(documents::put(tx, app, DocumentKind::Automation, REVISION, &revision, now)?)
+}
+
+pub(super) fn revision(tx: &mut Tx<'_>, app: AppId) -> Result<Option<String>> {
+    Ok(documents::get(tx, app, DocumentKind::Automation, REVISION)?.map(|document| document.body))
+}
+
+pub(super) fn global_rates(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Rate>> {
+    match documents::get(tx, app, DocumentKind::Automation, RATES)? {
+        Some(document) => json::parse(document.body.as_bytes(), parse_global_rates).map_err(Error::internal),
+        None => Ok(Vec::new()),
+    }
+}
+
+pub(super) fn put_global_rates(tx: &mut Tx<'_>, app: AppId, rates: &[Rate], now: UtcMillis) -> Result<()> {
+    let body = serde_json::to_string(rates).map_err(Error::internal)?;
+    Ok(documents::put(tx, app, DocumentKind::Automation, RATES, &body, now)?)
+}

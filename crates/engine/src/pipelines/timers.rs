@@ -1,0 +1,73 @@
+//! Who waits for a pipeline: sets of channels by the instant at which they are due, cut into blocks, with one job for each instant.
+
+use audience::block::blocks;
+use audience::codec;
+use model::ids::{AppId, Id, PipelineId};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::Tx;
+use store::jobs::{self, JobId, Lane};
+use store::pipeline_timers::{self, TimerPart};
+use uuid::Uuid;
+
+use crate::job::{Job, pipeline_lane};
+use crate::{Engine, Error, Result};
+
+impl Engine {
+    /// Lets channels wait for an instant, in a transaction that holds the app.
+    pub(super) fn add_waiting(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        pipeline: PipelineId,
+        due: UtcMillis,
+        channels: &RoaringBitmap,
+    ) -> Result<()> {
+        for (block, channels) in blocks(channels) {
+            let before = pipeline_timers::get(tx, app, pipeline, due, block.0)?;
+            let members = match before {
+                Some(before) => codec::decode(&before).map_err(Error::internal)? | channels,
+                None => channels,
+            };
+            let part = TimerPart { due, block: block.0, members: codec::encode(&members) };
+            pipeline_timers::put(tx, app, pipeline, &part)?;
+        }
+        self.enqueue_as(tx, app, job_of(pipeline, due), due, &Job::FirePipeline { pipeline, due })
+    }
+
+    /// Takes channels out of everything they wait for, in a transaction that holds the app. A job whose channels have all
+    /// left finds nobody.
+    pub(super) fn remove_waiting(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        pipeline: PipelineId,
+        channels: &RoaringBitmap,
+    ) -> Result<()> {
+        for part in pipeline_timers::waiting(tx, app, pipeline)? {
+            let members = codec::decode(&part.members).map_err(Error::internal)?;
+            if members.is_disjoint(channels) {
+                continue;
+            }
+            let left = members - channels;
+            if left.is_empty() {
+                pipeline_timers::delete_part(tx, app, pipeline, part.due, part.block)?;
+            } else {
+                let part = TimerPart { members: codec::encode(&left), ..part };
+                pipeline_timers::put(tx, app, pipeline, &part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody waits for the pipeline any more, and none of its jobs is left.
+    pub(super) fn stop_waiting(&self, tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
+        pipeline_timers::delete_all(tx, app, pipeline)?;
+        Ok(jobs::cancel_lane(tx, &Lane { app, name: pipeline_lane(pipeline) })?)
+    }
+}
+
+/// All who wait for an instant do so with one job.
+fn job_of(pipeline: PipelineId, due: UtcMillis) -> JobId {
+    Id::from_uuid(Uuid::new_v5(&pipeline.uuid(), &due.0.to_be_bytes()))
+}

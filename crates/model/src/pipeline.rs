@@ -1,0 +1,240 @@
+//! Pipelines: messages that are sent by themselves, when something happens to a channel.
+
+mod condition;
+mod event_selector;
+mod rate;
+#[cfg(test)]
+mod tests;
+mod trigger;
+
+pub use condition::{Condition, Fact, Junction};
+pub use event_selector::{EventSelector, Subject};
+pub use rate::{Rate, RateWindow, parse_global_rates};
+pub use trigger::{Happening, Inactivity, Trigger};
+
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use crate::channel::name_text;
+use crate::json::{At, Json, OneOrMany};
+use crate::limits;
+use crate::payload::Push;
+use crate::selector::{self, Audience};
+use crate::time::UtcMillis;
+
+/// What is sent to a channel when something happens to it. Printed as it was sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pipeline {
+    /// Without the keys that only the service sets.
+    source: Json,
+    pub name: Option<String>,
+    pub enabled: bool,
+    /// Everything that is sent, all of it at the same time; at least one.
+    pub outcomes: Vec<Push>,
+    /// How long after the trigger it is sent; zero when that is at once.
+    pub delay: Duration,
+    /// Any of them sets it off.
+    pub immediate: Vec<Trigger>,
+    /// Not doing something for long enough sets it off as well.
+    pub historical: Vec<Inactivity>,
+    /// Any of them takes a channel out of those who wait.
+    pub cancellation: Vec<Trigger>,
+    /// All of them have to hold when it is sent.
+    pub conditions: Vec<Condition>,
+    /// All of them have to leave room for one more.
+    pub rates: Vec<Rate>,
+    pub active: Period,
+}
+
+/// When something counts; without end on a side that is not given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Period {
+    pub from: Option<UtcMillis>,
+    pub until: Option<UtcMillis>,
+}
+
+/// What a pipeline is doing. The names are shown to callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PipelineStatus {
+    /// Its time has not come.
+    Pending,
+    Live,
+    /// Its time is over.
+    Completed,
+    Disabled,
+}
+
+/// Keys of what callers are shown, which they may send back.
+const READ_ONLY: [&str; 5] = ["uid", "url", "status", "creation_time", "last_modified_time"];
+
+impl Pipeline {
+    pub fn parse_one_or_many(at: &At<'_>) -> Option<OneOrMany<Self>> {
+        at.one_or_many(1..=limits::PIPELINES_PER_APP, Self::parse)
+    }
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let name = fields.nullable("name", |at| name_text(at, limits::PIPELINE_NAME_CHARS));
+        let enabled = fields.required("enabled", At::boolean);
+        let outcomes = fields
+            .required("outcome", |at| Some(at.one_or_many(1..=limits::PIPELINE_OUTCOMES, Outcome::parse)?.into_vec()));
+        if !["immediate_trigger", "historical_trigger"].iter().any(|key| fields.has(key)) {
+            at.missing::<()>("immediate_trigger");
+        }
+        let immediate = fields.nullable("immediate_trigger", |at| Trigger::parse_all(at, trigger::Role::Immediate));
+        let historical = fields.nullable("historical_trigger", Inactivity::parse_all);
+        let cancellation =
+            fields.nullable("cancellation_trigger", |at| Trigger::parse_all(at, trigger::Role::Cancellation));
+        let conditions = fields.nullable("condition", Condition::parse_all);
+        let rates = fields.nullable("constraint", Rate::parse_all);
+        let timing = fields.nullable("timing", parse_timing);
+        let from = fields.nullable("activation_time", instant);
+        let until = fields.nullable("deactivation_time", instant);
+        for read_only in READ_ONLY {
+            fields.take(read_only);
+        }
+        fields.finish();
+        let outcomes = outcomes?;
+        let delay = one_delay(at, &outcomes)?.or(timing);
+        let pipeline = Self {
+            source: without_read_only(at.json()),
+            name,
+            enabled: enabled?,
+            outcomes: outcomes.into_iter().map(|outcome| outcome.push).collect(),
+            delay: delay.unwrap_or_default(),
+            immediate: immediate.unwrap_or_default(),
+            historical: historical.unwrap_or_default(),
+            cancellation: cancellation.unwrap_or_default(),
+            conditions: conditions.unwrap_or_default(),
+            rates: rates.unwrap_or_default(),
+            active: Period { from, until },
+        };
+        if at.is_clean() {
+            pipeline.check(at)?;
+        }
+        Some(pipeline)
+    }
+
+    /// What can be wrong with parts that are right by themselves.
+    fn check(&self, at: &At<'_>) -> Option<()> {
+        if self.immediate.is_empty() && self.historical.is_empty() {
+            return at.missing("immediate_trigger");
+        }
+        if !self.active.is_sound() {
+            return at.invalid_key("deactivation_time", "The deactivation must come after the activation.");
+        }
+        if !self.cancellation.is_empty() && self.delay.is_zero() {
+            let message = "There is nothing to cancel without a delay; set 'timing.delay.seconds' as well.";
+            return at.invalid_key("cancellation_trigger", message);
+        }
+        if self.historical.is_empty() {
+            return Some(());
+        }
+        if !self.delay.is_zero() {
+            return at.invalid_key("historical_trigger", "This cannot be combined with a delay.");
+        }
+        Some(())
+    }
+
+    /// Whether the outcomes were given as an array, which shows in the paths of what is wrong with them.
+    pub fn has_many_outcomes(&self) -> bool {
+        self.source.get("outcome").is_some_and(|outcome| matches!(outcome, Json::Array(_)))
+    }
+
+    pub fn status(&self, now: UtcMillis) -> PipelineStatus {
+        match self.active {
+            _ if !self.enabled => PipelineStatus::Disabled,
+            Period { until: Some(until), .. } if until <= now => PipelineStatus::Completed,
+            Period { from: Some(from), .. } if from > now => PipelineStatus::Pending,
+            Period { .. } => PipelineStatus::Live,
+        }
+    }
+}
+
+impl Serialize for Pipeline {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.source.serialize(serializer)
+    }
+}
+
+impl Period {
+    pub fn contains(&self, instant: UtcMillis) -> bool {
+        self.from.is_none_or(|from| from <= instant) && self.until.is_none_or(|until| instant < until)
+    }
+
+    fn is_sound(&self) -> bool {
+        self.from.zip(self.until).is_none_or(|(from, until)| from < until)
+    }
+}
+
+struct Outcome {
+    push: Push,
+    delay: Option<Duration>,
+}
+
+impl Outcome {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let push = fields.required("push", |at| {
+            let push = Push::parse_with(at, selector::Trigger::Pipeline)?;
+            match push.audience {
+                Audience::Triggered(_) => Some(push),
+                Audience::All(_) | Audience::Selector(_) => at.invalid_key(
+                    "audience",
+                    "The audience must be \"triggered\": a pipeline sends to the channels that set it off.",
+                ),
+            }
+        });
+        let delay = fields.nullable("delay", |at| seconds(at, 0));
+        fields.finish();
+        Some(Self { push: push?, delay })
+    }
+}
+
+/// The delay of all outcomes.
+fn one_delay(at: &At<'_>, outcomes: &[Outcome]) -> Option<Option<Duration>> {
+    let delay = outcomes.first().and_then(|outcome| outcome.delay);
+    if outcomes.iter().any(|outcome| outcome.delay != delay) {
+        return at.invalid_key("outcome", "All outcomes are sent together, so 'delay' must be the same in each.");
+    }
+    Some(delay)
+}
+
+fn parse_timing(at: &At<'_>) -> Option<Duration> {
+    let mut fields = at.object()?;
+    let delay = fields.nullable("delay", |at| {
+        let mut fields = at.object()?;
+        let delay = fields.required("seconds", |at| seconds(at, 1));
+        fields.finish();
+        delay
+    });
+    if let Some(schedule) = fields.take("schedule").filter(|at| !at.is_null()) {
+        schedule.invalid::<()>("Parts of the day are not supported by this version of the service; use 'delay'.");
+    }
+    fields.finish();
+    delay
+}
+
+fn seconds(at: &At<'_>, least: i64) -> Option<Duration> {
+    let seconds = at.integer(least..=limits::PIPELINE_DELAY_SECONDS)?;
+    u64::try_from(seconds).ok().map(Duration::from_secs)
+}
+
+fn instant(at: &At<'_>) -> Option<UtcMillis> {
+    let text = at.string()?;
+    UtcMillis::parse_api(text).or_else(|| {
+        at.invalid(format!("'{text}' is not a date-time; use the form 2030-01-31T12:00:00, without an offset."))
+    })
+}
+
+fn without_read_only(json: &Json) -> Json {
+    match json {
+        Json::Object(entries) => {
+            let kept = entries.iter().filter(|(key, _)| !READ_ONLY.contains(&key.as_str()));
+            Json::Object(kept.cloned().collect())
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => json.clone(),
+    }
+}

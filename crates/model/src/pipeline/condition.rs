@@ -1,0 +1,89 @@
+//! What has to be true of a channel at the moment a pipeline sends.
+
+use crate::json::{At, Json};
+use crate::limits;
+use crate::subscription::SubscriptionListId;
+use crate::tag::{Tag, TagGroup};
+
+/// Facts of which all, or one, must be so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    pub junction: Junction,
+    /// Each with whether it is to be false.
+    pub facts: Vec<(Fact, bool)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Junction {
+    And,
+    Or,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    Tag { group: TagGroup, tag: Tag },
+    Subscribed(SubscriptionListId),
+}
+
+impl Condition {
+    /// All of them have to hold.
+    pub(super) fn parse_all(at: &At<'_>) -> Option<Vec<Self>> {
+        let conditions = at.one_or_many(1..=limits::PIPELINE_CONDITIONS, Self::parse)?.into_vec();
+        let n_facts: usize = conditions.iter().map(|condition| condition.facts.len()).sum();
+        if n_facts > limits::PIPELINE_CONDITIONS {
+            let most = limits::PIPELINE_CONDITIONS;
+            return at.invalid(format!("There may be at most {most} conditions; there are {n_facts}."));
+        }
+        Some(conditions)
+    }
+
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let (junction, key) = match (fields.has("and"), fields.has("or")) {
+            (true, false) => (Junction::And, "and"),
+            (false, true) => (Junction::Or, "or"),
+            (true, true) => return at.invalid("A condition has either 'and' or 'or'."),
+            (false, false) => return at.missing("and"),
+        };
+        let facts = fields.required(key, |at| at.array(1..=limits::PIPELINE_CONDITIONS, parse_fact));
+        fields.finish();
+        Some(Self { junction, facts: facts? })
+    }
+}
+
+fn parse_fact(at: &At<'_>) -> Option<(Fact, bool)> {
+    let mut fields = at.object()?;
+    if ["and", "or"].iter().any(|key| fields.has(key)) {
+        return at.invalid("Conditions cannot be nested; an array of conditions means all of them.");
+    }
+    let tag = fields.optional("tag", parse_tag);
+    let subscription = fields.optional("subscription", parse_subscription);
+    let n_given = ["tag", "subscription"].iter().filter(|key| fields.has(key)).count();
+    fields.finish();
+    match n_given {
+        0 => at.missing("tag"),
+        1 => tag.or(subscription),
+        _ => at.invalid("This has either 'tag' or 'subscription'."),
+    }
+}
+
+fn parse_tag(at: &At<'_>) -> Option<(Fact, bool)> {
+    if let Json::String(_) = at.json() {
+        return Some((Fact::Tag { group: TagGroup::device(), tag: Tag::parse(at)? }, false));
+    }
+    let mut fields = at.object()?;
+    let tag = fields.required("tag_name", Tag::parse);
+    let group = fields.nullable("group", TagGroup::parse);
+    let negated = fields.nullable("negated", At::boolean);
+    fields.finish();
+    let group = group.unwrap_or_else(TagGroup::device);
+    Some((Fact::Tag { group, tag: tag? }, negated.unwrap_or(false)))
+}
+
+fn parse_subscription(at: &At<'_>) -> Option<(Fact, bool)> {
+    let mut fields = at.object()?;
+    let list = fields.required("list_name", SubscriptionListId::parse);
+    let negated = fields.nullable("negated", At::boolean);
+    fields.finish();
+    Some((Fact::Subscribed(list?), negated.unwrap_or(false)))
+}

@@ -1,0 +1,251 @@
+//! Which events a trigger means, by what is in them.
+//!
+//! ```text
+//! selector = leaf | {"and": [selector, ...]} | {"or": [selector, ...]} | {"not": selector}
+//! leaf     = {"key": KEY, "scope"?: "properties", "value": test}
+//! test     = {"equals": string, number or boolean} | {"array_contains": string}
+//!          | any of {"at_least": N} {"greater_than": N} with any of {"at_most": N} {"less_than": N}
+//! ```
+
+use serde_json::Value;
+
+use crate::event::{Custom, CustomSource, Region};
+use crate::json::{At, Fields, Json};
+use crate::limits;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventSelector {
+    And(Vec<EventSelector>),
+    Or(Vec<EventSelector>),
+    Not(Box<EventSelector>),
+    Leaf { field: Field, test: Test },
+}
+
+/// A part of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Field {
+    Name,
+    Value,
+    Transaction,
+    InteractionId,
+    InteractionType,
+    CustomerId,
+    SessionId,
+    Source,
+    RegionId,
+    Property(String),
+}
+
+/// What a part of an event has to be. Everything that is given has to hold; at least one thing is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Test {
+    equals: Option<Value>,
+    array_contains: Option<String>,
+    at_least: Option<f64>,
+    greater_than: Option<f64>,
+    at_most: Option<f64>,
+    less_than: Option<f64>,
+}
+
+/// Which parts the events have that a selector is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Vocabulary {
+    Custom,
+    Region,
+}
+
+/// An event that selectors can be tried on.
+#[derive(Clone, Copy)]
+pub enum Subject<'e> {
+    Custom(&'e Custom),
+    Region(&'e Region),
+}
+
+impl Vocabulary {
+    const fn fields(self) -> &'static [(&'static str, Field)] {
+        match self {
+            Vocabulary::Custom => &[
+                ("name", Field::Name),
+                ("value", Field::Value),
+                ("transaction", Field::Transaction),
+                ("interaction_id", Field::InteractionId),
+                ("interaction_type", Field::InteractionType),
+                ("customer_id", Field::CustomerId),
+                ("session_id", Field::SessionId),
+                ("source", Field::Source),
+            ],
+            Vocabulary::Region => &[
+                ("region_id", Field::RegionId),
+                ("name", Field::Name),
+                ("source", Field::Source),
+                ("session_id", Field::SessionId),
+            ],
+        }
+    }
+}
+
+impl EventSelector {
+    pub(super) fn parse(at: &At<'_>, vocabulary: Vocabulary) -> Option<Self> {
+        Self::parse_level(at, vocabulary, 0)
+    }
+
+    fn parse_level(at: &At<'_>, vocabulary: Vocabulary, depth: usize) -> Option<Self> {
+        if depth > limits::EVENT_SELECTOR_DEPTH {
+            let most = limits::EVENT_SELECTOR_DEPTH;
+            return at.invalid(format!("'and', 'or' and 'not' may be nested {most} deep at most."));
+        }
+        let mut fields = at.object()?;
+        let given: Vec<&str> = ["and", "or", "not", "key"].into_iter().filter(|key| fields.has(key)).collect();
+        let selector = match given.as_slice() {
+            [] => return at.missing("key"),
+            ["key"] => parse_leaf(&mut fields, vocabulary),
+            ["not"] => {
+                fields.required("not", |at| Some(Self::Not(Box::new(Self::parse_level(at, vocabulary, depth + 1)?))))
+            }
+            [operator] => fields.required(operator, |at| {
+                let member = |at: &At<'_>| Self::parse_level(at, vocabulary, depth + 1);
+                let members = at.array(1..=limits::EVENT_SELECTORS, member)?;
+                Some(if *operator == "and" { Self::And(members) } else { Self::Or(members) })
+            }),
+            [first, second, ..] => {
+                at.invalid_key(second, format!("A selector has one of '{first}' and '{second}', not both."))
+            }
+        };
+        fields.finish();
+        selector
+    }
+
+    pub fn matches(&self, subject: Subject<'_>) -> bool {
+        match self {
+            Self::And(members) => members.iter().all(|member| member.matches(subject)),
+            Self::Or(members) => members.iter().any(|member| member.matches(subject)),
+            Self::Not(member) => !member.matches(subject),
+            Self::Leaf { field, test } => subject.find(field).is_some_and(|found| test.holds(&found)),
+        }
+    }
+
+    /// The name that every event has which matches, if there is only one.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::And(members) => members.iter().find_map(Self::name),
+            Self::Leaf { field: Field::Name, test } => test.equals.as_ref().and_then(Value::as_str),
+            Self::Leaf { .. } | Self::Or(_) | Self::Not(_) => None,
+        }
+    }
+}
+
+fn parse_leaf(fields: &mut Fields<'_>, vocabulary: Vocabulary) -> Option<EventSelector> {
+    let key = fields.required("key", |at| Some((at.text(1..=limits::PROPERTY_PATH_CHARS)?, at.clone())));
+    let scope = fields.nullable("scope", |at| at.choice(&[("properties", ())]));
+    let test = fields.required("value", Test::parse);
+    let (key, at) = key?;
+    let field = match (scope, vocabulary) {
+        (Some(()), Vocabulary::Custom) => Field::Property(key),
+        (Some(()), Vocabulary::Region) => return at.invalid("Events of regions have no properties."),
+        (None, _) => match vocabulary.fields().iter().find(|(name, _)| *name == key) {
+            Some((_, field)) => field.clone(),
+            None => {
+                let known: Vec<&str> = vocabulary.fields().iter().map(|(name, _)| *name).collect();
+                return at.invalid(format!(
+                    "'{key}' is not a part of these events; use one of {}, or \"scope\": \"properties\" for a property \
+                     of a custom event.",
+                    known.join(", ")
+                ));
+            }
+        },
+    };
+    Some(EventSelector::Leaf { field, test: test? })
+}
+
+impl Test {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let number = |at: &At<'_>| at.number(f64::MIN..=f64::MAX);
+        let test = Self {
+            equals: fields.optional("equals", |at| match at.json() {
+                Json::String(_) | Json::Number(_) | Json::Bool(_) => Some(at.json().to_value()),
+                Json::Null | Json::Array(_) | Json::Object(_) => {
+                    at.invalid("This must be a string, a number or a boolean.")
+                }
+            }),
+            array_contains: fields.optional("array_contains", At::any_text),
+            at_least: fields.optional("at_least", number),
+            greater_than: fields.optional("greater_than", number),
+            at_most: fields.optional("at_most", number),
+            less_than: fields.optional("less_than", number),
+        };
+        fields.finish();
+        if test == Self::default() {
+            return at.invalid(
+                "This must have 'equals', 'array_contains', or bounds: 'at_least', 'greater_than', 'at_most', 'less_than'.",
+            );
+        }
+        let lower = [test.at_least, test.greater_than].into_iter().flatten().reduce(f64::max);
+        let upper = [test.at_most, test.less_than].into_iter().flatten().reduce(f64::min);
+        if lower.zip(upper).is_some_and(|(lower, upper)| lower >= upper) {
+            return at.invalid("The lower bound must be below the upper bound.");
+        }
+        Some(test)
+    }
+
+    fn holds(&self, found: &Value) -> bool {
+        let number = found.as_f64();
+        let is = |bound: Option<f64>, holds: fn(f64, f64) -> bool| {
+            bound.is_none_or(|bound| number.is_some_and(|number| holds(number, bound)))
+        };
+        self.equals.as_ref().is_none_or(|wanted| is_same(wanted, found))
+            && self.array_contains.as_ref().is_none_or(|wanted| contains(found, wanted))
+            && is(self.at_least, |number, bound| number >= bound)
+            && is(self.greater_than, |number, bound| number > bound)
+            && is(self.at_most, |number, bound| number <= bound)
+            && is(self.less_than, |number, bound| number < bound)
+    }
+}
+
+/// Numbers are the same however they are written.
+#[expect(clippy::float_cmp, reason = "what is asked for is the very same number")]
+fn is_same(wanted: &Value, found: &Value) -> bool {
+    match (wanted.as_f64(), found.as_f64()) {
+        (Some(wanted), Some(found)) => wanted == found,
+        (Some(_), None) | (None, Some(_) | None) => wanted == found,
+    }
+}
+
+fn contains(found: &Value, wanted: &str) -> bool {
+    found.as_array().is_some_and(|items| items.iter().any(|item| item.as_str() == Some(wanted)))
+}
+
+impl Subject<'_> {
+    fn find(&self, field: &Field) -> Option<Value> {
+        let text = |text: &Option<String>| text.clone().map(Value::from);
+        match self {
+            Subject::Custom(event) => match field {
+                Field::Name => Some(event.name.as_str().into()),
+                Field::Value => event.value.map(Value::from),
+                Field::Transaction => text(&event.transaction),
+                Field::InteractionId => text(&event.interaction_id),
+                Field::InteractionType => text(&event.interaction_type),
+                Field::CustomerId => text(&event.customer_id),
+                Field::SessionId => text(&event.session_id),
+                Field::Source => Some(match event.source {
+                    CustomSource::Api => "API".into(),
+                    CustomSource::Sdk => "SDK".into(),
+                }),
+                Field::Property(name) => event.properties.get(name).cloned(),
+                Field::RegionId => None,
+            },
+            Subject::Region(event) => match field {
+                Field::Name => text(&event.name),
+                Field::RegionId => Some(event.region_id.as_str().into()),
+                Field::Source => Some(event.source_info.source.as_str().into()),
+                Field::SessionId => text(&event.session_id),
+                Field::Value
+                | Field::Transaction
+                | Field::InteractionId
+                | Field::InteractionType
+                | Field::CustomerId
+                | Field::Property(_) => None,
+            },
+        }
+    }
+}

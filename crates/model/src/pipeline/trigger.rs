@@ -1,0 +1,233 @@
+//! What sets a pipeline off, or takes a channel out of those who wait.
+//!
+//! ```text
+//! triggers   = trigger | [trigger, ...]            one of them is enough
+//! trigger    = "open" | "first_open" | "region_entered" | "region_exited"
+//!            | {"tag_added": TAG, "group"?: GROUP} | {"tag_added": {"tag": TAG, "group"?: GROUP}}   also tag_removed
+//!            | {"subscription_added": LIST}                                                 also subscription_removed
+//!            | {"custom_event": event selector}
+//!            | {"region_entered": event selector}                                                 also region_exited
+//! ```
+//!
+//! An object may also have `id`, `activation_time` and `deactivation_time`.
+
+use super::event_selector::{EventSelector, Vocabulary};
+use super::{Period, instant};
+use crate::channel::name_text;
+use crate::event::RegionAction;
+use crate::json::{At, Fields, Json};
+use crate::limits;
+use crate::property::selected_tag;
+use crate::subscription::SubscriptionListId;
+use crate::tag::{Tag, TagGroup};
+use crate::term::Term;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trigger {
+    pub happening: Happening,
+    /// When it counts, within the time of its pipeline.
+    pub active: Period,
+}
+
+/// Something that can happen to a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Happening {
+    Open,
+    FirstOpen,
+    /// The channel comes to hold a tag, or its named user does.
+    TagAdded {
+        group: TagGroup,
+        tag: Tag,
+    },
+    TagRemoved {
+        group: TagGroup,
+        tag: Tag,
+    },
+    SubscriptionAdded(SubscriptionListId),
+    SubscriptionRemoved(SubscriptionListId),
+    Custom(EventSelector),
+    Region {
+        action: RegionAction,
+        selector: Option<EventSelector>,
+    },
+}
+
+/// A channel has not opened the app for so many days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inactivity {
+    pub days: u16,
+}
+
+/// What a trigger is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Immediate,
+    Cancellation,
+}
+
+const KEYS: [&str; 7] = [
+    "tag_added",
+    "tag_removed",
+    "subscription_added",
+    "subscription_removed",
+    "custom_event",
+    "region_entered",
+    "region_exited",
+];
+
+/// Known elsewhere, and why they are refused here.
+const UNSUPPORTED: [(&str, &str); 3] = [
+    ("first_opt_in", "This version does not keep who has opted in before; use 'first_open', or a tag."),
+    ("double_opt_in", "This version has no double opt-in; use a tag or a custom event."),
+    ("pipeline_event", "Pipelines cannot set off each other in this version; use a tag or a custom event."),
+];
+
+impl Trigger {
+    pub(super) fn parse_all(at: &At<'_>, role: Role) -> Option<Vec<Self>> {
+        Some(at.one_or_many(1..=limits::PIPELINE_TRIGGERS, |at| Self::parse(at, role))?.into_vec())
+    }
+
+    fn parse(at: &At<'_>, role: Role) -> Option<Self> {
+        if let Json::String(_) = at.json() {
+            return Some(Self { happening: parse_word(at, role)?, active: Period::default() });
+        }
+        let mut fields = at.object()?;
+        let given: Vec<&str> = KEYS.into_iter().filter(|key| fields.has(key)).collect();
+        for (key, why) in UNSUPPORTED {
+            if fields.take(key).is_some() {
+                return at.invalid_key(key, why);
+            }
+        }
+        let happening = match given.as_slice() {
+            [key] => fields.take(key).and_then(|value| parse_happening(key, &value, &mut fields)),
+            [] => at.invalid(format!("A trigger must have one of {}.", KEYS.join(", "))),
+            [first, second, ..] => at.invalid_key(
+                second,
+                format!("A trigger has one of '{first}' and '{second}'; an array of triggers means any of them."),
+            ),
+        };
+        fields.nullable("id", |at| name_text(at, limits::PIPELINE_NAME_CHARS));
+        if let Some(condition) = fields.take("condition").filter(|at| !at.is_null()) {
+            condition.invalid::<()>("Triggers have no conditions of their own; set 'condition' of the pipeline.");
+        }
+        let from = fields.nullable("activation_time", instant);
+        let until = fields.nullable("deactivation_time", instant);
+        fields.finish();
+        let active = Period { from, until };
+        if !active.is_sound() {
+            return at.invalid_key("deactivation_time", "The deactivation must come after the activation.");
+        }
+        Some(Self { happening: happening?, active })
+    }
+}
+
+fn parse_word(at: &At<'_>, role: Role) -> Option<Happening> {
+    let word = at.string()?;
+    if let Some((_, why)) = UNSUPPORTED.into_iter().find(|(unsupported, _)| *unsupported == word) {
+        return at.invalid(why);
+    }
+    let region = |action| Some(Happening::Region { action, selector: None });
+    match (word, role) {
+        ("open", _) => Some(Happening::Open),
+        ("first_open", Role::Immediate) => Some(Happening::FirstOpen),
+        ("first_open", Role::Cancellation) => {
+            at.invalid("Who opens the app for the first time is not waiting for anything yet; use 'open'.")
+        }
+        ("region_entered", _) => region(RegionAction::Enter),
+        ("region_exited", _) => region(RegionAction::Exit),
+        _ => at.invalid(format!(
+            "'{word}' is not a trigger; use first_open, open, region_entered, region_exited, or an object with one of {}.",
+            KEYS.join(", ")
+        )),
+    }
+}
+
+fn parse_happening(key: &str, at: &At<'_>, fields: &mut Fields<'_>) -> Option<Happening> {
+    let region =
+        |action| Some(Happening::Region { action, selector: Some(EventSelector::parse(at, Vocabulary::Region)?) });
+    match key {
+        "tag_added" => parse_tag(at, fields).map(|(group, tag)| Happening::TagAdded { group, tag }),
+        "tag_removed" => parse_tag(at, fields).map(|(group, tag)| Happening::TagRemoved { group, tag }),
+        "subscription_added" => SubscriptionListId::parse(at).map(Happening::SubscriptionAdded),
+        "subscription_removed" => SubscriptionListId::parse(at).map(Happening::SubscriptionRemoved),
+        "custom_event" => EventSelector::parse(at, Vocabulary::Custom).map(Happening::Custom),
+        "region_entered" => region(RegionAction::Enter),
+        "region_exited" => region(RegionAction::Exit),
+        _ => None,
+    }
+}
+
+/// The group is inside or beside.
+fn parse_tag(at: &At<'_>, beside: &mut Fields<'_>) -> Option<(TagGroup, Tag)> {
+    let group_beside = beside.nullable("group", TagGroup::parse);
+    let (tag, group) = match at.json() {
+        Json::Object(_) => {
+            let mut fields = at.object()?;
+            let tag = fields.required("tag", Tag::parse);
+            let group = fields.nullable("group", TagGroup::parse);
+            fields.finish();
+            (tag?, group)
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => (Tag::parse(at)?, None),
+    };
+    if group.is_some() && group_beside.is_some() {
+        return at.invalid_key("group", "The group is given beside the tag as well.");
+    }
+    let group = group.or(group_beside).unwrap_or_else(TagGroup::device);
+    Some((group, tag))
+}
+
+impl Happening {
+    /// Whether a term that a channel gains or loses is what this waits for.
+    pub fn is_change_of(&self, term: &Term, gained: bool) -> bool {
+        let is_tag = |group: &TagGroup, tag: &Tag| match term {
+            Term::Tag { group: of, tag: held } => of == group && *held == selected_tag(group, tag),
+            // What is left of a tag of devices that was deleted meanwhile.
+            Term::Retired { tag: held, .. } => *group == TagGroup::device() && held == tag,
+            Term::DeviceType(_)
+            | Term::Reach(_)
+            | Term::List(_)
+            | Term::Subscription(_)
+            | Term::Day(_)
+            | Term::Place(_)
+            | Term::LastPlace(_)
+            | Term::Clock(_) => false,
+        };
+        let is_subscription = |list: &SubscriptionListId| match term {
+            Term::Subscription(subscription) => subscription.list == *list,
+            Term::Tag { .. }
+            | Term::Retired { .. }
+            | Term::DeviceType(_)
+            | Term::Reach(_)
+            | Term::List(_)
+            | Term::Day(_)
+            | Term::Place(_)
+            | Term::LastPlace(_)
+            | Term::Clock(_) => false,
+        };
+        match self {
+            Happening::TagAdded { group, tag } => gained && is_tag(group, tag),
+            Happening::TagRemoved { group, tag } => !gained && is_tag(group, tag),
+            Happening::SubscriptionAdded(list) => gained && is_subscription(list),
+            Happening::SubscriptionRemoved(list) => !gained && is_subscription(list),
+            Happening::Open | Happening::FirstOpen | Happening::Custom(_) | Happening::Region { .. } => false,
+        }
+    }
+}
+
+impl Inactivity {
+    pub(super) fn parse_all(at: &At<'_>) -> Option<Vec<Self>> {
+        Some(at.one_or_many(1..=limits::PIPELINE_TRIGGERS, Self::parse)?.into_vec())
+    }
+
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let event = fields.required("event", |at| at.choice(&[("open", ())]));
+        let equals = fields.required("equals", |at| at.integer(0..=0));
+        let days = fields.required("days", |at| at.integer(1..=limits::PIPELINE_INACTIVE_DAYS));
+        fields.take("creation_time"); // read-only
+        fields.finish();
+        event.and(equals)?;
+        Some(Self { days: u16::try_from(days?).ok()? })
+    }
+}

@@ -1,0 +1,59 @@
+//! Whom pipelines have sent something, and how often: layers of serialized bitmaps per slice of time.
+
+use model::ids::{AppId, PipelineId};
+
+use crate::{Result, Tx};
+
+/// One layer of a slice of time, within a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentKey {
+    pub pipeline: PipelineId,
+    pub slice: i64,
+    /// 0 for those who got something, 1 for those who got something twice, and so on.
+    pub layer: u32,
+    pub block: u16,
+}
+
+pub fn get(tx: &mut Tx<'_>, app: AppId, key: &SentKey) -> Result<Option<Vec<u8>>> {
+    let sql = "select members from pipeline_sent
+               where app = $1 and pipeline = $2 and slice = $3 and layer = $4 and block = $5";
+    let SentKey { pipeline, slice, layer, block } = *key;
+    let params = [app.into(), pipeline.into(), slice.into(), layer.into(), u32::from(block).into()];
+    tx.query_opt(sql, &params, |row| row.get(0))
+}
+
+pub fn put(tx: &mut Tx<'_>, app: AppId, key: &SentKey, members: Vec<u8>) -> Result<()> {
+    let SentKey { pipeline, slice, layer, block } = *key;
+    tx.execute(
+        "insert into pipeline_sent (app, pipeline, slice, layer, block, members) values ($1, $2, $3, $4, $5, $6)
+         on conflict (app, pipeline, slice, layer, block) do update set members = excluded.members",
+        &[app.into(), pipeline.into(), slice.into(), layer.into(), u32::from(block).into(), members.into()],
+    )?;
+    Ok(())
+}
+
+/// All layers of the slices from one to another, both included, within a block.
+pub fn within(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    pipeline: PipelineId,
+    (first, last): (i64, i64),
+    block: u16,
+) -> Result<Vec<Vec<u8>>> {
+    let sql = "select members from pipeline_sent
+               where app = $1 and pipeline = $2 and slice >= $3 and slice <= $4 and block = $5";
+    let params = [app.into(), pipeline.into(), first.into(), last.into(), u32::from(block).into()];
+    tx.query(sql, &params, |row| row.get(0))
+}
+
+/// Forgets what was sent in the slices from one to another, the last one not included.
+pub fn forget_slices(tx: &mut Tx<'_>, app: AppId, first: i64, end: i64) -> Result<u64> {
+    let sql = "delete from pipeline_sent where app = $1 and slice >= $2 and slice < $3";
+    tx.execute(sql, &[app.into(), first.into(), end.into()])
+}
+
+/// Forgets everything a pipeline has sent.
+pub fn forget(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
+    tx.execute("delete from pipeline_sent where app = $1 and pipeline = $2", &[app.into(), pipeline.into()])?;
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! Who waits for a pipeline, by the instant at which it is due and by block. The members are serialized bitmaps; what is in them
+//! is the engine's business.
+
+use model::ids::{AppId, PipelineId};
+use model::time::UtcMillis;
+
+use crate::{Result, Tx};
+
+/// The part of those who wait that is within a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimerPart {
+    pub due: UtcMillis,
+    pub block: u16,
+    pub members: Vec<u8>,
+}
+
+pub fn get(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis, block: u16) -> Result<Option<Vec<u8>>> {
+    let sql = "select members from pipeline_timer where app = $1 and pipeline = $2 and due = $3 and block = $4";
+    tx.query_opt(sql, &[app.into(), pipeline.into(), due.into(), u32::from(block).into()], |row| row.get(0))
+}
+
+pub fn put(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, part: &TimerPart) -> Result<()> {
+    tx.execute(
+        "insert into pipeline_timer (app, pipeline, due, block, members) values ($1, $2, $3, $4, $5)
+         on conflict (app, pipeline, due, block) do update set members = excluded.members",
+        &[app.into(), pipeline.into(), part.due.into(), u32::from(part.block).into(), part.members.clone().into()],
+    )?;
+    Ok(())
+}
+
+/// Takes all parts of a timer out, in the order of their blocks.
+pub fn take(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -> Result<Vec<Vec<u8>>> {
+    let key = [app.into(), pipeline.into(), due.into()];
+    let sql = "select members from pipeline_timer where app = $1 and pipeline = $2 and due = $3 order by block";
+    let parts = tx.query(sql, &key, |row| row.get(0))?;
+    tx.execute("delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3", &key)?;
+    Ok(parts)
+}
+
+/// Everything of a pipeline that waits.
+pub fn waiting(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<Vec<TimerPart>> {
+    let sql = "select due, block, members from pipeline_timer where app = $1 and pipeline = $2 order by due, block";
+    tx.query(sql, &[app.into(), pipeline.into()], |row| {
+        let block: u32 = row.get(1)?;
+        let block = u16::try_from(block).map_err(|_| crate::Error::corrupt(format!("block {block}")))?;
+        Ok(TimerPart { due: row.get(0)?, block, members: row.get(2)? })
+    })
+}
+
+pub fn delete_part(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis, block: u16) -> Result<()> {
+    let sql = "delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3 and block = $4";
+    tx.execute(sql, &[app.into(), pipeline.into(), due.into(), u32::from(block).into()])?;
+    Ok(())
+}
+
+/// Nobody waits for the pipeline any more.
+pub fn delete_all(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
+    tx.execute("delete from pipeline_timer where app = $1 and pipeline = $2", &[app.into(), pipeline.into()])?;
+    Ok(())
+}
