@@ -33,6 +33,7 @@ mod pushes;
 mod report;
 mod sample;
 mod server;
+mod timers;
 mod usage;
 mod writes;
 
@@ -57,7 +58,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 7] = [
+const BENCHES: [Bench; 8] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -92,6 +93,11 @@ const BENCHES: [Bench; 7] = [
         name: "location",
         about: "reading the atlas, and points, boxes and names per second on one core",
         run: |_| Box::pin(location::run()),
+    },
+    Bench {
+        name: "timers",
+        about: "200,000 channels that wait for pipelines, all due within one second, beside bare commits",
+        run: |size| Box::pin(timers::run(size)),
     },
 ];
 

@@ -1,10 +1,11 @@
-//! Pipelines: made, shown, replaced and deleted. What they wait for is read from the log (`watch.rs`), who waits for them is kept
+//! Pipelines: made, shown, replaced and deleted. What they wait for is read from the log (`watch.rs`, `reading.rs`), who waits for them is kept
 //! by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
 
 mod fire;
 mod follow;
 mod inactivity;
 mod rates;
+mod reading;
 mod stored;
 mod timers;
 mod watch;

@@ -10,8 +10,8 @@ use store::log::Record;
 use store::{Tx, followers, log};
 use uuid::Uuid;
 
+use super::reading::{Effect, Effects, Reading};
 use super::stored::{self, Stored};
-use super::watch::{Effect, Effects, Reading};
 use crate::job::Job;
 use crate::{Engine, Error, Result};
 

@@ -20,7 +20,7 @@ use crate::{Engine, Error, Result};
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Engine {
-    /// Has it looked for the inactive every day, at the time of day at which this was first asked for.
+    /// Has it looked for the inactive every day from now on, unless it is already.
     pub(super) fn plan_inactivity(
         &self,
         tx: &mut Tx<'_>,

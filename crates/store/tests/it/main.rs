@@ -24,6 +24,7 @@ mod named_users;
 mod opening;
 mod origins;
 mod outages;
+mod pipelines;
 mod pushes;
 mod sample;
 mod sandbox;

@@ -96,6 +96,7 @@ async fn pipelines_and_triggers_count_only_in_their_time() {
         let early = register(&app, "a", &["x"]).await;
         app.advance(HOUR);
         let timely = register(&app, "b", &["x"]).await;
+        app.step_all().await;
         app.advance(DAY);
         register(&app, "c", &["x"]).await;
         assert_eq!(json!(shown(&app).await), json!({&early: ["Two"], &timely: ["One"]}));

@@ -1,0 +1,110 @@
+//! Who waits for pipelines, whom they have sent something, and whom the pushes are for that they send.
+
+use model::ids::{AppId, PipelineId};
+use model::time::UtcMillis;
+use store::jobs::{self, Lane, NewJob};
+use store::pipeline_sent::{self, SentKey};
+use store::pipeline_timers::{self, TimerPart};
+use store::{Error, push_audience};
+
+use crate::on_both;
+use crate::sample::id;
+
+const APP: AppId = AppId(1);
+const OTHER: AppId = AppId(2);
+
+fn part(due: i64, block: u16, members: &[u8]) -> TimerPart {
+    TimerPart { due: UtcMillis(due), block, members: members.to_vec() }
+}
+
+#[tokio::test]
+async fn those_who_wait_are_taken_out_by_instant() {
+    on_both(async |store, _| {
+        let pipeline: PipelineId = id(7);
+        let checked = store.write(APP, move |tx| {
+            for part in [part(20, 1, &[1]), part(10, 1, &[2]), part(10, 0, &[3]), part(10, 0, &[4])] {
+                pipeline_timers::put(tx, APP, pipeline, &part)?;
+            }
+            pipeline_timers::put(tx, OTHER, pipeline, &part(10, 0, &[9]))?;
+            pipeline_timers::put(tx, APP, id(8), &part(10, 0, &[8]))?;
+            let waiting = pipeline_timers::waiting(tx, APP, pipeline)?;
+            assert_eq!(waiting, [part(10, 0, &[4]), part(10, 1, &[2]), part(20, 1, &[1])]);
+            assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, Some(vec![1]));
+            assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, [vec![4], vec![2]]);
+            assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, Vec::<Vec<u8>>::new());
+            pipeline_timers::delete_part(tx, APP, pipeline, UtcMillis(20), 1)?;
+            assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, None);
+            pipeline_timers::delete_all(tx, APP, id(8))?;
+            assert_eq!(pipeline_timers::waiting(tx, APP, id(8))?, []);
+            assert_eq!(pipeline_timers::waiting(tx, OTHER, pipeline)?, [part(10, 0, &[9])]);
+            Ok::<_, Error>(())
+        });
+        checked.await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_sent_is_found_by_time_and_forgotten() {
+    on_both(async |store, _| {
+        let pipeline: PipelineId = id(7);
+        let checked = store.write(APP, move |tx| {
+            let key = |slice, layer, block| SentKey { pipeline, slice, layer, block };
+            for (n, key) in [key(-1, 0, 0), key(5, 0, 0), key(5, 1, 0), key(6, 0, 0), key(6, 0, 1)].iter().enumerate() {
+                pipeline_sent::put(tx, APP, key, vec![u8::try_from(n).unwrap()])?;
+            }
+            pipeline_sent::put(tx, APP, &key(6, 0, 0), vec![9])?;
+            assert_eq!(pipeline_sent::get(tx, APP, &key(6, 0, 0))?, Some(vec![9]));
+            assert_eq!(pipeline_sent::get(tx, OTHER, &key(6, 0, 0))?, None);
+            let mut within = pipeline_sent::within(tx, APP, pipeline, (5, 6), 0)?;
+            within.sort();
+            assert_eq!(within, [vec![1], vec![2], vec![9]]);
+            assert_eq!(pipeline_sent::within(tx, APP, pipeline, (-1, -1), 0)?, [vec![0]]);
+            assert_eq!(pipeline_sent::forget_slices(tx, APP, 0, 6)?, 2);
+            assert_eq!(pipeline_sent::within(tx, APP, pipeline, (-1, 9), 0)?.len(), 2);
+            pipeline_sent::forget(tx, APP, pipeline)?;
+            assert!(pipeline_sent::within(tx, APP, pipeline, (-1, 9), 0)?.is_empty());
+            Ok::<_, Error>(())
+        });
+        checked.await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_push_knows_whom_it_is_for_until_that_is_deleted() {
+    on_both(async |store, _| {
+        let checked = store.write(APP, |tx| {
+            for (app, push, block) in [(APP, 1, 2), (APP, 1, 0), (APP, 2, 0), (OTHER, 1, 0)] {
+                push_audience::insert(tx, app, id(push), block, vec![u8::try_from(block).unwrap()])?;
+            }
+            assert_eq!(push_audience::parts(tx, APP, id(1))?, [vec![0], vec![2]]);
+            push_audience::delete(tx, APP, id(1))?;
+            assert!(push_audience::parts(tx, APP, id(1))?.is_empty());
+            assert_eq!(
+                (push_audience::parts(tx, APP, id(2))?.len(), push_audience::parts(tx, OTHER, id(1))?.len()),
+                (1, 1)
+            );
+            Ok::<_, Error>(())
+        });
+        checked.await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lane_is_called_off_together() {
+    on_both(async |store, _| {
+        let checked = store.write(APP, |tx| {
+            for (app, n, lane) in [(APP, 1, "a"), (APP, 2, "a"), (APP, 3, "b"), (OTHER, 1, "a")] {
+                let (due, lane, payload) = (UtcMillis(1), lane.to_owned(), Vec::new());
+                jobs::enqueue(tx, app, &NewJob { id: id(n), kind: "test", lane, due, push: None, payload })?;
+            }
+            jobs::cancel_lane(tx, &Lane { app: APP, name: "a".to_owned() })?;
+            assert_eq!(jobs::depth(tx)?, (2, 0));
+            Ok::<_, Error>(())
+        });
+        checked.await.unwrap();
+    })
+    .await;
+}
