@@ -84,7 +84,7 @@ impl Provenance {
     /// The variant of an experiment that is sent.
     pub const fn variant(&self) -> Option<u32> {
         match &self.part {
-            Part::Everybody | Part::Clocks(_) => None,
+            Part::Everybody | Part::Clocks(_) | Part::Triggered => None,
             Part::Variant(part) => Some(part.variant),
         }
     }

@@ -204,7 +204,7 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         }
         ("POST", "/api/pipelines" | "/api/pipelines/validate") | ("PUT", "/api/pipelines/{pipeline_id}") => {
             let outcome = json!({"push": push_to(json!("triggered"))});
-            vec![json!({"enabled": true, "immediate_trigger": {"tag_added": MARK}, "outcome": outcome})]
+            vec![json!({"enabled": true, "immediate_trigger": "first_open", "outcome": outcome})]
         }
         ("PUT", "/api/pipelines/constraints") => vec![json!([{"rate": {"pushes": 1, "lifetimes": 1}}])],
         ("DELETE", "/api/pipelines/{pipeline_id}") => vec![Value::Null],
