@@ -10,8 +10,10 @@ mod values;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use engine::Retention;
 use model::app::{AppKey, Secret};
 use store::DatabaseUrl;
 use tracing_subscriber::filter::Targets;
@@ -54,11 +56,35 @@ pub(crate) struct Node {
     pub(crate) allow_private_addresses: bool,
 
     #[command(flatten)]
+    pub(crate) events: Events,
+    #[command(flatten)]
     pub(crate) app: FirstApp,
     #[command(flatten)]
     pub(crate) data: Data,
     #[command(flatten)]
     pub(crate) logging: Logging,
+}
+
+/// How much of what happened is kept.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct Events {
+    /// For how many days events are kept
+    #[arg(long, value_name = "DAYS", default_value = "7", value_parser = clap::value_parser!(u64).range(1..=3650))]
+    pub(crate) event_days: u64,
+
+    /// How many gigabytes the events of one app may take; the oldest are deleted before their time
+    #[arg(long, value_name = "GIGABYTES", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) event_gigabytes: u64,
+}
+
+impl Events {
+    pub(crate) fn retention(&self) -> Retention {
+        Retention {
+            age: Duration::from_secs(self.event_days * 24 * 60 * 60),
+            bytes: self.event_gigabytes * 1_000_000_000,
+        }
+    }
 }
 
 /// Where a node keeps things; commands on the same machine find its operator token there.

@@ -47,6 +47,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
         seal_key: SealKey::new(&folder.ensure_secrets_key()?),
         snapshot_folder: Some(folder.path().to_owned()),
         allow_private_addresses: node.allow_private_addresses,
+        retention: node.events.retention(),
         public_url: public_url.clone().unwrap_or_else(|| local_url(address)),
     };
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;

@@ -40,6 +40,14 @@ impl Audiences {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&app);
     }
 
+    /// Gives up an index that is of no use any more, unless another has taken its place.
+    fn give_up(&self, app: AppId, useless: &Arc<Followed>) {
+        let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if cells.get(&app).and_then(|cell| cell.get()).is_some_and(|followed| Arc::ptr_eq(followed, useless)) {
+            cells.remove(&app);
+        }
+    }
+
     fn loaded(&self) -> Vec<(AppId, Arc<Followed>)> {
         let cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         cells.iter().filter_map(|(app, cell)| Some((*app, cell.get()?.clone()))).collect()
@@ -60,10 +68,10 @@ impl Engine {
     /// The index after it has applied everything up to `offset`.
     pub(crate) async fn index_at(&self, app: AppId, offset: Offset) -> Result<Arc<Index>> {
         let followed = self.followed(app).await?;
-        if followed.index.offset() < offset {
-            followed.catch_up(&self.0.store, app).await?;
+        if followed.index.offset() >= offset {
+            return Ok(followed.index.clone());
         }
-        Ok(followed.index.clone())
+        Ok(self.caught_up(app, followed).await?.index.clone())
     }
 
     /// The index after it has applied everything that is committed by now.
@@ -77,7 +85,19 @@ impl Engine {
         if !self.0.audiences.is_loaded(app) {
             return Ok(());
         }
-        self.followed(app).await?.catch_up(&self.0.store, app).await
+        let followed = self.followed(app).await?;
+        self.caught_up(app, followed).await?;
+        Ok(())
+    }
+
+    /// Applies what is new in the log. An index that is behind what is kept of the log is given up for a new one.
+    async fn caught_up(&self, app: AppId, mut followed: Arc<Followed>) -> Result<Arc<Followed>> {
+        while !followed.catch_up(&self.0.store, app).await? {
+            tracing::warn!(app = app.0, "an audience index is older than the log that is kept; it is built anew");
+            self.0.audiences.give_up(app, &followed);
+            followed = self.followed(app).await?;
+        }
+        Ok(followed)
     }
 
     async fn followed(&self, app: AppId) -> Result<Arc<Followed>> {
@@ -87,18 +107,22 @@ impl Engine {
 }
 
 impl Followed {
-    async fn catch_up(&self, store: &Store, app: AppId) -> Result<()> {
+    /// Applies everything that the log has for it. `false` when some of that is not there any more.
+    async fn catch_up(&self, store: &Store, app: AppId) -> Result<bool> {
         let _turn = self.turn.lock().await;
         loop {
             let from = self.index.offset();
             let records = store.read(move |tx| log::terms_after(tx, app, from, RECORDS_PER_READ)).await?;
+            if records.is_gap {
+                return Ok(false);
+            }
             for (offset, body) in &records.found {
                 let change: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
                 self.index.apply(*offset, &change).map_err(Error::internal)?;
             }
             self.index.advance(records.looked);
             if records.found.len() < RECORDS_PER_READ as usize {
-                return Ok(());
+                return Ok(true);
             }
         }
     }
@@ -106,13 +130,18 @@ impl Followed {
 
 impl Engine {
     async fn load(&self, app: AppId) -> Result<Arc<Followed>> {
-        let index = match self.read_snapshot(app).await {
-            Some(index) => index,
-            None => build(&self.0.store, app).await?,
-        };
-        let followed = Followed { index: Arc::new(index), turn: AsyncMutex::new(()), saved: Mutex::default() };
-        followed.catch_up(&self.0.store, app).await?;
-        Ok(Arc::new(followed))
+        let mut saved = self.read_snapshot(app).await;
+        loop {
+            let index = match saved.take() {
+                Some(index) => index,
+                None => build(&self.0.store, app).await?,
+            };
+            let followed = Followed { index: Arc::new(index), turn: AsyncMutex::new(()), saved: Mutex::default() };
+            // The log may have been shortened since.
+            if followed.catch_up(&self.0.store, app).await? {
+                return Ok(Arc::new(followed));
+            }
+        }
     }
 
     /// Writes a snapshot of every index that has moved since its last one.

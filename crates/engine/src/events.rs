@@ -10,7 +10,7 @@ use bytes::Bytes;
 use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, ChannelId, EventId, Ordinal};
 
-use crate::{Engine, Result};
+use crate::{Engine, Error, Result};
 
 pub use filter::{EventClause, EventFilter};
 
@@ -56,15 +56,21 @@ impl Engine {
         filter: &EventFilter,
     ) -> Result<EventPage> {
         let (filter, now) = (filter.clone(), self.0.clock.now());
-        self.0
+        let page = self
+            .0
             .store
             .read(move |tx| {
                 let gathered = gather::gather(tx, app, after, at_most, &filter)?;
                 let devices = devices::read(tx, app, &gathered.ordinals(), now)?;
                 let (events, lines) = write::write(&gathered.told, &devices)?;
                 let gather::Gathered { looked, is_end, missed, .. } = gathered;
-                Ok(EventPage { events, looked, is_end, missed, lines })
+                Ok::<_, Error>(EventPage { events, looked, is_end, missed, lines })
             })
-            .await
+            .await?;
+        if page.missed > 0 {
+            // Said once to each reader: it goes on after the gap.
+            tracing::warn!(app = app.0, records = page.missed, "events were deleted before somebody had read them");
+        }
+        Ok(page)
     }
 }

@@ -32,6 +32,7 @@ mod push;
 mod reach;
 mod reports;
 mod resolve;
+mod retention;
 mod sandbox;
 mod schedules;
 mod seal;
@@ -69,6 +70,7 @@ pub use platforms::{
 };
 pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushStatus};
 pub use reports::{Buckets, Counts, DeviceCounts, Devices, GroupReport, PushReport, Series};
+pub use retention::Retention;
 pub use sandbox::SandboxFeed;
 pub use schedules::{CreatedSchedules, NamedSchedule, ScheduleView};
 pub use seal::SealKey;
@@ -87,6 +89,8 @@ pub struct Settings {
     pub public_url: String,
     /// Where snapshots of the audience indexes are kept; without a folder every start reads all channels.
     pub snapshot_folder: Option<PathBuf>,
+    /// For how long events are kept.
+    pub retention: Retention,
 }
 
 /// A handle on the running service; clones share everything.
@@ -100,6 +104,7 @@ struct Parts {
     address_policy: AddressPolicy,
     public_url: String,
     snapshots: snapshots::Snapshots,
+    retention: Retention,
     seal_key: SealKey,
     apps: apps::AppCache,
     audiences: audience::Audiences,
@@ -121,6 +126,7 @@ impl Engine {
             address_policy,
             public_url: settings.public_url,
             snapshots: snapshots::Snapshots(settings.snapshot_folder),
+            retention: settings.retention,
             seal_key: settings.seal_key,
             apps: apps::AppCache::default(),
             audiences: audience::Audiences::default(),

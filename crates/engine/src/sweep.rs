@@ -12,6 +12,8 @@ use crate::job::Job;
 use crate::{Engine, Result, once};
 
 const EVERY: Duration = Duration::from_secs(60 * 60);
+/// When there was too much to delete at once.
+const SOON: Duration = Duration::from_secs(60);
 
 /// There is one sweep per installation: a fixed id makes a second one impossible.
 const SWEEP_JOB: Uuid = Uuid::from_u128(0x5eed);
@@ -27,11 +29,15 @@ impl Engine {
 
     /// Deleting what is old deletes nothing the second time.
     pub(crate) async fn sweep(&self, claimed: &ClaimedJob) -> Result<()> {
+        let mut again = EVERY;
         for app in self.0.store.read(apps::list).await? {
             self.discard_dead_uploads(app.id).await?;
             self.forget_old_days(app.id).await?;
             self.forget_old_places(app.id).await?;
             self.forget_old_sends(app.id).await?;
+            if self.shorten_log(app.id).await? | self.forget_old_blocks(app.id).await? {
+                again = SOON;
+            }
         }
         let now = self.0.clock.now();
         let claimed = claimed.clone();
@@ -39,7 +45,7 @@ impl Engine {
             .store
             .write(OPERATOR, move |tx| {
                 store::idempotency::forget_before(tx, now.minus(once::KEPT_FOR))?;
-                jobs::postpone(tx, &claimed, now.plus(EVERY))?;
+                jobs::postpone(tx, &claimed, now.plus(again))?;
                 Ok(())
             })
             .await

@@ -66,6 +66,13 @@ impl<Kind> Id<Kind> {
         Self::from_uuid(Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos)))
     }
 
+    /// No id that was made at this time or later comes before it.
+    pub fn first_at(instant: UtcMillis) -> Self {
+        let millis = u128::try_from(instant.0).unwrap_or(0);
+        // Such ids begin with 48 bits of time.
+        Self::from_uuid(Uuid::from_u128(millis << 80))
+    }
+
     /// The one textual form of the API: 32 hexadecimal digits with four hyphens, in either case.
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let text = at.string()?;

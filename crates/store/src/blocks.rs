@@ -76,6 +76,16 @@ pub fn unsettled(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<i64> {
     tx.query_one(sql, &[app.into(), push.into()], |row| row.get(0))
 }
 
+/// Deletes up to `at_most` settled blocks of pushes whose ids come before one, and answers how many.
+pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: PushId, at_most: u32) -> Result<u64> {
+    tx.execute(
+        "delete from push_block where app = $1 and (push, platform, block) in
+         (select push, platform, block from push_block
+          where app = $1 and push < $2 and settled = 1 order by push, platform, block limit $3)",
+        &[app.into(), first_kept.into(), at_most.into()],
+    )
+}
+
 fn values(app: AppId, key: &BlockKey, progress: &Progress) -> [crate::Value; 10] {
     [
         app.into(),

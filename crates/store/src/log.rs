@@ -3,6 +3,8 @@
 //! The app's row holds the last position given out. Taking positions updates that row, so two transactions that append
 //! to one app's log are serialized and become visible in order: a reader that has seen position N has seen all up to N.
 
+mod retention;
+
 use std::collections::BTreeSet;
 
 use model::event::RecordKind;
@@ -10,6 +12,8 @@ use model::ids::{AppId, Offset, Ordinal};
 use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Signal, Tx, apps};
+
+pub use retention::{delete_before, first_since, n_bytes};
 
 /// One record to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +39,9 @@ pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: &[NewRecord])
         return head(tx, app);
     }
     let n_records = i64::try_from(records.len()).unwrap_or(i64::MAX);
-    let sql = "update app set log_head = log_head + $2 where id = $1 returning log_head";
-    let last = tx.query_opt(sql, &[app.into(), n_records.into()], |row| row.get::<i64>(0))?;
+    let n_bytes = i64::try_from(records.iter().map(|record| record.body.len()).sum::<usize>()).unwrap_or(i64::MAX);
+    let sql = "update app set log_head = log_head + $2, log_bytes = log_bytes + $3 where id = $1 returning log_head";
+    let last = tx.query_opt(sql, &[app.into(), n_records.into(), n_bytes.into()], |row| row.get::<i64>(0))?;
     let last = last.ok_or_else(apps::gone)?;
     let rows: Vec<_> = records
         .iter()
@@ -136,6 +141,8 @@ impl From<RecordRow<'_>> for Record {
 
 /// Records that change terms, and how far the log was looked through for them.
 pub struct TermsRecords {
+    /// Whether there are no records any more between the offset and those that were found.
+    pub is_gap: bool,
     /// Offsets and bodies, oldest first.
     pub found: Vec<(Offset, Vec<u8>)>,
     pub looked: Offset,
@@ -144,7 +151,7 @@ pub struct TermsRecords {
 /// Up to `at_most` records that change terms after an offset. Whoever follows an index reads nothing else, and some other
 /// records are large.
 pub fn terms_after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Result<TermsRecords> {
-    let head = head(tx, app)?;
+    let (head, start) = (head(tx, app)?, start(tx, app)?);
     let found: Vec<(Offset, Vec<u8>)> = tx.query(
         "select position, body from log where app = $1 and position > $2 and kind = $3 order by position limit $4",
         &[app.into(), offset.into(), RecordKind::Terms.number().into(), at_most.into()],
@@ -152,5 +159,5 @@ pub fn terms_after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) ->
     )?;
     let is_full = found.len() >= at_most as usize;
     let looked = found.last().filter(|_| is_full).map_or(head, |(last, _)| *last);
-    Ok(TermsRecords { found, looked })
+    Ok(TermsRecords { is_gap: start.0 > offset.0 + 1, found, looked })
 }

@@ -143,6 +143,7 @@ impl Parts {
             seal_key: SealKey::new(&[7; 32]),
             allow_private_addresses: true,
             snapshot_folder: Some(snapshots.to_owned()),
+            retention: engine::Retention::default(),
             public_url: base.clone(),
         };
         let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");

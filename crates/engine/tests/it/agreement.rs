@@ -15,7 +15,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Clause, Effect, Engine, Explanation, SealKey, Settings, Worker};
+use engine::{Clause, Effect, Engine, Explanation, Retention, SealKey, Settings, Worker};
 use model::ids::ChannelId;
 use model::payload::device_types::DeviceTypes;
 use model::payload::parse_pushes;
@@ -278,6 +278,7 @@ async fn start(home: &Home, clock: &Clock, snapshots: &TempDir) -> Engine {
         allow_private_addresses: true,
         public_url: "http://localhost".to_owned(),
         snapshot_folder: Some(snapshots.path().to_owned()),
+        retention: Retention::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
 }

@@ -31,4 +31,6 @@ mod outcomes;
 #[cfg(test)]
 mod provider;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod steering;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::{Engine, NewApp, SealKey, Settings, Worker};
+use engine::{Engine, NewApp, Retention, SealKey, Settings, Worker};
 use model::app::Mode;
 use model::channel::{ChannelRef, Registration, TagOperation, TagSets};
 use model::json;
@@ -23,13 +23,18 @@ pub(crate) async fn node(home: &Home) -> Engine {
 }
 
 pub(crate) async fn node_with_snapshots(home: &Home, folder: Option<&Path>) -> Engine {
+    node_with(home, &Clock::stepped(START), folder, Retention::default()).await
+}
+
+pub(crate) async fn node_with(home: &Home, clock: &Clock, folder: Option<&Path>, retention: Retention) -> Engine {
     let settings = Settings {
         seal_key: SealKey::new(&[7; 32]),
         allow_private_addresses: true,
         public_url: "http://localhost".to_owned(),
         snapshot_folder: folder.map(Path::to_owned),
+        retention,
     };
-    Engine::start(home.open().await, Clock::stepped(START), settings).await.unwrap()
+    Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
 }
 
 pub(crate) async fn create_app(engine: &Engine) -> Arc<App> {

@@ -1,0 +1,64 @@
+//! For how long an app's log is kept, and who got which push.
+
+use std::time::Duration;
+
+use model::ids::{AppId, Offset, PushId};
+use store::{Tx, blocks, log};
+
+use crate::{Engine, Result};
+
+/// Records are deleted that are older, and the oldest of a log that takes more room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    pub age: Duration,
+    /// Of the bodies of one app's records.
+    pub bytes: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { age: Duration::from_secs(7 * 24 * 60 * 60), bytes: 100_000_000_000 }
+    }
+}
+
+/// Records deleted by one transaction, during which nothing else of the app is written.
+const PORTION: u32 = 2_000;
+/// After so many the sweep goes on with the other apps and comes back.
+const PORTIONS_PER_RUN: usize = 200;
+/// Pushes of one run look up whom the others have served; no run takes nearly as long.
+const BLOCKS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+impl Engine {
+    /// Deletes what is too old or too much of a log, and answers whether there is more to delete.
+    pub(crate) async fn shorten_log(&self, app: AppId) -> Result<bool> {
+        let Retention { age, bytes } = self.0.retention;
+        let oldest = self.0.clock.now().minus(age);
+        let first_kept = self.0.store.read(move |tx| log::first_since(tx, app, oldest)).await?;
+        for _ in 0..PORTIONS_PER_RUN {
+            let shorten = move |tx: &mut Tx<'_>| -> Result<bool> {
+                let n_old = log::delete_before(tx, app, first_kept, PORTION)?;
+                if n_old > 0 {
+                    return Ok(true);
+                }
+                let is_too_much = log::n_bytes(tx, app)? > bytes;
+                Ok(is_too_much && log::delete_before(tx, app, Offset(i64::MAX), PORTION)? > 0)
+            };
+            if !self.0.store.write(app, shorten).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Deletes the sets of recipients of pushes that are long done. Their counts stay.
+    pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<bool> {
+        let first_kept = PushId::first_at(self.0.clock.now().minus(BLOCKS_KEPT_FOR));
+        for _ in 0..PORTIONS_PER_RUN {
+            let forget = move |tx: &mut Tx<'_>| blocks::delete_settled_before(tx, app, first_kept, PORTION);
+            if self.0.store.write(app, forget).await? < u64::from(PORTION) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,45 @@
+//! Old records: where they end, and deleting them.
+
+use model::ids::{AppId, Offset};
+use model::time::UtcMillis;
+
+use super::{head, start};
+use crate::{Result, Tx};
+
+/// The offset of the first record of an instant or later; after a log without one, that of the next record. Records are in the
+/// order of their times, but for the moments by which the clocks of nodes differ, so it is found by halving.
+pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Offset> {
+    let (mut least, mut most) = (start(tx, app)?.0, head(tx, app)?.0 + 1);
+    while least < most {
+        let middle = least + (most - least) / 2;
+        let sql = "select at from log where app = $1 and position = $2";
+        let at: UtcMillis = tx.query_one(sql, &[app.into(), middle.into()], |row| row.get(0))?;
+        if at < instant {
+            least = middle + 1;
+        } else {
+            most = middle;
+        }
+    }
+    Ok(Offset(least))
+}
+
+/// What the bodies of the records take.
+pub fn n_bytes(tx: &mut Tx<'_>, app: AppId) -> Result<u64> {
+    let n_bytes = tx.query_opt("select log_bytes from app where id = $1", &[app.into()], |row| row.get::<i64>(0))?;
+    Ok(n_bytes.and_then(|n_bytes| u64::try_from(n_bytes).ok()).unwrap_or(0))
+}
+
+/// Deletes up to `at_most` of the oldest records that come before an offset, and answers how many. The last record of the log
+/// always stays: what stands there, such as the index of an app in which nothing happens, is still known to stand in this log.
+pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: Offset, at_most: u32) -> Result<u64> {
+    let end = first_kept.0.min(head(tx, app)?.0).min(start(tx, app)?.0 + i64::from(at_most));
+    let old = [app.into(), end.into()];
+    let sql = "select coalesce(sum(length(body)), 0) from log where app = $1 and position < $2";
+    let n_bytes: i64 = tx.query_one(sql, &old, |row| row.get(0))?;
+    let n_deleted = tx.execute("delete from log where app = $1 and position < $2", &old)?;
+    if n_bytes > 0 {
+        let sql = "update app set log_bytes = case when log_bytes > $2 then log_bytes - $2 else 0 end where id = $1";
+        tx.execute(sql, &[app.into(), n_bytes.into()])?;
+    }
+    Ok(n_deleted)
+}
