@@ -3,6 +3,7 @@
 mod app;
 mod audience;
 mod doctor;
+mod events;
 mod migrate;
 mod platform;
 mod push;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Platform(platform::Platform),
     /// Send a push, or pause, resume, cancel or follow one
     Push(push::Push),
+    /// Show what happens to an app
+    Events(events::Events),
     /// Show what a development app delivered to the sandbox
     Sandbox(sandbox::Sandbox),
     /// Find out whom an audience reaches
@@ -76,6 +79,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::App(app) => one_thread(app.run()),
         Command::Platform(platform) => one_thread(platform.run()),
         Command::Push(push) => one_thread(push.run()),
+        Command::Events(events) => one_thread(events.run()),
         Command::Sandbox(sandbox) => one_thread(sandbox.run()),
         Command::Audience(audience) => one_thread(audience.run()),
         Command::Segments(segments) => one_thread(segments.run()),

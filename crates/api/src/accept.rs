@@ -12,6 +12,7 @@ const VERSION: &str = "3";
 const DEFAULT_VENDOR: &str = "urbanairship";
 const DEFAULT: HeaderValue = HeaderValue::from_static("application/vnd.urbanairship+json; version=3");
 const MOST_VENDOR_CHARS: usize = 64;
+const PLAIN_LINES: &str = "application/x-ndjson";
 
 /// One part of an `Accept` header.
 enum Range<'a> {
@@ -30,15 +31,41 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<()> {
     if is_refusable(headers) { Err(Error::NotAcceptable) } else { Ok(()) }
 }
 
+/// How a caller wants a stream.
+pub(crate) enum StreamForm {
+    /// One JSON object a line, and the content type of that.
+    Lines(HeaderValue),
+    ServerSent,
+}
+
+pub(crate) fn stream_form(headers: &HeaderMap) -> StreamForm {
+    if media_types(headers).any(|media_type| media_type.eq_ignore_ascii_case("text/event-stream")) {
+        return StreamForm::ServerSent;
+    }
+    if media_types(headers).any(|media_type| media_type.eq_ignore_ascii_case(PLAIN_LINES)) {
+        return StreamForm::Lines(HeaderValue::from_static(PLAIN_LINES));
+    }
+    StreamForm::Lines(vendor_type(asked_vendor(headers).unwrap_or(DEFAULT_VENDOR), "x-ndjson"))
+}
+
 /// The content type of the answer, also for a caller whose wish is impossible: errors need one too.
 pub(crate) fn echo(headers: &HeaderMap) -> HeaderValue {
-    let vendor = ranges(headers).find_map(|range| match range {
+    match asked_vendor(headers).filter(|vendor| *vendor != DEFAULT_VENDOR) {
+        Some(vendor) => vendor_type(vendor, "json"),
+        None => DEFAULT,
+    }
+}
+
+fn asked_vendor(headers: &HeaderMap) -> Option<&str> {
+    ranges(headers).find_map(|range| match range {
         Range::Vendor { vendor, .. } => Some(vendor),
         Range::Json | Range::Other => None,
-    });
-    let Some(vendor) = vendor.filter(|vendor| *vendor != DEFAULT_VENDOR) else { return DEFAULT };
+    })
+}
+
+fn vendor_type(vendor: &str, suffix: &str) -> HeaderValue {
     // Client libraries compare this text: no charset, and no trailing semicolon.
-    let text = format!("application/vnd.{vendor}+json; version={VERSION}");
+    let text = format!("application/vnd.{vendor}+{suffix}; version={VERSION}");
     HeaderValue::from_str(&text).expect("a vendor word has letters, digits, '.', '-' and '_' only")
 }
 
@@ -56,8 +83,17 @@ fn is_refusable(headers: &HeaderMap) -> bool {
 }
 
 fn ranges(headers: &HeaderMap) -> impl Iterator<Item = Range<'_>> {
+    parts(headers).map(range)
+}
+
+/// The types that a caller names, without their parameters.
+fn media_types(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    parts(headers).map(|part| part.split(';').next().unwrap_or_default().trim())
+}
+
+fn parts(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).map(range)
+    values.flat_map(|value| value.split(','))
 }
 
 fn range(text: &str) -> Range<'_> {

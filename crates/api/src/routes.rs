@@ -5,6 +5,7 @@ mod attributes;
 mod audience;
 mod channel_record;
 mod channels;
+mod events;
 mod experiments;
 mod health;
 mod legacy_tags;
@@ -163,6 +164,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/reports/mappings/message_ids/{message_id}", Master, reports::push_of_message),
         get("/api/platforms/web/vapid", Device, platforms::web_key),
         post("/api/audience/explain", Master, audience::explain),
+        get("/api/events", Master, events::get),
+        post("/api/events", Master, events::post),
         get("/api/sandbox", Master, sandbox::list),
         get("/api/sandbox/stream", Master, sandbox::stream),
         post("/operator/apps", Operator, apps::create),

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod devices;
+mod feed;
 mod filter;
 mod gather;
 mod write;
@@ -12,6 +13,7 @@ use model::ids::{AppId, ChannelId, EventId, Ordinal};
 
 use crate::{Engine, Error, Result};
 
+pub use feed::EventFeed;
 pub use filter::{EventClause, EventFilter};
 
 /// Some events, oldest first.

@@ -56,7 +56,7 @@ pub use apps::{Caller, CreatedApp, NewApp, Rights, RotatedSecrets, SecretChoice}
 pub use attributes::Attributes;
 pub use channels::{ChannelView, Registered, RegisteredOpen};
 pub use error::{Error, Result};
-pub use events::{EventClause, EventFilter, EventPage, PublicEvent};
+pub use events::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
 pub use experiments::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView, StartKey};
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::PlatformHealth;

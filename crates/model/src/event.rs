@@ -8,6 +8,7 @@ mod device;
 mod devices;
 mod offset;
 mod pushes;
+mod request;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,7 @@ pub use devices::{
 };
 pub use offset::EventOffset;
 pub use pushes::{AssociatedPush, Campaign, Many, PushBody, PushResource, RichMessage, SharedPush};
+pub use request::{EventConditions, EventRequest, EventStart, NO_OFFSET};
 
 /// The type of a log record. The numbers are stored: never reuse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -174,3 +174,5 @@ pub const GLOBAL_RATES: usize = 5;
 /// Members of one AND or OR in the selector of a trigger, and how deep these may be nested.
 pub const EVENT_SELECTORS: usize = 20;
 pub const EVENT_SELECTOR_DEPTH: usize = 3;
+/// Filters of one request for events, any of which is enough.
+pub const EVENT_FILTERS: usize = 20;

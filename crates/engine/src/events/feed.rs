@@ -1,0 +1,109 @@
+//! Events as they happen, for somebody who reads them at their own pace.
+
+use std::time::Duration;
+
+use model::event::{EventConditions, EventOffset, EventRequest, EventStart};
+use model::ids::{AppId, Offset};
+use store::{Signal, Signals, Tx, channels, log};
+use tokio::time;
+
+use super::{EventClause, EventFilter, EventPage};
+use crate::{Engine, Error, Result};
+
+/// How long a signal lost between nodes can delay an event in the feed.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+const TOO_OLD: &str = "The events after this offset are not all kept any more; begin with the earliest that are.";
+
+pub struct EventFeed {
+    engine: Engine,
+    app: AppId,
+    filter: EventFilter,
+    position: EventOffset,
+    signals: Signals,
+}
+
+impl Engine {
+    /// Events that somebody asks for. What cannot be asked for is said now.
+    pub async fn event_feed(&self, app: AppId, request: EventRequest) -> Result<EventFeed> {
+        let signals = self.0.store.signals();
+        let prepare = move |tx: &mut Tx<'_>| {
+            let clauses = request.filters.iter().map(|filter| clause(tx, app, filter)).collect::<Result<Vec<_>>>()?;
+            let filter = if clauses.is_empty() { EventFilter::everything() } else { EventFilter::any_of(clauses) };
+            Ok::<_, Error>((filter, position(tx, app, request.start)?))
+        };
+        let (filter, position) = self.0.store.read(prepare).await?;
+        Ok(EventFeed { engine: self.clone(), app, filter, position, signals })
+    }
+}
+
+impl EventFeed {
+    /// Up to so many events; waits until there are some.
+    pub async fn next(&mut self, at_most: usize) -> Result<EventPage> {
+        loop {
+            let page = self.read(at_most).await?;
+            if !page.events.is_empty() {
+                return Ok(page);
+            }
+            let heard = async { while self.signals.next().await != Signal::Log(self.app) {} };
+            // Heard or not, it is time to look again.
+            let _ = time::timeout(LOOK_AGAIN, heard).await;
+        }
+    }
+
+    /// Up to so many events; none when there are none by now. Fails when some were deleted before they could be read.
+    pub async fn read(&mut self, at_most: usize) -> Result<EventPage> {
+        loop {
+            let page = self.engine.read_events(self.app, self.position, at_most, &self.filter).await?;
+            if page.missed > 0 {
+                return Err(Error::Conflict(TOO_OLD.to_owned()));
+            }
+            self.position = page.looked;
+            if page.is_end || !page.events.is_empty() {
+                return Ok(page);
+            }
+        }
+    }
+
+    /// Whoever goes on from here misses nothing.
+    pub fn position(&self) -> EventOffset {
+        self.position
+    }
+}
+
+fn position(tx: &mut Tx<'_>, app: AppId, start: EventStart) -> Result<EventOffset> {
+    let end = EventOffset::end_of(log::head(tx, app)?);
+    match start {
+        EventStart::Earliest => Ok(EventOffset::START),
+        EventStart::Latest => Ok(end),
+        EventStart::After(offset) if offset > end => {
+            Err(Error::invalid("offset", "There has not been an event with this offset yet."))
+        }
+        EventStart::After(offset) => {
+            let last_deleted = Offset(log::start(tx, app)?.0 - 1);
+            if offset != EventOffset::START && offset.records_done() < last_deleted {
+                return Err(Error::invalid("offset", TOO_OLD));
+            }
+            Ok(offset)
+        }
+    }
+}
+
+fn clause(tx: &mut Tx<'_>, app: AppId, conditions: &EventConditions) -> Result<EventClause> {
+    let channels = conditions.channels.as_ref().map(|named| {
+        let ordinal = |named: &model::channel::ChannelRef| {
+            let found = channels::by_id(tx, app, named.id)?.filter(|channel| named.fits(&channel.device_type));
+            let unknown = || Error::invalid("channel", format!("There is no channel {} in this app.", named.id));
+            found.map(|channel| channel.ordinal.0).ok_or_else(unknown)
+        };
+        named.iter().map(ordinal).collect::<Result<_>>()
+    });
+    let users = conditions.named_users.as_ref();
+    Ok(EventClause {
+        kinds: conditions.kinds.clone(),
+        channels: channels.transpose()?,
+        device_types: conditions.device_types.clone(),
+        named_users: users.map(|users| users.iter().map(|user| user.as_str().to_owned()).collect()),
+        pushes: conditions.pushes.clone(),
+    })
+}

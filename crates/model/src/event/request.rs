@@ -1,0 +1,196 @@
+//! What somebody who reads events asks for: where to begin, which of them, and for how long.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::{EventOffset, RecordKind};
+use crate::channel::ChannelRef;
+use crate::ids::{Id, NamedUserId};
+use crate::json::At;
+use crate::limits;
+use crate::request_audience::ChannelAudience;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRequest {
+    pub start: EventStart,
+    /// Events that any of them accepts; none at all accept everything.
+    pub filters: Vec<EventConditions>,
+    /// Whether to go on when everything there is has been told.
+    pub follow: bool,
+    pub limit: Option<u32>,
+    /// Whether somebody for whom there is nothing is told how far the log was looked through.
+    pub offset_updates: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventStart {
+    /// With everything that is kept.
+    Earliest,
+    /// With what happens from now on.
+    Latest,
+    /// With what follows an event.
+    After(EventOffset),
+}
+
+/// All of them have to be fulfilled; one that is absent is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventConditions {
+    pub kinds: Option<BTreeSet<RecordKind>>,
+    /// As events have them: `IOS`.
+    pub device_types: Option<BTreeSet<String>>,
+    pub channels: Option<Vec<ChannelRef>>,
+    pub named_users: Option<BTreeSet<NamedUserId>>,
+    /// Ids of pushes, or of what several pushes have in common.
+    pub pushes: Option<BTreeSet<Uuid>>,
+}
+
+impl EventRequest {
+    pub const LIMITS: std::ops::RangeInclusive<u32> = 1..=1_000_000;
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let start = fields
+            .nullable("start", |at| at.choice(&[("EARLIEST", EventStart::Earliest), ("LATEST", EventStart::Latest)]));
+        let resume = fields.nullable("resume_offset", |at| match at.string()?.parse() {
+            Ok(offset) => Some(EventStart::After(offset)),
+            Err(()) => at.invalid(NO_OFFSET),
+        });
+        let has_both = start.is_some() && resume.is_some();
+        let filters = fields.nullable("filters", |at| at.array(1..=limits::EVENT_FILTERS, EventConditions::parse));
+        let follow = fields.optional("follow", At::boolean);
+        let limit = fields.optional("limit", |at| {
+            let range = i64::from(*Self::LIMITS.start())..=i64::from(*Self::LIMITS.end());
+            at.integer(range).and_then(|limit| u32::try_from(limit).ok())
+        });
+        let offset_updates = fields.nullable("enable_offset_updates", At::boolean);
+        refuse(fields.take("subset"), "Subsets of events are not supported.");
+        fields.finish();
+        if has_both {
+            return at.invalid("Give a 'start' or a 'resume_offset', not both.");
+        }
+        Some(Self {
+            start: start.or(resume).unwrap_or(EventStart::Earliest),
+            filters: filters.unwrap_or_default(),
+            follow: follow.unwrap_or(true),
+            limit,
+            offset_updates: offset_updates.unwrap_or(false),
+        })
+    }
+}
+
+pub const NO_OFFSET: &str = "This must be the offset of an event, which is a whole number.";
+
+impl EventConditions {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        const MOST: usize = limits::IDS_PER_AUDIENCE;
+        let mut fields = at.object()?;
+        let kinds = fields.nullable("types", |at| at.array(1..=RecordKind::NUMBERED.len(), kind));
+        let device_types = fields.nullable("device_types", |at| at.array(1..=DEVICE_TYPES.len(), device_type));
+        let channels = fields.nullable("devices", |at| at.array(1..=MOST, ChannelAudience::parse));
+        let named_users = fields.nullable("users", |at| at.array(1..=MOST, named_user));
+        let pushes = fields.nullable("notifications", |at| at.array(1..=MOST, push));
+        refuse(fields.take("latency"), "A filter by latency is not supported.");
+        refuse(fields.take("predicates"), "Filters by predicates are not supported.");
+        fields.finish();
+        Some(Self {
+            kinds: kinds.map(BTreeSet::from_iter),
+            device_types: device_types.map(BTreeSet::from_iter),
+            channels: channels.map(|named| named.iter().flat_map(|some| some.channels().to_vec()).collect()),
+            named_users: named_users.map(BTreeSet::from_iter),
+            pushes: pushes.map(BTreeSet::from_iter),
+        })
+    }
+}
+
+/// The types of devices as events have them.
+const DEVICE_TYPES: [&str; 9] = ["IOS", "ANDROID", "AMAZON", "WEB", "WNS", "SMS", "MMS", "EMAIL", "OPEN"];
+
+fn kind(at: &At<'_>) -> Option<RecordKind> {
+    let name = at.string()?;
+    match RecordKind::from_public_name(name) {
+        Some(kind) => Some(kind),
+        None => at.invalid(format!("'{name}' is not a type of events; one of them is OPEN.")),
+    }
+}
+
+fn device_type(at: &At<'_>) -> Option<String> {
+    let name = at.string()?.to_uppercase();
+    if DEVICE_TYPES.contains(&name.as_str()) {
+        return Some(name);
+    }
+    at.invalid(format!("'{name}' is not a type of devices; use one of {}.", DEVICE_TYPES.join(", ")))
+}
+
+fn named_user(at: &At<'_>) -> Option<NamedUserId> {
+    let mut fields = at.object()?;
+    let user = fields.required("named_user_id", NamedUserId::parse);
+    fields.finish();
+    user
+}
+
+fn push(at: &At<'_>) -> Option<Uuid> {
+    enum Anything {}
+    let mut fields = at.object()?;
+    let push = fields.optional("push_id", Id::<Anything>::parse);
+    let group = fields.optional("group_id", Id::<Anything>::parse);
+    let is_one = fields.has("push_id") != fields.has("group_id");
+    fields.finish();
+    if !is_one {
+        return at.invalid("Give either a 'push_id' or a 'group_id'.");
+    }
+    push.or(group).map(|id| id.uuid())
+}
+
+fn refuse(at: Option<At<'_>>, sentence: &str) {
+    if let Some(at) = at {
+        at.invalid::<()>(sentence);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    fn parse(body: &str) -> Result<EventRequest, String> {
+        json::parse(body.as_bytes(), EventRequest::parse).map_err(|problems| problems.to_string())
+    }
+
+    #[test]
+    fn requests_are_read_as_a_whole() {
+        let everything = parse("{}").unwrap();
+        assert_eq!((everything.start, everything.follow, everything.filters.len()), (EventStart::Earliest, true, 0));
+        let body = r#"{"resume_offset": "131072", "limit": 5, "follow": false, "enable_offset_updates": true, "filters": [
+            {"types": ["OPEN", "SEND"], "device_types": ["ios"], "users": [{"named_user_id": "ann"}]},
+            {"devices": [{"ios_channel": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5"}],
+             "notifications": [{"group_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5"}]}
+        ]}"#;
+        let request = parse(body).unwrap();
+        assert_eq!(request.start, EventStart::After(EventOffset::from_number(131_072)));
+        assert_eq!(request.filters[0].kinds, Some(BTreeSet::from([RecordKind::Open, RecordKind::Send])));
+        assert_eq!(request.filters[0].device_types, Some(BTreeSet::from(["IOS".to_owned()])));
+        assert_eq!(request.filters[1].channels.as_ref().map(Vec::len), Some(1));
+        assert_eq!(request.filters[1].pushes.as_ref().map(BTreeSet::len), Some(1));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_where_it_is() {
+        for (body, expected) in [
+            (r#"{"start": "NOW"}"#, "start: "),
+            (r#"{"start": "LATEST", "resume_offset": "1"}"#, "Give a 'start' or a 'resume_offset', not both."),
+            (r#"{"resume_offset": "x"}"#, "resume_offset: This must be the offset"),
+            (r#"{"filters": []}"#, "filters: This array must not be empty."),
+            (r#"{"filters": [{"types": ["TERMS"]}]}"#, "filters[0].types[0]: 'TERMS' is not a type of events"),
+            (r#"{"filters": [{"device_types": ["toaster"]}]}"#, "filters[0].device_types[0]: 'TOASTER'"),
+            (r#"{"filters": [{"notifications": [{}]}]}"#, "filters[0].notifications[0]: Give either"),
+            (r#"{"filters": [{"latency": 5}]}"#, "filters[0].latency: A filter by latency is not supported."),
+            (r#"{"subset": {}}"#, "subset: Subsets of events are not supported."),
+            (r#"{"limit": 0}"#, "limit: "),
+            (r#"{"whatever": 1}"#, "whatever: "),
+        ] {
+            let said = parse(body).unwrap_err();
+            assert!(said.starts_with(expected), "{body}: {said}");
+        }
+    }
+}
