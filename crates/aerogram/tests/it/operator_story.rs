@@ -200,6 +200,37 @@ fn the_doctor_warns_of_certificates_that_run_out() {
 }
 
 #[test]
+fn events_are_shown_as_they_happen() {
+    let story = Story::begin();
+    let channel = register(&story.server.url);
+    let mut tail = story
+        .command(&["events", "tail", "--types", "push_body,SEND", "--limit", "2", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(tail.stderr.take().unwrap()).read_line(&mut ready).unwrap();
+    assert!(ready.starts_with("Waiting for events"), "{ready}");
+    let push = story.says(&["push", "Hello", "--audience", r#"{"tag": "news"}"#]);
+    let shown = tail.wait_with_output().unwrap();
+    assert!(shown.status.success());
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let events: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&events[0]["type"], &events[1]["type"]), (&json!("PUSH_BODY"), &json!("SEND")));
+    assert_eq!(events[1]["body"]["push_id"], push.trim());
+
+    let first =
+        story.says(&["events", "tail", "--from", "earliest", "--no-follow", "--channel", &channel, "--limit", "1"]);
+    assert!(first.contains(&channel) && first.lines().count() == 1, "{first}");
+    let after = events[0]["offset"].as_str().unwrap();
+    let rest = story.says(&["events", "tail", "--from", after, "--no-follow"]);
+    assert!(rest.contains("SEND  ") && !rest.contains("PUSH_BODY"), "{rest}");
+    let wrong = story.refused(&["events", "tail", "--from", "99999999999999999", "--no-follow"]);
+    assert!(wrong.contains("400 Bad Request") && wrong.contains("offset"), "{wrong}");
+}
+
+#[test]
 fn a_push_is_followed_into_the_sandbox() {
     let story = Story::begin();
     let channel = register(&story.server.url);

@@ -229,6 +229,12 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             json!({"audience": {"static_list": "list-of-the-first-ap"}, "device_types": "all"}),
         ],
         ("POST", "/api/reports/perpush/detail") => vec![json!({"push_ids": [belongings.push]})],
+        ("POST", "/api/events") => vec![
+            json!({"follow": false}),
+            json!({"follow": false, "filters": [{"users": [{"named_user_id": USER}]}]}),
+            json!({"follow": false, "filters": [{"notifications": [{"push_id": belongings.push}]}]}),
+            json!({"follow": false, "filters": [{"devices": [{"channel": channel}]}]}),
+        ],
         ("POST", "/api/lists") => vec![json!({"name": "another-list"})],
         ("PUT", "/api/lists/{list}") => vec![json!({"description": "changed"})],
         // Text that is not JSON.
@@ -264,6 +270,8 @@ async fn no_route_reaches_the_data_of_another_app() {
                 path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);
             let path = path.replace("{experiment_id}", &belongings.experiment);
             let path = path.replace("{pipeline_id}", &belongings.pipeline);
+            // Otherwise it would not end.
+            let path = if path == "/api/events" { format!("{path}?follow=false") } else { path };
             for body in bodies(&route, &belongings) {
                 let text = match &body {
                     Value::Null => String::new(),
@@ -318,6 +326,7 @@ async fn ids_of_another_app_do_not_exist() {
         assert_eq!(own["channels"], json!([]));
         let start = stranger.get(&format!("/api/channels?start={}", belongings.channel)).await.expect(200);
         assert_eq!(start["channels"], json!([]));
+        stranger.get(&format!("/api/events?follow=false&channel={}", belongings.channel)).await.expect(400);
         let filtered = stranger.get(&format!("/api/sandbox?channel_id={}", belongings.channel)).await.expect(200);
         assert_eq!(filtered["deliveries"], json!([]));
     })

@@ -11,6 +11,8 @@ mod crowd;
 mod deleted_apps;
 mod doc_examples;
 mod experiments;
+mod event_schema;
+mod event_stream;
 mod idempotency;
 mod isolation;
 mod large_pushes;

@@ -33,6 +33,8 @@ pub struct EventDevice<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Attributes<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
+    app_package_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     app_version: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     device_model: Option<&'a str>,
@@ -49,11 +51,17 @@ struct Attributes<'a> {
     locale_language_code: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     locale_country_code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locale_variant: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection_type: Option<&'a str>,
     push_opt_in: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     background_push_enabled: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     location_enabled: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location_permission: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     web_user_agent_string: Option<&'a str>,
 }
@@ -61,7 +69,8 @@ struct Attributes<'a> {
 impl<'a> EventDevice<'a> {
     pub fn new(id: ChannelId, profile: &'a Profile, named_user: Option<&'a str>, now: UtcMillis) -> Self {
         let is_of = |device_type: DeviceType| (profile.device_type == device_type).then_some(id);
-        let open = profile.open.as_ref().map(|open| &open.identifiers);
+        let of_open = profile.open.as_ref().map(|open| &open.identifiers);
+        let mut identifiers = of_open.into_iter().chain([&profile.identifiers]);
         Self {
             ios_channel: is_of(DeviceType::Ios),
             android_channel: is_of(DeviceType::Android),
@@ -80,7 +89,7 @@ impl<'a> EventDevice<'a> {
                 | DeviceType::Email => None,
             },
             named_user_id: named_user,
-            identifiers: open.filter(|identifiers| !identifiers.is_empty()),
+            identifiers: identifiers.find(|identifiers| !identifiers.is_empty()),
             attributes: Attributes::new(profile, now),
         }
     }
@@ -88,18 +97,24 @@ impl<'a> EventDevice<'a> {
 
 impl<'a> Attributes<'a> {
     fn new(profile: &'a Profile, now: UtcMillis) -> Self {
+        let usage = &profile.usage;
+        let by_zone = profile.timezone.as_deref().and_then(|name| seconds_east(name, now));
         Self {
+            app_package_name: usage.package_name.as_deref(),
             app_version: profile.app_version.as_deref(),
             device_model: profile.device_model.as_deref(),
             device_os: profile.device_os.as_deref(),
             ua_sdk_version: profile.sdk_version.as_deref(),
             iana_timezone: profile.timezone.as_deref(),
-            locale_timezone: profile.timezone.as_deref().and_then(|name| seconds_east(name, now)),
+            locale_timezone: by_zone.or(usage.utc_offset_seconds).map(|seconds| seconds.to_string()),
             locale_language_code: profile.locale_language.as_deref(),
             locale_country_code: profile.locale_country.as_deref(),
+            locale_variant: usage.locale_variant.as_deref(),
+            connection_type: usage.connection_type.as_deref(),
             push_opt_in: flag(profile.opt_in),
             background_push_enabled: profile.background.map(flag),
             location_enabled: profile.location_settings.map(flag),
+            location_permission: usage.location_permission.as_deref(),
             web_user_agent_string: profile.web.as_ref().and_then(|web| web.user_agent_string.as_deref()),
         }
     }
@@ -124,9 +139,9 @@ const fn flag(is_set: bool) -> &'static str {
     if is_set { "true" } else { "false" }
 }
 
-fn seconds_east(zone: &str, now: UtcMillis) -> Option<String> {
+fn seconds_east(zone: &str, now: UtcMillis) -> Option<i32> {
     let zone = TimeZone::get(zone).ok()?;
-    Some(zone.to_offset(now.timestamp()).seconds().to_string())
+    Some(zone.to_offset(now.timestamp()).seconds())
 }
 
 #[cfg(test)]
@@ -162,6 +177,10 @@ mod tests {
     #[test]
     fn a_time_zone_that_nobody_knows_has_no_offset() {
         assert_eq!(seconds_east("Middle/Earth", SUMMER), None);
-        assert_eq!(seconds_east("Asia/Kolkata", SUMMER).as_deref(), Some("19800"));
+        assert_eq!(seconds_east("Asia/Kolkata", SUMMER), Some(19_800));
+        let mut profile = Profile::new(DeviceType::Android);
+        profile.timezone = Some("Middle/Earth".to_owned());
+        profile.usage.utc_offset_seconds = Some(-3600);
+        assert_eq!(Attributes::new(&profile, SUMMER).locale_timezone.as_deref(), Some("-3600"), "what the device said");
     }
 }
