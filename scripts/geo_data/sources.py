@@ -5,6 +5,7 @@ Every package is pinned by the digest of its archive. Nothing else is read.
 
 import hashlib
 import pathlib
+import shutil
 import subprocess
 import tarfile
 import zipfile
@@ -37,8 +38,9 @@ PACKAGES = {
     ),
 }
 
-# Simplifies shapes without tearing neighbors apart. A tool: nothing of it ends up in the data. MPL-2.0.
-MAPSHAPER = "mapshaper@0.7.70"
+# mapshaper, which simplifies shapes without tearing neighbors apart, with everything it needs in the versions that made the
+# data. A tool: nothing of it ends up in the data. MPL-2.0.
+TOOLS = pathlib.Path(__file__).parent / "tools"
 
 
 def get(folder: pathlib.Path) -> dict[str, pathlib.Path]:
@@ -50,7 +52,8 @@ def get(folder: pathlib.Path) -> dict[str, pathlib.Path]:
 def mapshaper(folder: pathlib.Path) -> pathlib.Path:
     program = folder / "tools/node_modules/.bin/mapshaper-xl"
     if not program.exists():
-        subprocess.run(["npm", "install", "--silent", "--prefix", folder / "tools", MAPSHAPER], check=True)
+        shutil.copytree(TOOLS, folder / "tools", dirs_exist_ok=True)
+        subprocess.run(["npm", "ci", "--silent", "--prefix", folder / "tools"], check=True)
     return program
 
 

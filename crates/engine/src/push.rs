@@ -27,7 +27,8 @@ use crate::journal::Journal;
 use crate::{Engine, Error, Once, Result, pages};
 
 pub(crate) use check::{
-    Place, fail_with, refuse_unknown_platforms, refuse_unsupported, refuse_unsupported_in_group, unsupported,
+    Place, fail_with, misunderstood, refuse_unknown_platforms, refuse_unsupported, refuse_unsupported_in_group,
+    unsupported,
 };
 pub use control::PushControl;
 pub(crate) use control::Standing;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, Document, DocumentKind, Order};
 
-use crate::push::unsupported;
+use crate::push::misunderstood;
 use crate::{Engine, Error, Once, Result};
 
 /// A segment as listings show it.
@@ -99,7 +99,7 @@ impl Engine {
 
 /// Criteria that could not be evaluated are refused as they are in a push.
 fn check(body: &SegmentBody) -> Result<()> {
-    let problems = unsupported(&body.criteria, "criteria".to_owned()).into_iter().collect();
+    let problems = misunderstood(&body.criteria, "criteria".to_owned()).into_iter().collect();
     Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
 }
 

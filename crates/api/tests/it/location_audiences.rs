@@ -150,7 +150,6 @@ async fn every_form_of_a_period_is_understood() {
         let by_alias = |kind: &str, name: &str| json!({"location": {kind: name, "date": recent}});
         assert_eq!(travelers.reached(&app, &by_alias("us_state", "WA")).await, "moved now");
         assert_eq!(travelers.reached(&app, &by_alias("country", "de")).await, "");
-        assert_eq!(travelers.reached(&app, &location("4oFkxX7RcUdirjtaenEQIV", &recent)).await, "");
         let zip =
             json!({"audience": by_alias("us_zip", "97201"), "device_types": ["ios"], "notification": {"alert": "x"}});
         let refused = app.master().post("/api/push", zip).await.expect(400);
@@ -166,6 +165,14 @@ async fn unknown_places_are_pointed_out() {
         let body = json!({"audience": audience, "device_types": ["ios"]});
         let explained = app.master().post("/api/audience/explain", body).await.expect(200);
         assert_eq!(explained["warnings"][0]["path"], "audience.location.id", "{explained}");
+        // Sending is another matter: not in a place that does not exist would be everybody.
+        let nowhere = json!({"not": audience});
+        let push = json!({"audience": nowhere, "device_types": ["ios"], "notification": {"alert": "x"}});
+        let refused = app.master().post("/api/push", push).await.expect(400);
+        assert_eq!(refused["details"]["path"], "audience", "{refused}");
+        let segment = json!({"display_name": "nowhere", "criteria": {"or": [audience]}});
+        let refused = app.master().post("/api/segments", segment).await.expect(400);
+        assert!(refused.to_string().contains("4oFkxX7RcUdirjtaenEQIV"), "{refused}");
     })
     .await;
 }

@@ -4,6 +4,7 @@ use geo::Code;
 use model::ids::AppId;
 use model::json::OneOrMany;
 use model::payload::Push;
+use model::place::PlaceId;
 use model::platform::{DeviceType, OpenPlatform};
 use model::problem::{Problem, ProblemKind, Problems};
 use model::selector::{self, Atomic, Audience, Location, Selector};
@@ -42,8 +43,8 @@ pub(crate) fn fail_with(problems: Vec<Problem>) -> Result<()> {
     Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
 }
 
-/// Refuses what can be told without the store: audiences that this version cannot evaluate, because taking them for nobody
-/// would make NOT mean everybody, and pushes that are too large for a platform they are for.
+/// Refuses what can be told without the store: audiences that this version cannot evaluate, or that name places there are not,
+/// because taking them for nobody would make NOT mean everybody; and pushes that are too large for a platform they are for.
 pub(crate) fn refuse_unsupported<'p>(pushes: impl IntoIterator<Item = &'p Push>, place: Place) -> Result<()> {
     refuse_unsupported_with(pushes, place, Company::Alone)
 }
@@ -61,11 +62,21 @@ fn refuse_unsupported_with<'p>(
     let mut problems = Vec::new();
     for (n, push) in pushes.into_iter().enumerate() {
         if let Audience::Selector(selector) = &push.audience {
-            problems.extend(unsupported(selector, place.path(n, "audience")));
+            problems.extend(misunderstood(selector, place.path(n, "audience")));
         }
         problems.extend(oversized(push, company, |below| place.path(n, below)));
     }
     fail_with(problems)
+}
+
+/// What is wrong with an audience that would not mean what it says.
+pub(crate) fn misunderstood(selector: &Selector, path: String) -> Option<Problem> {
+    let mut atoms = selector.atoms();
+    let unknown = atoms.find_map(|atom| if let Atomic::Location(place) = atom { unknown_place(place) } else { None });
+    match unknown {
+        Some(message) => Some(Problem { path, message, kind: ProblemKind::Invalid }),
+        None => unsupported(selector, path),
+    }
 }
 
 /// What is wrong with an audience that this version cannot evaluate.
@@ -104,6 +115,21 @@ fn unknown_alias(location: &Location) -> Option<String> {
     let known: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
     let is_known = known.contains(&kind.as_str());
     (!is_known).then(|| format!("Places are not known by '{kind}', only by id, {}.", known.join(", ")))
+}
+
+fn unknown_place(location: &Location) -> Option<String> {
+    // Whoever asks first waits until the atlas is read. If it cannot be, the push will say so.
+    let atlas = geo::atlas().ok()?;
+    let (is_known, name) = match &location.place {
+        selector::Place::Id(id) => {
+            (PlaceId::from_text(id).and_then(|id| atlas.by_id(id)).is_some(), format!("id '{id}'"))
+        }
+        selector::Place::Alias { kind, name } => {
+            let code = Code::from_name(kind)?;
+            (atlas.by_code(code, name).is_some(), format!("{kind} '{name}'"))
+        }
+    };
+    (!is_known).then(|| format!("There is no place with the {name}; GET /api/location/?q=NAME finds places."))
 }
 
 /// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake.
