@@ -69,7 +69,8 @@ impl Planner<'_, '_> {
         Plan::Or(clocks.map(|clock| self.clock(clock)).collect())
     }
 
-    fn clock(&self, clock: &Clock) -> Plan {
+    /// Those who go by a clock.
+    pub(crate) fn clock(&self, clock: &Clock) -> Plan {
         let exceptions = clock.exceptions.iter().map(|exception| self.term(exception)).collect();
         Plan::And(vec![self.term(&clock.term), Plan::Not(Box::new(Plan::Or(exceptions)))])
     }

@@ -1,6 +1,7 @@
 //! Pipelines: made, shown, replaced and deleted. What they wait for is read from the log (`watch.rs`, `reading.rs`), who waits for them is kept
 //! by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
 
+mod dayparts;
 mod fire;
 mod follow;
 mod inactivity;

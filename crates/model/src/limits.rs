@@ -163,6 +163,9 @@ pub const PIPELINE_OUTCOMES: usize = 10;
 pub const PIPELINE_TRIGGERS: usize = 20;
 /// One year.
 pub const PIPELINE_DELAY_SECONDS: i64 = 365 * 24 * 60 * 60;
+/// Parts of the day in which a pipeline may send, and windows in each.
+pub const DAYPARTS: usize = 20;
+pub const ALLOWED_TIMES: usize = 20;
 pub const PIPELINE_INACTIVE_DAYS: i64 = 90;
 pub const PIPELINE_CONDITIONS: usize = 20;
 pub const PIPELINE_RATES: usize = 3;

@@ -1,6 +1,7 @@
 //! Pipelines: messages that are sent by themselves, when something happens to a channel.
 
 mod condition;
+mod dayparts;
 mod event_selector;
 mod rate;
 #[cfg(test)]
@@ -8,6 +9,7 @@ mod tests;
 mod trigger;
 
 pub use condition::{Condition, Fact, Junction};
+pub use dayparts::{ByClock, Dayparts, Miss};
 pub use event_selector::{EventSelector, Subject};
 pub use rate::{Rate, RateWindow, parse_global_rates};
 pub use trigger::{Happening, Inactivity, Trigger};
@@ -34,6 +36,8 @@ pub struct Pipeline {
     pub outcomes: Vec<Push>,
     /// How long after the trigger it is sent; zero when that is at once.
     pub delay: Duration,
+    /// When it may be sent, if not always.
+    pub dayparts: Option<Dayparts>,
     /// Any of them sets it off.
     pub immediate: Vec<Trigger>,
     /// Not doing something for long enough sets it off as well.
@@ -89,7 +93,7 @@ impl Pipeline {
             fields.nullable("cancellation_trigger", |at| Trigger::parse_all(at, trigger::Role::Cancellation));
         let conditions = fields.nullable("condition", Condition::parse_all);
         let rates = fields.nullable("constraint", Rate::parse_all);
-        let timing = fields.nullable("timing", parse_timing);
+        let timing = fields.nullable("timing", Timing::parse).unwrap_or_default();
         let from = fields.nullable("activation_time", instant);
         let until = fields.nullable("deactivation_time", instant);
         for read_only in READ_ONLY {
@@ -97,13 +101,14 @@ impl Pipeline {
         }
         fields.finish();
         let outcomes = outcomes?;
-        let delay = one_delay(at, &outcomes)?.or(timing);
+        let delay = one_delay(at, &outcomes)?.or(timing.delay);
         let pipeline = Self {
             source: without_read_only(at.json()),
             name,
             enabled: enabled?,
             outcomes: outcomes.into_iter().map(|outcome| outcome.push).collect(),
             delay: delay.unwrap_or_default(),
+            dayparts: timing.dayparts,
             immediate: immediate.unwrap_or_default(),
             historical: historical.unwrap_or_default(),
             cancellation: cancellation.unwrap_or_default(),
@@ -125,15 +130,13 @@ impl Pipeline {
         if !self.active.is_sound() {
             return at.invalid_key("deactivation_time", "The deactivation must come after the activation.");
         }
-        if !self.cancellation.is_empty() && self.delay.is_zero() {
+        let is_sent_at_once = self.delay.is_zero() && self.dayparts.is_none();
+        if !self.cancellation.is_empty() && is_sent_at_once {
             let message = "There is nothing to cancel without a delay; set 'timing.delay.seconds' as well.";
             return at.invalid_key("cancellation_trigger", message);
         }
-        if self.historical.is_empty() {
-            return Some(());
-        }
-        if !self.delay.is_zero() {
-            return at.invalid_key("historical_trigger", "This cannot be combined with a delay.");
+        if !self.historical.is_empty() && !is_sent_at_once {
+            return at.invalid_key("historical_trigger", "This cannot be combined with a delay or other timing.");
         }
         Some(())
     }
@@ -202,17 +205,25 @@ fn one_delay(at: &At<'_>, outcomes: &[Outcome]) -> Option<Option<Duration>> {
     Some(delay)
 }
 
-fn parse_timing(at: &At<'_>) -> Option<Duration> {
-    let mut fields = at.object()?;
-    let delay = fields.nullable("delay", |at| {
+#[derive(Default)]
+struct Timing {
+    delay: Option<Duration>,
+    dayparts: Option<Dayparts>,
+}
+
+impl Timing {
+    fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let delay = fields.required("seconds", |at| seconds(at, 1));
+        let delay = fields.nullable("delay", parse_delay);
+        let dayparts = fields.nullable("schedule", Dayparts::parse);
         fields.finish();
-        delay
-    });
-    if let Some(schedule) = fields.take("schedule").filter(|at| !at.is_null()) {
-        schedule.invalid::<()>("Parts of the day are not supported by this version of the service; use 'delay'.");
+        Some(Self { delay, dayparts })
     }
+}
+
+fn parse_delay(at: &At<'_>) -> Option<Duration> {
+    let mut fields = at.object()?;
+    let delay = fields.required("seconds", |at| seconds(at, 1));
     fields.finish();
     delay
 }

@@ -28,13 +28,13 @@ use crate::{Engine, Error, Result, subscriptions};
 const CATCHING_UP: Duration = Duration::from_millis(100);
 
 /// What a pipeline does when it is due.
-struct Firing<'a> {
-    app: AppId,
-    id: PipelineId,
-    pipeline: &'a Pipeline,
+pub(super) struct Firing<'a> {
+    pub(super) app: AppId,
+    pub(super) id: PipelineId,
+    pub(super) pipeline: &'a Pipeline,
     /// Everything that is known of channels at this moment.
-    index: &'a Index,
-    now: UtcMillis,
+    pub(super) index: &'a Index,
+    pub(super) now: UtcMillis,
 }
 
 impl Engine {
@@ -62,6 +62,7 @@ impl Engine {
             let stored = stored.filter(|stored| stored.pipeline.enabled && stored.pipeline.active.contains(due));
             let Some(Stored { pipeline, .. }) = stored else { return Ok(0) };
             let firing = Firing { app, id, pipeline: &pipeline, index: &index, now };
+            let channels = engine.wait_for_daypart(tx, &firing, channels)?;
             engine.send(tx, &firing, channels)
         };
         let n_pushes = self.0.store.write(app, write).await?;

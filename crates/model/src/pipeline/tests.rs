@@ -95,7 +95,7 @@ fn what_is_wrong_is_said_where_it_is() {
         ("outcome.delay", with(|body| body["outcome"]["delay"] = json!(-1))),
         ("outcome", with(|body| body["outcome"] = json!([{"push": push()}, {"push": push(), "delay": 60}]))),
         ("timing.delay.seconds", with(|body| body["timing"] = json!({"delay": {"seconds": 0}}))),
-        ("timing.schedule", with(|body| body["timing"] = json!({"schedule": {"dayparts": []}}))),
+        ("timing.schedule.dayparts", with(|body| body["timing"] = json!({"schedule": {"dayparts": []}}))),
         ("cancellation_trigger", with(|body| body["cancellation_trigger"] = json!({"tag_added": "x"}))),
         ("cancellation_trigger", with(|body| body["cancellation_trigger"] = json!("first_open"))),
         ("condition.and[0]", with(|body| body["condition"] = json!({"and": [{"or": []}]}))),
@@ -149,11 +149,11 @@ fn the_status_follows_from_the_times() {
 
 #[test]
 fn event_selectors_look_into_events() {
-    let event: Custom = serde_json::from_value(json!({
+    let event = json!({
         "name": "bought", "source": "SDK", "value": 12.5, "transaction": "t7",
         "properties": {"color": "red", "sizes": ["s", "m"], "n": 3, "gift": true},
-    }))
-    .unwrap();
+    });
+    let event: Custom = serde_json::from_str(&event.to_string()).unwrap();
     let property = |key: &str, value: Value| json!({"key": key, "scope": "properties", "value": value});
     let name = |name: &str| json!({"key": "name", "value": {"equals": name}});
     for (is_match, selector) in [
@@ -175,10 +175,10 @@ fn event_selectors_look_into_events() {
         let parsed = parse(selector.to_string().as_bytes(), read).unwrap();
         assert_eq!(parsed.matches(Subject::Custom(&event)), is_match, "{selector}");
     }
-    let region: Region = serde_json::from_value(json!({
+    let region = json!({
         "action": "enter", "region_id": "r1", "source_info": {"source": "gimbal", "region_id": "x"},
-    }))
-    .unwrap();
+    });
+    let region: Region = serde_json::from_str(&region.to_string()).unwrap();
     let selector = json!({"key": "region_id", "value": {"equals": "r1"}});
     let read = |at: &At<'_>| EventSelector::parse(at, event_selector::Vocabulary::Region);
     assert!(parse(selector.to_string().as_bytes(), read).unwrap().matches(Subject::Region(&region)));

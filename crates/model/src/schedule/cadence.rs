@@ -186,7 +186,7 @@ impl Weekday {
         ])
     }
 
-    pub(super) fn of(time: WallTime) -> Self {
+    pub(crate) fn of(time: WallTime) -> Self {
         let n_days = time.0.date().weekday().to_monday_zero_offset();
         usize::try_from(n_days).ok().and_then(|n| Self::ALL.get(n).copied()).unwrap_or(Weekday::Monday)
     }

@@ -20,6 +20,10 @@ impl WallTime {
         Some(Self(civil.date().to_datetime(seconds)))
     }
 
+    pub(crate) const fn new(time: DateTime) -> Self {
+        Self(time)
+    }
+
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let text = at.string()?;
         Self::from_api(text).or_else(|| {

@@ -114,6 +114,50 @@ async fn all_pipelines_together_have_rates_too() {
 }
 
 #[tokio::test]
+async fn parts_of_the_day_are_waited_for_by_the_clock_of_the_device() {
+    on_each_engine(async |app| {
+        let window = json!({"start": "09:00:00", "end": "17:00:00"});
+        let dayparts = json!([{"days_of_week": ["wednesday", "thursday"], "allowed_times": [window]}]);
+        let mut body = pipeline(json!("first_open"), "One");
+        body["timing"] = json!({"schedule": {"dayparts": dayparts}});
+        create(&app, body.clone()).await;
+        body["outcome"] = outcome("Two");
+        body["timing"]["schedule"]["miss_behavior"] = json!("cancel");
+        create(&app, body.clone()).await;
+        body["outcome"] = outcome("Three");
+        body["timing"]["schedule"]["type"] = json!("utc");
+        create(&app, body).await;
+        let mut channels = Vec::new();
+        // It is Wednesday, 12:00 in UTC.
+        for (address, zone) in [("a", None), ("b", Some("America/New_York")), ("c", Some("Asia/Tokyo"))] {
+            let device = json!({"channel": {
+                "device_type": "android", "opt_in": true, "push_address": address, "timezone": zone,
+            }});
+            let answer = app.device().post("/api/channels", device).await.expect(201);
+            channels.push(answer["channel_id"].as_str().unwrap().to_owned());
+        }
+        let [utc, new_york, tokyo] = channels.try_into().unwrap();
+        let sorted = async |app: &testkit::app::TestApp| {
+            let mut shown = shown(app).await;
+            shown.values_mut().for_each(|alerts| alerts.sort());
+            json!(shown)
+        };
+        let all = ["One", "Three", "Two"];
+        assert_eq!(sorted(&app).await, json!({&utc: all, &new_york: ["Three"], &tokyo: ["Three"]}));
+        let app = app.restart().await;
+        app.advance(HOUR - MINUTE);
+        assert_eq!(sorted(&app).await[&new_york], json!(["Three"]));
+        app.advance(MINUTE);
+        assert_eq!(sorted(&app).await[&new_york], json!(["One", "Three"]));
+        let app = app.restart().await;
+        app.advance(11 * HOUR);
+        assert_eq!(sorted(&app).await, json!({&utc: all, &new_york: ["One", "Three"], &tokyo: ["One", "Three"]}));
+        assert_eq!(count_after(&app, 30 * DAY).await, 7);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn who_is_canceled_gets_nothing() {
     on_each_engine(async |app| {
         let mut body = delayed(json!({"tag_added": "x"}), "One", HOUR);

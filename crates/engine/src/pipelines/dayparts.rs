@@ -1,0 +1,67 @@
+//! Pipelines that may send only at some times of the day: whoever is due at another time waits on, or is left out.
+
+use std::collections::BTreeMap;
+
+use audience::plan::Plan;
+use model::pipeline::{ByClock, Miss};
+use model::property::{Clock, device_clocks};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::Tx;
+
+use super::fire::Firing;
+use crate::plan::Planner;
+use crate::{Engine, Result};
+
+impl Engine {
+    /// Those to whom something may be sent now. The others wait for their next time, if they may.
+    pub(super) fn wait_for_daypart(
+        &self,
+        tx: &mut Tx<'_>,
+        firing: &Firing<'_>,
+        channels: RoaringBitmap,
+    ) -> Result<RoaringBitmap> {
+        let Some(dayparts) = &firing.pipeline.dayparts else { return Ok(channels) };
+        let groups = match dayparts.by {
+            ByClock::Utc => vec![(None, channels)],
+            ByClock::Local => by_clock(tx, firing, channels),
+        };
+        let mut ready = RoaringBitmap::new();
+        let mut later: BTreeMap<UtcMillis, RoaringBitmap> = BTreeMap::new();
+        for (clock, group) in groups {
+            match (dayparts.next(clock, firing.now), dayparts.miss) {
+                (Some(at), _) if at <= firing.now => ready |= group,
+                (Some(at), Miss::Wait) => *later.entry(at).or_default() |= group,
+                (Some(_), Miss::Cancel) | (None, Miss::Wait | Miss::Cancel) => {}
+            }
+        }
+        for (at, group) in later.into_iter().filter(|(_, group)| !group.is_empty()) {
+            self.add_waiting(tx, firing.app, firing.id, at, &group)?;
+        }
+        Ok(ready)
+    }
+}
+
+/// Channels by what their clocks show; those of which that is not known go by UTC.
+fn by_clock(
+    tx: &mut Tx<'_>,
+    firing: &Firing<'_>,
+    channels: RoaringBitmap,
+) -> Vec<(Option<&'static Clock>, RoaringBitmap)> {
+    let planner = Planner::new(tx, firing.app, firing.index, firing.now, Vec::new());
+    let mut groups = Vec::new();
+    let mut left = channels;
+    for clock in device_clocks() {
+        if left.is_empty() {
+            break;
+        }
+        let plan = Plan::And(vec![Plan::Set(left.clone()), planner.clock(clock)]).normalize();
+        let group = firing.index.resolve(&plan);
+        if !group.is_empty() {
+            left -= &group;
+            groups.push((Some(clock), group));
+        }
+    }
+    groups.push((None, left));
+    groups
+}
