@@ -69,7 +69,7 @@ pub use platforms::{
     OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,
 };
 pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushStatus};
-pub use reports::{Buckets, Counts, DeviceCounts, Devices, GroupReport, PushReport, Series};
+pub use reports::{Buckets, Counts, DeviceCounts, Devices, EventTotals, GroupReport, PushReport, Series};
 pub use retention::Retention;
 pub use sandbox::SandboxFeed;
 pub use schedules::{CreatedSchedules, NamedSchedule, ScheduleView};

@@ -2,6 +2,7 @@
 
 mod counts;
 mod devices;
+mod events;
 mod pushes;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use store::counters::{self, Grain, Metric, Sum};
 
 pub use counts::Counts;
 pub use devices::{DeviceCounts, Devices};
+pub use events::EventTotals;
 pub use pushes::{GroupReport, PushReport, Series};
 
 use crate::{Engine, Result};

@@ -110,6 +110,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("follower", "id"),
     ("seen_event", "hour, id"),
     ("event_counter", "hour, name, conversion, push"),
+    ("event_counter_day", "day, name, conversion"),
     ("session", "ordinal"),
     ("document", "kind, id"),
     ("idempotency", "key"),

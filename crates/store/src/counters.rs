@@ -7,6 +7,7 @@ use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
 pub(crate) use pending::Pending;
+pub(crate) use sums::bounds;
 pub use sums::{
     Grain, PushTotal, Pushes, Sum, Total, sums, sums_of_pushes, totals_of_each, totals_of_pushes, totals_until,
 };

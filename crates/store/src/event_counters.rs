@@ -1,10 +1,16 @@
 //! Counts of custom events per hour, by name and by how much a push had to do with them.
 
+mod totals;
+
+use std::collections::BTreeMap;
+
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
+pub use totals::{EventTotal, totals, totals_of_pushes};
+
 use crate::counters::hour;
-use crate::{Error, Result, Row, Tx};
+use crate::{Error, Result, Row, Tx, Value};
 
 /// How much a push had to do with an event. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,6 +70,12 @@ impl Sum {
 }
 
 pub fn add<'c>(tx: &mut Tx<'_>, app: AppId, sums: impl IntoIterator<Item = (&'c Counted, &'c Sum)>) -> Result<()> {
+    let sums: Vec<_> = sums.into_iter().collect();
+    let mut of_days: BTreeMap<_, Sum> = BTreeMap::new();
+    for (counted, sum) in &sums {
+        let day = counted.hour.div_euclid(24);
+        of_days.entry((day, counted.name.as_str(), counted.conversion.name())).or_default().add(**sum);
+    }
     let rows = sums.into_iter().map(|(counted, sum)| {
         [
             app.into(),
@@ -80,6 +92,15 @@ pub fn add<'c>(tx: &mut Tx<'_>, app: AppId, sums: impl IntoIterator<Item = (&'c 
          on conflict (app, hour, name, conversion, push) do update set
            n = event_counter.n + excluded.n, value = event_counter.value + excluded.value",
         rows,
+    )?;
+    tx.execute_many(
+        "insert into event_counter_day (app, day, name, conversion, n, value) values ($1, $2, $3, $4, $5, $6)
+         on conflict (app, day, name, conversion) do update set
+           n = event_counter_day.n + excluded.n, value = event_counter_day.value + excluded.value",
+        of_days.into_iter().map(|((day, name, conversion), sum)| {
+            let n = i64::try_from(sum.n).unwrap_or(i64::MAX);
+            [app.into(), day.into(), name.into(), conversion.into(), n.into(), Value::from(sum.millionths)]
+        }),
     )?;
     Ok(())
 }

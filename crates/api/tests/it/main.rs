@@ -34,6 +34,7 @@ mod pipelines;
 mod platform_credentials;
 mod protocol;
 mod push;
+mod report_figures;
 mod reports;
 mod sandbox;
 mod schedules;

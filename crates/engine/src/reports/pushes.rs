@@ -142,7 +142,7 @@ const fn usual_buckets(precision: Precision) -> i32 {
 }
 
 /// When the first of the pushes was accepted. Fails when there is none.
-fn begun(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<UtcMillis> {
+pub(super) fn begun(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<UtcMillis> {
     let (first, what) = match pushes {
         Pushes::One(push) => (Some(push), "push"),
         Pushes::Group(group) => (origins::first_of_group(tx, app, group)?.map(|(push, _)| push), "group"),

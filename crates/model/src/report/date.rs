@@ -1,7 +1,6 @@
 //! The dates of reports. Every client library writes them differently, and some forget to escape them.
 
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 
 use crate::time::UtcMillis;
 
@@ -42,7 +41,8 @@ pub fn parse_date(text: &str) -> Option<UtcMillis> {
         small(second)?,
         nanos,
     );
-    let millis = civil.ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond();
+    let since_1970 = civil.ok()?.duration_since(DateTime::constant(1970, 1, 1, 0, 0, 0, 0));
+    let millis = since_1970.as_secs() * 1000 + i64::from(since_1970.subsec_millis());
     Some(UtcMillis(millis - i64::from(offset_minutes) * 60_000))
 }
 

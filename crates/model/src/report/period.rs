@@ -126,3 +126,6 @@ fn first_hour(date: Date) -> i64 {
     let days = Date::constant(1970, 1, 1).until(date).map_or(0, |since| i64::from(since.get_days()));
     days * HOURS_PER_DAY
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,10 +60,6 @@ pub fn sums(tx: &mut Tx<'_>, app: AppId, metrics: &[Metric], hours: &Range<i64>,
             tx.query(&sql, &[app.into(), hours.start.into(), hours.end.into()], sum)
         }
         Grain::Day => {
-            let (first, end) =
-                (hours.start.div_euclid(24) + i64::from(hours.start.rem_euclid(24) > 0), hours.end.div_euclid(24));
-            // Within one day there are two edges and no whole day between them: the first edge has it all.
-            let (head_end, tail) = if first <= end { (first * 24, end * 24) } else { (hours.end, hours.end) };
             let sql = format!(
                 "select metric, day, platform, cast(sum(n) as bigint) from (
                    select metric, day, platform, n from counter_day
@@ -76,8 +72,7 @@ pub fn sums(tx: &mut Tx<'_>, app: AppId, metrics: &[Metric], hours: &Range<i64>,
                    where app = $1 and metric in ({names}) and hour >= $6 and hour < $7
                  ) as parts group by metric, day, platform"
             );
-            let bounds = [first, end, hours.start, head_end, tail, hours.end];
-            let params: Vec<Value> = std::iter::once(app.into()).chain(bounds.map(Value::from)).collect();
+            let params: Vec<Value> = std::iter::once(app.into()).chain(bounds(hours).map(Value::from)).collect();
             tx.query(&sql, &params, sum)
         }
     }
@@ -102,7 +97,7 @@ pub fn sums_of_pushes(
     hours: &Range<i64>,
     grain: Grain,
 ) -> Result<Vec<Sum>> {
-    let (tables, of) = pushes.source();
+    let (tables, of) = pushes.source("push_counter");
     let slot = match grain {
         Grain::Hour => "c.hour",
         Grain::Day => "c.hour / 24",
@@ -117,7 +112,7 @@ pub fn sums_of_pushes(
 
 /// The totals of pushes over all time.
 pub fn totals_of_pushes(tx: &mut Tx<'_>, app: AppId, pushes: Pushes, metrics: &[Metric]) -> Result<Vec<Total>> {
-    let (tables, of) = pushes.source();
+    let (tables, of) = pushes.source("push_counter");
     let sql = format!(
         "select c.metric, c.platform, cast(sum(c.n) as bigint) from {tables}
          and c.metric in ({}) group by c.metric, c.platform",
@@ -138,17 +133,30 @@ pub fn totals_of_each(tx: &mut Tx<'_>, app: AppId, pushes: &[PushId], metrics: &
 }
 
 impl Pushes {
-    /// The tables, with a condition to which others are added, and its second parameter.
-    fn source(self) -> (&'static str, Value) {
+    /// A table of counts of pushes, with a condition to which others are added, and its second parameter.
+    pub(crate) fn source(self, table: &str) -> (String, Value) {
         match self {
-            Pushes::One(push) => ("push_counter c where c.app = $1 and c.push = $2", push.into()),
+            Pushes::One(push) => (format!("{table} c where c.app = $1 and c.push = $2"), push.into()),
             Pushes::Group(group) => (
-                "push_origin o join push_counter c on c.app = o.app and c.push = o.push
-                 where o.app = $1 and o.origin = $2",
+                format!(
+                    "push_origin o join {table} c on c.app = o.app and c.push = o.push where o.app = $1 and o.origin = $2"
+                ),
                 group.as_bytes().to_vec().into(),
             ),
         }
     }
+}
+
+/// A range of hours taken apart: the first whole day in it and the one after the last, the hours before them, and the hours after them. Each
+/// is a pair of bounds, of which the second is not included.
+pub(crate) fn bounds(hours: &Range<i64>) -> [i64; 6] {
+    let first = hours.start.div_euclid(24) + i64::from(hours.start.rem_euclid(24) > 0);
+    let end = hours.end.div_euclid(24);
+    // Hours of a single day that is not whole are all before it.
+    if end < first {
+        return [first, first, hours.start, hours.end, hours.end, hours.end];
+    }
+    [first, end, hours.start, first * 24, end * 24, hours.end]
 }
 
 /// Metrics as a list of values in SQL.

@@ -80,6 +80,7 @@ async fn fill(store: &Store, name: &str, table: &Table, app: AppId) {
     let cell = |n: i64, column: &str, kind: &str| match (column, kind) {
         ("app", _) => Value::from(app),
         (_, "bigint") => Value::Int(n),
+        (_, "double precision") => Value::Real(n as f64),
         (_, "text") => Value::Text(n.to_string()),
         (_, "blob") => Value::Bytes(n.to_be_bytes().to_vec()),
         (column, kind) => panic!("{name}.{column} has the type {kind}"),

@@ -26,6 +26,7 @@ mod origins;
 mod outages;
 mod pipelines;
 mod pushes;
+mod report_sums;
 mod sample;
 mod sandbox;
 mod schema;

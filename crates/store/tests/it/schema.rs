@@ -58,7 +58,11 @@ pub(crate) async fn tables(store: &Store) -> BTreeMap<String, Table> {
     let (columns, indexes) = read.await.unwrap();
     let mut tables = BTreeMap::<String, Table>::new();
     for (table, column, kind, is_required) in columns {
-        let kind = if kind == "int8" { "bigint".to_owned() } else { kind };
+        let kind = match kind.as_str() {
+            "int8" => "bigint".to_owned(),
+            "float8" => "double precision".to_owned(),
+            _ => kind,
+        };
         tables.entry(table).or_default().columns.push((column, kind, is_required));
     }
     for (table, index, column, is_unique) in indexes {

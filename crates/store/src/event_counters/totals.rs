@@ -1,0 +1,48 @@
+//! Sums of the counts of custom events, by name and by how much a push had to do with them.
+
+use std::ops::Range;
+
+use model::ids::AppId;
+
+use super::{Conversion, Sum};
+use crate::counters::{Pushes, bounds};
+use crate::{Result, Row, Tx, Value};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventTotal {
+    pub name: String,
+    pub conversion: Conversion,
+    pub sum: Sum,
+}
+
+/// The totals of a range of hours, in the order of names. Days that lie in it as a whole are not added up again.
+pub fn totals(tx: &mut Tx<'_>, app: AppId, hours: &Range<i64>) -> Result<Vec<EventTotal>> {
+    let params: Vec<Value> = std::iter::once(app.into()).chain(bounds(hours).map(Value::from)).collect();
+    tx.query(
+        "select name, conversion, cast(sum(n) as bigint), sum(value) from (
+           select name, conversion, n, value from event_counter_day where app = $1 and day >= $2 and day < $3
+           union all
+           select name, conversion, n, value from event_counter where app = $1 and hour >= $4 and hour < $5
+           union all
+           select name, conversion, n, value from event_counter where app = $1 and hour >= $6 and hour < $7
+         ) as parts group by name, conversion order by name, conversion",
+        &params,
+        read,
+    )
+}
+
+/// The totals of what is attributed to pushes, over all time, in the order of names.
+pub fn totals_of_pushes(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<Vec<EventTotal>> {
+    let (tables, of) = pushes.source("event_counter");
+    let sql = format!(
+        "select c.name, c.conversion, cast(sum(c.n) as bigint), sum(c.value) from {tables}
+         group by c.name, c.conversion order by c.name, c.conversion"
+    );
+    tx.query(&sql, &[app.into(), of], read)
+}
+
+fn read(row: &Row<'_>) -> Result<EventTotal> {
+    let n = u64::try_from(row.get::<i64>(2)?).unwrap_or(0);
+    let sum = Sum { n, millionths: row.get(3)? };
+    Ok(EventTotal { name: row.get(0)?, conversion: Conversion::from_name(row.get(1)?)?, sum })
+}
