@@ -7,6 +7,7 @@ mod events;
 mod migrate;
 mod platform;
 mod push;
+mod report;
 mod sandbox;
 mod segments;
 mod sim;
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     Push(push::Push),
     /// Show what happens to an app
     Events(events::Events),
+    /// Show what an app has counted over time
+    Report(report::Report),
     /// Show what a development app delivered to the sandbox
     Sandbox(sandbox::Sandbox),
     /// Find out whom an audience reaches
@@ -80,6 +83,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Platform(platform) => one_thread(platform.run()),
         Command::Push(push) => one_thread(push.run()),
         Command::Events(events) => one_thread(events.run()),
+        Command::Report(report) => one_thread(report.run()),
         Command::Sandbox(sandbox) => one_thread(sandbox.run()),
         Command::Audience(audience) => one_thread(audience.run()),
         Command::Segments(segments) => one_thread(segments.run()),

@@ -20,14 +20,19 @@ pub(crate) fn note(text: fmt::Arguments<'_>) {
 
 /// Writes rows under a heading, each column as wide as its widest cell.
 pub(crate) fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> Result<()> {
+    columns(&heading, rows)
+}
+
+/// The same for a number of columns that is not known beforehand.
+pub(crate) fn columns<Row: AsRef<[String]>>(heading: &[impl AsRef<str>], rows: &[Row]) -> Result<()> {
     let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
+        let cells = rows.iter().filter_map(|row| row.as_ref().get(column)).map(|cell| cell.chars().count());
+        cells.chain([heading[column].as_ref().chars().count()]).max().unwrap_or(0)
     };
-    let widths: [usize; N] = std::array::from_fn(width);
-    line(format_args!("{}", aligned(&heading, &widths)))?;
+    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    line(format_args!("{}", aligned(heading, &widths)))?;
     for row in rows {
-        line(format_args!("{}", aligned(row, &widths)))?;
+        line(format_args!("{}", aligned(row.as_ref(), &widths)))?;
     }
     Ok(())
 }

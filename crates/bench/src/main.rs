@@ -31,6 +31,7 @@ mod location;
 mod population;
 mod pushes;
 mod report;
+mod reports;
 mod sample;
 mod server;
 mod timers;
@@ -58,7 +59,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 8] = [
+const BENCHES: [Bench; 9] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -98,6 +99,11 @@ const BENCHES: [Bench; 8] = [
         name: "timers",
         about: "200,000 channels that wait for pipelines, all due within one second, beside bare commits",
         run: |size| Box::pin(timers::run(size)),
+    },
+    Bench {
+        name: "reports",
+        about: "every report over a year of counts, of an app that sends 100 pushes a day",
+        run: |_| Box::pin(reports::run()),
     },
 ];
 

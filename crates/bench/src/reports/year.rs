@@ -1,0 +1,152 @@
+//! A year of counts, the same in every run: every hour counts everything on three platforms, and pushes are opened for twelve hours.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use model::ids::{AppId, Offset, OperationId, PushId};
+use model::report::parse_date;
+use model::time::UtcMillis;
+use store::counters::{self, Metric};
+use store::event_counters::{self, Conversion, Counted, Sum};
+use store::pushes::{self, PushRow, PushState};
+use store::{Store, Tx};
+use uuid::Uuid;
+
+use crate::loading;
+use crate::report::progress;
+
+const DAYS: u32 = 366;
+const PUSHES_PER_DAY: u32 = 100;
+pub(super) const PUSHES: u32 = DAYS * PUSHES_PER_DAY;
+const OPEN_HOURS: i64 = 12;
+const PLATFORMS: [&str; 3] = ["ios", "android", "web"];
+const EVENTS: [&str; 10] =
+    ["open_cart", "purchase", "search", "share", "login", "logout", "rate", "invite", "watch", "listen"];
+
+pub(super) struct Year {
+    /// Hour, metric, platform and number, as they were counted.
+    pub(super) counts: Vec<(i64, Metric, usize, u64)>,
+}
+
+impl Year {
+    pub(super) async fn load(folder: &Path) -> Result<Self> {
+        let (store, app) = loading::open(folder).await?;
+        let first = counters::hour(parse_date("2024-01-01").context("the year has a beginning")?);
+        let mut counts = Vec::new();
+        for day in 0..DAYS {
+            if day % 60 == 0 {
+                progress(&format!("counting day {day}"));
+            }
+            let hours = first + i64::from(day) * 24;
+            let of_day: Vec<_> = (hours..hours + 24).flat_map(counts_of_hour).collect();
+            counts.extend(of_day.iter().copied());
+            write_day(&store, app, day, hours, of_day).await?;
+        }
+        store.close().await;
+        Ok(Self { counts })
+    }
+
+    /// What is asked: a name and a path.
+    pub(super) fn questions(&self) -> Vec<(&'static str, String)> {
+        let year = "start=2024-01-01&end=2025-01-01";
+        let report = |path: &str| format!("/api/reports/{path}");
+        let one = push_id(PUSHES / 2);
+        vec![
+            ("sends by hour, the first 1,000", report(&format!("sends?{year}&precision=HOURLY"))),
+            ("sends by day", report(&format!("sends?{year}&precision=DAILY"))),
+            ("sends by month", report(&format!("sends?{year}&precision=MONTHLY"))),
+            ("opens by day, cut within hours", report("opens?start=2024-01-01T10:30&end=2024-12-31T10:30")),
+            ("time in app by day", report(&format!("timeinapp?{year}"))),
+            ("responses by day", report(&format!("responses?{year}"))),
+            ("opt-ins by month", report(&format!("optins?{year}&precision=MONTHLY"))),
+            ("the newest 100 pushes", report(&format!("responses/list?{year}"))),
+            ("one push", report(&format!("responses/{one}"))),
+            ("details of one push", report(&format!("perpush/detail/{one}"))),
+            ("one push by hour", report(&format!("perpush/series/{one}"))),
+            ("devices at the end of the year", report("devices?date=2024-12-31")),
+            ("custom events of the year", report(&format!("events?{year}"))),
+            ("activity, the newest 100 pushes", report(&format!("activity/details?{year}"))),
+        ]
+    }
+
+    pub(super) fn sends_by_day(&self) -> BTreeMap<(i64, usize), u64> {
+        let mut days = BTreeMap::new();
+        for (hour, metric, platform, n) in &self.counts {
+            if *metric == Metric::Sends {
+                *days.entry((hour / 24, *platform)).or_default() += n;
+            }
+        }
+        days
+    }
+}
+
+fn counts_of_hour(hour: i64) -> impl Iterator<Item = (i64, Metric, usize, u64)> {
+    let every = Metric::ALL.into_iter().enumerate();
+    every.flat_map(move |(place, metric)| {
+        let n = |platform: usize| (hour.unsigned_abs() * 31 + place as u64 * 7 + platform as u64) % 1000 + 1;
+        (0..PLATFORMS.len()).map(move |platform| (hour, metric, platform, n(platform)))
+    })
+}
+
+async fn write_day(
+    store: &Store,
+    app: AppId,
+    day: u32,
+    first_hour: i64,
+    counts: Vec<(i64, Metric, usize, u64)>,
+) -> Result<()> {
+    let write = store.write(app, move |tx| {
+        for (hour, metric, platform, n) in &counts {
+            counters::add(tx, app, *metric, UtcMillis::of_hour(*hour), PLATFORMS[*platform], *n)?;
+        }
+        for hour in first_hour..first_hour + 24 {
+            write_events(tx, app, hour)?;
+        }
+        for number in day * PUSHES_PER_DAY..(day + 1) * PUSHES_PER_DAY {
+            write_push(tx, app, number, first_hour + i64::from(number % 24))?;
+        }
+        Ok::<_, store::Error>(())
+    });
+    Ok(write.await?)
+}
+
+fn write_events(tx: &mut Tx<'_>, app: AppId, hour: i64) -> store::Result<()> {
+    let at = UtcMillis::of_hour(hour);
+    let named =
+        EVENTS.iter().flat_map(|name| Conversion::ALL.map(|conversion| Counted::at(at, name, conversion, None)));
+    let counted: Vec<_> = named.map(|counted| (counted, Sum { n: 5, millionths: 12_500_000.0 })).collect();
+    event_counters::add(tx, app, counted.iter().map(|(counted, sum)| (counted, sum)))
+}
+
+fn write_push(tx: &mut Tx<'_>, app: AppId, number: u32, hour: i64) -> store::Result<()> {
+    let (id, created) = (push_id(number), UtcMillis::of_hour(hour));
+    let row = PushRow {
+        id,
+        operation: OperationId::from_uuid(id.uuid()),
+        created,
+        expires: None,
+        push_type: "BROADCAST_PUSH".to_owned(),
+        state: PushState::Done,
+        paused: false,
+        accepted_at: Offset(0),
+        redact: false,
+        payload: Some(r#"{"audience":"all","device_types":"all","notification":{"alert":"Hello"}}"#.to_owned()),
+    };
+    pushes::insert(tx, app, &row)?;
+    for platform in PLATFORMS {
+        for metric in [Metric::Sends, Metric::AlertingSends] {
+            counters::add_of_push(tx, app, id, metric, created, platform, 10_000)?;
+        }
+        for later in 0..OPEN_HOURS {
+            let at = UtcMillis::of_hour(hour + later);
+            counters::add_of_push(tx, app, id, Metric::DirectResponses, at, platform, 50)?;
+            counters::add_of_push(tx, app, id, Metric::InfluencedResponses, at, platform, 80)?;
+        }
+    }
+    Ok(())
+}
+
+fn push_id(number: u32) -> PushId {
+    PushId::from_uuid(Uuid::from_u128(u128::from(number) + 1))
+}
