@@ -84,7 +84,7 @@ impl Year {
 fn counts_of_hour(hour: i64) -> impl Iterator<Item = (i64, Metric, usize, u64)> {
     let every = Metric::ALL.into_iter().enumerate();
     every.flat_map(move |(place, metric)| {
-        let n = |platform: usize| (hour.unsigned_abs() * 31 + place as u64 * 7 + platform as u64) % 1000 + 1;
+        let n = move |platform: usize| (hour.unsigned_abs() * 31 + place as u64 * 7 + platform as u64) % 1000 + 1;
         (0..PLATFORMS.len()).map(move |platform| (hour, metric, platform, n(platform)))
     })
 }
