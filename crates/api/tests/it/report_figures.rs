@@ -44,7 +44,7 @@ async fn devices_are_counted_as_they_come_change_and_go() {
         app.master().post("/api/channels/uninstall", &gone).await.expect(202);
         app.master().post("/api/channels/uninstall", &gone).await.expect(202);
         let address = json!({"address": "desk-7", "open_platform_name": "kiosk"});
-        app.master().post("/api/channels/open/uninstall", address).await.expect(200);
+        app.master().post("/api/channels/open/uninstall", address).await.expect(202);
 
         app.advance(DAY);
         let back = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "ABCDEF01"}});
