@@ -3,16 +3,18 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use engine::Rights;
+use engine::{Bearer, Refusal, Rights};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use model::ids::{ChannelId, Id};
 use store::apps::App;
 
 use crate::edge::Edge;
@@ -25,14 +27,23 @@ pub enum Access {
     Probe,
     /// Everybody.
     Public,
-    /// Devices with the app secret, and servers with the master secret. Browsers too: these routes have CORS.
+    /// Everybody, from web pages too: what devices ask before they have anything to show.
+    Open,
+    /// Devices with the app secret or what they sign with it, and servers with the master secret. Browsers too: this and the
+    /// following routes of devices have CORS.
     Device,
+    /// As `Device`, and with a token of a channel. Where the path names a channel, it has to be that one.
+    Channel,
+    /// As `Device`, and with a token of a contact, which the path names.
+    Contact,
     /// Servers, with the master secret.
     Master,
     /// The operator, with the bearer token.
     Operator,
 }
 
+/// With which devices name their channel.
+pub(crate) const CHANNEL_ID: &str = "x-ua-channel-id";
 const BASIC: &str = "Basic realm=\"aerogram\"";
 const BEARER: &str = "Bearer realm=\"aerogram operator\"";
 
@@ -61,7 +72,20 @@ impl CallingRights {
     pub(crate) fn need_master(self) -> Result<()> {
         match self.0 {
             Rights::Master => Ok(()),
-            Rights::Device => Err(NOT_MASTER),
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) => Err(NOT_MASTER),
+        }
+    }
+}
+
+/// The channel that is calling, on routes that name none in their path.
+pub(crate) struct CallingChannel(pub(crate) ChannelId);
+
+impl Access {
+    /// Whether web pages of any origin may call.
+    pub const fn is_for_browsers(self) -> bool {
+        match self {
+            Access::Open | Access::Device | Access::Channel | Access::Contact => true,
+            Access::Probe | Access::Public | Access::Master | Access::Operator => false,
         }
     }
 }
@@ -69,25 +93,26 @@ impl CallingRights {
 /// Lets a request pass to its handler if its credentials are good enough and the service is not overloaded.
 pub(crate) async fn guard(
     State((edge, access)): State<(Edge, Access)>,
+    path: Result<RawPathParams, RawPathParamsRejection>,
     mut request: Request,
     next: Next,
 ) -> Result<Response> {
     let _place = match access {
         Access::Probe => None,
-        Access::Public | Access::Device | Access::Master | Access::Operator => Some(edge.admit()?),
+        Access::Public
+        | Access::Open
+        | Access::Device
+        | Access::Channel
+        | Access::Contact
+        | Access::Master
+        | Access::Operator => Some(edge.admit()?),
     };
     match access {
-        Access::Probe | Access::Public => {}
-        Access::Device => {
+        Access::Probe | Access::Public | Access::Open => {}
+        Access::Device | Access::Channel | Access::Contact | Access::Master => {
             let caller = caller(&edge, request.headers()).await?;
+            permit(access, caller.rights, path.ok().as_ref())?;
             request.extensions_mut().insert(CallingRights(caller.rights));
-            request.extensions_mut().insert(CallingApp(caller.app));
-        }
-        Access::Master => {
-            let caller = caller(&edge, request.headers()).await?;
-            let rights = CallingRights(caller.rights);
-            rights.need_master()?;
-            request.extensions_mut().insert(rights);
             request.extensions_mut().insert(CallingApp(caller.app));
         }
         Access::Operator => {
@@ -98,9 +123,68 @@ pub(crate) async fn guard(
     Ok(next.run(request).await)
 }
 
-async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<engine::Caller> {
+/// Whether the bearer of some rights may call a route: tokens are for what is their own, wherever a path names it, so that no
+/// handler has to remember to look.
+fn permit(access: Access, rights: Rights, path: Option<&RawPathParams>) -> Result<()> {
+    let for_others = || Err(Error::Forbidden("The token of a channel or contact is not for this.".to_owned()));
+    match access {
+        Access::Probe | Access::Public | Access::Open => Ok(()),
+        Access::Device => match rights {
+            Rights::Master | Rights::Device => Ok(()),
+            Rights::Channel(_) | Rights::Contact(_) => for_others(),
+        },
+        Access::Channel => match rights {
+            Rights::Master | Rights::Device => Ok(()),
+            Rights::Channel(channel) => is_named(path, "channel_id", channel),
+            Rights::Contact(_) => for_others(),
+        },
+        Access::Contact => match rights {
+            Rights::Master | Rights::Device => Ok(()),
+            Rights::Contact(contact) => is_named(path, "contact_id", contact),
+            Rights::Channel(_) => for_others(),
+        },
+        Access::Master => CallingRights(rights).need_master(),
+        Access::Operator => Err(NOT_OPERATOR),
+    }
+}
+
+fn is_named<Kind>(path: Option<&RawPathParams>, name: &str, own: Id<Kind>) -> Result<()> {
+    let others = "The token is of another one than the path names.";
+    let Some(path) = path else { return Err(Error::Forbidden(others.to_owned())) };
+    let mut named = path.iter().filter(|(variable, _)| *variable == name);
+    let is_own = named.all(|(_, value)| value.parse().is_ok_and(|id: Id<Kind>| id == own));
+    if is_own { Ok(()) } else { Err(Error::Forbidden(others.to_owned())) }
+}
+
+/// Who is calling, by any of the credentials of an app.
+pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<engine::Caller> {
+    if let Some(token) = credentials(headers, "bearer") {
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let bearer = Bearer {
+            token,
+            app_key: header("x-ua-appkey").or_else(|| header("x-ua-app-key")),
+            channel_id: header(CHANNEL_ID),
+            nonce: header("x-ua-nonce"),
+            timestamp: header("x-ua-timestamp"),
+        };
+        return edge.engine.authenticate_bearer(bearer).await?.map_err(refused);
+    }
     let (key, secret) = credentials(headers, "basic").and_then(key_and_secret).ok_or(NO_APP)?;
     edge.engine.authenticate(&key, &secret).await?.ok_or(WRONG_APP)
+}
+
+fn refused(refusal: Refusal) -> Error {
+    let why = match refusal {
+        Refusal::Wrong => "The token is wrong, or was signed with another secret.",
+        Refusal::NoAppSecret => {
+            "Signatures of this app cannot be checked before a device has presented the app secret by HTTP Basic \
+             authentication once, or the secret was replaced."
+        }
+        Refusal::Skewed => "X-UA-Timestamp must be in UTC and within ten minutes of the time of the service.",
+        Refusal::Repeated => "This signed request was sent before; sign every request anew.",
+        Refusal::Expired => "The token has expired; get a new one.",
+    };
+    Error::Unauthorized { why, challenge: BASIC }
 }
 
 /// What follows the name of the scheme in the one `Authorization` header.
@@ -127,6 +211,23 @@ impl FromRequestParts<Edge> for CallingApp {
     async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
         let app = parts.extensions.get::<CallingApp>().cloned();
         app.ok_or_else(|| Error::internal("a handler asks for an app on a route without credentials"))
+    }
+}
+
+impl FromRequestParts<Edge> for CallingChannel {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self> {
+        let CallingRights(rights) = CallingRights::from_request_parts(parts, edge).await?;
+        let channel = match rights {
+            Rights::Channel(channel) => Some(channel),
+            Rights::Contact(_) => None,
+            Rights::Master | Rights::Device => {
+                parts.headers.get(CHANNEL_ID).and_then(|id| id.to_str().ok()?.parse().ok())
+            }
+        };
+        let message = "A channel has to be named: by its token, or by its id in this header.";
+        channel.map(Self).ok_or_else(|| Error::invalid(CHANNEL_ID, message))
     }
 }
 

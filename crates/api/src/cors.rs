@@ -11,7 +11,6 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, Method};
 
 use crate::answer::Answer;
-use crate::auth::Access;
 use crate::routes::Route;
 
 const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
@@ -27,7 +26,7 @@ pub(crate) struct DeviceRoutes(Vec<Route>);
 
 impl DeviceRoutes {
     pub(crate) fn among(routes: &[Route]) -> Self {
-        Self(routes.iter().filter(|route| route.access == Access::Device).cloned().collect())
+        Self(routes.iter().filter(|route| route.access.is_for_browsers()).cloned().collect())
     }
 
     fn methods<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Method> {

@@ -3,9 +3,12 @@
 use http::Uri;
 use http::uri::PathAndQuery;
 
-/// An older client library registers open channels under this prefix.
-const OPEN_ALIAS: &str = "/api/open";
-const OPEN: &str = "/api/channels/open";
+/// Prefixes under which some client libraries look for what is elsewhere.
+const ALIASES: [(&str, &str); 3] = [
+    ("/api/open", "/api/channels/open"),
+    ("/api/web-channels", "/api/channels"),
+    ("/api/contacts/identify/v2_web", "/api/contacts/identify/v2"),
+];
 
 /// Makes runs of slashes one, drops trailing ones, and resolves aliases. The query stays as it is.
 pub(crate) fn normalize(uri: &mut Uri) {
@@ -33,11 +36,13 @@ fn normal_form(path: &str) -> String {
         normal.push('/');
         normal.push_str(segment);
     }
-    match normal.strip_prefix(OPEN_ALIAS) {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{OPEN}{rest}"),
-        Some(_) | None if normal.is_empty() => "/".to_owned(),
-        Some(_) | None => normal,
+    for (alias, meant) in ALIASES {
+        match normal.strip_prefix(alias) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => return format!("{meant}{rest}"),
+            Some(_) | None => {}
+        }
     }
+    if normal.is_empty() { "/".to_owned() } else { normal }
 }
 
 #[cfg(test)]
@@ -57,6 +62,10 @@ mod tests {
             ("/api/open", "/api/channels/open"),
             ("/api/open/uninstall/", "/api/channels/open/uninstall"),
             ("/api/opening", "/api/opening"),
+            ("/api/web-channels/", "/api/channels"),
+            ("/api/web-channels/a/", "/api/channels/a"),
+            ("/api/contacts/identify/v2_web", "/api/contacts/identify/v2"),
+            ("/api/contacts/identify/v2_webs", "/api/contacts/identify/v2_webs"),
             ("http://example.com//api/", "http://example.com/api"),
             ("*", "/*"),
         ];

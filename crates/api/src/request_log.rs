@@ -65,7 +65,7 @@ async fn answer(request: Request, next: Next) -> Response {
 }
 
 fn finish(response: &mut Response, id: &str, content_type: HeaderValue) {
-    let has_body = response.status() != StatusCode::NO_CONTENT;
+    let has_body = ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
     let headers = response.headers_mut();
     if has_body {
         headers.entry(CONTENT_TYPE).or_insert(content_type);

@@ -5,6 +5,8 @@ mod attributes;
 mod audience;
 mod channel_record;
 mod channels;
+mod contacts;
+mod device_tokens;
 mod events;
 mod experiments;
 mod health;
@@ -18,6 +20,7 @@ mod pages;
 mod pipelines;
 mod platforms;
 mod push;
+mod remote_data;
 mod reports;
 mod sandbox;
 mod schedules;
@@ -54,7 +57,7 @@ pub fn routes() -> Vec<Route> {
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    use Access::{Device, Master, Operator, Probe, Public};
+    use Access::{Channel, Contact, Device, Master, Open, Operator, Probe, Public};
     vec![
         post("/api/push", Master, push::send),
         post("/api/push/validate", Master, push::validate),
@@ -65,12 +68,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/push/{push_id}/cancel", Master, push::cancel),
         post("/api/channels", Device, channels::register),
         get("/api/channels", Master, channels::list),
-        get("/api/channels/{channel_id}", Device, channels::look_up),
-        put("/api/channels/{channel_id}", Device, channels::update),
+        get("/api/channels/{channel_id}", Channel, channels::look_up),
+        put("/api/channels/{channel_id}", Channel, channels::update),
         post("/api/channels/uninstall", Master, channels::uninstall),
         post("/api/channels/open", Master, open_channels::register),
         post("/api/channels/open/uninstall", Master, open_channels::uninstall),
         post("/api/channels/open/tags", Master, open_channels::tag),
+        post("/api/channels/restricted/open", Device, open_channels::register_restricted),
         post("/api/channels/tags", Device, tags::tag_channels),
         post("/api/named_users/tags", Device, tags::tag_named_users),
         get("/api/named_users", Master, named_users::list),
@@ -131,13 +135,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/lists/{list}/csv", Master, lists::download),
         get("/api/lists/{list}/errors", Master, lists::errors),
         post("/api/channels/attributes", Device, attributes::change),
-        post("/api/channels/{channel_id}/attributes", Device, attributes::change_channel),
+        post("/api/channels/{channel_id}/attributes", Channel, attributes::change_channel),
         post("/api/named_users/{named_user_id}/attributes", Device, attributes::change_named_user),
-        put("/api/channels/sdk/batch/{channel_id}", Device, attributes::change_batch),
+        put("/api/channels/sdk/batch/{channel_id}", Channel, attributes::change_batch),
         post("/api/channels/subscription_lists", Device, subscription_lists::change),
         post("/api/named_users/scoped/{named_user_id}", Device, subscription_lists::change_scoped),
         get("/api/subscription_lists", Master, subscription_lists::list),
-        get("/api/subscription_lists/channels/{channel_id}", Device, subscription_lists::of_channel),
+        get("/api/subscription_lists/channels/{channel_id}", Channel, subscription_lists::of_channel),
+        get("/api/subscription_lists/contacts/{contact_id}", Contact, contacts::subscriptions),
         get("/api/subscription_lists/named_users/{named_user_id}", Master, subscription_lists::of_named_user),
         get("/api/location", Master, location::by_name),
         get("/api/location/from-alias", Master, location::by_alias),
@@ -165,6 +170,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/reports/activeusers", Master, reports::active_users),
         get("/api/reports/mappings/send_ids/{send_id}", Master, reports::push_of_send),
         get("/api/reports/mappings/message_ids/{message_id}", Master, reports::push_of_message),
+        get("/api/remote-data/app/{key}/{platform}", Open, remote_data::of_app),
+        get("/api/remote-data-contact/{platform}/{contact_id}", Contact, remote_data::of_contact),
+        get("/api/auth/device", Channel, device_tokens::of_channel),
+        post("/api/contacts/identify/v2", Channel, contacts::act),
+        post("/api/contacts/resolve", Device, contacts::resolve),
+        post("/api/contacts/identify", Device, contacts::identify),
+        post("/api/contacts/reset", Device, contacts::reset),
+        post("/api/contacts/{contact_id}", Contact, contacts::update),
+        get("/api/contacts/associated_types/{contact_id}", Contact, contacts::associated_types),
+        post("/api/contacts/disassociate/{contact_id}", Contact, contacts::disassociate),
+        post("/api/metered-usage", Channel, device_tokens::metered_usage),
         get("/api/platforms/web/vapid", Device, platforms::web_key),
         post("/api/audience/explain", Master, audience::explain),
         get("/api/events", Master, events::get),

@@ -1,7 +1,6 @@
-//! Apps: creating, changing and deleting them, and finding out who is calling.
+//! Apps: creating, changing and deleting them.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use model::app::{AppKey, Mode, Secret};
 use model::ids::{AppId, OperationId};
@@ -19,21 +18,6 @@ pub(crate) const OPERATOR: AppId = AppId(0);
 
 /// Rows of a deleted app that go in one transaction: few enough that other apps do not wait long.
 const ROWS_PER_SLICE: u64 = 1000;
-
-/// An authenticated caller.
-#[derive(Clone, Debug)]
-pub struct Caller {
-    pub app: Arc<App>,
-    pub rights: Rights,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rights {
-    /// The app secret, which ships inside apps.
-    Device,
-    /// The master secret, which stays on servers.
-    Master,
-}
 
 /// An app to create; what is not given is made.
 #[derive(Clone, Debug)]
@@ -72,74 +56,10 @@ pub struct RotatedSecrets {
     pub master_secret: Option<String>,
 }
 
-type KnownApp = (Arc<App>, SecretHashes);
-
-/// Apps by key, so that authentication does not cost a query. Emptied whenever any app changes, on any node.
-#[derive(Default)]
-pub(crate) struct AppCache(RwLock<Cached>);
-
-#[derive(Default)]
-struct Cached {
-    apps: HashMap<String, Arc<KnownApp>>,
-    /// How often the cache was emptied. What was read before the last time must not be put back.
-    emptied: u64,
-}
-
-impl AppCache {
-    /// The app, or else the ticket to put it in with.
-    fn get(&self, key: &str) -> Result<Arc<KnownApp>, u64> {
-        let cached = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        cached.apps.get(key).cloned().ok_or(cached.emptied)
-    }
-
-    fn put(&self, ticket: u64, known: &Arc<KnownApp>) {
-        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if cached.emptied == ticket {
-            cached.apps.insert(known.0.key.as_str().to_owned(), known.clone());
-        }
-    }
-
-    pub(crate) fn clear(&self) {
-        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        cached.apps.clear();
-        cached.emptied += 1;
-    }
-}
-
 impl Engine {
-    /// Who presents this key and secret; `None` when they do not fit together.
-    pub async fn authenticate(&self, key: &str, secret: &str) -> Result<Option<Caller>> {
-        let Some(known) = self.known_app(key).await? else { return Ok(None) };
-        let (app, hashes) = &*known;
-        let given = credentials::hash(secret);
-        let is_master = credentials::matches(&given, &hashes.master);
-        let is_device = credentials::matches(&given, &hashes.app);
-        let rights = match (is_master, is_device) {
-            (true, _) => Rights::Master,
-            (false, true) => Rights::Device,
-            (false, false) => return Ok(None),
-        };
-        Ok(Some(Caller { app: app.clone(), rights }))
-    }
-
-    async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {
-        // What is not a key is nobody's, and need not even be a text that a database can hold.
-        let Some(wanted) = AppKey::new(key) else { return Ok(None) };
-        let ticket = match self.0.apps.get(key) {
-            Ok(known) => return Ok(Some(known)),
-            Err(ticket) => ticket,
-        };
-        let found = self.0.store.read(move |tx| store::apps::by_key(tx, wanted.as_str())).await?;
-        let known = found.map(|(app, hashes)| Arc::new((Arc::new(app), hashes)));
-        if let Some(known) = &known {
-            self.0.apps.put(ticket, known);
-        }
-        Ok(known)
-    }
-
     pub async fn app(&self, key: &str) -> Result<Arc<App>> {
         let known = self.known_app(key).await?.ok_or(Error::NotFound("app"))?;
-        Ok(known.0.clone())
+        Ok(known.app.clone())
     }
 
     pub async fn apps(&self) -> Result<Vec<App>> {
@@ -180,6 +100,7 @@ impl Engine {
                 return Err(Error::Conflict(format!("There is an app with the key {} already.", row.key)));
             }
             let app = store::apps::insert(tx, &row)?;
+            engine.put_app_secret(tx, app.id, &app_secret, row.created)?;
             engine.put_web_keys(tx, app.id, &web_keys, row.created)?;
             Ok(created.clone())
         });
@@ -211,11 +132,13 @@ impl Engine {
             SecretChoice::Master => (None, Some(credentials::new_secret()?)),
             SecretChoice::Both => (Some(credentials::new_secret()?), Some(credentials::new_secret()?)),
         };
-        let operation_id = OperationId::at(self.0.clock.now());
+        let (engine, now) = (self.clone(), self.0.clock.now());
+        let operation_id = OperationId::at(now);
         let written = self.write_once(app.id, once, move |tx| {
             let (_, mut hashes) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
             if let Some(secret) = &new_app {
                 hashes.app = credentials::hash(secret.reveal());
+                engine.put_app_secret(tx, app.id, secret, now)?;
             }
             if let Some(secret) = &new_master {
                 hashes.master = credentials::hash(secret.reveal());

@@ -25,20 +25,20 @@ pub(crate) struct Desk<'a> {
 
 impl Engine {
     /// Changes an app in one transaction, together with the records that tell about it.
-    pub(crate) async fn at_desk(
+    pub(crate) async fn at_desk<T: Send + 'static>(
         &self,
         app: AppId,
-        change: impl Fn(&mut Tx<'_>, &mut Desk<'_>) -> Result<()> + Send + 'static,
-    ) -> Result<()> {
+        change: impl Fn(&mut Tx<'_>, &mut Desk<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let index = self.index(app).await?;
         let now = self.clock().now();
         self.0
             .store
             .write(app, move |tx| {
                 let mut desk = Desk::new(app, &index, now);
-                change(tx, &mut desk)?;
+                let answer = change(tx, &mut desk)?;
                 desk.journal.write(tx, app)?;
-                Ok(())
+                Ok(answer)
             })
             .await
     }

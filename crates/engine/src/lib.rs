@@ -3,10 +3,13 @@
 mod apps;
 mod attributes;
 mod audience;
+mod callers;
 mod channels;
+mod contacts;
 mod credentials;
 mod deliver;
 mod desk;
+mod device_tokens;
 mod error;
 mod events;
 mod experiments;
@@ -22,6 +25,7 @@ mod lists;
 mod locations;
 mod metrics;
 mod named_users;
+mod nonces;
 mod once;
 mod pages;
 mod part;
@@ -38,6 +42,7 @@ mod schedules;
 mod seal;
 mod segments;
 mod senders;
+mod signatures;
 mod snapshots;
 mod subscriptions;
 mod sweep;
@@ -52,9 +57,12 @@ use providers::Network;
 use providers::http::{AddressPolicy, Client};
 use store::Store;
 
-pub use apps::{Caller, CreatedApp, NewApp, Rights, RotatedSecrets, SecretChoice};
+pub use apps::{CreatedApp, NewApp, RotatedSecrets, SecretChoice};
 pub use attributes::Attributes;
+pub use callers::{Caller, Rights};
 pub use channels::{ChannelView, Registered, RegisteredOpen};
+pub use contacts::Contact;
+pub use device_tokens::DeviceToken;
 pub use error::{Error, Result};
 pub use events::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
 pub use experiments::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView, StartKey};
@@ -75,6 +83,7 @@ pub use sandbox::SandboxFeed;
 pub use schedules::{CreatedSchedules, NamedSchedule, ScheduleView};
 pub use seal::SealKey;
 pub use segments::{CreatedSegment, SegmentView};
+pub use signatures::{Bearer, Refusal};
 pub use subscriptions::SubscriptionListView;
 pub use templates::{CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplateSort, TemplateView};
 pub use worker::Worker;
@@ -106,7 +115,8 @@ struct Parts {
     snapshots: snapshots::Snapshots,
     retention: Retention,
     seal_key: SealKey,
-    apps: apps::AppCache,
+    apps: callers::AppCache,
+    nonces: nonces::Nonces,
     audiences: audience::Audiences,
     senders: senders::Senders,
     watches: pipelines::Watches,
@@ -128,7 +138,8 @@ impl Engine {
             snapshots: snapshots::Snapshots(settings.snapshot_folder),
             retention: settings.retention,
             seal_key: settings.seal_key,
-            apps: apps::AppCache::default(),
+            apps: callers::AppCache::default(),
+            nonces: nonces::Nonces::default(),
             audiences: audience::Audiences::default(),
             watches: pipelines::Watches::default(),
             metrics: Metrics::default(),

@@ -6,12 +6,12 @@ mod tags;
 pub use lookup::NamedUserView;
 
 use model::channel::ChannelRef;
-use model::ids::{AppId, NamedUserId, Ordinal};
+use model::ids::{AppId, ContactId, NamedUserId, Ordinal};
 use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUpdate};
 use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
-use store::{Tx, named_users};
+use store::{Tx, contacts, named_users};
 
 use crate::channels::uninstall_in;
 use crate::desk::Desk;
@@ -68,6 +68,7 @@ impl Engine {
                     journal = uninstall_in(tx, app, &index, journal, &ordinals)?;
                     named_users::forget_pending(tx, app, user)?;
                     attributes::forget(tx, app, &Owner::NamedUser(user.clone()))?;
+                    contacts::forget(tx, app, ContactId::of_named_user(app, user))?;
                     named_users::delete(tx, app, user)?;
                 }
                 journal.write(tx, app)?;
@@ -83,7 +84,7 @@ pub(crate) fn has_room(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Resul
 }
 
 /// A channel that is uninstalled, or of another type than the caller takes it for, is passed over.
-fn join(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, user: &NamedUserId) -> Result<()> {
+pub(crate) fn join(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, user: &NamedUserId) -> Result<()> {
     let Some(row) = channels::by_id(tx, desk.app, channel.id)? else {
         return Ok(named_users::put_pending(tx, desk.app, channel.id, user, desk.journal.now())?);
     };
@@ -101,7 +102,13 @@ fn join(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, user: &Named
     give(tx, desk, row, Some(user))
 }
 
-fn leave(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, user: Option<&NamedUserId>) -> Result<()> {
+/// Of a channel that has not registered yet, the waiting association is taken back.
+pub(crate) fn leave(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk<'_>,
+    channel: &ChannelRef,
+    user: Option<&NamedUserId>,
+) -> Result<()> {
     let is_meant = |actual: &NamedUserId| user.is_none_or(|user| user == actual);
     let Some(row) = channels::by_id(tx, desk.app, channel.id)? else {
         if let Some(other) = named_users::take_pending(tx, desk.app, channel.id)?.filter(|waiting| !is_meant(waiting)) {

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac::{self, HMAC_SHA256};
 use ring::rand::{SecureRandom, SystemRandom};
+use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
 use crate::{Error, Result};
@@ -29,13 +30,23 @@ impl SealKey {
 
     /// Always the same for the same purpose and text, and as good as random to everybody without the key.
     pub(crate) fn derive_uuid(&self, purpose: &str, text: &str) -> Uuid {
+        let mut half = [0; 16];
+        half.copy_from_slice(&self.sign(purpose, text)[..16]);
+        uuid::Builder::from_custom_bytes(half).into_uuid()
+    }
+
+    /// A signature that only this installation can make, for one purpose.
+    pub(crate) fn sign(&self, purpose: &str, text: &str) -> [u8; 32] {
         let mut context = hmac::Context::with_key(&self.derivation);
         context.update(purpose.as_bytes());
         context.update(&[0]);
         context.update(text.as_bytes());
-        let mut half = [0; 16];
-        half.copy_from_slice(&context.sign().as_ref()[..16]);
-        uuid::Builder::from_custom_bytes(half).into_uuid()
+        context.sign().as_ref().try_into().expect("HMAC-SHA256 gives 32 bytes")
+    }
+
+    /// Takes the same time wherever the difference is.
+    pub(crate) fn has_signed(&self, purpose: &str, text: &str, signature: &[u8]) -> bool {
+        self.sign(purpose, text).as_slice().ct_eq(signature).into()
     }
 
     /// Encrypts a text for one purpose; it can be opened for the same purpose only.

@@ -9,14 +9,16 @@ use model::ids::{AppId, NamedUserId};
 use model::limits;
 use model::platform::DeviceType;
 use model::subscription::{
-    Scope, ScopedSubscriptions, ScopedUpdate, Subscription, SubscriptionAction, SubscriptionListId,
+    Scope, ScopedOperation, ScopedSubscriptions, ScopedUpdate, Subscription, SubscriptionAction, SubscriptionListId,
     SubscriptionOperation, SubscriptionUpdate,
 };
 use model::term::{Term, subscription_group};
 use model::time::UtcMillis;
 use store::attributes::Owner;
-use store::log;
+use store::channels::Channel;
+use store::{Tx, log};
 
+use crate::desk::Desk;
 use crate::holdings::Holdings;
 use crate::{Engine, Error, Result};
 
@@ -70,18 +72,8 @@ impl Engine {
     /// Changes several things about one channel, which has to be there.
     pub async fn change_channel(&self, app: AppId, channel: ChannelRef, batch: ChannelBatch) -> Result<()> {
         self.at_desk(app, move |tx, desk| {
-            let now = desk.journal.now();
             let row = desk.installed_one(tx, &channel)?;
-            desk.change_attributes(tx, &Owner::Channel(row.ordinal), &batch.attributes)?;
-            let mut n_lists = 0;
-            desk.change_own(tx, &row, |holdings| {
-                for operation in &batch.tags {
-                    operation.apply(&mut holdings.tags);
-                }
-                apply(holdings, &batch.subscriptions, &[None], now);
-                n_lists = holdings.n_subscription_lists();
-            })?;
-            check_number(n_lists)
+            desk.change_channel(tx, &row, &batch)
         })
         .await
     }
@@ -105,6 +97,23 @@ impl Engine {
             lists.entry(list).or_default().extend(Scope::ALL.into_iter().filter(has));
         }
         Ok(lists.into_iter().map(|(id, scopes)| SubscriptionListView { id, scopes }).collect())
+    }
+}
+
+impl Desk<'_> {
+    /// Changes several things about an installed channel.
+    pub(crate) fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Channel, batch: &ChannelBatch) -> Result<()> {
+        let now = self.journal.now();
+        self.change_attributes(tx, &Owner::Channel(row.ordinal), &batch.attributes)?;
+        let mut n_lists = 0;
+        self.change_own(tx, row, |holdings| {
+            for operation in &batch.tags {
+                operation.apply(&mut holdings.tags);
+            }
+            apply(holdings, &batch.subscriptions, &[None], now);
+            n_lists = holdings.n_subscription_lists();
+        })?;
+        check_number(n_lists)
     }
 }
 
@@ -149,12 +158,12 @@ impl Holdings {
         }
     }
 
-    fn n_subscription_lists(&self) -> usize {
+    pub(crate) fn n_subscription_lists(&self) -> usize {
         self.subscriptions().map(|subscription| &subscription.list).collect::<BTreeSet<_>>().len()
     }
 }
 
-fn check_number(n_lists: usize) -> Result<()> {
+pub(crate) fn check_number(n_lists: usize) -> Result<()> {
     let most = limits::SUBSCRIPTIONS_PER_OWNER;
     if n_lists <= most {
         return Ok(());
@@ -194,6 +203,15 @@ fn channels_of(index: &Index, scope: Scope) -> Plan {
         // Open platforms belong to it, and have any names.
         Scope::App => Plan::Not(Box::new(named(false))),
         Scope::Web | Scope::Email | Scope::Sms => named(true),
+    }
+}
+
+/// The operations of a person in the order in which they were decided.
+pub(crate) fn apply_scoped(holdings: &mut Holdings, operations: &[ScopedOperation], now: UtcMillis) {
+    let mut operations: Vec<_> = operations.iter().collect();
+    operations.sort_by_key(|scoped| scoped.operation.timestamp.unwrap_or(now).min(now));
+    for ScopedOperation { operation, scope } in operations {
+        apply(holdings, std::slice::from_ref(operation), &[Some(*scope)], now);
     }
 }
 

@@ -26,6 +26,7 @@ pub enum SegmentKind {}
 pub enum ScheduleKind {}
 pub enum ExperimentKind {}
 pub enum PipelineKind {}
+pub enum ContactKind {}
 
 /// One installation of an app on a device, or one address of an open platform.
 pub type ChannelId = Id<ChannelKind>;
@@ -47,6 +48,8 @@ pub type ScheduleId = Id<ScheduleKind>;
 pub type ExperimentId = Id<ExperimentKind>;
 /// One automated message.
 pub type PipelineId = Id<PipelineKind>;
+/// One person as devices know them: a named user, or whoever uses a channel that nobody has claimed.
+pub type ContactId = Id<ContactKind>;
 
 impl<Kind> Id<Kind> {
     pub const fn from_uuid(uuid: Uuid) -> Self {
@@ -109,6 +112,23 @@ impl EventId {
     pub fn of(kind: &str, push: PushId, channel: ChannelId) -> Self {
         let name = [kind.as_bytes(), channel.as_bytes()].concat();
         Self::from_uuid(Uuid::new_v5(&push.uuid(), &name))
+    }
+}
+
+impl ContactId {
+    /// Whoever uses a channel of which nothing more is known. No such id has to be kept.
+    pub const fn of_channel(channel: ChannelId) -> Self {
+        Self::from_uuid(channel.uuid())
+    }
+
+    /// The same on every device of the user, however often they come and go.
+    pub fn of_named_user(app: AppId, user: &NamedUserId) -> Self {
+        Self::from_uuid(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{}/{}", app.0, user.as_str()).as_bytes()))
+    }
+
+    /// Whose id this is; both kinds are told apart by it, since devices can choose the ids of their channels.
+    pub fn is_of_named_user(&self) -> bool {
+        self.0.get_version() == Some(uuid::Version::Sha1)
     }
 }
 

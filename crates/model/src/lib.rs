@@ -4,6 +4,7 @@
 pub mod app;
 pub mod attribute;
 pub mod channel;
+pub mod contact;
 pub mod event;
 pub mod experiment;
 pub mod ids;

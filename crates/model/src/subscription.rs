@@ -42,6 +42,13 @@ pub struct SubscriptionUpdate {
     pub operations: Vec<SubscriptionOperation>,
 }
 
+/// An operation of a person, for one kind of their channels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScopedOperation {
+    pub operation: SubscriptionOperation,
+    pub scope: Scope,
+}
+
 /// The kind of channel that a named user subscribes for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -122,6 +129,18 @@ impl SubscriptionOperation {
         let timestamp = fields.nullable("timestamp", attribute::timestamp);
         fields.finish();
         Some(Self { action: action?, list_id: list_id?, timestamp })
+    }
+}
+
+impl ScopedOperation {
+    pub(crate) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let action = fields.required("action", SubscriptionAction::parse);
+        let list_id = fields.required("list_id", SubscriptionListId::parse);
+        let scope = fields.required("scope", Scope::parse);
+        let timestamp = fields.nullable("timestamp", attribute::timestamp);
+        fields.finish();
+        Some(Self { operation: SubscriptionOperation { action: action?, list_id: list_id?, timestamp }, scope: scope? })
     }
 }
 

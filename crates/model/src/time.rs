@@ -47,6 +47,11 @@ impl UtcMillis {
         format!("{}.{:03}Z", self.to_api(), self.0.rem_euclid(1000))
     }
 
+    /// `Wed, 01 May 2024 08:00:00 GMT`: what HTTP headers are told.
+    pub fn to_http_date(self) -> String {
+        self.timestamp().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+    }
+
     /// The date-times of request bodies, always UTC: `T` or a space, `HHMM`, `HH:MM` or `HH:MM:SS`, an optional fraction, an
     /// optional `Z`.
     pub fn parse_api(text: &str) -> Option<Self> {
@@ -131,6 +136,7 @@ mod tests {
         assert_eq!(noon.day(), 19_844);
         assert_eq!(noon.to_api(), "2024-05-01T12:00:00");
         assert_eq!(noon.to_report(), "2024-05-01 12:00:00");
+        assert_eq!(noon.to_http_date(), "Wed, 01 May 2024 12:00:00 GMT");
         assert_eq!(UtcMillis(noon.0 + 7).to_iso(), "2024-05-01T12:00:00.007Z");
     }
 }

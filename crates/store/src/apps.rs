@@ -116,6 +116,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("idempotency", "key"),
     ("named_user", "id"),
     ("pending_association", "channel"),
+    ("contact", "id"),
     ("attribute", "owner_kind, owner, name"),
     ("list_member", "list, generation, kind, identifier"),
     ("term_set", "term, block"),

@@ -70,6 +70,13 @@ pub fn by_id(tx: &mut Tx<'_>, app: AppId, id: ChannelId) -> Result<Option<Channe
     tx.query_opt(&sql, &[app.into(), id.into()], read_channel)
 }
 
+/// The keys of the apps that have a channel of this id, which need not be the same channel.
+pub fn apps_with(tx: &mut Tx<'_>, id: ChannelId) -> Result<Vec<String>> {
+    // By way of the apps, so that the index of channels serves for each of them.
+    let sql = "select app.key from app join channel on channel.app = app.id and channel.id = $1 order by app.id";
+    tx.query(sql, &[id.into()], |row| row.get(0))
+}
+
 pub fn by_ordinal(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<Channel>> {
     let sql = format!("select {COLUMNS} from channel where app = $1 and ordinal = $2");
     tx.query_opt(&sql, &[app.into(), ordinal.into()], read_channel)

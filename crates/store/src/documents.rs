@@ -15,6 +15,8 @@ pub enum DocumentKind {
     Provider,
     /// The key pair that an app has for web push from the beginning, encrypted.
     WebKeys,
+    /// The app secret, encrypted: what devices sign with it can only be checked by who has it.
+    AppSecret,
     /// Why a platform is paused.
     PlatformHealth,
     /// An audience with a name.
@@ -47,6 +49,7 @@ impl DocumentKind {
             DocumentKind::Platform => "platform",
             DocumentKind::Provider => "provider",
             DocumentKind::WebKeys => "web_keys",
+            DocumentKind::AppSecret => "app_secret",
             DocumentKind::PlatformHealth => "platform_health",
             DocumentKind::Segment => "segment",
             DocumentKind::List => "list",

@@ -4,6 +4,7 @@ pub mod apps;
 pub mod attributes;
 pub mod blocks;
 pub mod channels;
+pub mod contacts;
 pub mod counters;
 mod db;
 pub mod devices;

@@ -20,6 +20,7 @@ const STEPS: &[Step] = &[
     Step { name: "0006_location", sql: include_str!("../migrations/0006_location.sql") },
     Step { name: "0007_events", sql: include_str!("../migrations/0007_events.sql") },
     Step { name: "0011_intake", sql: include_str!("../migrations/0011_intake.sql") },
+    Step { name: "0012_sdk", sql: include_str!("../migrations/0012_sdk.sql") },
     Step { name: "0015_reports", sql: include_str!("../migrations/0015_reports.sql") },
     Step { name: "0010_pipelines", sql: include_str!("../migrations/0010_pipelines.sql") },
     Step { name: "0013_log_retention", sql: include_str!("../migrations/0013_log_retention.sql") },

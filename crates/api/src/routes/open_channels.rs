@@ -1,7 +1,7 @@
 //! Channels of open platforms, which servers register and name by platform and address.
 
 use axum::extract::State;
-use engine::RegisteredOpen;
+use engine::{RegisteredOpen, Rights};
 use http::StatusCode;
 use model::channel::{OpenAddress, OpenRegistration, OpenTags};
 use model::ids::ChannelId;
@@ -11,7 +11,7 @@ use super::channel_record::ChannelRecord;
 use super::channels::location;
 use super::tags::refuse_read_only;
 use crate::answer::Answer;
-use crate::auth::CallingApp;
+use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
@@ -23,6 +23,11 @@ struct Registered {
     channel: ChannelRecord,
 }
 
+#[derive(Serialize)]
+struct Restricted {
+    channel_id: ChannelId,
+}
+
 pub(super) async fn register(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -31,9 +36,23 @@ pub(super) async fn register(
 ) -> Result<Answer> {
     let registration = input.parse(OpenRegistration::parse).await?;
     let RegisteredOpen { operation_id, id, channel } =
-        edge.engine.register_open(app.id, registration, input.once).await?;
+        edge.engine.register_open(app.id, registration, Rights::Master, input.once).await?;
     let registered = Registered { channel_id: id, channel: channel.into() };
     Ok(Answer::changed(operation_id, registered)?.location(&location(&links, id)))
+}
+
+/// For devices, which can make channels of an open platform but not change them. They are told the id and no more.
+pub(super) async fn register_restricted(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    CallingRights(rights): CallingRights,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let registration = input.parse(OpenRegistration::parse).await?;
+    let RegisteredOpen { operation_id, id, .. } =
+        edge.engine.register_open(app.id, registration, rights, input.once).await?;
+    Ok(Answer::changed(operation_id, Restricted { channel_id: id })?.location(&location(&links, id)))
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {

@@ -38,8 +38,8 @@ struct OfChannel {
 }
 
 #[derive(Serialize)]
-struct OfNamedUser {
-    subscription_lists: Vec<ScopeRecord>,
+pub(super) struct OfPerson {
+    pub(super) subscription_lists: Vec<ScopeRecord>,
 }
 
 #[derive(Serialize)]
@@ -75,7 +75,7 @@ pub(super) async fn of_named_user(
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|_| Error::NotFound("There is no such named user.".to_owned()))?;
     let subscriptions = edge.engine.named_user(app.id, user).await?.subscriptions;
-    let answer = Answer::ok(OfNamedUser { subscription_lists: scope_records(subscriptions) })?;
+    let answer = Answer::ok(OfPerson { subscription_lists: scope_records(subscriptions) })?;
     Ok(answer.data_attribute("subscription_lists"))
 }
 

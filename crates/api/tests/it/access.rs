@@ -13,7 +13,7 @@ const UNKNOWN_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAA";
 /// The path with ids that exist nowhere, so that a call that is let through changes nothing.
 fn path(route: &Route) -> String {
     let id = "00000000-0000-4000-8000-000000000000";
-    let filled = route.path.replace("{push_id}", id).replace("{channel_id}", id);
+    let filled = route.path.replace("{push_id}", id).replace("{channel_id}", id).replace("{contact_id}", id);
     let filled = filled.replace("{key}", UNKNOWN_KEY).replace("{platform}", "open::nowhere").replace("{number}", "0");
     let filled = filled.replace("{named_user_id}", "nobody").replace("{fingerprint}", "0123456789abcdef");
     let filled = filled.replace("{schedule_id}", id).replace("{template_id}", id).replace("{place}", "0,0");
@@ -33,9 +33,9 @@ async fn call(caller: &Caller, route: &Route) -> Reply {
 
 /// Callers by name, and whether each is let through.
 fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
-    use Access::{Device, Master, Operator, Probe, Public};
+    use Access::{Channel, Contact, Device, Master, Open, Operator, Probe, Public};
     let (nobody, credentials) = (app.nobody(), &app.app);
-    let is = |some: &[Access]| some.contains(&access) || [Probe, Public].contains(&access);
+    let is = |some: &[Access]| some.contains(&access) || [Probe, Public, Open].contains(&access);
     let (key, master) = (&credentials.key, &credentials.master_secret);
     let raw = |text: &str| nobody.authorized(text.to_owned());
     vec![
@@ -51,8 +51,8 @@ fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
         ("nothing after the scheme", raw("Basic"), is(&[])),
         ("master secret as token", nobody.bearer(master), is(&[])),
         ("wrong token", nobody.bearer("the-operator-of-the-test"), is(&[])),
-        ("device", app.device(), is(&[Device])),
-        ("master", app.master(), is(&[Device, Master])),
+        ("device", app.device(), is(&[Device, Channel, Contact])),
+        ("master", app.master(), is(&[Device, Channel, Contact, Master])),
         ("operator", app.operator(), is(&[Operator])),
     ]
 }
@@ -72,7 +72,13 @@ async fn every_route_with_every_kind_of_credentials() {
                 assert_eq!(reply.status.as_u16() != 401, is_let_through, "{what}");
                 let challenge = match route.access {
                     Access::Operator => "Bearer realm=\"aerogram operator\"",
-                    Access::Probe | Access::Public | Access::Device | Access::Master => "Basic realm=\"aerogram\"",
+                    Access::Probe
+                    | Access::Public
+                    | Access::Open
+                    | Access::Device
+                    | Access::Channel
+                    | Access::Contact
+                    | Access::Master => "Basic realm=\"aerogram\"",
                 };
                 let expected = (!is_let_through).then_some(challenge);
                 assert_eq!(reply.header("www-authenticate"), expected, "{what}");

@@ -1,6 +1,6 @@
 //! Browsers may call the routes of devices, and no others.
 
-use api::{Access, routes};
+use api::routes;
 use bytes::Bytes;
 use http::Method;
 use testkit::app::on_each_engine;
@@ -35,9 +35,14 @@ async fn answers_are_readable_exactly_on_the_routes_of_devices() {
     on_each_engine(async |app| {
         let id = "00000000-0000-4000-8000-000000000000";
         for route in routes() {
-            let path = route.path.replace("{channel_id}", id).replace("{push_id}", id).replace("{platform}", "x");
+            let path = route
+                .path
+                .replace("{channel_id}", id)
+                .replace("{contact_id}", id)
+                .replace("{push_id}", id)
+                .replace("{platform}", "x");
             let path = path.replace("{key}", "AAAAAAAAAAAAAAAAAAAAAA").replace("{number}", "0");
-            let is_device = route.access == Access::Device;
+            let is_device = route.access.is_for_browsers();
             // Refusals too: a page has to see why it failed.
             let reply = app.nobody().call(route.method.clone(), &path, "").await;
             assert_eq!(reply.header(ORIGIN), is_device.then_some("*"), "{} {path}", route.method);

@@ -12,6 +12,8 @@ const MARK: &str = "marker-of-the-first-app";
 /// The ids of things the first app has.
 struct Belongings {
     channel: String,
+    /// How devices call the named user.
+    contact: String,
     push: String,
     segment: String,
     schedule: String,
@@ -67,11 +69,13 @@ async fn settle_in(app: &TestApp) -> Belongings {
     let variant = json!({"push": content, "schedule": {"scheduled_time": "2030-01-01T00:00"}});
     let experiment = json!({"name": MARK, "audience": "all", "device_types": "all", "variants": [variant, variant]});
     let experiment = app.master().post("/api/experiments", experiment).await.expect(201);
+    let contact = app.device().post("/api/contacts/resolve", json!({"channel_id": channel["channel_id"]})).await;
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": MARK}});
     let push = app.master().post("/api/push", push).await.expect(200);
     app.step_all().await;
     Belongings {
         channel: channel["channel_id"].as_str().unwrap().to_owned(),
+        contact: contact.expect(200)["contact_id"].as_str().unwrap().to_owned(),
         push: push["push_ids"][0].as_str().unwrap().to_owned(),
         segment: segment["segment_id"].as_str().unwrap().to_owned(),
         schedule: schedule["schedule_ids"][0].as_str().unwrap().to_owned(),
@@ -142,7 +146,7 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         ],
         ("POST", "/api/channels") | ("PUT", "/api/channels/{channel_id}") => vec![device],
         ("POST", "/api/channels/uninstall") => vec![json!({"channel_id": channel, "device_type": "ios"})],
-        ("POST", "/api/channels/open") => {
+        ("POST", "/api/channels/open" | "/api/channels/restricted/open") => {
             let register = |open: Value, id: Option<&str>| {
                 let mut body =
                     json!({"channel": {"type": "open", "opt_in": true, "address": "fridge-1", "open": open}});
@@ -224,6 +228,18 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         ("POST", "/api/named_users/scoped/{named_user_id}") => {
             vec![json!({"scoped": [{"scope": ["app"], "subscription_lists": {"unsubscribe": ["weekly"]}}]})]
         }
+        ("POST", "/api/contacts/identify/v2") => vec![
+            json!({"action": {"type": "resolve"}}),
+            json!({"action": {"type": "reset"}}),
+            json!({"action": {"type": "identify", "named_user_id": USER}}),
+        ],
+        ("POST", "/api/contacts/resolve" | "/api/contacts/reset") => vec![json!({"channel_id": channel})],
+        ("POST", "/api/contacts/identify") => vec![json!({"channel_id": channel, "named_user_id": "another"})],
+        ("POST", "/api/contacts/{contact_id}") => {
+            vec![json!({"tags": {"set": {MARK: []}}, "attributes": forget, "associate": [{"channel_id": channel}]})]
+        }
+        ("POST", "/api/contacts/disassociate/{contact_id}") => vec![json!({"channel_id": channel})],
+        ("POST", "/api/metered-usage") => vec![json!({})],
         ("POST", "/api/audience/explain") => vec![
             json!({"audience": {"tag": "nobody-has-this"}, "device_types": "all"}),
             json!({"audience": {"static_list": "list-of-the-first-ap"}, "device_types": "all"}),
@@ -258,14 +274,15 @@ async fn no_route_reaches_the_data_of_another_app() {
         let stranger = app.nobody().basic(&stranger.key, &stranger.master_secret);
         for route in routes() {
             match route.access {
-                Access::Probe | Access::Public | Access::Operator => continue,
-                Access::Device | Access::Master => {}
+                Access::Probe | Access::Public | Access::Open | Access::Operator => continue,
+                Access::Device | Access::Channel | Access::Contact | Access::Master => {}
             }
             let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);
             let path = path.replace("{segment_id}", &belongings.segment).replace("{named_user_id}", USER);
             let path = path.replace("{group_id}", &belongings.schedule).replace("{send_id}", &belongings.push);
             let message = providers::message_id(belongings.push.parse().unwrap());
             let path = path.replace("{message_id}", &message).replace("{tag}", MARK).replace("{list}", LIST);
+            let path = path.replace("{contact_id}", &belongings.contact);
             let path =
                 path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);
             let path = path.replace("{experiment_id}", &belongings.experiment);
@@ -278,7 +295,9 @@ async fn no_route_reaches_the_data_of_another_app() {
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
                 };
-                let request = stranger.request(route.method.clone(), &path).body(Bytes::from(text)).unwrap();
+                let request = stranger.request(route.method.clone(), &path);
+                let request = request.header("x-ua-channel-id", &belongings.channel);
+                let request = request.body(Bytes::from(text)).unwrap();
                 let what = format!("{} {path} {body}", route.method);
                 if path == "/api/sandbox/stream" {
                     assert_eq!(stranger.open(request).await.0.status, 200, "{what}");

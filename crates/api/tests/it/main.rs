@@ -38,6 +38,7 @@ mod report_figures;
 mod reports;
 mod sandbox;
 mod schedules;
+mod sdk;
 mod segments;
 mod stopping;
 mod subscriptions;

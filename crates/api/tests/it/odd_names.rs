@@ -11,8 +11,8 @@ const ODD_NAMES: [&str; 3] = ["a%00b", "a%ffb", "a%0Ab"];
 
 fn caller(app: &TestApp, access: Access) -> Caller {
     match access {
-        Access::Probe | Access::Public => app.nobody().clone(),
-        Access::Device | Access::Master => app.master(),
+        Access::Probe | Access::Public | Access::Open => app.nobody().clone(),
+        Access::Device | Access::Channel | Access::Contact | Access::Master => app.master(),
         Access::Operator => app.operator(),
     }
 }
@@ -48,7 +48,9 @@ fn odd_paths(app: &TestApp, route: &Route, odd: &str) -> Vec<String> {
         "{key}" => app.app.key.clone(),
         "{platform}" => "open::fridge".to_owned(),
         "{number}" => "0".to_owned(),
-        "{push_id}" | "{channel_id}" | "{segment_id}" | "{schedule_id}" | "{template_id}" => CHANNEL.to_owned(),
+        "{push_id}" | "{contact_id}" | "{channel_id}" | "{segment_id}" | "{schedule_id}" | "{template_id}" => {
+            CHANNEL.to_owned()
+        }
         other => other.to_owned(),
     };
     let variables = segments.iter().enumerate().filter(|(_, segment)| segment.starts_with('{'));

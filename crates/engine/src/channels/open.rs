@@ -12,7 +12,7 @@ use store::channels::{self, Channel};
 use super::state::State;
 use super::{ChannelView, keys};
 use crate::desk::Desk;
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, Once, Result, Rights};
 
 /// The answer to the registration of an open channel, which is shown as it was right afterwards.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,10 +25,14 @@ pub struct RegisteredOpen {
 impl Engine {
     /// Creates or updates the channel of an address. An uninstalled channel that is named by its id comes back to life with
     /// nothing but that id.
+    ///
+    /// Devices make such channels for their users. An address is no proof of anything, so that they cannot get at a channel
+    /// that is there already.
     pub async fn register_open(
         &self,
         app: AppId,
         registration: OpenRegistration,
+        rights: Rights,
         once: Option<Once>,
     ) -> Result<RegisteredOpen> {
         let index = self.index(app).await?;
@@ -36,7 +40,12 @@ impl Engine {
         let operation_id = OperationId::at(clock.now());
         self.write_once(app, once, move |tx| {
             let mut desk = Desk::new(app, &index, clock.now());
-            let channel = match find(tx, app, &registration)? {
+            let known = find(tx, app, &registration)?;
+            if known.is_some() && rights != Rights::Master {
+                let text = "There is an open channel like this already; only servers can change it.";
+                return Err(Error::Conflict(text.to_owned()));
+            }
+            let channel = match known {
                 Some(channel) => update(tx, &mut desk, channel, &registration)?,
                 None => {
                     let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(clock.now()));

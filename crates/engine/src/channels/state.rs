@@ -130,6 +130,9 @@ impl Desk<'_> {
         row.language = stored.locale_language.clone();
         row.country = stored.locale_country.clone();
         row.named_user.clone_from(&state.named_user);
+        if row.installed && state.named_user != before.named_user {
+            stored.associated = Some(self.journal.now());
+        }
         row.profile = serde_json::to_string(&stored).map_err(Error::internal)?;
         row.terms = if row.installed { self.numbers(tx, &state.terms())? } else { Vec::new() };
         let was = was_installed.then_some(&before.profile);

@@ -9,6 +9,7 @@ use crate::ids::NamedUserId;
 use crate::json::At;
 use crate::limits;
 use crate::platform::DeviceType;
+use crate::time::UtcMillis;
 
 /// Written as JSON; what is not known takes no room.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +55,9 @@ pub struct Profile {
     pub named_user_hint: Option<NamedUserId>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub contact_id: Option<String>,
+    /// When the channel last came to a named user or left one, if it ever did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub associated: Option<UtcMillis>,
     #[serde(skip_serializing_if = "IdentityHints::is_empty", default)]
     pub identity_hints: IdentityHints,
 
@@ -118,6 +122,7 @@ impl Profile {
             permissions: BTreeMap::new(),
             named_user_hint: None,
             contact_id: None,
+            associated: None,
             identity_hints: IdentityHints::default(),
             usage: UsageDetails::default(),
             identifiers: BTreeMap::new(),

@@ -10,6 +10,7 @@ mod attributes;
 mod channels;
 mod claims;
 mod conflicts;
+mod contacts;
 mod counters;
 mod documents;
 mod followers;

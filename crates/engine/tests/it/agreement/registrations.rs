@@ -97,7 +97,7 @@ impl World {
         held.extend(tags);
         let body = json!({ "channel": body });
         let registration = parsed(&body, OpenRegistration::parse);
-        let registered = node.register_open(self.app.id, registration, None).await.unwrap();
+        let registered = node.register_open(self.app.id, registration, engine::Rights::Master, None).await.unwrap();
         if is_new {
             channel.id = registered.id;
         }

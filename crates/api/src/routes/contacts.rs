@@ -1,0 +1,140 @@
+//! Contacts: devices ask whose they are, say whose they are, and change what is known about that person.
+
+use axum::extract::State;
+use engine::{Contact, DeviceToken};
+use model::channel::ChannelRef;
+use model::contact::{ContactAction, ContactDisassociation, ContactRequest, ContactUpdate};
+use model::ids::{ChannelId, ContactId, OperationId};
+use serde::Serialize;
+use store::apps::App;
+
+use super::subscription_lists::{OfPerson, scope_records};
+use super::tags::refuse_read_only;
+use crate::answer::Answer;
+use crate::auth::{CallingApp, CallingChannel, CallingRights};
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::query::Segments;
+
+/// For newer device libraries, which go on with the token.
+#[derive(Serialize)]
+struct Acted {
+    contact: ContactRecord,
+    token: String,
+    /// Device libraries count in milliseconds here.
+    token_expires_in: u128,
+}
+
+#[derive(Serialize)]
+struct ContactRecord {
+    contact_id: ContactId,
+    is_anonymous: bool,
+    channel_association_timestamp: String,
+}
+
+/// For older ones.
+#[derive(Serialize)]
+struct Resolved {
+    contact_id: ContactId,
+    is_anonymous: bool,
+}
+
+/// The addresses of a contact apart from devices. Device libraries know of email and telephone numbers here and of nothing
+/// else; there are no such channels.
+#[derive(Serialize)]
+struct AssociatedTypes {
+    channels: [ChannelId; 0],
+}
+
+#[derive(Serialize)]
+struct Disassociated {
+    channel_id: ChannelId,
+}
+
+pub(super) async fn act(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    CallingChannel(channel): CallingChannel,
+    input: Input,
+) -> Result<Answer> {
+    let action = input.parse(ContactAction::parse).await?;
+    let contact = edge.engine.contact(app.id, ChannelRef { id: channel, claimed: None }, action).await?;
+    let DeviceToken { text, expires_in } = edge.engine.contact_token(&app, contact.id).await?;
+    let acted = Acted { contact: contact.into(), token: text, token_expires_in: expires_in.as_millis() };
+    Answer::changed(OperationId::random(), acted)
+}
+
+pub(super) async fn resolve(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    carry_out(&edge, &app, input.parse(ContactRequest::parse_resolve).await?).await
+}
+
+pub(super) async fn identify(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    carry_out(&edge, &app, input.parse(ContactRequest::parse_identify).await?).await
+}
+
+pub(super) async fn reset(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    carry_out(&edge, &app, input.parse(ContactRequest::parse_reset).await?).await
+}
+
+async fn carry_out(edge: &Edge, app: &App, ContactRequest { channel, action }: ContactRequest) -> Result<Answer> {
+    let Contact { id, is_anonymous, .. } = edge.engine.contact(app.id, channel, action).await?;
+    Answer::changed(OperationId::random(), Resolved { contact_id: id, is_anonymous })
+}
+
+pub(super) async fn update(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    CallingRights(rights): CallingRights,
+    Segments(id): Segments<String>,
+    input: Input,
+) -> Result<Answer> {
+    let (contact, update) = (contact(&id)?, input.parse(ContactUpdate::parse).await?);
+    update.tags.iter().try_for_each(refuse_read_only)?;
+    edge.engine.update_contact(app.id, contact, update, rights).await?;
+    Answer::done()
+}
+
+pub(super) async fn subscriptions(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let subscriptions = edge.engine.contact_subscriptions(app.id, contact(&id)?).await?;
+    let answer = Answer::ok(OfPerson { subscription_lists: scope_records(subscriptions) })?;
+    Ok(answer.data_attribute("subscription_lists"))
+}
+
+pub(super) async fn associated_types(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    edge.engine.check_contact(app.id, contact(&id)?).await?;
+    Answer::ok(AssociatedTypes { channels: [] })
+}
+
+pub(super) async fn disassociate(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+    input: Input,
+) -> Result<Answer> {
+    let ContactDisassociation(channel_id) = input.parse(ContactDisassociation::parse).await?;
+    edge.engine.disassociate_from_contact(app.id, contact(&id)?, channel_id).await?;
+    Answer::changed(OperationId::random(), Disassociated { channel_id })
+}
+
+pub(super) fn contact(id: &str) -> Result<ContactId> {
+    id.parse().map_err(|_| Error::NotFound("There is no such contact.".to_owned()))
+}
+
+impl From<Contact> for ContactRecord {
+    fn from(contact: Contact) -> Self {
+        Self {
+            contact_id: contact.id,
+            is_anonymous: contact.is_anonymous,
+            channel_association_timestamp: contact.associated.to_api(),
+        }
+    }
+}

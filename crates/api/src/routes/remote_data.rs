@@ -1,0 +1,102 @@
+//! Remote data: what device libraries ask for before anything else. All they get is where this service is, so that newer
+//! ones begin to work and none goes looking for in-app automation.
+
+use axum::extract::State;
+use http::header::{IF_MODIFIED_SINCE, LAST_MODIFIED};
+use http::{HeaderMap, StatusCode};
+use model::time::UtcMillis;
+use ring::digest::{SHA256, digest};
+use serde::Serialize;
+
+use super::contacts;
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::links::Links;
+use crate::query::Segments;
+
+/// The platforms that ask.
+const PLATFORMS: [&str; 4] = ["android", "amazon", "ios", "web"];
+
+#[derive(Serialize)]
+struct RemoteData {
+    payloads: Vec<Payload>,
+}
+
+#[derive(Serialize)]
+struct Payload {
+    r#type: &'static str,
+    timestamp: String,
+    data: AppConfig,
+}
+
+#[derive(Serialize)]
+struct AppConfig {
+    airship_config: Addresses,
+}
+
+/// Everything is in one place.
+#[derive(Serialize)]
+struct Addresses {
+    device_api_url: String,
+    analytics_url: String,
+    remote_data_url: String,
+    wallet_url: String,
+}
+
+/// Needs no credentials: older libraries send none here, and there is nothing secret in it.
+pub(super) async fn of_app(
+    State(edge): State<Edge>,
+    Segments((key, platform)): Segments<(String, String)>,
+    links: Links,
+    headers: HeaderMap,
+) -> Result<Answer> {
+    let app = edge.engine.app(&key).await?;
+    check_platform(&platform)?;
+    let base = match links.to("") {
+        relative if relative.is_empty() => edge.engine.public_url().to_owned(),
+        base => base,
+    };
+    let modified = modified(app.created, &base);
+    let date = modified.to_http_date();
+    if headers.get(IF_MODIFIED_SINCE).is_some_and(|known| known.as_bytes() == date.as_bytes()) {
+        return Ok(Answer::nothing().status(StatusCode::NOT_MODIFIED).header(LAST_MODIFIED, &date));
+    }
+    let addresses = Addresses {
+        device_api_url: base.clone(),
+        analytics_url: base.clone(),
+        remote_data_url: base.clone(),
+        wallet_url: base,
+    };
+    let data = AppConfig { airship_config: addresses };
+    let config = Payload { r#type: "app_config", timestamp: modified.to_api(), data };
+    Ok(Answer::bare(RemoteData { payloads: vec![config] })?.header(LAST_MODIFIED, &date))
+}
+
+/// There is nothing for single contacts.
+pub(super) async fn of_contact(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments((platform, contact)): Segments<(String, String)>,
+) -> Result<Answer> {
+    check_platform(&platform)?;
+    edge.engine.check_contact(app.id, contacts::contact(&contact)?).await?;
+    Answer::bare(RemoteData { payloads: Vec::new() })
+}
+
+fn check_platform(platform: &str) -> Result<()> {
+    if PLATFORMS.contains(&platform) {
+        return Ok(());
+    }
+    Err(Error::NotFound(format!("Remote data is for {}.", PLATFORMS.join(", "))))
+}
+
+/// Devices hand this date back as it is, to be told whether anything is new. What they are told follows from our address
+/// alone; so does, within the days before the app was made, the date: every node has the same, and another address has
+/// another one.
+fn modified(created: UtcMillis, base: &str) -> UtcMillis {
+    let [a, b, c, ..] = *digest(&SHA256, base.as_bytes()).as_ref() else { return created };
+    let seconds = i64::from(u32::from_be_bytes([0, a, b, c]) >> 4);
+    UtcMillis((created.seconds() - seconds) * 1000)
+}

@@ -1,0 +1,215 @@
+//! What devices prove themselves with: signatures and tokens, whom each speaks for, and when they end.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
+use http::Method;
+use model::app::Mode;
+use serde_json::{Value, json};
+use store::documents::{self, DocumentKind};
+use testkit::app::on_each_engine;
+
+use super::{Headers, Library, android};
+
+/// The headers with one of them replaced, or left out.
+fn with(headers: &Headers, name: &str, value: Option<&str>) -> Headers {
+    let others = headers.iter().filter(|(known, _)| *known != name).cloned();
+    let replaced = headers.iter().filter(|(known, _)| *known == name).map(|(known, _)| *known);
+    others.chain(replaced.filter_map(|known| Some((known, value?.to_owned())))).collect()
+}
+
+#[tokio::test]
+async fn only_fresh_signatures_of_the_right_things_count() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (channel, _) = library.channel("token-1").await;
+        let path = "/api/auth/device";
+        let good = library.as_channel(&channel);
+        for (name, value) in [
+            ("X-UA-Nonce", Some("another")),
+            ("X-UA-Nonce", None),
+            ("X-UA-Timestamp", Some("2024-05-01T12:00:01Z")),
+            ("X-UA-Timestamp", None),
+            ("X-UA-Channel-ID", Some("00000000-0000-4000-8000-000000000000")),
+            ("X-UA-Channel-ID", None),
+            ("X-UA-Appkey", Some("AAAAAAAAAAAAAAAAAAAAAA")),
+            ("Authorization", Some("Bearer AAAA")),
+            ("Authorization", None),
+        ] {
+            let reply = library.get(path, &with(&good, name, value)).await;
+            assert_eq!(reply.status.as_u16(), 401, "{name} {value:?}: {}", reply.text());
+        }
+        library.get(path, &good).await.expect(200);
+        let repeated = library.get(path, &good).await.expect(401);
+        assert!(repeated["error"].as_str().unwrap().contains("before"), "{repeated}");
+        // Either spelling of the app's key will do, and without it the channel tells which app is meant.
+        let spelled = library.as_channel(&channel);
+        let mut spelled = with(&spelled, "X-UA-Appkey", None);
+        library.get(path, &spelled).await.expect(200);
+        spelled = with(&library.as_channel(&channel), "X-UA-Appkey", None);
+        spelled.push(("X-UA-App-Key", library.key().to_owned()));
+        library.get(path, &spelled).await.expect(200);
+
+        let late = library.as_channel(&channel);
+        app.advance(Duration::from_secs(10 * 60));
+        library.get(path, &late).await.expect(200);
+        let late = library.as_channel(&channel);
+        app.advance(Duration::from_secs(10 * 60 + 1));
+        let refused = library.get(path, &late).await.expect(401);
+        assert!(refused["error"].as_str().unwrap().contains("X-UA-Timestamp"), "{refused}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn older_libraries_sign_less() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (channel, _) = library.channel("token-1").await;
+        // The same id in another app is another channel.
+        let other = app.another_app(Mode::Development).await;
+        let stranger = app.nobody().basic(&other.key, &other.app_secret);
+        stranger.put(&format!("/api/channels/{channel}"), android("token-2")).await.expect(200);
+        let signed = |key: &str| -> Headers {
+            vec![("X-UA-Channel-ID", channel.clone()), ("Authorization", library.sign(&[key, &channel]))]
+        };
+        for _ in 0..2 {
+            let token = library.get("/api/auth/device", &signed(library.key())).await.expect(200);
+            let token = library.with_token(token["token"].as_str().unwrap());
+            let seen = library.get(&format!("/api/channels/{channel}"), &token).await.expect(200);
+            assert_eq!(seen["channel"]["push_address"], "token-1");
+        }
+        library.get("/api/auth/device", &signed(&other.key)).await.expect(401);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tokens_speak_for_their_own() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (a, token_of_a) = library.channel("token-1").await;
+        let (b, _) = library.channel("token-2").await;
+        let contact_of = async |channel: &str, user: &str| {
+            let acted = library.act(channel, json!({"type": "identify", "named_user_id": user})).await;
+            (acted["contact"]["contact_id"].as_str().unwrap().to_owned(), acted["token"].as_str().unwrap().to_owned())
+        };
+        let (jo, token_of_jo) = contact_of(&a, "jo").await;
+        let (kim, _) = contact_of(&b, "kim").await;
+        let (of_a, of_jo) = (library.with_token(&token_of_a), library.with_token(&token_of_jo));
+        let batch = json!({"tags": {"add": {"g": ["t"]}}});
+        let attributes = json!({"attributes": [{"action": "set", "key": "k", "value": 1}]});
+        let channel_calls = |id: &str| -> Vec<(Method, String, Value)> {
+            vec![
+                (Method::GET, format!("/api/channels/{id}"), Value::Null),
+                (Method::PUT, format!("/api/channels/{id}"), json!({"channel": {"device_type": "android"}})),
+                (Method::PUT, format!("/api/channels/sdk/batch/{id}"), batch.clone()),
+                (Method::POST, format!("/api/channels/{id}/attributes"), attributes.clone()),
+                (Method::GET, format!("/api/subscription_lists/channels/{id}"), Value::Null),
+            ]
+        };
+        let contact_calls = |id: &str| -> Vec<(Method, String, Value)> {
+            vec![
+                (Method::POST, format!("/api/contacts/{id}"), batch.clone()),
+                (Method::GET, format!("/api/subscription_lists/contacts/{id}"), Value::Null),
+                (Method::GET, format!("/api/contacts/associated_types/{id}"), Value::Null),
+                (Method::GET, format!("/api/remote-data-contact/android/{id}"), Value::Null),
+                (Method::POST, format!("/api/contacts/disassociate/{id}"), json!({"channel_id": b})),
+            ]
+        };
+        let before = app.master().get("/api/named_users?id=kim").await.expect(200);
+        let table = [
+            (&of_a, channel_calls(&a), 200),
+            (&of_a, channel_calls(&b), 403),
+            (&of_a, channel_calls("x"), 403),
+            (&of_a, contact_calls(&jo), 403),
+            (&of_jo, contact_calls(&jo), 200),
+            (&of_jo, contact_calls(&kim), 403),
+            (&of_jo, channel_calls(&a), 403),
+        ];
+        for (headers, calls, status) in table {
+            for (method, path, body) in calls {
+                let reply = library.call(method.clone(), &path, headers, &body).await;
+                assert_eq!(reply.status.as_u16(), status, "{method} {path}: {}", reply.text());
+            }
+        }
+        // What can name anybody is not for tokens of one.
+        for headers in [&of_a, &of_jo] {
+            let tags = json!({"audience": {"channel": b}, "add": {"g": ["t"]}});
+            library.post("/api/channels/tags", headers, &tags).await.expect(403);
+            library.post("/api/named_users/kim", headers, &batch).await.expect(403);
+            library
+                .post("/api/contacts/identify", headers, &json!({"channel_id": b, "named_user_id": "x"}))
+                .await
+                .expect(403);
+            library.post("/api/channels", headers, &android("token-3")).await.expect(403);
+            library.post("/api/push", headers, &json!({})).await.expect(401);
+            library.get("/operator/apps", headers).await.expect(401);
+        }
+        let steal = json!({"associate": [{"channel_id": b, "device_type": "android"}]});
+        library.post(&format!("/api/contacts/{jo}"), &of_jo, &steal).await.expect(403);
+        assert_eq!(app.master().get("/api/named_users?id=kim").await.expect(200), before);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tokens_end_with_their_day_their_secret_and_their_app() {
+    on_each_engine(async |app| {
+        let mut library = Library::of(&app);
+        let (channel, token) = library.channel("token-1").await;
+        let path = format!("/api/channels/{channel}");
+        let headers = library.with_token(&token);
+        let parts: Vec<&str> = token.split('.').collect();
+        let [header, claims, signature] = parts[..] else { panic!("{token}") };
+        let mut longer: Value = serde_json::from_slice(&BASE64_URL.decode(claims).unwrap()).unwrap();
+        longer["exp"] = json!(longer["exp"].as_i64().unwrap() + 1);
+        for forged in [
+            format!("{header}.{claims}."),
+            format!("{header}.{claims}"),
+            format!("eyJhbGciOiJub25lIn0.{claims}."),
+            format!("eyJhbGciOiJub25lIn0.{claims}.{signature}"),
+            format!("{header}.{}.{signature}", BASE64_URL.encode(longer.to_string())),
+            format!("{header}.{claims}.{}", BASE64_URL.encode([0; 32])),
+            "..".to_owned(),
+        ] {
+            library.get(&path, &library.with_token(&forged)).await.expect(401);
+        }
+        app.advance(Duration::from_secs(24 * 60 * 60 - 1));
+        library.get(&path, &headers).await.expect(200);
+        app.advance(Duration::from_secs(1));
+        let expired = library.get(&path, &headers).await.expect(401);
+        assert!(expired["error"].as_str().unwrap().contains("expired"), "{expired}");
+
+        let fresh = library.get("/api/auth/device", &library.as_channel(&channel)).await.expect(200);
+        let fresh = library.with_token(fresh["token"].as_str().unwrap());
+        library.get(&path, &fresh).await.expect(200);
+        let rotate = format!("/operator/apps/{}/rotate", library.key());
+        let rotated = app.operator().post(&rotate, json!({"secret": "app"})).await.expect(200);
+        library.get(&path, &fresh).await.expect(401);
+        library.get("/api/auth/device", &library.as_channel(&channel)).await.expect(401);
+        library.secret = rotated["app_secret"].as_str().unwrap().to_owned();
+        library.get("/api/auth/device", &library.as_channel(&channel)).await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_app_whose_secret_was_only_hashed_is_learned() {
+    on_each_engine(async |app| {
+        // As in a database of before the secrets were kept.
+        let id = app.engine().app(&app.app.key).await.unwrap().id;
+        let forget = move |tx: &mut store::Tx<'_>| documents::delete(tx, id, DocumentKind::AppSecret, "current");
+        assert!(app.engine().store().write(id, forget).await.unwrap());
+        let app = app.restart().await;
+        let library = Library::of(&app);
+        let refused = library.post("/api/channels", &library.as_app(), &android("token-1")).await.expect(401);
+        assert!(refused["error"].as_str().unwrap().contains("app secret"), "{refused}");
+        app.master().get("/api/channels").await.expect(200);
+        library.post("/api/channels", &library.as_app(), &android("token-1")).await.expect(401);
+        app.device().get("/api/tags").await.expect(200);
+        library.post("/api/channels", &library.as_app(), &android("token-1")).await.expect(201);
+    })
+    .await;
+}

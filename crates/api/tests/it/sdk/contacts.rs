@@ -1,0 +1,129 @@
+//! Contacts beyond the first start: those of nobody, those of users with several devices, and channels they make.
+
+use serde_json::{Value, json};
+use testkit::app::on_each_engine;
+
+use super::Library;
+
+fn open(address: &str) -> Value {
+    json!({"channel": {
+        "type": "open", "opt_in": true, "address": address, "open": {"open_platform_name": "fridge"},
+    }})
+}
+
+#[tokio::test]
+async fn what_is_said_about_nobody_is_said_about_the_channel() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (channel, token) = library.channel("token-1").await;
+        let acted = library.act(&channel, json!({"type": "resolve"})).await;
+        let contact = acted["contact"]["contact_id"].as_str().unwrap().to_owned();
+        let headers = library.with_token(acted["token"].as_str().unwrap());
+        let path = format!("/api/contacts/{contact}");
+        let subscribe = |scope| json!({"action": "subscribe", "list_id": format!("{scope}-news"), "scope": scope});
+        let update = json!({
+            "tags": {"add": {"food": ["fish"]}},
+            "attributes": [{"action": "set", "key": "city", "value": "Oslo"}],
+            "subscription_lists": [subscribe("app"), subscribe("email")],
+        });
+        library.post(&path, &headers, &update).await.expect(200);
+        let seen = library.get(&format!("/api/channels/{channel}"), &library.with_token(&token)).await.expect(200);
+        assert_eq!(seen["channel"]["tag_groups"]["food"], json!(["fish"]));
+        assert_eq!(seen["channel"]["attributes"], json!({"city": "Oslo"}));
+        assert_eq!(seen["channel"]["subscription_lists"], json!(["app-news"]));
+        let lists = library.get(&format!("/api/subscription_lists/contacts/{contact}"), &headers).await.expect(200);
+        assert_eq!(lists["subscription_lists"], json!([{"scope": "app", "list_ids": ["app-news"]}]));
+        let claim = json!({"associate": [{"channel_id": channel, "device_type": "android"}]});
+        library.post(&path, &headers, &claim).await.expect(409);
+        let read_only = json!({"tags": {"add": {"ua_locale_country": ["NO"]}}});
+        library.post(&path, &headers, &read_only).await.expect(403);
+        // It ends with the channel.
+        let uninstall = json!({"channel_id": channel, "device_type": "android"});
+        app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
+        library.post(&path, &headers, &update).await.expect(404);
+        let body = json!({"action": {"type": "resolve"}});
+        library.post("/api/contacts/identify/v2", &library.as_channel(&channel), &body).await.expect(404);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_devices_of_a_user_share_a_contact() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (phone, _) = library.channel("token-1").await;
+        let (tablet, _) = library.channel("token-2").await;
+        let jo = json!({"type": "identify", "named_user_id": "jo"});
+        let by_phone = library.act(&phone, jo.clone()).await;
+        let by_tablet = library.act(&tablet, jo.clone()).await;
+        assert_eq!(by_phone["contact"]["contact_id"], by_tablet["contact"]["contact_id"]);
+        // A server that gave the channel to a user makes the same contact of it.
+        let (watch, _) = library.channel("token-3").await;
+        let associate = json!({"channel_id": watch, "named_user_id": "jo"});
+        app.master().post("/api/named_users/associate", associate).await.expect(200);
+        let resolved = library.act(&watch, json!({"type": "resolve"})).await;
+        assert_eq!(resolved["contact"]["contact_id"], by_phone["contact"]["contact_id"]);
+        assert_eq!(resolved["contact"]["is_anonymous"], false);
+        // A user that is deleted is nobody's contact any more.
+        let headers = library.with_token(by_phone["token"].as_str().unwrap());
+        let path = format!("/api/contacts/{}", by_phone["contact"]["contact_id"].as_str().unwrap());
+        let update = json!({"tags": {"add": {"g": ["t"]}}});
+        library.post(&path, &headers, &update).await.expect(200);
+        app.master().post("/api/named_users/uninstall", json!({"named_user_id": "jo"})).await.expect(200);
+        library.post(&path, &headers, &update).await.expect(404);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn devices_make_open_channels_for_their_users_but_take_none() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (phone, _) = library.channel("token-1").await;
+        let acted = library.act(&phone, json!({"type": "identify", "named_user_id": "jo"})).await;
+        let headers = library.with_token(acted["token"].as_str().unwrap());
+        let contact = acted["contact"]["contact_id"].as_str().unwrap().to_owned();
+        let path = "/api/channels/restricted/open";
+        let made = library.post(path, &library.as_app(), &open("kitchen")).await.expect(200);
+        assert_eq!(made.as_object().unwrap().len(), 3, "{made}");
+        let fridge = made["channel_id"].as_str().unwrap().to_owned();
+        library.post(path, &library.as_app(), &open("kitchen")).await.expect(409);
+        let mut by_id = open("cellar");
+        by_id["channel"]["channel_id"] = json!(fridge);
+        library.post(path, &library.as_app(), &by_id).await.expect(409);
+
+        let claim = json!({"associate": [{"channel_id": fridge, "device_type": "open"}]});
+        library.post(&format!("/api/contacts/{contact}"), &headers, &claim).await.expect(200);
+        let user = app.master().get("/api/named_users?id=jo").await.expect(200);
+        assert_eq!(user["named_user"]["channels"].as_array().unwrap().len(), 2, "{user}");
+        // Once somebody has it, nobody else can claim it.
+        let (other, _) = library.channel("token-2").await;
+        let acted = library.act(&other, json!({"type": "identify", "named_user_id": "kim"})).await;
+        let kims = library.with_token(acted["token"].as_str().unwrap());
+        let kim = acted["contact"]["contact_id"].as_str().unwrap();
+        library.post(&format!("/api/contacts/{kim}"), &kims, &claim).await.expect(403);
+        let leave = json!({"channel_id": fridge, "channel_type": "open", "opt_out": true});
+        library.post(&format!("/api/contacts/disassociate/{kim}"), &kims, &leave).await.expect(200);
+        assert_eq!(app.master().get("/api/named_users?id=jo").await.expect(200), user);
+        let left = library.post(&format!("/api/contacts/disassociate/{contact}"), &headers, &leave).await.expect(200);
+        assert_eq!(left["channel_id"], json!(fridge));
+        let user = app.master().get("/api/named_users?id=jo").await.expect(200);
+        assert_eq!(user["named_user"]["channels"].as_array().unwrap().len(), 1, "{user}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_channel_cannot_pass_for_the_contact_of_a_user() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (phone, _) = library.channel("token-1").await;
+        let acted = library.act(&phone, json!({"type": "identify", "named_user_id": "jo"})).await;
+        let contact = acted["contact"]["contact_id"].as_str().unwrap();
+        // Devices can restore the id of their channel, and so choose it.
+        app.device().put(&format!("/api/channels/{contact}"), super::android("token-2")).await.expect(200);
+        let body = json!({"action": {"type": "resolve"}});
+        library.post("/api/contacts/identify/v2", &library.as_channel(contact), &body).await.expect(409);
+    })
+    .await;
+}

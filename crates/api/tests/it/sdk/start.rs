@@ -1,0 +1,191 @@
+//! The first start of a library of each generation, from asking where the service is to a push that finds the device.
+
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_engine};
+
+use super::{Library, android};
+
+/// How many devices a push to an audience would go to.
+async fn reached(app: &TestApp, audience: Value) -> u64 {
+    let body = json!({"audience": audience, "device_types": "all"});
+    let explained = app.master().post("/api/audience/explain", body).await.expect(200);
+    explained["reachable"].as_u64().unwrap_or_else(|| panic!("{explained}"))
+}
+
+#[tokio::test]
+async fn a_library_that_signs_its_requests_starts() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        // Where everything is. Without this a new library does nothing at all.
+        let path = format!("/api/remote-data/app/{}/android?sdk_version=20.10.0&random_value=42", library.key());
+        let first = library.get(&path, &library.as_app()).await;
+        let config = first.expect(200);
+        let base = app.url("");
+        assert_eq!(config["payloads"].as_array().unwrap().len(), 1);
+        assert_eq!(config["payloads"][0]["type"], "app_config");
+        assert_eq!(config["payloads"][0]["timestamp"].as_str().unwrap().len(), "2024-05-01T12:00:00".len());
+        let expected =
+            json!({"device_api_url": base, "analytics_url": base, "remote_data_url": base, "wallet_url": base});
+        assert_eq!(config["payloads"][0]["data"]["airship_config"], expected);
+        let modified = first.header("last-modified").unwrap().to_owned();
+        let mut again = library.as_app();
+        again.push(("If-Modified-Since", modified.clone()));
+        let again = library.get(&path, &again).await;
+        assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+        assert_eq!(again.header("last-modified"), Some(&*modified));
+
+        // A channel, and what it proves itself with from now on.
+        let made = library.post("/api/channels/", &library.as_app(), &android("token-1")).await;
+        let channel = made.expect(201)["channel_id"].as_str().unwrap().to_owned();
+        assert_eq!(made.header("location"), Some(&*app.url(&format!("/api/channels/{channel}"))));
+        let answer = library.get("/api/auth/device", &library.as_channel(&channel)).await.expect(200);
+        assert_eq!(answer["expires_in"], 24 * 60 * 60 * 1000);
+        let token = library.with_token(answer["token"].as_str().unwrap());
+
+        // Nobody yet.
+        let anonymous = library.act(&channel, json!({"type": "resolve"})).await;
+        assert_eq!(anonymous["contact"]["is_anonymous"], true);
+        assert_eq!(anonymous["contact"]["channel_association_timestamp"], "2024-05-01T12:00:00");
+        assert_eq!(anonymous["token_expires_in"], 24 * 60 * 60 * 1000);
+        let anonymous_id = anonymous["contact"]["contact_id"].as_str().unwrap().to_owned();
+        let resolved = library.act(&channel, json!({"type": "resolve", "contact_id": anonymous_id})).await;
+        assert_eq!(resolved["contact"], anonymous["contact"]);
+
+        // The library tells again what it is, now with its contact.
+        let update = json!({"channel": {"device_type": "android", "opt_in": true, "contact_id": anonymous_id}});
+        library.put(&format!("/api/channels/{channel}"), &token, &update).await.expect(200);
+        let batch = json!({
+            "tags": {"add": {"food": ["fish"]}},
+            "attributes": [{"action": "set", "key": "city", "value": "Oslo", "timestamp": "2024-05-01T12:00:00"}],
+            "subscription_lists": [{"action": "subscribe", "list_id": "weekly", "timestamp": "2024-05-01T12:00:00"}],
+            "live_updates": [{"action": "set", "id": "a", "name": "b", "start_ts_ms": 1, "action_ts_ms": 2}],
+        });
+        let path = format!("/api/channels/sdk/batch/{channel}?platform=android");
+        library.put(&path, &token, &batch).await.expect(200);
+        let lists = library.get(&format!("/api/subscription_lists/channels/{channel}"), &token).await.expect(200);
+        assert_eq!(lists["list_ids"], json!(["weekly"]));
+
+        // Somebody logs in.
+        app.advance(std::time::Duration::from_secs(60));
+        let action = json!({"type": "identify", "named_user_id": "jo", "contact_id": anonymous_id});
+        let known = library.act(&channel, action).await;
+        assert_eq!(known["contact"]["is_anonymous"], false);
+        assert_eq!(known["contact"]["channel_association_timestamp"], "2024-05-01T12:01:00");
+        let contact = known["contact"]["contact_id"].as_str().unwrap().to_owned();
+        assert_ne!(contact, anonymous_id);
+        let contact_token = library.with_token(known["token"].as_str().unwrap());
+        let update = json!({
+            "tags": {"add": {"loyalty": ["gold"]}, "remove": {}, "set": {}},
+            "attributes": [{"action": "set", "key": "tier", "value": 3, "timestamp": "2024-05-01T12:01:00"}],
+            "subscription_lists": [
+                {"action": "subscribe", "list_id": "daily", "scope": "app", "timestamp": "2024-05-01T12:01:00"},
+                {"action": "subscribe", "list_id": "daily", "scope": "email", "timestamp": "2024-05-01T12:01:00"},
+            ],
+        });
+        library.post(&format!("/api/contacts/{contact}"), &contact_token, &update).await.expect(200);
+        let path = format!("/api/subscription_lists/contacts/{contact}");
+        let lists = library.get(&path, &contact_token).await.expect(200);
+        let scoped = |scope| json!({"scope": scope, "list_ids": ["daily"]});
+        assert_eq!(lists["subscription_lists"], json!([scoped("app"), scoped("email")]));
+        for (path, key) in [
+            (format!("/api/contacts/associated_types/{contact}"), "channels"),
+            (format!("/api/remote-data-contact/android/{contact}"), "payloads"),
+        ] {
+            assert_eq!(library.get(&path, &contact_token).await.expect(200)[key], json!([]), "{path}");
+        }
+        library.post("/api/metered-usage", &token, &json!({"usage": []})).await.expect(200);
+
+        // All of it counts, also after a restart.
+        let app = app.restart().await;
+        for audience in [
+            json!({"tag": "fresh"}),
+            json!({"tag": "fish", "group": "food"}),
+            json!({"tag": "gold", "group": "loyalty"}),
+            json!({"named_user": "jo"}),
+            json!({"subscription_list": "weekly"}),
+            json!({"subscription_list": "daily"}),
+            json!({"attribute": "tier", "operator": "equals", "value": 3}),
+        ] {
+            assert_eq!(reached(&app, audience.clone()).await, 1, "{audience}");
+        }
+        let library = Library::of(&app);
+        let resolved = library.act(&channel, json!({"type": "resolve"})).await;
+        assert_eq!(resolved["contact"], known["contact"]);
+
+        // And out again: nobody, as before, since a moment ago.
+        let reset = library.act(&channel, json!({"type": "reset"})).await;
+        assert_eq!(reset["contact"]["contact_id"], *anonymous_id);
+        assert_eq!(reset["contact"]["channel_association_timestamp"], "2024-05-01T12:01:00");
+        assert_eq!(reached(&app, json!({"named_user": "jo"})).await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_library_that_sends_the_app_secret_starts() {
+    on_each_engine(async |app| {
+        let device = app.device();
+        // Libraries of this time send no credentials here, or the secret.
+        let path = format!("/api/remote-data/app/{}/ios/", app.app.key);
+        app.nobody().get(&path).await.expect(200);
+        device.get(&path).await.expect(200);
+
+        let body = json!({"channel": {
+            "device_type": "ios", "opt_in": true, "background": true, "push_address": "AB".repeat(32), "set_tags": true,
+            "tags": ["fresh"], "ios": {"badge": 0, "tz": "Europe/Oslo"}, "locale_language": "nb", "locale_country": "NO",
+        }, "identity_hints": {"device_id": "4B2A", "user_id": "inbox-user"}});
+        let made = device.post("/api/channels/", &body).await;
+        let channel = made.expect(201)["channel_id"].as_str().unwrap().to_owned();
+        let location = made.header("location").unwrap().strip_prefix(&app.url("")).unwrap().to_owned();
+        // It puts to where it was sent.
+        device.put(&location, &body).await.expect(200);
+        let tags = json!({"audience": {"ios_channel": channel}, "add": {"food": ["fish"]}});
+        device.post("/api/channels/tags/", tags).await.expect(200);
+        let attributes = json!({"attributes": [{"action": "set", "key": "city", "value": "Oslo"}]});
+        device.post(&format!("/api/channels/{channel}/attributes?platform=ios"), attributes).await.expect(200);
+        let user = json!({"channel_id": channel, "device_type": "ios", "named_user_id": "kim"});
+        device.post("/api/named_users/associate/", &user).await.expect(200);
+        device.post("/api/named_users/disassociate/", json!({"channel_id": channel, "device_type": "ios"})).await.expect(200);
+
+        // Some years later.
+        let own = json!({"channel_id": channel, "device_type": "ios"});
+        let nobody = device.post("/api/contacts/resolve/", &own).await.expect(200);
+        assert_eq!(nobody["is_anonymous"], true);
+        let kim = device.post("/api/contacts/identify/", &user).await.expect(200);
+        assert_eq!(kim["is_anonymous"], false);
+        let contact = kim["contact_id"].as_str().unwrap();
+        let update = json!({"tags": {"add": {"loyalty": ["gold"]}}, "associate": []});
+        device.post(&format!("/api/contacts/{contact}"), update).await.expect(200);
+        device.put(&format!("/api/channels/sdk/batch/{channel}?platform=ios"), json!({"tags": {"add": {"a": ["b"]}}})).await.expect(200);
+        for audience in [json!({"tag": "gold", "group": "loyalty"}), json!({"tag": "b", "group": "a"}), json!({"named_user": "kim"})] {
+            assert_eq!(reached(&app, audience.clone()).await, 1, "{audience}");
+        }
+        let reset = device.post("/api/contacts/reset/", &own).await.expect(200);
+        assert_eq!((&reset["contact_id"], &reset["is_anonymous"]), (&nobody["contact_id"], &json!(true)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn remote_data_follows_the_address_and_the_app() {
+    on_each_engine(async |app| {
+        let path = format!("/api/remote-data/app/{}/web", app.app.key);
+        let ask = async |host: &str, known: Option<&str>| {
+            let mut request = app.nobody().request(http::Method::GET, &path).header("host", host);
+            if let Some(known) = known {
+                request = request.header("if-modified-since", known);
+            }
+            app.nobody().send(request.body(bytes::Bytes::new()).unwrap()).await
+        };
+        let one = ask("one.example", None).await;
+        let known = one.header("last-modified").unwrap();
+        assert!(known.ends_with(" GMT") && known.len() == 29, "{known}");
+        assert_eq!(one.header("access-control-allow-origin"), Some("*"));
+        assert_eq!(one.expect(200)["payloads"][0]["data"]["airship_config"]["device_api_url"], "http://one.example");
+        assert_eq!(ask("one.example", Some(known)).await.status, 304);
+        assert_eq!(ask("two.example", Some(known)).await.status, 200);
+        app.nobody().get("/api/remote-data/app/AAAAAAAAAAAAAAAAAAAAAA/ios").await.expect(404);
+        app.nobody().get(&format!("/api/remote-data/app/{}/toaster", app.app.key)).await.expect(404);
+    })
+    .await;
+}

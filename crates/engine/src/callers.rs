@@ -1,0 +1,150 @@
+//! Who is calling: apps by their keys, their secrets, and whom each kind of credentials lets its bearer speak for.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use model::app::{AppKey, Secret};
+use model::ids::{AppId, ChannelId, ContactId};
+use model::time::UtcMillis;
+use ring::hmac::{self, HMAC_SHA256};
+use store::apps::{App, SecretHashes};
+use store::documents::{self, DocumentKind};
+use store::{Signal, Tx};
+
+use crate::{Engine, Result, credentials};
+
+/// An authenticated caller.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub app: Arc<App>,
+    pub rights: Rights,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// The master secret, which stays on servers.
+    Master,
+    /// The app secret, which ships inside apps, or what only who has it can sign.
+    Device,
+    /// A token of one channel.
+    Channel(ChannelId),
+    /// A token of one contact.
+    Contact(ContactId),
+}
+
+/// An app and what its callers are known by.
+pub(crate) struct KnownApp {
+    pub(crate) app: Arc<App>,
+    pub(crate) hashes: SecretHashes,
+    /// What devices sign with. Apps that were made before the service kept their secrets have none until one of their
+    /// devices presents the secret.
+    pub(crate) signing: Option<hmac::Key>,
+}
+
+/// Apps by key, so that authentication does not cost a query. Emptied whenever any app changes, on any node.
+#[derive(Default)]
+pub(crate) struct AppCache(RwLock<Cached>);
+
+#[derive(Default)]
+struct Cached {
+    apps: HashMap<String, Arc<KnownApp>>,
+    /// How often the cache was emptied. What was read before the last time must not be put back.
+    emptied: u64,
+}
+
+impl AppCache {
+    /// The app, or else the ticket to put it in with.
+    fn get(&self, key: &str) -> Result<Arc<KnownApp>, u64> {
+        let cached = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        cached.apps.get(key).cloned().ok_or(cached.emptied)
+    }
+
+    fn put(&self, ticket: u64, known: &Arc<KnownApp>) {
+        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if cached.emptied == ticket {
+            cached.apps.insert(known.app.key.as_str().to_owned(), known.clone());
+        }
+    }
+
+    pub(crate) fn clear(&self) {
+        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        cached.apps.clear();
+        cached.emptied += 1;
+    }
+}
+
+impl Engine {
+    /// Who presents this key and secret; `None` when they do not fit together.
+    pub async fn authenticate(&self, key: &str, secret: &str) -> Result<Option<Caller>> {
+        let Some(known) = self.known_app(key).await? else { return Ok(None) };
+        let given = credentials::hash(secret);
+        let is_master = credentials::matches(&given, &known.hashes.master);
+        let is_device = credentials::matches(&given, &known.hashes.app);
+        let rights = match (is_master, is_device) {
+            (true, _) => Rights::Master,
+            (false, true) => Rights::Device,
+            (false, false) => return Ok(None),
+        };
+        if is_device && known.signing.is_none() {
+            self.learn_app_secret(&known, secret).await?;
+        }
+        Ok(Some(Caller { app: known.app.clone(), rights }))
+    }
+
+    pub(crate) async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {
+        // What is not a key is nobody's, and need not even be a text that a database can hold.
+        let Some(wanted) = AppKey::new(key) else { return Ok(None) };
+        let ticket = match self.0.apps.get(key) {
+            Ok(known) => return Ok(Some(known)),
+            Err(ticket) => ticket,
+        };
+        let read = move |tx: &mut Tx<'_>| {
+            let Some((app, hashes)) = store::apps::by_key(tx, wanted.as_str())? else { return Ok(None) };
+            let sealed = documents::get(tx, app.id, DocumentKind::AppSecret, APP_SECRET)?;
+            Ok::<_, store::Error>(Some((app, hashes, sealed)))
+        };
+        let Some((app, hashes, sealed)) = self.0.store.read(read).await? else { return Ok(None) };
+        let signing = sealed.and_then(|sealed| self.signing_key(app.id, &sealed.body));
+        let known = Arc::new(KnownApp { app: Arc::new(app), hashes, signing });
+        self.0.apps.put(ticket, &known);
+        Ok(Some(known))
+    }
+
+    /// Keeps the app secret in a form that can be read again, in the transaction that makes it the app's.
+    pub(crate) fn put_app_secret(&self, tx: &mut Tx<'_>, app: AppId, secret: &Secret, now: UtcMillis) -> Result<()> {
+        let sealed = self.0.seal_key.seal(&purpose(app), secret.reveal())?;
+        Ok(documents::put(tx, app, DocumentKind::AppSecret, APP_SECRET, &sealed, now)?)
+    }
+
+    /// A secret that cannot be read again, because the key of the installation is another one now, is as good as none: the
+    /// next device that presents it brings it back.
+    fn signing_key(&self, app: AppId, sealed: &str) -> Option<hmac::Key> {
+        let secret = self.0.seal_key.open(&purpose(app), sealed).ok()?;
+        Some(hmac::Key::new(HMAC_SHA256, secret.as_bytes()))
+    }
+
+    async fn learn_app_secret(&self, known: &KnownApp, secret: &str) -> Result<()> {
+        let Some(secret) = Secret::new(secret) else { return Ok(()) };
+        let (engine, app, now) = (self.clone(), known.app.id, self.0.clock.now());
+        let write = move |tx: &mut Tx<'_>| {
+            store::apps::hold(tx, app)?;
+            let current = store::apps::by_id(tx, app)?;
+            // It may have been replaced since it was compared.
+            let given = credentials::hash(secret.reveal());
+            if current.is_some_and(|(_, hashes)| credentials::matches(&given, &hashes.app)) {
+                engine.put_app_secret(tx, app, &secret, now)?;
+                tx.signal(Signal::Apps);
+            }
+            Ok::<_, crate::Error>(())
+        };
+        self.0.store.write(app, write).await?;
+        self.0.apps.clear();
+        Ok(())
+    }
+}
+
+const APP_SECRET: &str = "current";
+
+fn purpose(app: AppId) -> String {
+    format!("app secret of {}", app.0)
+}

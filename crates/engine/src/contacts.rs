@@ -1,0 +1,199 @@
+//! Contacts: the people behind channels, as devices ask about them and change them. What a device says about its contact goes
+//! to the named user it belongs to, or to the channel itself as long as that belongs to nobody.
+
+use model::channel::{ChannelBatch, ChannelRef, Profile};
+use model::contact::{ContactAction, ContactUpdate};
+use model::ids::{AppId, ChannelId, ContactId, NamedUserId};
+use model::platform::DeviceType;
+use model::subscription::{Scope, ScopedOperation, ScopedSubscriptions};
+use model::time::UtcMillis;
+use store::channels::{self, Channel};
+use store::{Tx, contacts, named_users};
+
+use crate::desk::Desk;
+use crate::holdings::Holdings;
+use crate::named_users::{join, leave};
+use crate::subscriptions::{apply_scoped, check_number};
+use crate::{Engine, Error, Result, Rights};
+
+/// Whose a channel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contact {
+    pub id: ContactId,
+    pub is_anonymous: bool,
+    /// When the channel came to this contact.
+    pub associated: UtcMillis,
+}
+
+/// Who a contact is to us.
+enum Person {
+    NamedUser(NamedUserId),
+    /// Whoever uses a channel. It is installed, and may have come to a named user since.
+    UserOf(Channel),
+}
+
+impl Engine {
+    /// Whose a channel is, after what its device does about that.
+    pub async fn contact(&self, app: AppId, channel: ChannelRef, action: ContactAction) -> Result<Contact> {
+        // Most devices only ask, and nearly always there is nothing to write for that.
+        if action == ContactAction::Resolve {
+            let asked = channel.clone();
+            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &asked)).await? {
+                return Ok(known);
+            }
+        }
+        self.at_desk(app, move |tx, desk| {
+            match &action {
+                ContactAction::Resolve => {}
+                ContactAction::Identify(user) => {
+                    desk.installed_one(tx, &channel)?;
+                    named_users::ensure(tx, app, user, desk.journal.now())?;
+                    join(tx, desk, &channel, user)?;
+                }
+                ContactAction::Reset => leave(tx, desk, &channel, None)?,
+            }
+            let row = desk.installed_one(tx, &channel)?;
+            let contact = contact_of(app, &row)?;
+            if let Some(user) = &row.named_user {
+                contacts::keep(tx, app, contact.id, user)?;
+            }
+            Ok(contact)
+        })
+        .await
+    }
+
+    /// Changes several things about one contact.
+    pub async fn update_contact(
+        &self,
+        app: AppId,
+        contact: ContactId,
+        update: ContactUpdate,
+        rights: Rights,
+    ) -> Result<()> {
+        self.at_desk(app, move |tx, desk| match person(tx, app, contact)? {
+            Person::NamedUser(user) => {
+                for channel in &update.associate {
+                    check_claim(tx, app, channel, rights)?;
+                    join(tx, desk, channel, &user)?;
+                }
+                update_user(tx, desk, &user, &update)
+            }
+            Person::UserOf(_) if !update.associate.is_empty() => {
+                let text = "A contact that is not a named user has one channel; identify the user first.";
+                Err(Error::Conflict(text.to_owned()))
+            }
+            Person::UserOf(row) => {
+                let batch = of_channel(&update, &row.device_type);
+                desk.change_channel(tx, &row, &batch)
+            }
+        })
+        .await
+    }
+
+    /// What a contact subscribes to.
+    pub async fn contact_subscriptions(&self, app: AppId, contact: ContactId) -> Result<ScopedSubscriptions> {
+        let index = self.index(app).await?;
+        let now = self.clock().now();
+        self.0
+            .store
+            .read(move |tx| {
+                let desk = Desk::new(app, &index, now);
+                match person(tx, app, contact)? {
+                    Person::NamedUser(user) => {
+                        let terms = named_users::get(tx, app, &user)?.map(|user| user.terms).unwrap_or_default();
+                        Ok(Holdings::of(desk.names(tx, &terms)?).scoped_subscriptions())
+                    }
+                    Person::UserOf(row) => {
+                        let own = Holdings::of(desk.names(tx, &row.terms)?).own_subscriptions();
+                        let scope = Scope::of(&row.device_type);
+                        Ok(if own.is_empty() { ScopedSubscriptions::new() } else { [(scope, own)].into() })
+                    }
+                }
+            })
+            .await
+    }
+
+    /// Fails unless there is such a contact.
+    pub async fn check_contact(&self, app: AppId, contact: ContactId) -> Result<()> {
+        self.0.store.read(move |tx| person(tx, app, contact).map(drop)).await
+    }
+
+    /// Takes a channel from a contact; one that is not the contact's is passed over.
+    pub async fn disassociate_from_contact(&self, app: AppId, contact: ContactId, channel: ChannelId) -> Result<()> {
+        self.at_desk(app, move |tx, desk| match person(tx, app, contact)? {
+            Person::NamedUser(user) => leave(tx, desk, &ChannelRef { id: channel, claimed: None }, Some(&user)),
+            Person::UserOf(_) => Ok(()),
+        })
+        .await
+    }
+}
+
+/// The contact of a channel, unless something has to be written for it first.
+fn known_contact(tx: &mut Tx<'_>, app: AppId, channel: &ChannelRef) -> Result<Option<Contact>> {
+    let row = channels::by_id(tx, app, channel.id)?;
+    let row = row.filter(|row| row.installed && channel.fits(&row.device_type)).ok_or(Error::NotFound("channel"))?;
+    let contact = contact_of(app, &row)?;
+    let is_kept = contact.is_anonymous || contacts::named_user(tx, app, contact.id)?.is_some();
+    Ok(is_kept.then_some(contact))
+}
+
+fn contact_of(app: AppId, row: &Channel) -> Result<Contact> {
+    let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
+    let id = match &row.named_user {
+        Some(user) => ContactId::of_named_user(app, user),
+        None => ContactId::of_channel(row.id),
+    };
+    let is_anonymous = row.named_user.is_none();
+    // A device that chose such an id for its channel would speak for somebody else.
+    if is_anonymous && id.is_of_named_user() {
+        return Err(Error::Conflict("This channel id cannot have a contact; register a new channel.".to_owned()));
+    }
+    Ok(Contact { id, is_anonymous, associated: profile.associated.unwrap_or(row.created) })
+}
+
+fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Person> {
+    const NONE: Error = Error::NotFound("contact");
+    if id.is_of_named_user() {
+        return contacts::named_user(tx, app, id)?.map(Person::NamedUser).ok_or(NONE);
+    }
+    let row = channels::by_id(tx, app, ChannelId::from_uuid(id.uuid()))?;
+    row.filter(|row| row.installed).map(Person::UserOf).ok_or(NONE)
+}
+
+/// A token speaks for one contact. It can claim what devices make for their users and nobody has yet; a device is claimed
+/// from that device.
+fn check_claim(tx: &mut Tx<'_>, app: AppId, channel: &ChannelRef, rights: Rights) -> Result<()> {
+    match rights {
+        Rights::Master | Rights::Device => return Ok(()),
+        Rights::Channel(_) | Rights::Contact(_) => {}
+    }
+    let row = channels::by_id(tx, app, channel.id)?.ok_or(Error::NotFound("channel"))?;
+    if matches!(row.device_type, DeviceType::Open(_)) && row.named_user.is_none() {
+        return Ok(());
+    }
+    Err(Error::Forbidden(format!("The channel {} is not this contact's to claim.", channel.id)))
+}
+
+fn update_user(tx: &mut Tx<'_>, desk: &mut Desk<'_>, user: &NamedUserId, update: &ContactUpdate) -> Result<()> {
+    let now = desk.journal.now();
+    let mut n_lists = 0;
+    desk.change_user(tx, user, |holdings| {
+        for operation in &update.tags {
+            operation.apply(&mut holdings.tags);
+        }
+        apply_scoped(holdings, &update.subscriptions, now);
+        n_lists = holdings.n_subscription_lists();
+    })?;
+    desk.change_user_attributes(tx, user, &update.attributes)?;
+    check_number(n_lists)
+}
+
+/// What an update of a contact means for its only channel. Subscriptions for other kinds of channels mean nothing.
+fn of_channel(update: &ContactUpdate, device_type: &DeviceType) -> ChannelBatch {
+    let is_for_it = |scoped: &&ScopedOperation| scoped.scope == Scope::of(device_type);
+    ChannelBatch {
+        tags: update.tags.clone(),
+        attributes: update.attributes.clone(),
+        subscriptions: update.subscriptions.iter().filter(is_for_it).map(|scoped| scoped.operation.clone()).collect(),
+    }
+}

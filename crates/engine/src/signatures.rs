@@ -1,0 +1,167 @@
+//! Requests that devices sign with the app secret instead of sending it, and bearer tokens in general.
+//!
+//! A signature covers the key of the app, for the requests of a channel its id, and a nonce and a time, all of them as the
+//! headers have them. Older libraries sign the key and the channel only.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use model::ids::ChannelId;
+use model::time::UtcMillis;
+use ring::hmac;
+use store::channels;
+
+use crate::callers::KnownApp;
+use crate::device_tokens;
+use crate::{Caller, Engine, Result, Rights};
+
+/// How far the clock of a device may be off.
+pub(crate) const MOST_SKEW: Duration = Duration::from_secs(10 * 60);
+
+const LENIENT_BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// A bearer token and the headers that go with it, as they came.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bearer<'r> {
+    pub token: &'r str,
+    pub app_key: Option<&'r str>,
+    pub channel_id: Option<&'r str>,
+    pub nonce: Option<&'r str>,
+    pub timestamp: Option<&'r str>,
+}
+
+/// Why a bearer token is not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Nobody we know has signed this.
+    Wrong,
+    /// The app secret is not known well enough to check signatures.
+    NoAppSecret,
+    /// The time is missing, unreadable or too far from ours.
+    Skewed,
+    /// It was used before.
+    Repeated,
+    /// A token of ours that was good once.
+    Expired,
+}
+
+impl Engine {
+    /// Who bears this token: one of ours, or a signature made on the device.
+    pub async fn authenticate_bearer(&self, bearer: Bearer<'_>) -> Result<Result<Caller, Refusal>> {
+        if device_tokens::has_shape(bearer.token) {
+            return self.authenticate_device_token(bearer.token).await;
+        }
+        let Some(signature) = signature(bearer.token) else { return Ok(Err(Refusal::Wrong)) };
+        let mut refusal = Refusal::Wrong;
+        for known in self.candidates(&bearer).await? {
+            match check(&known, &bearer, &signature, self.0.clock.now()) {
+                Ok(rights) if self.is_new(&bearer, &signature) => {
+                    return Ok(Ok(Caller { app: known.app.clone(), rights }));
+                }
+                Ok(_) => refusal = Refusal::Repeated,
+                Err(why) => refusal = why,
+            }
+        }
+        Ok(Err(refusal))
+    }
+
+    /// The app the caller names; or else those that have the channel the caller names, of which the one whose secret fits
+    /// is meant.
+    async fn candidates(&self, bearer: &Bearer<'_>) -> Result<Vec<Arc<KnownApp>>> {
+        if let Some(key) = bearer.app_key {
+            return Ok(self.known_app(key).await?.into_iter().collect());
+        }
+        let channel: Option<ChannelId> = bearer.channel_id.and_then(|id| id.parse().ok());
+        let Some(channel) = channel else { return Ok(Vec::new()) };
+        let keys = self.0.store.read(move |tx| channels::apps_with(tx, channel)).await?;
+        let mut known = Vec::with_capacity(keys.len());
+        for key in keys {
+            known.extend(self.known_app(&key).await?);
+        }
+        Ok(known)
+    }
+
+    /// A signature without a nonce is the same every time.
+    fn is_new(&self, bearer: &Bearer<'_>, signature: &[u8; 32]) -> bool {
+        bearer.nonce.is_none() || self.0.nonces.is_new(signature, self.0.clock.now())
+    }
+}
+
+/// Some platforms break encoded text into lines.
+fn signature(token: &str) -> Option<[u8; 32]> {
+    LENIENT_BASE64.decode(token.trim()).ok()?.try_into().ok()
+}
+
+fn check(known: &KnownApp, bearer: &Bearer<'_>, signature: &[u8; 32], now: UtcMillis) -> Result<Rights, Refusal> {
+    let key = known.signing.as_ref().ok_or(Refusal::NoAppSecret)?;
+    let app_key = known.app.key.as_str();
+    let (signed, rights): (Vec<&str>, Rights) = match (bearer.channel_id, bearer.nonce, bearer.timestamp) {
+        (None, Some(nonce), Some(timestamp)) => (vec![app_key, nonce, timestamp], Rights::Device),
+        (Some(channel), Some(nonce), Some(timestamp)) => {
+            (vec![app_key, channel, nonce, timestamp], of_channel(channel)?)
+        }
+        (Some(channel), None, None) => (vec![app_key, channel], of_channel(channel)?),
+        (_, None, Some(_)) | (_, Some(_), None) | (None, None, None) => return Err(Refusal::Wrong),
+    };
+    hmac::verify(key, signed.join(":").as_bytes(), signature).map_err(|_| Refusal::Wrong)?;
+    match bearer.timestamp {
+        Some(timestamp) => check_time(timestamp, now).map(|()| rights),
+        None => Ok(rights),
+    }
+}
+
+fn of_channel(id: &str) -> Result<Rights, Refusal> {
+    id.parse().map(Rights::Channel).map_err(|_| Refusal::Wrong)
+}
+
+fn check_time(text: &str, now: UtcMillis) -> Result<(), Refusal> {
+    let at = UtcMillis::parse_api(text.trim()).ok_or(Refusal::Skewed)?;
+    let is_near = now.minus(MOST_SKEW) <= at && at <= now.plus(MOST_SKEW);
+    if is_near { Ok(()) } else { Err(Refusal::Skewed) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ring::hmac::HMAC_SHA256;
+
+    /// From the tests of a device library, and one of our own making.
+    #[test]
+    fn signatures_are_those_that_devices_make() {
+        let vectors: [(&str, &[&str], &str); 2] = [
+            ("test-app-secret", &["test-app-key", "channel ID"], "Npyqy5OZxMEVv4bt64S3aUE4NwUQVLX50vGrEegohFE="),
+            (
+                "testAppSecret",
+                &["testAppKey", "11111111-1111-1111-1111-111111111111", "2024-01-15T12:00:00Z"],
+                "/k9vodxLd3binLQlPFjJYVM/nperbc3n3xZVV2ERUMs=",
+            ),
+        ];
+        for (secret, values, token) in vectors {
+            let key = hmac::Key::new(HMAC_SHA256, secret.as_bytes());
+            let signed = values.join(":");
+            for token in [token.to_owned(), format!("{token}\n"), token.trim_end_matches('=').to_owned()] {
+                let signature = signature(&token).unwrap();
+                assert!(hmac::verify(&key, signed.as_bytes(), &signature).is_ok(), "{token}");
+            }
+        }
+        assert_eq!(signature("short"), None);
+        assert_eq!(signature("not base64 at all"), None);
+    }
+
+    #[test]
+    fn times_may_be_off_by_some_minutes_and_have_several_forms() {
+        let now = UtcMillis(1_705_320_000_000);
+        for text in ["2024-01-15T12:00:00", "2024-01-15T12:00:00Z", "2024-01-15 12:10:00", "2024-01-15T11:50:00.000Z"] {
+            assert_eq!(check_time(text, now), Ok(()), "{text}");
+        }
+        for text in ["2024-01-15T12:10:01", "2024-01-15T11:49:59", "1705320000", "", "today"] {
+            assert_eq!(check_time(text, now), Err(Refusal::Skewed), "{text}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What device libraries send about contacts, and what cannot be meant.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::json::{At, parse};
+use crate::subscription::Scope;
+
+const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
+
+fn read<T>(body: &Value, read: impl FnOnce(&At<'_>) -> Option<T>) -> T {
+    parse(body.to_string().as_bytes(), read).unwrap_or_else(|problems| panic!("{body}: {problems}"))
+}
+
+fn paths<T>(body: &Value, read: impl FnOnce(&At<'_>) -> Option<T>) -> Vec<String> {
+    let problems = parse(body.to_string().as_bytes(), read).err().unwrap_or_else(|| panic!("{body} is fine"));
+    problems.iter().map(|problem| problem.path.clone()).collect()
+}
+
+fn jo() -> NamedUserId {
+    NamedUserId::new("jo").unwrap()
+}
+
+#[test]
+fn actions_of_newer_libraries() {
+    let body = |action: Value| json!({"device_info": {"device_type": "android"}, "action": action});
+    let resolve = body(json!({"type": "resolve", "contact_id": CHANNEL, "possibly_orphaned_contact_id": "x"}));
+    assert_eq!(read(&resolve, ContactAction::parse), ContactAction::Resolve);
+    let identify = body(json!({"type": "identify", "named_user_id": "jo", "contact_id": null}));
+    assert_eq!(read(&identify, ContactAction::parse), ContactAction::Identify(jo()));
+    assert_eq!(read(&body(json!({"type": "reset"})), ContactAction::parse), ContactAction::Reset);
+    for (action, path) in [
+        (json!({}), "action.type"),
+        (json!({"type": "merge"}), "action.type"),
+        (json!({"type": "identify"}), "action.named_user_id"),
+        (json!({"type": "identify", "named_user_id": ""}), "action.named_user_id"),
+    ] {
+        assert_eq!(paths(&body(action), ContactAction::parse), [path]);
+    }
+    assert_eq!(paths(&json!({}), ContactAction::parse), ["action"]);
+}
+
+#[test]
+fn requests_of_older_libraries_name_the_channel() {
+    let body = json!({"channel_id": CHANNEL, "device_type": "ios", "named_user_id": "jo", "contact_id": "x"});
+    assert_eq!(read(&body, ContactRequest::parse_resolve).action, ContactAction::Resolve);
+    assert_eq!(read(&body, ContactRequest::parse_identify).action, ContactAction::Identify(jo()));
+    let reset = read(&body, ContactRequest::parse_reset);
+    assert_eq!((reset.action, reset.channel.id.to_string()), (ContactAction::Reset, CHANNEL.to_owned()));
+    assert_eq!(paths(&json!({}), ContactRequest::parse_identify), ["channel_id", "named_user_id"]);
+}
+
+#[test]
+fn updates_may_have_any_of_their_parts_and_others() {
+    let nothing = read(&json!({"attributes": [], "tags": null, "new_in_sdk_30": {}}), ContactUpdate::parse);
+    assert!(nothing.tags.is_empty() && nothing.attributes.is_empty() && nothing.associate.is_empty());
+    let whole = json!({
+        "tags": {"add": {"food": ["fish"]}},
+        "attributes": [{"action": "set", "key": "city", "value": "Oslo", "timestamp": "2024-05-01T12:00:00"}],
+        "subscription_lists": [{"action": "subscribe", "list_id": "weekly", "scope": "web", "timestamp": "2024-05-01T12:00:00"}],
+        "associate": [{"device_type": "ios", "channel_id": CHANNEL}],
+    });
+    let update = read(&whole, ContactUpdate::parse);
+    assert_eq!((update.tags.len(), update.attributes.len(), update.associate.len()), (1, 1, 1));
+    assert_eq!(update.subscriptions[0].scope, Scope::Web);
+    let bad = json!({
+        "tags": {"add": 1}, "subscription_lists": [{"action": "subscribe", "list_id": "a"}], "associate": [{}],
+    });
+    assert_eq!(
+        paths(&bad, ContactUpdate::parse),
+        ["tags.add", "subscription_lists[0].scope", "associate[0].channel_id"]
+    );
+}
+
+#[test]
+fn contacts_of_users_are_stable_and_apart() {
+    use crate::ids::{AppId, ContactId};
+    let of = |app, user| ContactId::of_named_user(AppId(app), &NamedUserId::new(user).unwrap());
+    assert_eq!(of(1, "jo"), of(1, "jo"));
+    assert_ne!(of(1, "jo"), of(2, "jo"));
+    assert_ne!(of(1, "jo"), of(1, "kim"));
+    assert_ne!(of(1, "1/jo"), of(11, "jo"));
+    let channel: ChannelId = CHANNEL.parse().unwrap();
+    assert_eq!(ContactId::of_channel(channel).to_string(), CHANNEL);
+    assert!(of(1, "jo").is_of_named_user() && !ContactId::of_channel(channel).is_of_named_user());
+}

@@ -1,0 +1,22 @@
+//! Named users by the ids under which devices know them.
+
+use model::ids::{AppId, ContactId, NamedUserId};
+
+use crate::{Result, Tx, named_users};
+
+pub fn named_user(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Option<NamedUserId>> {
+    let sql = "select named_user from contact where app = $1 and id = $2";
+    tx.query_opt(sql, &[app.into(), id.into()], |row| named_users::read_id(row.get(0)?))
+}
+
+/// An id follows from its user, so that one that is there is the same already.
+pub fn keep(tx: &mut Tx<'_>, app: AppId, id: ContactId, user: &NamedUserId) -> Result<()> {
+    let sql = "insert into contact (app, id, named_user) values ($1, $2, $3) on conflict (app, id) do nothing";
+    tx.execute(sql, &[app.into(), id.into(), user.into()])?;
+    Ok(())
+}
+
+pub fn forget(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<()> {
+    tx.execute("delete from contact where app = $1 and id = $2", &[app.into(), id.into()])?;
+    Ok(())
+}
