@@ -8,6 +8,8 @@ mod channels;
 mod contacts;
 mod device_tokens;
 mod events;
+mod experiment_reports;
+mod experiment_results;
 mod experiments;
 mod health;
 mod legacy_tags;
@@ -120,6 +122,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/pipelines/{pipeline_id}", Master, pipelines::look_up),
         put("/api/pipelines/{pipeline_id}", Master, pipelines::replace),
         delete("/api/pipelines/{pipeline_id}", Master, pipelines::delete),
+        get("/api/experiments/{experiment_id}/results", Master, experiment_results::results),
+        get("/api/reports/experiment/overview/{experiment_id}", Master, experiment_reports::overview),
+        get("/api/reports/experiment/detail/{experiment_id}/{variant}", Master, experiment_reports::detail),
         get("/api/tags", Device, legacy_tags::list),
         put("/api/tags/batch", Master, legacy_tags::batch),
         post("/api/tags/batch", Master, legacy_tags::batch),

@@ -2,7 +2,9 @@
 //! starts with the first variant that is sent.
 
 mod fire;
+mod results;
 mod stored;
+mod watch;
 
 use model::experiment::Experiment;
 use model::ids::{AppId, ExperimentId, OperationId, PushId};
@@ -17,6 +19,7 @@ use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported
 use crate::schedules::passed;
 use crate::{Engine, Error, Once, Result};
 use fire::Occasion;
+pub use results::{ExperimentResults, VariantResults};
 pub use stored::StartKey;
 use stored::Stored;
 
@@ -168,12 +171,14 @@ fn refuse(experiment: &Experiment, now: UtcMillis) -> Result<()> {
         problems.extend(passed.map(|problem| Problem { path: format!("{inside}.{}", problem.path), ..problem }));
         match refuse_unsupported_in_group([&variant.push], WHOLE) {
             Ok(()) => {}
-            Err(Error::Invalid(found)) => problems.extend(blamed(&found, &inside)),
+            Err(Error::Invalid(found)) => {
+                // What is wrong with the audience is wrong for every variant, and said once.
+                let new: Vec<_> = blamed(&found, &inside).filter(|problem| !problems.contains(problem)).collect();
+                problems.extend(new);
+            }
             Err(other) => return Err(other),
         }
     }
-    // What is wrong with the audience is wrong for every variant, and said once.
-    problems.dedup_by(|one, other| one == other);
     fail_with(problems)
 }
 

@@ -33,6 +33,8 @@ pub(crate) enum Job {
     FirePipeline { pipeline: PipelineId, due: UtcMillis },
     /// Look for those who have been inactive for as long as a pipeline waits for.
     CheckInactivity { pipeline: PipelineId },
+    /// Note who of the groups of experiments has opened the app.
+    WatchExperiments,
 }
 
 impl Job {
@@ -50,6 +52,7 @@ impl Job {
             Job::Automate => "automate",
             Job::FirePipeline { .. } => "fire_pipeline",
             Job::CheckInactivity { .. } => "check_inactivity",
+            Job::WatchExperiments => "watch_experiments",
         }
     }
 }
@@ -67,7 +70,8 @@ impl Job {
             | Job::ForgetTag { .. }
             | Job::FireSchedule { .. }
             | Job::FireVariant { .. }
-            | Job::Automate => self.kind().to_owned(),
+            | Job::Automate
+            | Job::WatchExperiments => self.kind().to_owned(),
         }
     }
 
@@ -84,7 +88,8 @@ impl Job {
             | Job::FireVariant { .. }
             | Job::Automate
             | Job::FirePipeline { .. }
-            | Job::CheckInactivity { .. } => None,
+            | Job::CheckInactivity { .. }
+            | Job::WatchExperiments => None,
         }
     }
 }
@@ -132,6 +137,7 @@ impl Engine {
             Job::Automate => self.automate(claimed).await,
             Job::FirePipeline { pipeline, due } => self.fire_pipeline(claimed, pipeline, due).await,
             Job::CheckInactivity { pipeline } => self.check_inactivity(claimed, pipeline).await,
+            Job::WatchExperiments => self.watch_experiments(claimed).await,
         }
     }
 

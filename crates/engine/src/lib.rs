@@ -65,7 +65,9 @@ pub use contacts::Contact;
 pub use device_tokens::DeviceToken;
 pub use error::{Error, Result};
 pub use events::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
-pub use experiments::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView, StartKey};
+pub use experiments::{
+    CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, StartKey, VariantResults,
+};
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::PlatformHealth;
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};

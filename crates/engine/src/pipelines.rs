@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
 use store::{Tx, apps, pipeline_sent};
 
-use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported};
+use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported_in_group};
 use crate::{Engine, Error, Once, Result};
 pub(crate) use inactivity::longest_inactivity;
 use stored::Stored;
@@ -69,7 +69,7 @@ impl Engine {
     ) -> Result<CreatedPipelines> {
         let is_array = matches!(pipelines, OneOrMany::Many(_));
         let (pipelines, now) = (pipelines.into_vec(), self.clock().now());
-        refuse_outcomes(&pipelines, is_array, |push| refuse_unsupported([push], WHOLE))?;
+        refuse_outcomes(&pipelines, is_array, |push| refuse_unsupported_in_group([push], WHOLE))?;
         let ids = pipelines.iter().map(|_| PipelineId::at(now)).collect();
         let created = CreatedPipelines { operation_id: OperationId::at(now), ids };
         let engine = self.clone();
@@ -90,7 +90,7 @@ impl Engine {
     pub async fn validate_pipelines(&self, app: AppId, pipelines: OneOrMany<Pipeline>) -> Result<()> {
         let is_array = matches!(pipelines, OneOrMany::Many(_));
         let pipelines = pipelines.into_vec();
-        refuse_outcomes(&pipelines, is_array, |push| refuse_unsupported([push], WHOLE))?;
+        refuse_outcomes(&pipelines, is_array, |push| refuse_unsupported_in_group([push], WHOLE))?;
         let read = move |tx: &mut Tx<'_>| {
             refuse_outcomes(&pipelines, is_array, |push| refuse_unknown_platforms(tx, app, [push], WHOLE))
         };
@@ -115,7 +115,7 @@ impl Engine {
     /// Replaces a pipeline. Those who wait for it go on waiting and get what it sends then, unless it is not enabled any more.
     pub async fn replace_pipeline(&self, app: AppId, id: PipelineId, pipeline: Pipeline) -> Result<()> {
         let (pipelines, now) = ([pipeline], self.clock().now());
-        refuse_outcomes(&pipelines, false, |push| refuse_unsupported([push], WHOLE))?;
+        refuse_outcomes(&pipelines, false, |push| refuse_unsupported_in_group([push], WHOLE))?;
         let engine = self.clone();
         self.0
             .store

@@ -5,12 +5,11 @@ use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
 use model::event::{RecordKind, SharedPush};
-use model::ids::{AppId, PushId};
+use model::ids::{AppId, ExperimentId, PushId};
 use model::payload::Push;
 use model::payload::device_types::DeviceTypes;
 use model::platform::DeviceType;
 use model::term::Term;
-use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::blocks::{self as block_rows, BlockKey, Progress};
 use store::counters::{self, Metric};
@@ -87,30 +86,38 @@ impl Engine {
         push_audience::delete(tx, app, push)?;
         let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
         pushes::set_state(tx, app, push, state)?;
-        tell_held_back(tx, app, self.clock().now(), resolved)
+        if let Some(experiment) = resolved.told.experiment_id {
+            self.write_groups(tx, app, experiment, resolved)?;
+        }
+        Ok(())
+    }
+
+    /// Notes who is in the groups of an experiment. The control group, which is known to events by the id of the experiment, is
+    /// told of and counted.
+    fn write_groups(&self, tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId, resolved: &Resolved) -> Result<()> {
+        let (now, told) = (self.clock().now(), &resolved.told);
+        let chosen = union(&resolved.audiences);
+        self.watch_group(tx, app, (experiment, resolved.push), told.variant_id, &chosen, now)?;
+        let push_id = experiments::push_id(experiment);
+        for (device_type, held_back) in &resolved.held_back {
+            let platform = device_type.to_string();
+            counters::add(tx, app, Metric::Controls, now, &platform, held_back.len())?;
+            counters::add_of_push(tx, app, push_id, Metric::Controls, now, &platform, held_back.len())?;
+        }
+        let held_back = union(&resolved.held_back);
+        self.watch_group(tx, app, (experiment, push_id), None, &held_back, now)?;
+        let told = SharedPush { push_id, variant_id: None, ..told.clone() };
+        let mut journal = Journal::new(now);
+        for (_, held_back) in blocks(&held_back) {
+            journal.many(RecordKind::Control, &told, false, &held_back)?;
+        }
+        journal.write(tx, app)?;
+        Ok(())
     }
 }
 
-/// Tells and counts the control group of an experiment, which is known to events as a whole.
-fn tell_held_back(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, resolved: &Resolved) -> Result<()> {
-    let Some(experiment) = resolved.told.experiment_id.filter(|_| !resolved.held_back.is_empty()) else {
-        return Ok(());
-    };
-    let push_id = experiments::push_id(experiment);
-    let told = SharedPush { push_id, variant_id: None, ..resolved.told.clone() };
-    let mut everybody = RoaringBitmap::new();
-    for (device_type, held_back) in &resolved.held_back {
-        let platform = device_type.to_string();
-        counters::add(tx, app, Metric::Controls, now, &platform, held_back.len())?;
-        counters::add_of_push(tx, app, push_id, Metric::Controls, now, &platform, held_back.len())?;
-        everybody |= held_back;
-    }
-    let mut journal = Journal::new(now);
-    for (_, held_back) in blocks(&everybody) {
-        journal.many(RecordKind::Control, &told, false, &held_back)?;
-    }
-    journal.write(tx, app)?;
-    Ok(())
+fn union(sets: &[(DeviceType, RoaringBitmap)]) -> RoaringBitmap {
+    sets.iter().fold(RoaringBitmap::new(), |union, (_, set)| union | set)
 }
 
 fn untouched(recipients: &RoaringBitmap) -> Progress {

@@ -5,10 +5,12 @@ mod comparison;
 #[cfg(test)]
 mod tests;
 mod variant;
+mod verdict;
 
 pub use assignment::{Assignment, Share, Shares};
 pub use comparison::{Difference, Interval, Outcome, difference, interval};
 pub use variant::Variant;
+pub use verdict::verdict;
 
 use serde::Serialize;
 

@@ -112,6 +112,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("event_counter", "hour, name, conversion, push"),
     ("event_counter_day", "day, name, conversion"),
     ("session", "ordinal"),
+    ("experiment_group", "experiment, push, block"),
     ("document", "kind, id"),
     ("idempotency", "key"),
     ("named_user", "id"),

@@ -11,6 +11,7 @@ pub mod devices;
 pub mod documents;
 mod error;
 pub mod event_counters;
+pub mod experiment_groups;
 pub mod followers;
 pub mod idempotency;
 pub mod jobs;

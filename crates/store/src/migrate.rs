@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     Step { name: "0004_campaigns", sql: include_str!("../migrations/0004_campaigns.sql") },
     Step { name: "0006_location", sql: include_str!("../migrations/0006_location.sql") },
     Step { name: "0007_events", sql: include_str!("../migrations/0007_events.sql") },
+    Step { name: "0009_experiments", sql: include_str!("../migrations/0009_experiments.sql") },
     Step { name: "0011_intake", sql: include_str!("../migrations/0011_intake.sql") },
     Step { name: "0012_sdk", sql: include_str!("../migrations/0012_sdk.sql") },
     Step { name: "0015_reports", sql: include_str!("../migrations/0015_reports.sql") },

@@ -39,6 +39,13 @@ pub fn last_pushes(tx: &mut Tx<'_>, app: AppId, origin: Origin, at_most: u32) ->
     Ok(pushes)
 }
 
+/// All pushes of an origin, in the order of their ids.
+pub fn all_of(tx: &mut Tx<'_>, app: AppId, origin: Origin) -> Result<Vec<(PushId, Provenance)>> {
+    let Some(id) = origin.id() else { return Ok(Vec::new()) };
+    let sql = "select kind, origin, run, part, push from push_origin where app = $1 and origin = $2 order by push";
+    tx.query(sql, &[app.into(), id.as_bytes().to_vec().into()], |row| Ok((row.get(4)?, read(row)?)))
+}
+
 /// The pushes of an origin that belong to one run of it.
 pub fn pushes_of_run(tx: &mut Tx<'_>, app: AppId, origin: Origin, run: &str) -> Result<Vec<PushId>> {
     let Some(origin) = origin.id() else { return Ok(Vec::new()) };

@@ -1,6 +1,8 @@
 //! Experiments: made, shown and deleted, who gets which variant at which moment, and what is told of the control group, across
 //! restarts.
 
+mod results;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -108,6 +108,7 @@ async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
         "/api/pipelines/limits",
         "/api/pipelines/constraints",
         "/api/pipelines/deleted",
+        &format!("/api/reports/experiment/overview/{}", belongings.experiment),
     ];
     let mut seen = Vec::new();
     for path in paths {
@@ -285,10 +286,10 @@ async fn no_route_reaches_the_data_of_another_app() {
             let path = path.replace("{contact_id}", &belongings.contact);
             let path =
                 path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);
-            let path = path.replace("{experiment_id}", &belongings.experiment);
             let path = path.replace("{pipeline_id}", &belongings.pipeline);
             // Otherwise it would not end.
             let path = if path == "/api/events" { format!("{path}?follow=false") } else { path };
+            let path = path.replace("{experiment_id}", &belongings.experiment).replace("{variant}", "0");
             for body in bodies(&route, &belongings) {
                 let text = match &body {
                     Value::Null => String::new(),
@@ -340,6 +341,9 @@ async fn ids_of_another_app_do_not_exist() {
         assert_eq!(stranger.post("/api/reports/perpush/detail", details).await.expect(200), json!([]));
         stranger.get(&format!("/api/experiments/{}", belongings.experiment)).await.expect(404);
         stranger.delete(&format!("/api/experiments/scheduled/{}", belongings.experiment)).await.expect(404);
+        for report in ["experiments/{}/results", "reports/experiment/overview/{}", "reports/experiment/detail/{}/0"] {
+            stranger.get(&format!("/api/{}", report.replace("{}", &belongings.experiment))).await.expect(404);
+        }
         stranger.delete(&format!("/api/tags/{MARK}")).await.expect(404);
         let own = stranger.get("/api/channels").await.expect(200);
         assert_eq!(own["channels"], json!([]));

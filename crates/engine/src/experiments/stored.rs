@@ -91,7 +91,7 @@ impl Stored {
     }
 
     /// It was checked when it was stored, so a problem now is ours.
-    fn read(body: &str) -> Result<Self> {
+    pub(super) fn read(body: &str) -> Result<Self> {
         json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
     }
 

@@ -11,7 +11,7 @@ pub struct Counts(BTreeMap<String, BTreeMap<Metric, u64>>);
 const OPEN: &str = "open::";
 
 impl Counts {
-    pub(super) fn add(&mut self, platform: &str, metric: Metric, n: i64) {
+    pub(crate) fn add(&mut self, platform: &str, metric: Metric, n: i64) {
         // Looked up first: the names of platforms come again and again.
         let of_platform = match self.0.get_mut(platform) {
             Some(of_platform) => of_platform,
@@ -19,6 +19,13 @@ impl Counts {
         };
         let count = of_platform.entry(metric).or_default();
         *count = count.saturating_add(u64::try_from(n).unwrap_or(0));
+    }
+
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        for (platform, counts) in &other.0 {
+            let own = self.0.entry(platform.clone()).or_default();
+            counts.iter().for_each(|(metric, n)| *own.entry(*metric).or_default() += n);
+        }
     }
 
     /// What reports call the platforms that something was counted on: all open platforms are one.

@@ -211,3 +211,42 @@ fn differences_are_those_of_the_books() {
     }
     assert_eq!(difference(Outcome::new(0, 0), Outcome::new(5, 1)), None);
 }
+
+#[test]
+fn verdicts_say_what_is_known() {
+    let named = |outcomes: &[(u64, u64)]| -> Vec<(String, Outcome)> {
+        let each = ["A", "B", "C"].into_iter().zip(outcomes);
+        each.map(|(name, (sent, responded))| (name.to_owned(), Outcome::new(*sent, *responded))).collect()
+    };
+    let control = |sent, responded| Some(Outcome::new(sent, responded));
+    for (outcomes, control, wanted) in [
+        (vec![(0, 0), (0, 0)], None, vec!["Nothing has been sent yet."]),
+        (vec![(100, 5), (0, 0)], None, vec!["There is nothing to compare yet."]),
+        (
+            vec![(70, 56), (80, 48)],
+            None,
+            vec!["Variant A is better than B: 80.0 % of", "against 60.0 %", "between 5.2 and 33.4 percentage points."],
+        ),
+        (
+            vec![(10, 1), (20, 9), (1000, 300)],
+            None,
+            vec!["There is no clear difference yet: 45.0 %", "30.0 %", "chosen for C"],
+        ),
+        (vec![(10, 5), (10, 5)], None, vec!["There is no clear difference yet: 50.0 % of those chosen for A"]),
+        (
+            vec![(70, 56)],
+            control(80, 48),
+            vec!["Variant A is better than sending nothing: 80.0 %", "60.0 % of those who got nothing"],
+        ),
+        (vec![(80, 48)], control(70, 56), vec!["Sending nothing is better than variant A:", "between -33.4 and -5.2"]),
+        (
+            vec![(80, 48)],
+            control(80, 48),
+            vec!["It is not clear yet whether variant A is better than sending nothing:"],
+        ),
+        (vec![(70, 56), (80, 48)], control(0, 0), vec!["Variant A is better than B"]),
+    ] {
+        let said = verdict(&named(&outcomes), control);
+        assert!(wanted.iter().all(|part| said.contains(part)) && said.ends_with('.'), "{said}");
+    }
+}

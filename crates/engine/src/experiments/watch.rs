@@ -1,0 +1,135 @@
+//! Who of the groups of experiments opens the app. All groups are measured alike: by whether a member has opened it within twelve
+//! hours of the group being made up, whatever else was sent meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use audience::block::{Block, blocks};
+use audience::codec;
+use model::event::{Event, EventOffset, RecordKind};
+use model::ids::{AppId, ExperimentId, Offset, Ordinal, PushId};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use serde::de::IgnoredAny;
+use store::experiment_groups::{self as groups, Channels, GroupKey, NewGroup};
+use store::jobs::{self, ClaimedJob, JobId};
+use store::{Tx, apps, followers, log};
+use uuid::Uuid;
+
+use crate::job::Job;
+use crate::{Engine, Error, Result};
+
+/// For so long an opening counts.
+const COUNTS_FOR: Duration = Duration::from_secs(12 * 60 * 60);
+/// For so long groups are looked at: devices may tell late of what happened in time.
+const WATCHED_FOR: Duration = Duration::from_secs(3 * 24 * 60 * 60);
+const OPENINGS_AT_ONCE: u32 = 2000;
+
+/// An app has one watcher.
+const WATCHER: Uuid = Uuid::from_u128(0xab7e57);
+
+/// When the app was opened on which channels, by block.
+type Openings = BTreeMap<u32, Vec<(Ordinal, UtcMillis)>>;
+
+impl Engine {
+    /// Notes who is in a group of an experiment, and sees to it that somebody watches.
+    pub(crate) fn watch_group(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        (experiment, push): (ExperimentId, PushId),
+        variant: Option<u32>,
+        members: &RoaringBitmap,
+        now: UtcMillis,
+    ) -> Result<()> {
+        apps::hold(tx, app)?;
+        for (block, members) in blocks(members) {
+            let key = GroupKey { experiment, push, block: u32::from(block.0) };
+            let (members, opened) = (channels(&members), channels(&RoaringBitmap::new()));
+            groups::insert(tx, app, &NewGroup { key, variant, since: now, members, opened })?;
+        }
+        let watcher = JobId::from_uuid(WATCHER);
+        if !members.is_empty() && followers::position(tx, app, watcher)?.is_none() {
+            let head = log::head(tx, app)?;
+            followers::start(tx, app, watcher, EventOffset::end_of(head))?;
+            self.enqueue_as(tx, app, watcher, now, &Job::WatchExperiments)?;
+        }
+        Ok(())
+    }
+
+    /// Running it twice is harmless: openings are noted in the transaction that moves the position behind them.
+    pub(crate) async fn watch_experiments(&self, claimed: &ClaimedJob) -> Result<()> {
+        let (claimed, now) = (claimed.clone(), self.clock().now());
+        self.0.store.write(claimed.app, move |tx| watch(tx, &claimed, now)).await
+    }
+}
+
+fn watch(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<()> {
+    let app = claimed.app;
+    apps::hold(tx, app)?;
+    let watched = groups::made_since(tx, app, now.minus(WATCHED_FOR))?;
+    let position = followers::position(tx, app, claimed.id)?;
+    let Some(position) = position.filter(|_| !watched.is_empty()) else {
+        followers::stop(tx, app, claimed.id)?;
+        jobs::settle(tx, claimed)?;
+        return Ok(());
+    };
+    let (openings, looked) = openings_after(tx, app, position.records_done())?;
+    for (key, since) in &watched {
+        if let Some(openings) = openings.get(&key.block) {
+            note(tx, app, key, *since, openings)?;
+        }
+    }
+    followers::advance(tx, app, claimed.id, EventOffset::end_of(looked))?;
+    match followers::rest(tx, claimed, now)? {
+        true => Ok(()),
+        false => Err(Error::Conflict("another worker watches the experiments".to_owned())),
+    }
+}
+
+/// Openings of the app after an offset, and how far the log was looked through for them.
+fn openings_after(tx: &mut Tx<'_>, app: AppId, after: Offset) -> Result<(Openings, Offset)> {
+    let (head, kinds) = (log::head(tx, app)?, BTreeSet::from([RecordKind::Open]));
+    let mut found = Vec::new();
+    log::visit_kinds(tx, app, after, head, &kinds, OPENINGS_AT_ONCE, |record| {
+        found.push((record.offset, record.ordinal, record.body.to_vec()));
+        Ok(())
+    })?;
+    let is_full = found.len() >= OPENINGS_AT_ONCE as usize;
+    let looked = found.last().filter(|_| is_full).map_or(head, |(last, ..)| *last);
+    let mut openings = Openings::new();
+    for (_, ordinal, body) in found {
+        let Some(ordinal) = ordinal else { continue };
+        let event: Event<IgnoredAny> = serde_json::from_slice(&body).map_err(Error::internal)?;
+        openings.entry(u32::from(Block::of(ordinal).0)).or_default().push((ordinal, event.occurred));
+    }
+    Ok((openings, looked))
+}
+
+/// Notes who of a block of a group has opened the app in time.
+fn note(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    key: &GroupKey,
+    since: UtcMillis,
+    openings: &[(Ordinal, UtcMillis)],
+) -> Result<()> {
+    let in_time = since..=since.plus(COUNTS_FOR);
+    let openers: RoaringBitmap =
+        openings.iter().filter(|(_, at)| in_time.contains(at)).map(|(ordinal, _)| ordinal.0).collect();
+    if openers.is_empty() {
+        return Ok(());
+    }
+    let Some((members, opened)) = groups::get(tx, app, key)? else { return Ok(()) };
+    let set = |bytes: &[u8]| codec::decode(bytes).map_err(Error::internal);
+    let (members, before) = (set(&members)?, set(&opened)?);
+    let after = &before | (openers & members);
+    if after != before {
+        groups::set_opened(tx, app, key, &channels(&after))?;
+    }
+    Ok(())
+}
+
+fn channels(set: &RoaringBitmap) -> Channels {
+    Channels { set: codec::encode(set), n: set.len() }
+}

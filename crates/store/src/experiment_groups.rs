@@ -1,0 +1,119 @@
+//! Whom experiments have put into which group, block by block, and who of them has opened the app since. What the sets look like
+//! is the caller's business.
+
+use model::ids::{AppId, ExperimentId, PushId};
+use model::time::UtcMillis;
+
+use crate::{Result, Row, Tx};
+
+/// One block of one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupKey {
+    pub experiment: ExperimentId,
+    /// What the group was sent; the control group goes by the id of the experiment.
+    pub push: PushId,
+    pub block: u32,
+}
+
+/// Channels, and how many they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channels {
+    pub set: Vec<u8>,
+    pub n: u64,
+}
+
+/// A block of a group that has just been made up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewGroup {
+    pub key: GroupKey,
+    /// `None` for the control group.
+    pub variant: Option<u32>,
+    pub since: UtcMillis,
+    pub members: Channels,
+    /// Nobody, in the form of the other sets.
+    pub opened: Channels,
+}
+
+/// How many there are in a group as a whole, and how many of them have opened the app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupTotal {
+    pub variant: Option<u32>,
+    pub n_members: u64,
+    pub n_opened: u64,
+}
+
+pub fn insert(tx: &mut Tx<'_>, app: AppId, group: &NewGroup) -> Result<()> {
+    let NewGroup { key, variant, since, members, opened } = group;
+    tx.execute(
+        "insert into experiment_group
+           (app, experiment, push, block, variant, since, members, n_members, opened, n_opened)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        &[
+            app.into(),
+            key.experiment.into(),
+            key.push.into(),
+            key.block.into(),
+            variant.map(i64::from).into(),
+            (*since).into(),
+            members.set.clone().into(),
+            whole(members.n).into(),
+            opened.set.clone().into(),
+            whole(opened.n).into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The blocks of all groups that were made up at an instant or later, and when.
+pub fn made_since(tx: &mut Tx<'_>, app: AppId, since: UtcMillis) -> Result<Vec<(GroupKey, UtcMillis)>> {
+    let sql = "select experiment, push, block, since from experiment_group where app = $1 and since >= $2
+               order by experiment, push, block";
+    tx.query(sql, &[app.into(), since.into()], |row| {
+        let block: i64 = row.get(2)?;
+        let block = u32::try_from(block).unwrap_or(u32::MAX);
+        Ok((GroupKey { experiment: row.get(0)?, push: row.get(1)?, block }, row.get(3)?))
+    })
+}
+
+/// The members of a block of a group, and those who have opened the app.
+pub fn get(tx: &mut Tx<'_>, app: AppId, key: &GroupKey) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+    let sql = "select members, opened from experiment_group
+               where app = $1 and experiment = $2 and push = $3 and block = $4";
+    let params = [app.into(), key.experiment.into(), key.push.into(), key.block.into()];
+    tx.query_opt(sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+pub fn set_opened(tx: &mut Tx<'_>, app: AppId, key: &GroupKey, opened: &Channels) -> Result<()> {
+    tx.execute(
+        "update experiment_group set opened = $5, n_opened = $6
+         where app = $1 and experiment = $2 and push = $3 and block = $4",
+        &[
+            app.into(),
+            key.experiment.into(),
+            key.push.into(),
+            key.block.into(),
+            opened.set.clone().into(),
+            whole(opened.n).into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The groups of an experiment.
+pub fn totals(tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId) -> Result<Vec<GroupTotal>> {
+    let sql = "select variant, cast(sum(n_members) as bigint), cast(sum(n_opened) as bigint) from experiment_group
+               where app = $1 and experiment = $2 group by variant order by variant";
+    tx.query(sql, &[app.into(), experiment.into()], |row| {
+        let variant: Option<i64> = row.get(0)?;
+        let variant = variant.and_then(|variant| u32::try_from(variant).ok());
+        Ok(GroupTotal { variant, n_members: count(row, 1)?, n_opened: count(row, 2)? })
+    })
+}
+
+fn count(row: &Row<'_>, column: usize) -> Result<u64> {
+    Ok(u64::try_from(row.get::<i64>(column)?).unwrap_or(0))
+}
+
+fn whole(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
