@@ -9,6 +9,7 @@ mod devices;
 mod offset;
 mod pushes;
 mod request;
+mod types;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,7 @@ pub use devices::{
 pub use offset::EventOffset;
 pub use pushes::{AssociatedPush, Campaign, Many, PushBody, PushResource, RichMessage, SharedPush};
 pub use request::{EventConditions, EventRequest, EventStart, NO_OFFSET};
+pub use types::EventTypes;
 
 /// The type of a log record. The numbers are stored: never reuse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -27,6 +27,7 @@ pub enum ScheduleKind {}
 pub enum ExperimentKind {}
 pub enum PipelineKind {}
 pub enum ContactKind {}
+pub enum WebhookKind {}
 
 /// One installation of an app on a device, or one address of an open platform.
 pub type ChannelId = Id<ChannelKind>;
@@ -50,6 +51,8 @@ pub type ExperimentId = Id<ExperimentKind>;
 pub type PipelineId = Id<PipelineKind>;
 /// One person as devices know them: a named user, or whoever uses a channel that nobody has claimed.
 pub type ContactId = Id<ContactKind>;
+/// One place that events are forwarded to.
+pub type WebhookId = Id<WebhookKind>;
 
 impl<Kind> Id<Kind> {
     pub const fn from_uuid(uuid: Uuid) -> Self {

@@ -27,6 +27,7 @@ mod size;
 mod template;
 mod tls;
 mod token;
+pub mod webhook;
 pub mod webpush;
 mod wire;
 pub mod wns;

@@ -39,10 +39,15 @@ pub fn advance(tx: &mut Tx<'_>, app: AppId, follower: JobId, done: EventOffset) 
 /// Gives a follower's job back: at once if there is more to read, else until the log grows. `false` as in [`jobs::renew`]; then
 /// nothing else may be kept of what the transaction did.
 pub fn rest(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis) -> Result<bool> {
+    rest_at_most_until(tx, job, now, NEVER)
+}
+
+/// As [`rest`], but not beyond a time at which there is something else to do.
+pub fn rest_at_most_until(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis, latest: UtcMillis) -> Result<bool> {
     let done = position(tx, job.app, job.id)?.map(EventOffset::records_done);
     let head = log::head(tx, job.app)?;
     let is_behind = done.is_some_and(|done| done < head);
-    jobs::postpone(tx, job, if is_behind { now } else { NEVER })
+    jobs::postpone(tx, job, if is_behind { now } else { latest })
 }
 
 /// Gives a follower's job back until a time, however much the log grows.
@@ -50,6 +55,12 @@ pub fn rest_until(tx: &mut Tx<'_>, job: &ClaimedJob, retry_at: UtcMillis) -> Res
     let sql = "update follower set retry_at = $3 where app = $1 and id = $2";
     tx.execute(sql, &[job.app.into(), job.id.into(), retry_at.into()])?;
     jobs::postpone(tx, job, retry_at)
+}
+
+/// Ends a follower's rest, whatever it rests for. One that is running is left alone.
+pub fn rouse(tx: &mut Tx<'_>, app: AppId, follower: JobId, now: UtcMillis) -> Result<()> {
+    tx.execute("update follower set retry_at = 0 where app = $1 and id = $2", &[app.into(), follower.into()])?;
+    wake(tx, &[(app, follower)], now)
 }
 
 /// The sleeping followers whose log has grown.

@@ -34,6 +34,7 @@ pub mod sessions;
 pub mod term_sets;
 pub mod terms;
 mod url;
+pub mod webhooks;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

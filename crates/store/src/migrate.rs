@@ -25,6 +25,7 @@ const STEPS: &[Step] = &[
     Step { name: "0015_reports", sql: include_str!("../migrations/0015_reports.sql") },
     Step { name: "0010_pipelines", sql: include_str!("../migrations/0010_pipelines.sql") },
     Step { name: "0013_log_retention", sql: include_str!("../migrations/0013_log_retention.sql") },
+    Step { name: "0014_webhooks", sql: include_str!("../migrations/0014_webhooks.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -1,0 +1,7 @@
+//! Webhooks for events: where they are, and the one request that carries an event to one of them.
+
+mod config;
+mod delivery;
+
+pub use config::{CustomHeader, WebhookChange, WebhookConfig};
+pub use delivery::{Hook, Verdict};

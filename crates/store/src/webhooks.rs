@@ -1,0 +1,194 @@
+//! Webhooks: what is configured, how far each has got, and what became of its requests.
+
+mod attempts;
+mod dead_letters;
+
+use model::app::AppKey;
+use model::event::EventOffset;
+use model::ids::{AppId, WebhookId};
+use model::time::UtcMillis;
+
+use crate::{Error, Result, Row, Tx};
+
+pub use attempts::{Attempt, NewAttempt, attempts, note};
+pub use dead_letters::{DeadLetter, bury, dead_letters, discard, exhume};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    pub id: WebhookId,
+    pub created: UtcMillis,
+    pub modified: UtcMillis,
+    pub enabled: bool,
+    /// Why the service itself disabled it.
+    pub disabled_why: Option<String>,
+    /// Encrypted.
+    pub config: String,
+    /// Raised by every change of what is configured.
+    pub changes: i64,
+    pub place: Place,
+    pub tally: Tally,
+    /// Since when, and why, nothing or not everything is taken.
+    pub failing: Option<(UtcMillis, String)>,
+}
+
+/// How far a webhook has got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Raised whenever any of this changes. Whoever works with an older one has nothing to say any more.
+    pub version: i64,
+    /// Everything up to here is delivered.
+    pub done: EventOffset,
+    /// What is delivered beyond it and what failed, as the engine wrote it.
+    pub progress: Vec<u8>,
+}
+
+/// Counts since the webhook was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub n_delivered: i64,
+    /// Attempts that failed.
+    pub n_failed: i64,
+    /// Dead letters that are kept now.
+    pub n_dead: i64,
+    pub last_delivered: Option<UtcMillis>,
+}
+
+/// What is to be remembered of a stretch of deliveries.
+#[derive(Clone, Debug, Default)]
+pub struct Stretch {
+    pub done: EventOffset,
+    pub progress: Vec<u8>,
+    pub n_delivered: i64,
+    pub n_failed: i64,
+    pub last_delivered: Option<UtcMillis>,
+    pub failing: Option<(UtcMillis, String)>,
+}
+
+const COLUMNS: &str = "id, created, modified, enabled, disabled_why, config, changes, version, done, progress,
+                       n_delivered, n_failed, n_dead, last_delivered, failing_since, failure";
+
+/// A new webhook, which begins after an offset.
+pub fn insert(tx: &mut Tx<'_>, app: AppId, new: &Webhook) -> Result<()> {
+    tx.execute(
+        "insert into webhook (app, id, created, modified, enabled, config, changes, version, done, progress,
+                              n_delivered, n_failed, n_dead, n_noted)
+         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8, 0, 0, 0, 0)",
+        &[
+            app.into(),
+            new.id.into(),
+            new.created.into(),
+            new.modified.into(),
+            new.enabled.into(),
+            new.config.as_str().into(),
+            new.place.done.number().into(),
+            new.place.progress.clone().into(),
+        ],
+    )?;
+    Ok(())
+}
+
+pub fn get(tx: &mut Tx<'_>, app: AppId, id: WebhookId) -> Result<Option<Webhook>> {
+    let sql = format!("select {COLUMNS} from webhook where app = $1 and id = $2");
+    tx.query_opt(&sql, &[app.into(), id.into()], read_webhook)
+}
+
+/// In the order in which they were made.
+pub fn list(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Webhook>> {
+    let sql = format!("select {COLUMNS} from webhook where app = $1 order by created, id");
+    tx.query(&sql, &[app.into()], read_webhook)
+}
+
+/// The webhooks of every app that still exists.
+pub fn of_all_apps(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey, Webhook)>> {
+    let columns: Vec<String> = COLUMNS.split(',').map(|column| format!("webhook.{}", column.trim())).collect();
+    let sql = format!(
+        "select {}, app.id, app.key from app join webhook on webhook.app = app.id order by app.id, webhook.id",
+        columns.join(", ")
+    );
+    tx.query(&sql, &[], |row| {
+        let key: String = row.get(17)?;
+        let key = AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?;
+        Ok((row.get(16)?, key, read_webhook(row)?))
+    })
+}
+
+pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64> {
+    tx.query_one("select count(*) from webhook where app = $1", &[app.into()], |row| row.get(0))
+}
+
+/// Removes a webhook with its history and its dead letters. Whether there was one.
+pub fn delete(tx: &mut Tx<'_>, app: AppId, id: WebhookId) -> Result<bool> {
+    let key = [app.into(), id.into()];
+    tx.execute("delete from webhook_attempt where app = $1 and webhook = $2", &key)?;
+    tx.execute("delete from webhook_dead_letter where app = $1 and webhook = $2", &key)?;
+    Ok(tx.execute("delete from webhook where app = $1 and id = $2", &key)? > 0)
+}
+
+/// Replaces what is configured.
+pub fn configure(tx: &mut Tx<'_>, app: AppId, id: WebhookId, config: &str, now: UtcMillis) -> Result<()> {
+    let sql = "update webhook set config = $3, modified = $4, changes = changes + 1 where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), id.into(), config.into(), now.into()])?;
+    Ok(())
+}
+
+/// Enables or disables a webhook; `why` is for one that the service itself disables.
+pub fn set_enabled(tx: &mut Tx<'_>, app: AppId, id: WebhookId, enabled: bool, why: Option<&str>) -> Result<()> {
+    let sql = "update webhook set enabled = $3, disabled_why = $4, changes = changes + 1 where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), id.into(), enabled.into(), why.into()])?;
+    Ok(())
+}
+
+/// Lets a webhook begin again after an offset, whatever it was doing.
+pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, progress: &[u8]) -> Result<()> {
+    let sql = "update webhook set done = $3, progress = $4, version = version + 1, failing_since = null, failure = null
+               where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), id.into(), done.number().into(), progress.into()])?;
+    Ok(())
+}
+
+/// Remembers a stretch of deliveries that began from version `version`. `None`: somebody else has moved the webhook since, or it
+/// is gone, and nothing is remembered; else how often its configuration has changed.
+pub fn remember(tx: &mut Tx<'_>, app: AppId, id: WebhookId, version: i64, stretch: &Stretch) -> Result<Option<i64>> {
+    let (since, why) = stretch.failing.as_ref().map_or((None, None), |(since, why)| (Some(*since), Some(why.as_str())));
+    tx.query_opt(
+        "update webhook set done = $4, progress = $5, version = version + 1,
+                n_delivered = n_delivered + $6, n_failed = n_failed + $7,
+                last_delivered = coalesce($8, last_delivered), failing_since = $9, failure = $10
+         where app = $1 and id = $2 and version = $3 returning changes",
+        &[
+            app.into(),
+            id.into(),
+            version.into(),
+            stretch.done.number().into(),
+            stretch.progress.clone().into(),
+            stretch.n_delivered.into(),
+            stretch.n_failed.into(),
+            stretch.last_delivered.into(),
+            since.into(),
+            why.into(),
+        ],
+        |row| row.get(0),
+    )
+}
+
+fn read_webhook(row: &Row<'_>) -> Result<Webhook> {
+    let since: Option<UtcMillis> = row.get(14)?;
+    let why: Option<String> = row.get(15)?;
+    Ok(Webhook {
+        id: row.get(0)?,
+        created: row.get(1)?,
+        modified: row.get(2)?,
+        enabled: row.get(3)?,
+        disabled_why: row.get(4)?,
+        config: row.get(5)?,
+        changes: row.get(6)?,
+        place: Place { version: row.get(7)?, done: EventOffset::from_number(row.get(8)?), progress: row.get(9)? },
+        tally: Tally {
+            n_delivered: row.get(10)?,
+            n_failed: row.get(11)?,
+            n_dead: row.get(12)?,
+            last_delivered: row.get(13)?,
+        },
+        failing: since.zip(why),
+    })
+}
