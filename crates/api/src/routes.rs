@@ -30,6 +30,7 @@ mod segments;
 mod subscription_lists;
 mod tags;
 mod templates;
+mod webhooks;
 
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -198,6 +199,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         patch("/operator/apps/{key}", Operator, apps::change),
         delete("/operator/apps/{key}", Operator, apps::delete),
         post("/operator/apps/{key}/rotate", Operator, apps::rotate),
+        post("/operator/apps/{key}/webhooks", Operator, webhooks::create),
+        get("/operator/apps/{key}/webhooks", Operator, webhooks::list),
+        get("/operator/apps/{key}/webhooks/{webhook_id}", Operator, webhooks::look_up),
+        patch("/operator/apps/{key}/webhooks/{webhook_id}", Operator, webhooks::change),
+        delete("/operator/apps/{key}/webhooks/{webhook_id}", Operator, webhooks::delete),
+        post("/operator/apps/{key}/webhooks/{webhook_id}/test", Operator, webhooks::test),
+        get("/operator/apps/{key}/webhooks/{webhook_id}/history", Operator, webhooks::history),
+        post("/operator/apps/{key}/webhooks/{webhook_id}/replay", Operator, webhooks::replay),
+        get("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::dead_letters),
+        delete("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::discard),
+        post("/operator/apps/{key}/webhooks/{webhook_id}/dead/redeliver", Operator, webhooks::redeliver),
         get("/operator/platforms/notices", Operator, platforms::notices),
         get("/operator/apps/{key}/platforms", Operator, platforms::list),
         put("/operator/apps/{key}/platforms/{platform}", Operator, platforms::set),

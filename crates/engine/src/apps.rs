@@ -172,6 +172,7 @@ impl Engine {
     /// Deletes in slices until nothing is left; deleting what is gone already deletes nothing.
     pub(crate) async fn erase_app(&self, claimed: &ClaimedJob, app: AppId, stop: &Stop) -> Result<()> {
         self.0.senders.forget_app(app);
+        self.0.webhooks.forget_app(app);
         while self.0.store.write(app, move |tx| store::apps::erase_some(tx, app, ROWS_PER_SLICE)).await? {
             if stop.is_requested() {
                 let (claimed, now) = (claimed.clone(), self.0.clock.now());

@@ -1,7 +1,7 @@
 //! The closed set of jobs. Each is safe to run twice; the function that runs it says why, and disposes of the job in the
 //! transaction that completes its work.
 
-use model::ids::{AppId, ExperimentId, Offset, PipelineId, PushId, ScheduleId, TermId};
+use model::ids::{AppId, ExperimentId, Offset, PipelineId, PushId, ScheduleId, TermId, WebhookId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
@@ -35,6 +35,8 @@ pub(crate) enum Job {
     CheckInactivity { pipeline: PipelineId },
     /// Note who of the groups of experiments has opened the app.
     WatchExperiments,
+    /// Forward what happens to a webhook. Lasts as long as the webhook, and sleeps while nothing happens.
+    ForwardEvents { webhook: WebhookId },
 }
 
 impl Job {
@@ -53,6 +55,7 @@ impl Job {
             Job::FirePipeline { .. } => "fire_pipeline",
             Job::CheckInactivity { .. } => "check_inactivity",
             Job::WatchExperiments => "watch_experiments",
+            Job::ForwardEvents { .. } => FORWARD,
         }
     }
 }
@@ -63,6 +66,7 @@ impl Job {
         match self {
             Job::Deliver { platform, .. } => delivery_lane(platform),
             Job::FirePipeline { pipeline, .. } | Job::CheckInactivity { pipeline } => pipeline_lane(*pipeline),
+            Job::ForwardEvents { webhook } => format!("{FORWARD}/{webhook}"),
             Job::Resolve { .. }
             | Job::Sweep
             | Job::EraseApp { .. }
@@ -89,13 +93,17 @@ impl Job {
             | Job::Automate
             | Job::FirePipeline { .. }
             | Job::CheckInactivity { .. }
-            | Job::WatchExperiments => None,
+            | Job::WatchExperiments
+            | Job::ForwardEvents { .. } => None,
         }
     }
 }
 
 /// The kind of those jobs that send, which may take long.
 pub(crate) const DELIVER: &str = "deliver";
+
+/// The kind of those jobs that forward events to webhooks, which wait for others.
+pub(crate) const FORWARD: &str = "forward_events";
 
 /// The lane of the deliveries to one platform.
 pub(crate) fn delivery_lane(platform: &str) -> String {
@@ -109,6 +117,10 @@ pub(crate) fn pipeline_lane(pipeline: PipelineId) -> String {
 
 pub(crate) fn is_delivery(lane: &Lane) -> bool {
     lane.name.strip_prefix(DELIVER).is_some_and(|rest| rest.starts_with('/'))
+}
+
+pub(crate) fn is_forwarding(lane: &Lane) -> bool {
+    lane.name.strip_prefix(FORWARD).is_some_and(|rest| rest.starts_with('/'))
 }
 
 impl Engine {
@@ -138,6 +150,7 @@ impl Engine {
             Job::FirePipeline { pipeline, due } => self.fire_pipeline(claimed, pipeline, due).await,
             Job::CheckInactivity { pipeline } => self.check_inactivity(claimed, pipeline).await,
             Job::WatchExperiments => self.watch_experiments(claimed).await,
+            Job::ForwardEvents { webhook } => self.forward_events(claimed, webhook, stop).await,
         }
     }
 

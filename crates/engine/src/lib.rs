@@ -47,6 +47,7 @@ mod snapshots;
 mod subscriptions;
 mod sweep;
 mod templates;
+mod webhooks;
 mod worker;
 
 use std::path::PathBuf;
@@ -88,6 +89,7 @@ pub use segments::{CreatedSegment, SegmentView};
 pub use signatures::{Bearer, Refusal};
 pub use subscriptions::SubscriptionListView;
 pub use templates::{CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplateSort, TemplateView};
+pub use webhooks::{Redelivered, ReplayFrom, WebhookLag, WebhookProof, WebhookStart, WebhookState, WebhookView};
 pub use worker::Worker;
 
 /// What the engine needs to know beyond its parts.
@@ -122,6 +124,7 @@ struct Parts {
     audiences: audience::Audiences,
     senders: senders::Senders,
     watches: pipelines::Watches,
+    webhooks: webhooks::Webhooks,
     metrics: Metrics,
     /// Said once: after the key was lost there may be many of them.
     unreadable_answers: std::sync::Once,
@@ -135,6 +138,7 @@ impl Engine {
         let engine = Self(Arc::new(Parts {
             http: network.http().clone(),
             senders: senders::Senders::new(network),
+            webhooks: webhooks::Webhooks::default(),
             address_policy,
             public_url: settings.public_url,
             snapshots: snapshots::Snapshots(settings.snapshot_folder),

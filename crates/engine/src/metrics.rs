@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::{Engine, PlatformFact, PlatformNotice, Result};
+use crate::{Engine, PlatformFact, PlatformNotice, Result, WebhookLag};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
@@ -38,6 +38,23 @@ struct PlatformLabels {
     platform: String,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct WebhookLabels {
+    app: String,
+    webhook: String,
+}
+
+/// How the webhooks are doing, as the store knows it: the same on every node.
+#[derive(Default)]
+struct WebhookGauges {
+    records_behind: Family<WebhookLabels, Gauge>,
+    seconds_behind: Family<WebhookLabels, Gauge>,
+    failing: Family<WebhookLabels, Gauge>,
+    dead_letters: Family<WebhookLabels, Gauge>,
+    delivered: Family<WebhookLabels, Gauge>,
+    failed: Family<WebhookLabels, Gauge>,
+}
+
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
@@ -51,6 +68,7 @@ pub struct Metrics {
     credentials_expire: Family<PlatformLabels, Gauge>,
     credentials_unreadable: Family<PlatformLabels, Gauge>,
     platforms_paused: Family<PlatformLabels, Gauge>,
+    webhooks: WebhookGauges,
 }
 
 impl Default for Metrics {
@@ -77,6 +95,8 @@ impl Default for Metrics {
         let text =
             "Since when nothing is sent to a platform of an app because its provider refuses us, in seconds since 1970";
         registry.register("platform_paused_since_timestamp_seconds", text, Family::clone(&platforms_paused));
+        let webhooks = WebhookGauges::default();
+        webhooks.register(&mut registry);
         Self {
             registry,
             requests,
@@ -90,6 +110,7 @@ impl Default for Metrics {
             credentials_expire,
             credentials_unreadable,
             platforms_paused,
+            webhooks,
         }
     }
 }
@@ -135,6 +156,45 @@ impl Metrics {
     }
 }
 
+impl WebhookGauges {
+    fn all(&self) -> [(&'static str, &'static str, &Family<WebhookLabels, Gauge>); 6] {
+        [
+            ("webhook_log_records_behind", "Log records that a webhook has not got past yet", &self.records_behind),
+            (
+                "webhook_seconds_behind",
+                "Age of the oldest log record that a webhook has not got past",
+                &self.seconds_behind,
+            ),
+            ("webhook_failing", "1 while a webhook does not take some event", &self.failing),
+            ("webhook_dead_letters", "Events that were given up and are kept", &self.dead_letters),
+            ("webhook_events_delivered", "Events that a webhook has taken", &self.delivered),
+            ("webhook_attempts_failed", "Requests that a webhook has not answered with success", &self.failed),
+        ]
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        for (name, text, family) in self.all() {
+            registry.register(name, text, family.clone());
+        }
+    }
+
+    /// Takes the place of what was known.
+    fn set(&self, lags: Vec<WebhookLag>) {
+        for (_, _, family) in self.all() {
+            family.clear();
+        }
+        for lag in lags {
+            let labels = WebhookLabels { app: lag.app.as_str().to_owned(), webhook: lag.webhook.to_string() };
+            self.records_behind.get_or_create(&labels).set(lag.records_behind);
+            self.seconds_behind.get_or_create(&labels).set(lag.seconds_behind);
+            self.failing.get_or_create(&labels).set(lag.is_failing.into());
+            self.dead_letters.get_or_create(&labels).set(lag.tally.n_dead);
+            self.delivered.get_or_create(&labels).set(lag.tally.n_delivered);
+            self.failed.get_or_create(&labels).set(lag.tally.n_failed);
+        }
+    }
+}
+
 /// Tenants name their open platforms as they like, and every label lasts as long as the process: those share one.
 fn label(device_type: &DeviceType) -> String {
     match device_type {
@@ -161,6 +221,7 @@ impl Engine {
         let commits = self.0.store.commits();
         metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
         metrics.platforms(self.platform_notices().await?);
+        metrics.webhooks.set(self.webhook_lags().await?);
         let mut text = String::new();
         encode(&mut text, &metrics.registry).map_err(|fmt::Error| crate::Error::internal("metrics do not encode"))?;
         Ok(text)

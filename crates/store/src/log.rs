@@ -4,6 +4,7 @@
 //! to one app's log are serialized and become visible in order: a reader that has seen position N has seen all up to N.
 
 mod retention;
+mod times;
 
 use std::collections::BTreeSet;
 
@@ -14,6 +15,7 @@ use model::time::UtcMillis;
 use crate::{Error, Result, Row, Signal, Tx, apps};
 
 pub use retention::{delete_before, first_since, n_bytes};
+pub use times::{last_before, time_after};
 
 /// One record to append.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use model::event::EventOffset;
-use model::ids::{EventId, Ordinal};
+use model::ids::Ordinal;
 use model::time::UtcMillis;
 use store::webhooks::DeadLetter;
 

@@ -1,19 +1,29 @@
-//! Who may run at once: so many jobs in all, only some of them deliveries, of which one app has only some, and only a few in any
-//! one lane; so that slow platforms and busy apps hold up nobody else.
+//! Who may run at once: so many jobs in all, only some of them deliveries or for webhooks, of which one app has only some, and only
+//! a few in any one lane; so that slow platforms, slow webhooks and busy apps hold up nobody else.
 
 use std::collections::HashMap;
 
 use model::ids::AppId;
 use store::jobs::{Full, Lane};
 
-use crate::job::{DELIVER, is_delivery};
+use crate::job::{DELIVER, FORWARD, is_delivery, is_forwarding};
 
 /// Jobs running at once in one process. Each has many requests in flight of its own.
-const IN_ALL: usize = 24;
-/// The rest is for what is quick, such as finding out whom a push is for.
-const DELIVERIES: usize = 20;
-const DELIVERIES_PER_APP: usize = DELIVERIES / 2;
+const IN_ALL: usize = 40;
+/// Jobs that wait for others, of one kind: how many of them in all, and how many of one app. What they leave is for what is quick,
+/// such as finding out whom a push is for.
+const SLOW: [Slow; 2] = [
+    Slow { kind: DELIVER, is_one: is_delivery, in_all: 20, per_app: 10 },
+    Slow { kind: FORWARD, is_one: is_forwarding, in_all: 16, per_app: 8 },
+];
 const PER_LANE: usize = 2;
+
+struct Slow {
+    kind: &'static str,
+    is_one: fn(&Lane) -> bool,
+    in_all: usize,
+    per_app: usize,
+}
 
 #[derive(Default)]
 pub(super) struct Places {
@@ -28,22 +38,28 @@ impl Places {
 
     /// What is not to be claimed now.
     pub(super) fn full(&self) -> Vec<Full> {
-        if self.n_deliveries(|_| true) >= DELIVERIES {
-            return self.full_lanes().chain([Full::Kind(DELIVER)]).collect();
-        }
         let mut apps: Vec<AppId> = self.taken.keys().map(|lane| lane.app).collect();
         apps.sort_unstable_by_key(|app| app.0);
         apps.dedup();
-        let full_apps = apps.into_iter().filter(|app| self.n_deliveries(|of| of == *app) >= DELIVERIES_PER_APP);
-        self.full_lanes().chain(full_apps.map(|app| Full::App(app, DELIVER))).collect()
+        let mut full: Vec<Full> = self.full_lanes().collect();
+        for slow in &SLOW {
+            if self.n_taken_by(slow, |_| true) >= slow.in_all {
+                full.push(Full::Kind(slow.kind));
+                continue;
+            }
+            let full_apps = apps.iter().filter(|app| self.n_taken_by(slow, |of| of == **app) >= slow.per_app);
+            full.extend(full_apps.map(|app| Full::App(*app, slow.kind)));
+        }
+        full
     }
 
     /// Whether there was a place.
     pub(super) fn take(&mut self, lane: &Lane) -> bool {
         let n = self.taken.get(lane).copied().unwrap_or(0);
-        let is_too_much = is_delivery(lane)
-            && (self.n_deliveries(|_| true) >= DELIVERIES
-                || self.n_deliveries(|app| app == lane.app) >= DELIVERIES_PER_APP);
+        let is_too_much = SLOW.iter().filter(|slow| (slow.is_one)(lane)).any(|slow| {
+            self.n_taken_by(slow, |_| true) >= slow.in_all
+                || self.n_taken_by(slow, |app| app == lane.app) >= slow.per_app
+        });
         if self.n_taken == IN_ALL || n == PER_LANE || is_too_much {
             return false;
         }
@@ -65,8 +81,8 @@ impl Places {
         self.taken.iter().filter(|(_, n)| **n >= PER_LANE).map(|(lane, _)| Full::Lane(lane.clone()))
     }
 
-    fn n_deliveries(&self, of: impl Fn(AppId) -> bool) -> usize {
-        self.taken.iter().filter(|(lane, _)| is_delivery(lane) && of(lane.app)).map(|(_, n)| n).sum()
+    fn n_taken_by(&self, slow: &Slow, of: impl Fn(AppId) -> bool) -> usize {
+        self.taken.iter().filter(|(lane, _)| (slow.is_one)(lane) && of(lane.app)).map(|(_, n)| n).sum()
     }
 }
 
@@ -99,5 +115,17 @@ mod tests {
         assert!(places.take(&lane(3, "resolve".to_owned())));
         places.leave(&lane(2, "deliver/open::0".to_owned()));
         assert_eq!(places.full(), [Full::App(AppId(1), DELIVER)]);
+    }
+
+    #[test]
+    fn webhooks_and_deliveries_leave_room_for_each_other() {
+        let lane = |app, name: String| Lane { app: AppId(app), name };
+        let mut places = Places::default();
+        let mut fill = |app| (0..40).filter(|n| places.take(&lane(app, format!("forward_events/{n}")))).count();
+        assert_eq!((fill(1), fill(2), fill(3)), (8, 8, 0));
+        assert_eq!(places.full(), [Full::Kind(FORWARD)]);
+        let n_deliveries = (0..40).filter(|n| places.take(&lane(1, format!("deliver/open::{n}")))).count();
+        assert_eq!(n_deliveries, 10);
+        assert!(places.take(&lane(1, "resolve".to_owned())));
     }
 }

@@ -8,7 +8,7 @@ use http::header::{
 };
 use http::{HeaderName, HeaderValue};
 use model::event::EventTypes;
-use model::json::At;
+use model::json::{At, Fields};
 use serde::{Deserialize, Serialize};
 
 use crate::credential::Credential;
@@ -105,21 +105,21 @@ impl WebhookConfig {
 }
 
 impl WebhookChange {
-    /// A new webhook, which has to have a URL and types.
-    pub fn parse_new(at: &At<'_>) -> Option<Self> {
-        let change = Self::parse(at);
-        if let Some(change) = &change {
-            for (key, is_given) in [("url", change.url.is_some()), ("types", change.types.is_some())] {
-                if !is_given {
-                    at.missing::<()>(key);
-                }
-            }
-        }
-        change
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::of_fields(at.object()?)
     }
 
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
+    /// A new webhook, which has to have a URL and types.
+    pub fn parse_new(fields: Fields<'_>) -> Option<Self> {
+        for key in ["url", "types"] {
+            if !fields.has(key) {
+                fields.at().missing::<()>(key);
+            }
+        }
+        Self::of_fields(fields)
+    }
+
+    fn of_fields(mut fields: Fields<'_>) -> Option<Self> {
         let name = fields.optional("name", parse_name);
         let url = fields.optional("url", |at| at.text(1..=URL_CHARS));
         let types = fields.optional("types", EventTypes::parse);
@@ -188,7 +188,7 @@ mod tests {
     use model::json::parse;
 
     fn read(body: &str) -> Result<WebhookChange, Vec<String>> {
-        let read = parse(body.as_bytes(), WebhookChange::parse_new);
+        let read = parse(body.as_bytes(), |at| WebhookChange::parse_new(at.object()?));
         read.map_err(|problems| problems.iter().map(|problem| problem.path.clone()).collect())
     }
 

@@ -1,0 +1,162 @@
+//! Webhooks for events, for the operator: configure, test, replay, and see what became of requests.
+
+mod record;
+
+use axum::extract::State;
+use engine::{ReplayFrom, WebhookStart};
+use http::StatusCode;
+use model::event::EventOffset;
+use model::ids::{AppId, OperationId, WebhookId};
+use model::json::At;
+use model::time::UtcMillis;
+use providers::webhook::WebhookChange;
+
+use crate::answer::Answer;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::Links;
+use crate::query::{Params, Segments};
+use record::{All, AttemptRecord, Attempts, Discarded, LetterRecord, Letters, One, Proof, Sent, WebhookRecord};
+
+const MOST_LISTED: u32 = 1000;
+const LISTED: u32 = 100;
+
+pub(super) async fn create(
+    State(edge): State<Edge>,
+    Segments(key): Segments<String>,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let app = edge.engine.app(&key).await?;
+    let (change, start) = input.parse(parse_new).await?;
+    let view = edge.engine.create_webhook(app.id, change, start).await?;
+    let location = links.to(&format!("/operator/apps/{key}/webhooks/{}", view.id));
+    let answer = Answer::changed(OperationId::random(), One { webhook: WebhookRecord::from(view) })?;
+    Ok(answer.status(StatusCode::CREATED).location(&location))
+}
+
+pub(super) async fn list(State(edge): State<Edge>, Segments(key): Segments<String>) -> Result<Answer> {
+    let app = edge.engine.app(&key).await?;
+    let webhooks = edge.engine.webhooks(app.id).await?;
+    Answer::ok(All { webhooks: webhooks.into_iter().map(WebhookRecord::from).collect() })
+}
+
+pub(super) async fn look_up(State(edge): State<Edge>, Segments(path): Segments<(String, String)>) -> Result<Answer> {
+    let (app, id) = find(&edge, &path).await?;
+    Answer::ok(One { webhook: edge.engine.webhook(app, id).await?.into() })
+}
+
+pub(super) async fn change(
+    State(edge): State<Edge>,
+    Segments(path): Segments<(String, String)>,
+    input: Input,
+) -> Result<Answer> {
+    let (app, id) = find(&edge, &path).await?;
+    let change = input.parse(WebhookChange::parse).await?;
+    let view = edge.engine.change_webhook(app, id, change).await?;
+    Answer::changed(OperationId::random(), One { webhook: view.into() })
+}
+
+pub(super) async fn delete(State(edge): State<Edge>, Segments(path): Segments<(String, String)>) -> Result<Answer> {
+    let (app, id) = find(&edge, &path).await?;
+    edge.engine.delete_webhook(app, id).await?;
+    Ok(Answer::nothing())
+}
+
+pub(super) async fn test(State(edge): State<Edge>, Segments(path): Segments<(String, String)>) -> Result<Answer> {
+    let (app, id) = find(&edge, &path).await?;
+    let proof = edge.engine.test_webhook(app, id).await?.map_err(Error::Conflict)?;
+    Answer::ok(Proof { status: proof.status, milliseconds: proof.millis })
+}
+
+pub(super) async fn history(
+    State(edge): State<Edge>,
+    Segments(path): Segments<(String, String)>,
+    mut params: Params,
+) -> Result<Answer> {
+    let (app, id) = find(&edge, &path).await?;
+    let limit = params.number("limit", 1..=MOST_LISTED).unwrap_or(LISTED);
+    params.finish()?;
+    let attempts = edge.engine.webhook_history(app, id, limit).await?;
+    Answer::ok(Attempts { attempts: attempts.into_iter().map(AttemptRecord::from).collect() })
+}
+
+pub(super) async fn replay(
+    State(edge): State<Edge>,
+    Segments(path): Segments<(String, String)>,
+    input: Input,
+) -> Result<Answer> {
+    let (app, id) = find(&edge, &path).await?;
+    let from = input.parse(parse_replay).await?;
+    let view = edge.engine.replay_webhook(app, id, from).await?;
+    Answer::changed(OperationId::random(), One { webhook: view.into() })
+}
+
+pub(super) async fn dead_letters(
+    State(edge): State<Edge>,
+    Segments(path): Segments<(String, String)>,
+    mut params: Params,
+) -> Result<Answer> {
+    let (app, id) = find(&edge, &path).await?;
+    let limit = params.number("limit", 1..=MOST_LISTED).unwrap_or(LISTED);
+    let after = params.parsed("after", read_offset).unwrap_or_default();
+    params.finish()?;
+    let letters = edge.engine.dead_letters(app, id, after, limit).await?;
+    Answer::ok(Letters { dead_letters: letters.into_iter().map(LetterRecord::from).collect() })
+}
+
+pub(super) async fn redeliver(
+    State(edge): State<Edge>,
+    Segments(path): Segments<(String, String)>,
+    mut params: Params,
+) -> Result<Answer> {
+    let (app, id) = find(&edge, &path).await?;
+    let after = params.parsed("after", read_offset).unwrap_or_default();
+    params.finish()?;
+    let came = edge.engine.redeliver(app, id, after).await?;
+    Answer::changed(OperationId::random(), Sent::from(came))
+}
+
+pub(super) async fn discard(State(edge): State<Edge>, Segments(path): Segments<(String, String)>) -> Result<Answer> {
+    let (app, id) = find(&edge, &path).await?;
+    let discarded = edge.engine.discard_dead_letters(app, id).await?;
+    Answer::changed(OperationId::random(), Discarded { discarded })
+}
+
+async fn find(edge: &Edge, (key, webhook): &(String, String)) -> Result<(AppId, WebhookId)> {
+    let app = edge.engine.app(key).await?;
+    let id = webhook.parse().map_err(|_| Error::NotFound("There is no such webhook.".to_owned()))?;
+    Ok((app.id, id))
+}
+
+/// A new webhook may also say where it begins.
+fn parse_new(at: &At<'_>) -> Option<(WebhookChange, WebhookStart)> {
+    let starts = [("now", WebhookStart::Now), ("earliest", WebhookStart::Earliest)];
+    let mut fields = at.object()?;
+    let start = match fields.has("start") {
+        true => fields.optional("start", |at| at.choice(&starts)),
+        false => Some(WebhookStart::Now),
+    };
+    let change = WebhookChange::parse_new(fields);
+    Some((change?, start?))
+}
+
+fn parse_replay(at: &At<'_>) -> Option<ReplayFrom> {
+    const ONE: &str = "Say either with 'offset' after which event to begin, or with 'time' when.";
+    let mut fields = at.object()?;
+    let is_one = fields.has("offset") != fields.has("time");
+    let offset = fields.optional("offset", |at| {
+        read_offset(at.string()?).map_or_else(|why| at.invalid(why), |offset| Some(ReplayFrom::After(offset)))
+    });
+    let time = fields.optional("time", |at| match UtcMillis::parse_api(at.string()?) {
+        Some(time) => Some(ReplayFrom::Time(time)),
+        None => at.invalid("This must be a time in UTC, such as 2024-05-01T08:00:00."),
+    });
+    fields.finish();
+    if is_one { offset.or(time) } else { at.invalid(ONE) }
+}
+
+fn read_offset(text: &str) -> Result<EventOffset, &'static str> {
+    text.parse().map_err(|()| "This must be the offset of an event, such as 131072.")
+}

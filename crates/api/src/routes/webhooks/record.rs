@@ -1,0 +1,194 @@
+//! Webhooks as answers show them. Values of headers are never among it.
+
+use engine::{Redelivered, WebhookState, WebhookView};
+use model::event::EventOffset;
+use model::ids::{EventId, WebhookId};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use store::webhooks::{Attempt, DeadLetter};
+
+#[derive(Serialize)]
+pub(super) struct One {
+    pub(super) webhook: WebhookRecord,
+}
+
+#[derive(Serialize)]
+pub(super) struct All {
+    pub(super) webhooks: Vec<WebhookRecord>,
+}
+
+#[derive(Serialize)]
+pub(super) struct WebhookRecord {
+    webhook_id: WebhookId,
+    #[serde(flatten)]
+    config: Option<ConfigRecord>,
+    enabled: bool,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing_since: Option<String>,
+    created: String,
+    last_modified: String,
+    /// Everything up to here is delivered.
+    offset: String,
+    delivered: i64,
+    failed_attempts: i64,
+    dead_letters: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_delivered: Option<String>,
+    records_behind: i64,
+    seconds_behind: i64,
+}
+
+#[derive(Serialize)]
+struct ConfigRecord {
+    name: String,
+    url: String,
+    types: Vec<&'static str>,
+    has_authorization: bool,
+    /// Their names.
+    headers: Vec<String>,
+    timeout_seconds: u64,
+    give_up_hours: u64,
+}
+
+#[derive(Serialize)]
+pub(super) struct Proof {
+    pub(super) status: u16,
+    pub(super) milliseconds: u128,
+}
+
+#[derive(Serialize)]
+pub(super) struct Attempts {
+    pub(super) attempts: Vec<AttemptRecord>,
+}
+
+#[derive(Serialize)]
+pub(super) struct AttemptRecord {
+    at: String,
+    id: EventId,
+    #[serde(rename = "type")]
+    kind: Option<&'static str>,
+    offset: String,
+    attempt: u32,
+    milliseconds: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Letters {
+    pub(super) dead_letters: Vec<LetterRecord>,
+}
+
+#[derive(Serialize)]
+pub(super) struct LetterRecord {
+    id: EventId,
+    #[serde(rename = "type")]
+    kind: Option<&'static str>,
+    offset: String,
+    given_up: String,
+    attempts: u32,
+    reason: String,
+    event: Option<Box<RawValue>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Sent {
+    delivered: u32,
+    failed: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// Where to go on, if there may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Discarded {
+    pub(super) discarded: u64,
+}
+
+impl From<WebhookView> for WebhookRecord {
+    fn from(view: WebhookView) -> Self {
+        let config = view.config.map(|config| ConfigRecord {
+            url: config.url.to_string(),
+            types: config.types.names(),
+            has_authorization: config.authorization.is_some(),
+            headers: config.headers.iter().map(|header| header.name.clone()).collect(),
+            timeout_seconds: config.timeout().as_secs(),
+            give_up_hours: config.give_up_after().as_secs() / 3600,
+            name: config.name,
+        });
+        let (state, reason, since) = match view.state {
+            _ if config.is_none() => {
+                let why = "The configuration was sealed with another key, or is damaged; delete the webhook.";
+                ("unreadable", Some(why.to_owned()), None)
+            }
+            WebhookState::Live => ("live", None, None),
+            WebhookState::Failing { since, ref reason } => ("failing", Some(reason.clone()), Some(since)),
+            WebhookState::Disabled { ref reason } => ("disabled", reason.clone(), None),
+        };
+        Self {
+            webhook_id: view.id,
+            config,
+            enabled: !matches!(view.state, WebhookState::Disabled { .. }),
+            state,
+            reason,
+            failing_since: since.map(|since| since.to_api()),
+            created: view.created.to_api(),
+            last_modified: view.modified.to_api(),
+            offset: view.done.to_string(),
+            delivered: view.tally.n_delivered,
+            failed_attempts: view.tally.n_failed,
+            dead_letters: view.tally.n_dead,
+            last_delivered: view.tally.last_delivered.map(|at| at.to_api()),
+            records_behind: view.records_behind,
+            seconds_behind: view.seconds_behind,
+        }
+    }
+}
+
+impl From<Attempt> for AttemptRecord {
+    fn from(Attempt { what, .. }: Attempt) -> Self {
+        Self {
+            at: what.at.to_iso(),
+            id: what.event,
+            kind: what.kind.public_name(),
+            offset: what.offset.to_string(),
+            attempt: what.attempt,
+            milliseconds: what.millis,
+            status: what.status,
+            error: what.error,
+        }
+    }
+}
+
+impl From<DeadLetter> for LetterRecord {
+    fn from(letter: DeadLetter) -> Self {
+        let text = String::from_utf8(letter.body).ok();
+        Self {
+            id: letter.event,
+            kind: letter.kind.public_name(),
+            offset: letter.offset.to_string(),
+            given_up: letter.at.to_iso(),
+            attempts: letter.attempts,
+            reason: letter.reason,
+            event: text.and_then(|text| RawValue::from_string(text).ok()),
+        }
+    }
+}
+
+impl From<Redelivered> for Sent {
+    fn from(came: Redelivered) -> Self {
+        Self {
+            delivered: came.n_delivered,
+            failed: came.n_failed,
+            reason: came.reason,
+            after: came.last.as_ref().map(EventOffset::to_string),
+        }
+    }
+}

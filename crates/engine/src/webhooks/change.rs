@@ -1,0 +1,103 @@
+//! Making, changing and deleting webhooks. A running node notices at its next checkpoint.
+
+use model::event::EventOffset;
+use model::ids::{AppId, WebhookId};
+use providers::http::{WebUrl, check_url};
+use providers::webhook::{WebhookChange, WebhookConfig};
+use store::webhooks::{self, Place, Tally, Webhook};
+use store::{Tx, apps, followers, jobs, log};
+
+use super::progress::Progress;
+use super::{WebhookView, job_of};
+use crate::job::Job;
+use crate::{Engine, Error, Result};
+
+/// Each has connections and a window of events of its own.
+const MOST_PER_APP: i64 = 20;
+
+/// Where a new webhook begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WebhookStart {
+    /// With what happens from now on.
+    Now,
+    /// With the oldest event that is kept.
+    Earliest,
+}
+
+impl Engine {
+    /// `change` has a URL and types.
+    pub async fn create_webhook(&self, app: AppId, change: WebhookChange, start: WebhookStart) -> Result<WebhookView> {
+        let url = self.checked(change.url.as_deref())?.ok_or_else(|| Error::invalid("url", "'url' must be set."))?;
+        let types = change.types.clone().ok_or_else(|| Error::invalid("types", "'types' must be set."))?;
+        let config = WebhookConfig::new(url, types).changed(None, &change);
+        let now = self.clock().now();
+        let id = WebhookId::at(now);
+        let (engine, sealed) = (self.clone(), self.seal_webhook(app, id, &config)?);
+        let progress = Progress::default().to_bytes()?;
+        let write = move |tx: &mut Tx<'_>| {
+            apps::hold(tx, app)?;
+            if webhooks::count(tx, app)? >= MOST_PER_APP {
+                return Err(Error::Conflict(format!("An app has at most {MOST_PER_APP} webhooks; delete one first.")));
+            }
+            let done = match start {
+                WebhookStart::Now => EventOffset::end_of(log::head(tx, app)?),
+                WebhookStart::Earliest => EventOffset::START,
+            };
+            let place = Place { version: 0, done, progress: progress.clone() };
+            let new = Webhook {
+                id,
+                created: now,
+                modified: now,
+                enabled: change.enabled.unwrap_or(true),
+                disabled_why: None,
+                config: sealed.clone(),
+                changes: 0,
+                place,
+                tally: Tally::default(),
+                failing: None,
+            };
+            webhooks::insert(tx, app, &new)?;
+            followers::start(tx, app, job_of(id), done)?;
+            engine.enqueue_as(tx, app, job_of(id), now, &Job::ForwardEvents { webhook: id })
+        };
+        self.0.store.write(app, write).await?;
+        self.webhook(app, id).await
+    }
+
+    pub async fn change_webhook(&self, app: AppId, id: WebhookId, change: WebhookChange) -> Result<WebhookView> {
+        let url = self.checked(change.url.as_deref())?;
+        let (engine, now) = (self.clone(), self.clock().now());
+        let write = move |tx: &mut Tx<'_>| {
+            apps::hold(tx, app)?;
+            let webhook = webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
+            let config = engine.unseal_webhook(app, &webhook)?.changed(url.clone(), &change);
+            webhooks::configure(tx, app, id, &engine.seal_webhook(app, id, &config)?, now)?;
+            if let Some(enabled) = change.enabled {
+                webhooks::set_enabled(tx, app, id, enabled, None)?;
+            }
+            // What was refused before may be taken now.
+            Ok::<_, Error>(followers::rouse(tx, app, job_of(id), now)?)
+        };
+        self.0.store.write(app, write).await?;
+        self.webhook(app, id).await
+    }
+
+    pub async fn delete_webhook(&self, app: AppId, id: WebhookId) -> Result<()> {
+        let write = move |tx: &mut Tx<'_>| {
+            followers::stop(tx, app, job_of(id))?;
+            jobs::cancel(tx, app, job_of(id))?;
+            match webhooks::delete(tx, app, id)? {
+                true => Ok(()),
+                false => Err(Error::NotFound("webhook")),
+            }
+        };
+        self.0.store.write(app, write).await?;
+        self.0.webhooks.forget(app, id);
+        Ok(())
+    }
+
+    fn checked(&self, url: Option<&str>) -> Result<Option<WebUrl>> {
+        let checked = url.map(|url| check_url(url, self.0.address_policy)).transpose();
+        checked.map_err(|refusal| Error::invalid("url", refusal.to_string()))
+    }
+}

@@ -1,0 +1,125 @@
+//! The transaction that remembers what a webhook has got, and says when its job goes on.
+
+use std::sync::Arc;
+
+use model::event::EventOffset;
+use model::ids::WebhookId;
+use model::time::UtcMillis;
+use store::jobs::{self, ClaimedJob, NEVER};
+use store::webhooks::{self, Stretch};
+use store::{Tx, followers};
+
+use super::ledger::Ledger;
+use crate::worker::LEASE;
+use crate::{Engine, Error, Result};
+
+/// A webhook with more dead letters than this has somebody to look at it first.
+const MOST_DEAD: i64 = 10_000;
+
+/// How a job goes on after a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It keeps running.
+    None,
+    /// It queues up again, so that others get their turn.
+    Now,
+    /// Until the log grows, or until a time.
+    UntilGrowth(Option<UtcMillis>),
+    /// Until a time, however much the log grows.
+    Until(UtcMillis),
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    pub(super) webhook: WebhookId,
+    /// Of the place that it goes on from.
+    pub(super) version: i64,
+    /// Of the configuration that it works with.
+    pub(super) changes: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Saved {
+    GoOn,
+    /// The configuration is another by now.
+    Changed,
+    /// Somebody has moved the webhook, and nothing was remembered.
+    Moved,
+}
+
+/// Everything to remember.
+pub(super) struct Snapshot {
+    pub(super) stretch: Stretch,
+    pub(super) read: EventOffset,
+    pub(super) ledger: Ledger,
+}
+
+impl Engine {
+    pub(super) async fn save_webhook(
+        &self,
+        job: ClaimedJob,
+        standing: Standing,
+        snapshot: Arc<Snapshot>,
+        rest: Rest,
+    ) -> Result<Saved> {
+        let (app, now) = (job.app, self.clock().now());
+        let saving = snapshot.clone();
+        let saved = self.0.store.write(app, move |tx| save(tx, &job, standing, &saving, rest, now)).await?;
+        if let (Some(why), Saved::GoOn | Saved::Changed) = (&snapshot.ledger.end, saved) {
+            tracing::error!(app = app.0, webhook = %standing.webhook, why, "a webhook is disabled");
+        }
+        Ok(saved)
+    }
+
+    /// Lets the job of a webhook sleep that is disabled.
+    pub(super) async fn rest_disabled(&self, job: &ClaimedJob, webhook: WebhookId) -> Result<()> {
+        let (app, job, now) = (job.app, job.clone(), self.clock().now());
+        let write = move |tx: &mut Tx<'_>| {
+            let is_enabled = webhooks::get(tx, app, webhook)?.is_some_and(|webhook| webhook.enabled);
+            let due = if is_enabled { now } else { NEVER };
+            followers::rest_until(tx, &job, due)
+        };
+        self.0.store.write(app, write).await?;
+        Ok(())
+    }
+}
+
+fn save(
+    tx: &mut Tx<'_>,
+    job: &ClaimedJob,
+    standing: Standing,
+    snapshot: &Snapshot,
+    rest: Rest,
+    now: UtcMillis,
+) -> Result<Saved> {
+    let Standing { webhook, version, changes } = standing;
+    let Snapshot { stretch, read, ledger } = snapshot;
+    let Some(changes_now) = webhooks::remember(tx, job.app, webhook, version, stretch)? else {
+        jobs::postpone(tx, job, now)?;
+        return Ok(Saved::Moved);
+    };
+    webhooks::note(tx, job.app, webhook, &ledger.attempts)?;
+    let mut end = ledger.end.clone();
+    if !ledger.letters.is_empty() && webhooks::bury(tx, job.app, webhook, &ledger.letters)? >= MOST_DEAD {
+        let why =
+            format!("{MOST_DEAD} events are among the dead letters; redeliver or discard them, and enable it again.");
+        end.get_or_insert(why);
+    }
+    if let Some(why) = &end {
+        webhooks::set_enabled(tx, job.app, webhook, false, Some(why))?;
+    }
+    followers::advance(tx, job.app, job.id, *read)?;
+    let is_changed = changes_now != changes || end.is_some();
+    let is_ours = match rest {
+        Rest::None => jobs::renew(tx, job, now.plus(LEASE))?,
+        Rest::Now | Rest::UntilGrowth(_) | Rest::Until(_) if is_changed => jobs::postpone(tx, job, now)?,
+        Rest::Now => jobs::postpone(tx, job, now)?,
+        Rest::UntilGrowth(latest) => followers::rest_at_most_until(tx, job, now, latest.unwrap_or(NEVER))?,
+        Rest::Until(time) => followers::rest_until(tx, job, time)?,
+    };
+    if !is_ours {
+        return Err(Error::Conflict("another worker has taken this webhook over".to_owned()));
+    }
+    Ok(if is_changed { Saved::Changed } else { Saved::GoOn })
+}

@@ -1,0 +1,84 @@
+//! Events that were given up: shown, sent once more, or discarded.
+
+use bytes::Bytes;
+use model::event::EventOffset;
+use model::ids::{AppId, WebhookId};
+use providers::webhook::Verdict;
+use store::Tx;
+use store::webhooks::{self, DeadLetter};
+
+use crate::{Engine, Error, Result};
+
+/// So many are sent in one request of the operator.
+const AT_ONCE: u32 = 100;
+/// After so many that fail in a row there is no point in going on.
+const ENOUGH: u32 = 3;
+
+/// What came of sending dead letters once more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redelivered {
+    pub n_delivered: u32,
+    pub n_failed: u32,
+    /// Why the last one failed that did.
+    pub reason: Option<String>,
+    /// The last one that was tried, to go on after it; `None` at the end.
+    pub last: Option<EventOffset>,
+}
+
+impl Engine {
+    /// Those after an offset, in the order of the log.
+    pub async fn dead_letters(
+        &self,
+        app: AppId,
+        id: WebhookId,
+        after: EventOffset,
+        at_most: u32,
+    ) -> Result<Vec<DeadLetter>> {
+        let read = move |tx: &mut Tx<'_>| {
+            webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
+            Ok::<_, Error>(webhooks::dead_letters(tx, app, id, after, at_most)?)
+        };
+        self.0.store.read(read).await
+    }
+
+    /// Sends some dead letters once more, one after the other in the order of the log, and forgets those that are taken. They come
+    /// after whatever their channels have sent since.
+    pub async fn redeliver(&self, app: AppId, id: WebhookId, after: EventOffset) -> Result<Redelivered> {
+        let letters = self.dead_letters(app, id, after, AT_ONCE).await?;
+        let hook = self.hook(app, id).await?;
+        let is_full = letters.len() >= AT_ONCE as usize;
+        let (mut came, mut n_in_a_row) = (Redelivered::default(), 0);
+        for letter in letters {
+            came.last = Some(letter.offset);
+            let reason = match hook.post(Bytes::from(letter.body), self.clock().now()).await {
+                Verdict::Taken { .. } => {
+                    // A crash before this sends it again: at least once, as ever.
+                    let forget = move |tx: &mut Tx<'_>| webhooks::exhume(tx, app, id, letter.offset);
+                    self.0.store.write(app, forget).await?;
+                    came.n_delivered += 1;
+                    n_in_a_row = 0;
+                    continue;
+                }
+                Verdict::Failed { reason, .. } => reason,
+                Verdict::Gone => "The webhook answered 410: it wants no more events.".to_owned(),
+            };
+            came.reason = Some(reason);
+            came.n_failed += 1;
+            n_in_a_row += 1;
+            if n_in_a_row == ENOUGH {
+                return Ok(came);
+            }
+        }
+        came.last.take_if(|_| !is_full);
+        Ok(came)
+    }
+
+    /// Forgets all dead letters of a webhook. How many there were.
+    pub async fn discard_dead_letters(&self, app: AppId, id: WebhookId) -> Result<u64> {
+        let write = move |tx: &mut Tx<'_>| {
+            webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
+            Ok::<_, Error>(webhooks::discard(tx, app, id)?)
+        };
+        self.0.store.write(app, write).await
+    }
+}

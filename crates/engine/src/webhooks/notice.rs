@@ -1,0 +1,43 @@
+//! How all webhooks of the installation are doing, for metrics.
+
+use model::app::AppKey;
+use model::ids::WebhookId;
+use store::Tx;
+use store::webhooks::{self, Tally};
+
+use super::view::Lag;
+use crate::{Engine, Error, Result};
+
+#[derive(Clone, Debug)]
+pub struct WebhookLag {
+    pub app: AppKey,
+    pub webhook: WebhookId,
+    pub records_behind: i64,
+    pub seconds_behind: i64,
+    pub is_failing: bool,
+    pub tally: Tally,
+}
+
+impl Engine {
+    /// Disabled webhooks are not expected to keep up, and left out.
+    pub async fn webhook_lags(&self) -> Result<Vec<WebhookLag>> {
+        let now = self.clock().now();
+        let read = move |tx: &mut Tx<'_>| {
+            let mut lags = Vec::new();
+            for (app, key, webhook) in webhooks::of_all_apps(tx)?.into_iter().filter(|(_, _, webhook)| webhook.enabled)
+            {
+                let Lag { records, seconds } = Lag::of(tx, app, &webhook, now)?;
+                lags.push(WebhookLag {
+                    app: key,
+                    webhook: webhook.id,
+                    records_behind: records,
+                    seconds_behind: seconds,
+                    is_failing: webhook.failing.is_some(),
+                    tally: webhook.tally,
+                });
+            }
+            Ok::<_, Error>(lags)
+        };
+        self.0.store.read(read).await
+    }
+}

@@ -1,0 +1,272 @@
+//! One run of a webhook's job: events are read ahead, sent as the window permits, and remembered alongside.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
+use model::ids::WebhookId;
+use model::time::UtcMillis;
+use providers::webhook::{Hook, Verdict, WebhookConfig};
+use store::Signal;
+use store::jobs::ClaimedJob;
+use store::webhooks::{self, Stretch};
+use tokio::time::{self, Instant};
+
+use super::checkpoint::{Rest, Saved, Snapshot, Standing};
+use super::ledger::Ledger;
+use super::progress::Progress;
+use super::window::{Parcel, Window};
+use crate::worker::Stop;
+use crate::{Engine, EventFilter, EventPage, Result};
+
+/// Then others get their turn.
+const SLICE: Duration = Duration::from_secs(10);
+/// A checkpoint is due after so many attempts, or so much time.
+const CHECKPOINT: usize = 1000;
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+/// No more is sent while so many are not remembered: at most so many are repeated after a crash.
+const UNRECORDED: usize = 4 * CHECKPOINT;
+/// How often to look whether something that failed can be tried again while others are under way.
+const TICK: Duration = Duration::from_millis(100);
+
+struct Run<'a> {
+    engine: &'a Engine,
+    job: &'a ClaimedJob,
+    standing: Standing,
+    hook: Hook,
+    config: WebhookConfig,
+    filter: EventFilter,
+    window: Window,
+    ledger: Ledger,
+    /// Whether there was nothing more to read when it was last tried.
+    is_end: bool,
+    halt: Option<Halt>,
+    n_saving: usize,
+    saved: Instant,
+}
+
+/// Why nothing more is sent in this run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Halt {
+    /// The process is to stop, or others are to have their turn, or the configuration is another.
+    Yield,
+    /// The place of the webhook is another, so that there is nothing to remember.
+    Moved,
+}
+
+struct Landed {
+    number: u64,
+    verdict: Verdict,
+    millis: u32,
+}
+
+impl Engine {
+    /// Running it twice repeats at most what was not remembered, with the same event ids; receivers are told to expect that. What
+    /// one run remembers makes another that began from the same place fail.
+    pub(crate) async fn forward_events(&self, claimed: &ClaimedJob, id: WebhookId, stop: &Stop) -> Result<()> {
+        let app = claimed.app;
+        let Some(webhook) = self.0.store.read(move |tx| webhooks::get(tx, app, id)).await? else {
+            return self.settle(claimed).await;
+        };
+        if !webhook.enabled {
+            return self.rest_disabled(claimed, id).await;
+        }
+        let config = self.unseal_webhook(app, &webhook)?;
+        let place = &webhook.place;
+        let (hook, kept) = self.0.webhooks.take(app, id, place.version, &config, self.0.address_policy);
+        let reason = webhook.failing.as_ref().map(|(_, reason)| reason.clone());
+        let window = match kept {
+            Some(window) => window,
+            None => Window::new(place.done, &Progress::from_bytes(&place.progress)?, reason),
+        };
+        let run = Run {
+            engine: self,
+            job: claimed,
+            standing: Standing { webhook: id, version: place.version, changes: webhook.changes },
+            hook,
+            filter: EventFilter::of_kinds(config.types.kinds()),
+            config,
+            window,
+            ledger: Ledger::default(),
+            is_end: false,
+            halt: None,
+            n_saving: 0,
+            saved: Instant::now(),
+        };
+        run.go(stop).await
+    }
+}
+
+impl Run<'_> {
+    async fn go(mut self, stop: &Stop) -> Result<()> {
+        let (hook, started) = (self.hook.clone(), Instant::now());
+        let mut signals = self.engine.0.store.signals();
+        let mut sending = FuturesUnordered::new();
+        let mut reading: Option<BoxFuture<'_, Result<EventPage>>> = None;
+        let mut saving: Option<BoxFuture<'_, Result<Saved>>> = None;
+        let mut ticks = time::interval(TICK);
+        loop {
+            if stop.is_requested() || started.elapsed() > SLICE || self.ledger.end.is_some() {
+                self.halt.get_or_insert(Halt::Yield);
+            }
+            let now = self.engine.clock().now();
+            while let Some(parcel) = self.next(sending.len(), now) {
+                sending.push(post(&hook, parcel, now));
+            }
+            if self.halt.is_some() {
+                reading = None;
+            } else if reading.is_none() && !self.is_end && self.window.wanted() > 0 {
+                reading = Some(self.read());
+            }
+            if saving.is_none() && self.is_worth_saving() {
+                let snapshot = self.snapshot()?;
+                saving = Some(self.save(snapshot, Rest::None));
+            }
+            if sending.is_empty() && reading.is_none() && saving.is_none() {
+                break;
+            }
+            tokio::select! {
+                biased;
+                Some(landed) = sending.next(), if !sending.is_empty() => {
+                    self.land(landed);
+                    while let Some(Some(landed)) = sending.next().now_or_never() {
+                        self.land(landed);
+                    }
+                }
+                page = some(&mut reading) => {
+                    reading = None;
+                    self.take_in(page?);
+                }
+                saved = some(&mut saving) => {
+                    saving = None;
+                    self.heed(saved?);
+                }
+                signal = signals.next() => {
+                    self.is_end &= signal != Signal::Log(self.job.app);
+                }
+                _ = ticks.tick() => {}
+            }
+        }
+        self.end().await
+    }
+
+    fn next(&mut self, n_sending: usize, now: UtcMillis) -> Option<Parcel> {
+        let n_unrecorded = n_sending + self.n_saving + self.ledger.n_events();
+        if self.halt.is_some() || n_sending >= Hook::ROOM || n_unrecorded >= UNRECORDED {
+            return None;
+        }
+        self.window.next(now)
+    }
+
+    fn read(&self) -> BoxFuture<'static, Result<EventPage>> {
+        let (engine, app, filter) = (self.engine.clone(), self.job.app, self.filter.clone());
+        let (after, at_most) = (self.window.read(), self.window.wanted());
+        Box::pin(async move { engine.read_events(app, after, at_most, &filter).await })
+    }
+
+    fn take_in(&mut self, page: EventPage) {
+        if page.missed > 0 {
+            let (app, webhook, records) = (self.job.app.0, self.standing.webhook, page.missed);
+            tracing::warn!(app, %webhook, records, "a webhook was behind for so long that events were deleted unsent");
+        }
+        self.is_end = page.is_end;
+        self.window.take_in(page.events, page.looked);
+    }
+
+    fn land(&mut self, Landed { number, verdict, millis }: Landed) {
+        let now = self.engine.clock().now();
+        match verdict {
+            Verdict::Taken { status } => {
+                let sent = self.window.taken(number, now);
+                self.ledger.delivered(&sent, status, millis, now);
+            }
+            Verdict::Failed { status, reason, after } => {
+                let (sent, letter) = self.window.failed(number, &reason, after, self.config.give_up_after(), now);
+                self.ledger.failed(&sent, status, &reason, millis, now);
+                self.ledger.letters.extend(letter);
+            }
+            Verdict::Gone => {
+                const WHY: &str = "The webhook answered 410: it wants no more events.";
+                let (sent, letter) = self.window.failed(number, WHY, None, self.config.give_up_after(), now);
+                self.ledger.failed(&sent, Some(410), WHY, millis, now);
+                self.ledger.letters.extend(letter);
+                self.ledger.end = Some(WHY.to_owned());
+            }
+        }
+    }
+
+    fn is_worth_saving(&self) -> bool {
+        let is_due = self.ledger.n_events() >= CHECKPOINT || self.saved.elapsed() > SAVE_EVERY;
+        is_due && !self.ledger.is_empty() && self.halt.is_none()
+    }
+
+    /// Everything since the last one.
+    fn snapshot(&mut self) -> Result<Snapshot> {
+        let ledger = std::mem::take(&mut self.ledger);
+        self.n_saving = ledger.n_events();
+        self.saved = Instant::now();
+        let stretch = Stretch {
+            done: self.window.done(),
+            progress: self.window.progress().to_bytes()?,
+            n_delivered: ledger.n_delivered,
+            n_failed: ledger.n_failed,
+            last_delivered: ledger.last_delivered,
+            failing: self.window.failing(),
+        };
+        Ok(Snapshot { stretch, read: self.window.read(), ledger })
+    }
+
+    fn save(&self, snapshot: Snapshot, rest: Rest) -> BoxFuture<'static, Result<Saved>> {
+        let (engine, job, standing) = (self.engine.clone(), self.job.clone(), self.standing);
+        Box::pin(async move { engine.save_webhook(job, standing, Arc::new(snapshot), rest).await })
+    }
+
+    fn heed(&mut self, saved: Saved) {
+        self.n_saving = 0;
+        self.standing.version += 1;
+        match saved {
+            Saved::GoOn => {}
+            Saved::Changed => self.halt = Some(Halt::Yield),
+            Saved::Moved => self.halt = Some(Halt::Moved),
+        }
+    }
+
+    async fn end(mut self) -> Result<()> {
+        if self.halt == Some(Halt::Moved) {
+            return Ok(());
+        }
+        let rest = self.rest();
+        let snapshot = self.snapshot()?;
+        let saved = self.save(snapshot, rest).await?;
+        self.heed(saved);
+        if self.halt != Some(Halt::Moved) {
+            let Standing { webhook, version, .. } = self.standing;
+            self.engine.0.webhooks.keep(self.job.app, webhook, version, self.window);
+        }
+        Ok(())
+    }
+
+    fn rest(&self) -> Rest {
+        match (self.halt, self.window.next_due()) {
+            (Some(_), _) => Rest::Now,
+            (None, Some(due)) if self.window.is_away() || self.window.is_full() => Rest::Until(due),
+            (None, due) => Rest::UntilGrowth(due),
+        }
+    }
+}
+
+async fn post(hook: &Hook, Parcel { number, json }: Parcel, now: UtcMillis) -> Landed {
+    let begun = Instant::now();
+    let verdict = hook.post(json, now).await;
+    Landed { number, verdict, millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX) }
+}
+
+/// What is under way, or nothing for ever.
+async fn some<T>(under_way: &mut Option<BoxFuture<'_, T>>) -> T {
+    match under_way {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}
