@@ -11,6 +11,7 @@ mod report;
 mod sandbox;
 mod segments;
 mod sim;
+mod webhook;
 
 use std::future::Future;
 use std::io::Read;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     App(app::App),
     /// Configure how an app reaches its platforms
     Platform(platform::Platform),
+    /// Forward the events of an app, and see how that goes
+    Webhook(webhook::Webhook),
     /// Send a push, or pause, resume, cancel or follow one
     Push(push::Push),
     /// Show what happens to an app
@@ -81,6 +84,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Doctor(doctor) => one_thread(doctor.run()),
         Command::App(app) => one_thread(app.run()),
         Command::Platform(platform) => one_thread(platform.run()),
+        Command::Webhook(webhook) => one_thread(webhook.run()),
         Command::Push(push) => one_thread(push.run()),
         Command::Events(events) => one_thread(events.run()),
         Command::Report(report) => one_thread(report.run()),

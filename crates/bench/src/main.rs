@@ -36,6 +36,7 @@ mod sample;
 mod server;
 mod timers;
 mod usage;
+mod webhooks;
 mod writes;
 
 use std::pin::Pin;
@@ -59,7 +60,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 9] = [
+const BENCHES: [Bench; 10] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",
@@ -104,6 +105,11 @@ const BENCHES: [Bench; 9] = [
         name: "reports",
         about: "every report over a year of counts, of an app that sends 100 pushes a day",
         run: |_| Box::pin(reports::run()),
+    },
+    Bench {
+        name: "webhooks",
+        about: "300,000 events forwarded to a webhook in order, beside a bare HTTP client",
+        run: |size| Box::pin(webhooks::run(size)),
     },
 ];
 

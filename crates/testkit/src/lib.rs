@@ -5,6 +5,7 @@ pub mod bad_channels;
 pub mod bad_pushes;
 pub mod bulk;
 pub mod client;
+pub mod event_receiver;
 pub mod postgres;
 pub mod receiver;
 pub mod rows;

@@ -44,3 +44,6 @@ mod stopping;
 mod subscriptions;
 mod tags;
 mod templates;
+mod webhook_failures;
+mod webhook_torture;
+mod webhooks;

@@ -1,0 +1,151 @@
+//! Webhooks, their history and their dead letters, for people.
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use crate::client::Reply;
+use crate::output;
+
+#[derive(Deserialize)]
+struct One {
+    webhook: Shown,
+}
+
+#[derive(Deserialize)]
+struct All {
+    webhooks: Vec<Shown>,
+}
+
+#[derive(Deserialize)]
+struct Shown {
+    webhook_id: String,
+    /// Absent, as what follows, if the configuration cannot be read.
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    types: Vec<String>,
+    #[serde(default)]
+    has_authorization: bool,
+    #[serde(default)]
+    headers: Vec<String>,
+    state: String,
+    reason: Option<String>,
+    offset: String,
+    delivered: i64,
+    failed_attempts: i64,
+    dead_letters: i64,
+    last_delivered: Option<String>,
+    records_behind: i64,
+    seconds_behind: i64,
+}
+
+#[derive(Deserialize)]
+struct History {
+    attempts: Vec<Attempt>,
+}
+
+#[derive(Deserialize)]
+struct Attempt {
+    at: String,
+    #[serde(rename = "type")]
+    kind: String,
+    offset: String,
+    attempt: u32,
+    milliseconds: u32,
+    status: Option<u32>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Letters {
+    dead_letters: Vec<Letter>,
+}
+
+#[derive(Deserialize)]
+struct Letter {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    offset: String,
+    given_up: String,
+    attempts: u32,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+struct Proof {
+    status: u16,
+    milliseconds: u64,
+}
+
+#[derive(Deserialize)]
+struct Discarded {
+    discarded: u64,
+}
+
+pub(super) fn list(reply: &Reply) -> Result<()> {
+    let All { webhooks } = reply.read()?;
+    let row = |shown: Shown| {
+        let behind = format!("{} s", shown.seconds_behind);
+        [shown.webhook_id, shown.state, behind, shown.dead_letters.to_string(), shown.name, shown.url]
+    };
+    let rows: Vec<_> = webhooks.into_iter().map(row).collect();
+    output::table(["WEBHOOK", "STATE", "BEHIND", "DEAD", "NAME", "URL"], &rows)
+}
+
+pub(super) fn one(reply: &Reply) -> Result<()> {
+    let One { webhook } = reply.read()?;
+    let authorization = if webhook.has_authorization { "set" } else { "none" };
+    let lines = [
+        ("webhook", webhook.webhook_id),
+        ("name", webhook.name),
+        ("url", webhook.url),
+        ("types", webhook.types.join(", ")),
+        ("authorization", authorization.to_owned()),
+        ("headers", webhook.headers.join(", ")),
+        ("state", webhook.state),
+        ("reason", webhook.reason.unwrap_or_default()),
+        ("offset", webhook.offset),
+        ("delivered", webhook.delivered.to_string()),
+        ("last delivered", webhook.last_delivered.unwrap_or_default()),
+        ("failed attempts", webhook.failed_attempts.to_string()),
+        ("dead letters", webhook.dead_letters.to_string()),
+        ("behind", format!("{} log records, {} s", webhook.records_behind, webhook.seconds_behind)),
+    ];
+    for (name, value) in lines.iter().filter(|(_, value)| !value.is_empty()) {
+        output::line(format_args!("{name:<16} {value}"))?;
+    }
+    Ok(())
+}
+
+pub(super) fn proof(reply: &Reply) -> Result<()> {
+    let Proof { status, milliseconds } = reply.read()?;
+    output::line(format_args!("The webhook answered {status} after {milliseconds} ms."))
+}
+
+pub(super) fn history(reply: &Reply) -> Result<()> {
+    let History { attempts } = reply.read()?;
+    let row = |attempt: Attempt| {
+        let status = attempt.status.map(|status| status.to_string()).unwrap_or_default();
+        let (nth, took) = (attempt.attempt.to_string(), format!("{} ms", attempt.milliseconds));
+        [attempt.at, attempt.kind, attempt.offset, nth, took, status, attempt.error.unwrap_or_default()]
+    };
+    let rows: Vec<_> = attempts.into_iter().map(row).collect();
+    output::table(["AT", "TYPE", "OFFSET", "ATTEMPT", "TOOK", "STATUS", "ERROR"], &rows)
+}
+
+pub(super) fn dead(reply: &Reply) -> Result<()> {
+    let Letters { dead_letters } = reply.read()?;
+    let row = |letter: Letter| {
+        [letter.offset, letter.id, letter.kind, letter.given_up, letter.attempts.to_string(), letter.reason]
+    };
+    let rows: Vec<_> = dead_letters.into_iter().map(row).collect();
+    output::table(["OFFSET", "EVENT", "TYPE", "GIVEN UP", "ATTEMPTS", "REASON"], &rows)
+}
+
+pub(super) fn discarded(reply: &Reply) -> Result<()> {
+    let Discarded { discarded } = reply.read()?;
+    output::line(format_args!("{discarded} events were discarded."))
+}

@@ -1,0 +1,166 @@
+//! Webhooks that do not take what they are sent: order, retries, giving up, and beginning again.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_engine};
+use testkit::event_receiver::{EventReceiver, Reaction};
+
+use crate::crowd::Crowd;
+use crate::webhooks::{DEVICES, create, show, tag, told};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// Tags that the channel's events told of, in the order in which they were taken.
+fn tags_of(receiver: &EventReceiver, channel: &str) -> Vec<String> {
+    receiver.taken().iter().map(told).filter(|(of, _)| of == channel).map(|(_, tag)| tag).collect()
+}
+
+#[tokio::test]
+async fn a_channel_waits_for_its_own_events_only() {
+    on_each_engine(async |app| {
+        let crowd = Crowd::register(&app, &DEVICES).await;
+        let receiver = EventReceiver::start().await;
+        let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
+        let bad = crowd.id("a").to_string();
+        let refused = bad.clone();
+        receiver
+            .react(move |event| if told(event).0 == refused { Reaction::Status(500) } else { Reaction::Status(200) });
+        for name in ["one", "two", "three"] {
+            for (device, _) in DEVICES {
+                tag(&app, &crowd.id(device), name).await;
+            }
+        }
+        app.step_all().await;
+        assert_eq!(tags_of(&receiver, &bad), [""; 0]);
+        assert_eq!(tags_of(&receiver, &crowd.id("b")), ["one", "two", "three"]);
+        let n_attempts = receiver.received().iter().filter(|received| told(&received.event).0 == bad).count();
+        assert_eq!(n_attempts, 1, "the second event waits for the first");
+        let shown = show(&app, &webhook).await;
+        assert_eq!((&shown["state"], &shown["delivered"]), (&json!("failing"), &json!(6)));
+        assert!(shown["reason"].as_str().unwrap().contains("500"), "{shown}");
+
+        // What waits survives a restart, others go on meanwhile, and nothing is sent twice.
+        let app = app.restart().await;
+        tag(&app, &crowd.id("b"), "four").await;
+        app.step_all().await;
+        assert_eq!(tags_of(&receiver, &crowd.id("b")), ["one", "two", "three", "four"]);
+        assert_eq!(receiver.received().len(), 8);
+        let metrics = app.nobody().get("/metrics").await.text().to_owned();
+        assert!(metrics.contains("aerogram_webhook_failing{") && metrics.contains("aerogram_webhook_seconds_behind{"));
+        assert!(show(&app, &webhook).await["records_behind"].as_i64().unwrap() > 0);
+
+        receiver.react(|_| Reaction::Status(200));
+        app.advance(Duration::from_secs(2));
+        app.step_all().await;
+        assert_eq!(tags_of(&receiver, &bad), ["one", "two", "three"]);
+        assert_eq!(receiver.received().len(), 11);
+        let shown = show(&app, &webhook).await;
+        assert_eq!((&shown["state"], &shown["records_behind"]), (&json!("live"), &json!(0)));
+        let history = app.operator().get(&format!("{webhook}/history?limit=3")).await.expect(200);
+        assert_eq!(history["attempts"][2]["attempt"], 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_webhook_that_is_away_costs_one_request_at_a_time() {
+    on_each_engine(async |app| {
+        let receiver = EventReceiver::start().await;
+        let webhook = create(&app, &receiver, &["FIRST_OPEN"]).await;
+        receiver.react(|_| Reaction::Close);
+        for n in 0..60 {
+            let channel = json!({"device_type": "ios", "opt_in": true, "push_address": format!("d{n}")});
+            app.device().post("/api/channels", json!({ "channel": channel })).await.expect(201);
+        }
+        app.step_all().await;
+        let n_first = receiver.received().len();
+        assert!(n_first <= 40, "{n_first}: hardly more than may be under way at once");
+        for _ in 0..20 {
+            app.advance(5 * MINUTE);
+            app.step_all().await;
+        }
+        let n_probes = receiver.received().len() - n_first;
+        assert!((15..=20).contains(&n_probes), "{n_probes} in {} minutes", 20 * 5);
+        assert_eq!(show(&app, &webhook).await["state"], "failing");
+
+        receiver.react(|_| Reaction::Status(200));
+        app.advance(5 * MINUTE);
+        app.step_all().await;
+        let ids: HashSet<String> = receiver.taken().iter().map(|event| event["id"].to_string()).collect();
+        assert_eq!((ids.len(), receiver.taken().len()), (60, 60));
+        assert_eq!(show(&app, &webhook).await["dead_letters"], 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_never_taken_becomes_a_dead_letter_and_can_be_sent_once_more() {
+    on_each_engine(async |app| {
+        let crowd = Crowd::register(&app, &DEVICES).await;
+        let receiver = EventReceiver::start().await;
+        let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
+        receiver.react(|event| if told(event).1 == "poison" { Reaction::Status(400) } else { Reaction::Status(200) });
+        tag(&app, &crowd.id("a"), "poison").await;
+        tag(&app, &crowd.id("a"), "after").await;
+        app.step_all().await;
+        for hour in 0..26 {
+            app.advance(HOUR);
+            tag(&app, &crowd.id("b"), &format!("hour {hour}")).await;
+            app.step_all().await;
+        }
+        assert_eq!(tags_of(&receiver, &crowd.id("a")), ["after"]);
+        let dead = app.operator().get(&format!("{webhook}/dead")).await.expect(200)["dead_letters"].clone();
+        assert_eq!(dead.as_array().unwrap().len(), 1);
+        assert_eq!(told(&dead[0]["event"]).1, "poison");
+        assert!(dead[0]["reason"].as_str().unwrap().contains("400"), "{dead}");
+        let shown = show(&app, &webhook).await;
+        assert_eq!((&shown["dead_letters"], &shown["state"]), (&json!(1), &json!("live")));
+
+        let redeliver = format!("{webhook}/dead/redeliver");
+        let came = app.operator().post(&redeliver, "").await.expect(200);
+        assert_eq!((&came["delivered"], &came["failed"]), (&json!(0), &json!(1)));
+        receiver.react(|_| Reaction::Status(200));
+        let came = app.operator().post(&redeliver, "").await.expect(200);
+        assert_eq!((&came["delivered"], &came["failed"]), (&json!(1), &json!(0)));
+        assert_eq!(tags_of(&receiver, &crowd.id("a")), ["after", "poison"]);
+        assert_eq!(receiver.taken().last().unwrap()["id"], dead[0]["id"]);
+        assert_eq!(show(&app, &webhook).await["dead_letters"], 0);
+        let discarded = app.operator().delete(&format!("{webhook}/dead")).await.expect(200);
+        assert_eq!(discarded["discarded"], 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_replay_sends_the_same_events_again() {
+    on_each_engine(async |app| {
+        let crowd = Crowd::register(&app, &DEVICES[..1]).await;
+        let receiver = EventReceiver::start().await;
+        let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
+        for name in ["one", "two", "three"] {
+            tag(&app, &crowd.id("a"), name).await;
+            app.advance(MINUTE);
+        }
+        app.step_all().await;
+        let first = receiver.taken();
+        let replay = async |app: &TestApp, body: Value| {
+            app.operator().post(&format!("{webhook}/replay"), body).await.expect(200);
+            app.step_all().await;
+        };
+        replay(&app, json!({"offset": first[0]["offset"]})).await;
+        assert_eq!(receiver.taken()[3..], first[1..]);
+        replay(&app, json!({"time": "2024-05-01T12:00:30"})).await;
+        assert_eq!(receiver.taken()[5..], first[1..]);
+        replay(&app, json!({"offset": "0"})).await;
+        assert_eq!(receiver.taken()[7..], first[..]);
+        replay(&app, json!({"time": "2030-01-01T00:00"})).await;
+        assert_eq!(receiver.taken().len(), 10);
+        tag(&app, &crowd.id("a"), "four").await;
+        app.step_all().await;
+        assert_eq!(receiver.taken().len(), 11);
+    })
+    .await;
+}

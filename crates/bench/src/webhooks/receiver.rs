@@ -1,0 +1,125 @@
+//! A webhook that costs next to nothing, on a thread of its own: it counts requests and takes every one.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+
+use anyhow::{Context, Result};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{oneshot, watch};
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+const CHUNK: usize = 16 * 1024;
+/// Whoever waits is told so often.
+const TELL_EVERY: u64 = 100;
+
+pub(super) struct Receiver {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    /// The thread ends when this does.
+    _running: oneshot::Sender<()>,
+}
+
+struct Shared {
+    n_events: AtomicU64,
+    n_body_bytes: AtomicU64,
+    told: watch::Sender<u64>,
+}
+
+impl Receiver {
+    pub(super) fn start() -> Result<Self> {
+        let shared =
+            Shared { n_events: AtomicU64::new(0), n_body_bytes: AtomicU64::new(0), told: watch::Sender::new(0) };
+        let shared = Arc::new(shared);
+        let (ready, started) = mpsc::channel();
+        let (running, ended) = oneshot::channel();
+        let serving = shared.clone();
+        std::thread::spawn(move || -> Result<()> {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async {
+                let listener = TcpListener::bind("127.0.0.1:0").await?;
+                ready.send(listener.local_addr()?)?;
+                tokio::select! {
+                    accepted = accept(listener, serving) => accepted,
+                    _ = ended => Ok(()),
+                }
+            })
+        });
+        let address = started.recv().context("the receiver has not started")?;
+        Ok(Self { address, shared, _running: running })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/events", self.address)
+    }
+
+    pub(super) async fn wait_for(&self, n_events: u64) -> Result<()> {
+        // The last ones are not told, so that it is enough to be close and to look again.
+        let mut told = self.shared.told.subscribe();
+        told.wait_for(|told| *told + TELL_EVERY > n_events).await.context("the receiver is gone")?;
+        while self.shared.n_events.load(Ordering::Relaxed) < n_events {
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
+    pub(super) fn mean_body_bytes(&self) -> usize {
+        let n_events = self.shared.n_events.load(Ordering::Relaxed).max(1);
+        usize::try_from(self.shared.n_body_bytes.load(Ordering::Relaxed) / n_events).unwrap_or(0)
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) -> Result<()> {
+    loop {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        let shared = shared.clone();
+        // A sender that hangs up is done.
+        tokio::spawn(async move { drop(shared.serve(stream).await) });
+    }
+}
+
+impl Shared {
+    async fn serve(&self, mut stream: TcpStream) -> Result<()> {
+        let mut received = Vec::with_capacity(CHUNK);
+        loop {
+            let (head, length) = loop {
+                if let Some(end) = received.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+                    break (end + 4, content_length(&received[..end])?);
+                }
+                more(&mut stream, &mut received).await?;
+            };
+            while received.len() < head + length {
+                more(&mut stream, &mut received).await?;
+            }
+            received.drain(..head + length);
+            stream.write_all(ANSWER).await?;
+            self.n_body_bytes.fetch_add(length as u64, Ordering::Relaxed);
+            let n_events = self.n_events.fetch_add(1, Ordering::Relaxed) + 1;
+            if n_events % TELL_EVERY == 0 {
+                self.told.send_replace(n_events);
+            }
+        }
+    }
+}
+
+async fn more(stream: &mut TcpStream, received: &mut Vec<u8>) -> Result<()> {
+    received.reserve(CHUNK);
+    anyhow::ensure!(stream.read_buf(received).await? > 0, "the sender hung up");
+    Ok(())
+}
+
+fn content_length(head: &[u8]) -> Result<usize> {
+    let head = std::str::from_utf8(head).context("the head of a request is not text")?;
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+    });
+    length.context("a request has no Content-Length")
+}
