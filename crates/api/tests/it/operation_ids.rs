@@ -23,6 +23,8 @@ const WITHOUT: &[(&str, &str)] = &[
     ("DELETE", "/api/tags/{tag}"),
     ("DELETE", "/api/lists/{list}"),
     ("DELETE", "/operator/apps/{key}"),
+    ("POST", "/operator/apps/{key}/webhooks/{webhook_id}/test"),
+    ("DELETE", "/operator/apps/{key}/webhooks/{webhook_id}"),
     ("DELETE", "/operator/apps/{key}/platforms/{platform}"),
     ("DELETE", "/operator/apps/{key}/platforms/{platform}/keys/{fingerprint}"),
 ];
@@ -141,6 +143,11 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("PATCH", "/operator/apps/{key}", r#"{"name":"b"}"#),
     ("PUT", "/operator/apps/{key}/platforms/{platform}", r#"{"url":"http://127.0.0.1:9/","validate":false}"#),
     ("POST", "/operator/apps/{key}/platforms/{platform}/keys", r#"{"client_id":"a","client_secret":"b"}"#),
+    ("POST", "/operator/apps/{key}/webhooks", r#"{"url":"http://127.0.0.1:9/","types":["OPEN"]}"#),
+    ("PATCH", "/operator/apps/{key}/webhooks/{webhook_id}", r#"{"enabled":false}"#),
+    ("POST", "/operator/apps/{key}/webhooks/{webhook_id}/replay", r#"{"offset":"0"}"#),
+    ("POST", "/operator/apps/{key}/webhooks/{webhook_id}/dead/redeliver", ""),
+    ("DELETE", "/operator/apps/{key}/webhooks/{webhook_id}/dead", ""),
 ];
 /// At the end, because the credentials of the test stop working.
 const LAST: (&str, &str, &str) = ("POST", "/operator/apps/{key}/rotate", r#"{"secret":"both"}"#);
@@ -182,6 +189,7 @@ async fn every_change_has_an_operation_id() {
                 ("{template_id}", &answer["template_id"]),
                 ("{experiment_id}", &answer["experiment_id"]),
                 ("{schedule_id}", &answer["schedule_ids"][0]),
+                ("{webhook_id}", &answer["webhook"]["webhook_id"]),
             ];
             made.extend(ids.into_iter().filter_map(|(key, id)| Some((key, id.as_str()?.to_owned()))));
         }
