@@ -15,7 +15,7 @@ use model::time::UtcMillis;
 use crate::{Error, Result, Row, Signal, Tx, apps};
 
 pub use retention::{delete_before, first_since, n_bytes};
-pub use times::{last_before, time_after};
+pub use times::time_after;
 
 /// One record to append.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -92,10 +92,7 @@ impl Engine {
                     return Err(Error::invalid("offset", format!("The log ends at {head}; this is after it.")));
                 }
                 ReplayFrom::After(offset) => offset,
-                ReplayFrom::Time(time) => match log::last_before(tx, app, time)? {
-                    Offset(..1) => EventOffset::START,
-                    record => EventOffset::end_of(record),
-                },
+                ReplayFrom::Time(time) => EventOffset::end_of(Offset(log::first_since(tx, app, time)?.0 - 1)),
             };
             webhooks::move_to(tx, app, id, after, &progress)?;
             followers::start(tx, app, job_of(id), after)?;
