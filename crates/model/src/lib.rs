@@ -5,6 +5,8 @@ pub mod app;
 pub mod attribute;
 pub mod channel;
 pub mod contact;
+pub mod custom_event;
+pub mod device_event;
 pub mod event;
 pub mod experiment;
 pub mod ids;

@@ -130,6 +130,21 @@ pub const ATTRIBUTE_NAME_CHARS: usize = 64;
 /// Attribute, tag or subscription changes in one actions object.
 pub const CHANGES_PER_ACTION: usize = 100;
 pub const EVENT_NAME_CHARS: usize = 255;
+/// Events that a device sends at once; those beyond are passed over.
+pub const EVENTS_PER_UPLOAD: usize = 500;
+/// One event of a device.
+pub const EVENT_BYTES: usize = 128 * 1024;
+/// The properties of one custom event, written without white space.
+pub const EVENT_PROPERTIES_BYTES: usize = 65_536;
+/// The value of a custom event, either way.
+pub const EVENT_VALUE: f64 = 2_147_483_647.0;
+/// Custom events that a server sends at once.
+pub const CUSTOM_EVENTS_PER_REQUEST: usize = 100;
+pub const SESSION_ID_CHARS: usize = 255;
+pub const IN_APP_ID_CHARS: usize = 255;
+/// Ids under which others know a device.
+pub const IDENTIFIERS: usize = 100;
+pub const IDENTIFIER_CHARS: usize = 255;
 pub const TEMPLATE_VARIABLES: usize = 100;
 pub const TEMPLATE_VARIABLE_CHARS: usize = 32;
 pub const TEMPLATE_NAME_CHARS: usize = 255;

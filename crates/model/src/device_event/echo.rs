@@ -1,0 +1,58 @@
+//! What devices send back of the pushes they got, by which events are attributed.
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::loose::Loose;
+
+/// Which pushes an event names. Whether there are such pushes has to be seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Echo {
+    /// The push whose notification was tapped before.
+    pub tapped: Option<PushEcho>,
+    /// The last push that the device received.
+    pub received: Option<PushEcho>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PushEcho {
+    /// The id of a push, or of its delivery to this channel.
+    pub id: Uuid,
+    pub variant_id: Option<u32>,
+}
+
+/// What pushes carry to be sent back. Devices do not look into it.
+#[derive(Deserialize)]
+struct Metadata {
+    push_id: Uuid,
+    #[serde(default)]
+    variant_id: Option<u32>,
+}
+
+impl Echo {
+    /// Metadata and send id go by other names from one type of event to the next.
+    pub(super) fn read(data: &Loose, metadata: &str, send_id: &str) -> Self {
+        let received = ["last_metadata", "last_received_metadata"].into_iter().find_map(|key| data.text(key));
+        Self {
+            tapped: data.text(metadata).and_then(|text| PushEcho::from_metadata(&text)).or_else(|| {
+                let id = data.text(send_id)?.trim().parse().ok()?;
+                Some(PushEcho { id, variant_id: None })
+            }),
+            received: received.and_then(|text| PushEcho::from_metadata(&text)),
+        }
+    }
+}
+
+impl PushEcho {
+    fn from_metadata(text: &str) -> Option<Self> {
+        const LENIENT: GeneralPurpose = GeneralPurpose::new(
+            &STANDARD,
+            GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+        );
+        let metadata: Metadata = serde_json::from_slice(&LENIENT.decode(text.trim()).ok()?).ok()?;
+        Some(Self { id: metadata.push_id, variant_id: metadata.variant_id })
+    }
+}

@@ -1,0 +1,176 @@
+//! From the JSON of one event to what it tells.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::echo::Echo;
+use super::in_app::{InAppEnd, ToldInApp};
+use super::loose::{self, Loose};
+use super::{Button, DeviceEvent, Opened, Told, ToldCustom, ToldLocation};
+use crate::event::{Custom, CustomSource, Region, RegionAction, RegionSource, ScreenViewed, Unrecognized};
+use crate::ids::{EventId, Id};
+use crate::limits;
+use crate::place::Point;
+use crate::problem::Problems;
+use crate::time::UtcMillis;
+
+/// The events of an upload, each still unread: one that is bad does not keep others from being read.
+pub(super) fn split(body: &[u8]) -> Result<Vec<&RawValue>, Problems> {
+    let whole: &RawValue = serde_json::from_slice(body)
+        .map_err(|error| Problems::one("", format!("The body is not valid JSON: {error}.")))?;
+    match whole.get().as_bytes().first() {
+        Some(b'[') => serde_json::from_str(whole.get())
+            .map_err(|error| Problems::one("", format!("The body is not an array of events: {error}."))),
+        Some(b'{') => Ok(vec![whole]),
+        _ => Err(Problems::one("", "The body must be an array of events, or one event.")),
+    }
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    event_id: Option<Cow<'a, str>>,
+    /// Seconds, mostly as a text.
+    #[serde(default)]
+    time: Option<Value>,
+    #[serde(default)]
+    data: Option<Value>,
+}
+
+pub(super) fn event(text: &str) -> Option<DeviceEvent> {
+    if text.len() > limits::EVENT_BYTES {
+        return None;
+    }
+    let Envelope { kind, event_id, time, data } = serde_json::from_str(text).ok()?;
+    let kind = loose::name(&kind, limits::EVENT_NAME_CHARS)?;
+    // An event without an id gets one that depends on nothing but itself, so that it is recognized when it comes again.
+    let id: Option<EventId> = event_id.and_then(|id| id.trim().parse().ok());
+    let id = id.unwrap_or_else(|| Id::from_uuid(Uuid::new_v5(&Uuid::nil(), text.as_bytes())));
+    let time = time.as_ref().and_then(loose::number).and_then(loose::millis).map(UtcMillis);
+    let data = match data {
+        Some(Value::Object(data)) => Loose(data),
+        Some(Value::Null) | None => Loose(Map::new()),
+        Some(data) => {
+            return Some(DeviceEvent { id, time, session: None, told: Told::Other(Unrecognized { kind, data }) });
+        }
+    };
+    let session = data.name("session_id", limits::SESSION_ID_CHARS);
+    let told = told(kind, data, session.as_ref())?;
+    Some(DeviceEvent { id, time, session, told })
+}
+
+/// `None` for an event that lacks what its type cannot do without.
+fn told(kind: String, data: Loose, session: Option<&String>) -> Option<Told> {
+    Some(match kind.as_str() {
+        "app_foreground" => Told::Opened(opened(&data)),
+        // A process may also begin in the background.
+        "app_init" if data.flag("foreground") == Some(true) => Told::Opened(opened(&data)),
+        "app_background" | "app_exit" => Told::Closed,
+        "custom_event" => Told::Custom(custom(&data, session, unwrapped)?),
+        "enhanced_custom_event" => Told::Custom(custom(&data, session, Clone::clone)?),
+        "screen_tracking" => Told::Screen(screen(&data, session)?),
+        "region_event" => Told::Region(region(&data, session)?),
+        "location" => Told::Location(location(&data)?),
+        "in_app_display" => Told::InAppDisplay(ToldInApp::read(&data)?),
+        "in_app_resolution" => match InAppEnd::read(&data) {
+            Some(end) => Told::InAppEnd(ToldInApp::read(&data)?, end),
+            None => Told::Other(whole(kind, data)),
+        },
+        "interactive_notification_action" => Told::Button(Button {
+            echo: Echo::read(&data, "metadata", "send_id"),
+            button: data.text("button_id")?,
+            foreground: data.flag("foreground").unwrap_or(false),
+            whole: whole(kind, data),
+        }),
+        "associate_identifiers" => Told::Identifiers(identifiers(&data)),
+        _ => Told::Other(whole(kind, data)),
+    })
+}
+
+fn whole(kind: String, data: Loose) -> Unrecognized {
+    Unrecognized { kind, data: Value::Object(data.0) }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "clocks differ by a day at most")]
+fn opened(data: &Loose) -> Opened {
+    const MOST_SECONDS: f64 = 86_400.0;
+    let offset = data.number("time_zone").filter(|offset| offset.abs() <= MOST_SECONDS);
+    Opened {
+        echo: Echo::read(data, "metadata", "push_id"),
+        connection_type: data.text("connection_type"),
+        carrier: data.text("carrier"),
+        utc_offset_seconds: offset.map(|offset| offset as i32),
+    }
+}
+
+fn custom(data: &Loose, session: Option<&String>, property: fn(&Value) -> Value) -> Option<ToldCustom> {
+    const MILLION: f64 = 1_000_000.0;
+    let value = data.number("event_value").map(|millionths| millionths.round() / MILLION);
+    let properties = data.object("properties").into_iter().flatten();
+    let event = Custom {
+        name: data.name("event_name", limits::EVENT_NAME_CHARS)?,
+        source: CustomSource::Sdk,
+        session_id: session.cloned(),
+        value: value.filter(|value| value.abs() <= limits::EVENT_VALUE),
+        transaction: data.text("transaction_id"),
+        interaction_id: data.text("interaction_id"),
+        interaction_type: data.text("interaction_type"),
+        customer_id: None,
+        properties: properties.map(|(name, value)| (name.clone(), property(value))).collect(),
+        last_delivered: None,
+        triggering_push: None,
+    };
+    Some(ToldCustom { event, echo: Echo::read(data, "conversion_metadata", "conversion_send_id") })
+}
+
+/// Old libraries write every property that is not an array as JSON, in a text.
+fn unwrapped(value: &Value) -> Value {
+    match value {
+        Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.clone(),
+    }
+}
+
+fn screen(data: &Loose, session: Option<&String>) -> Option<ScreenViewed> {
+    Some(ScreenViewed {
+        viewed_screen: data.text("screen")?,
+        previous_screen: data.text("previous_screen"),
+        duration: data.millis("duration").unwrap_or(0),
+        session_id: session.cloned(),
+    })
+}
+
+fn region(data: &Loose, session: Option<&String>) -> Option<Region> {
+    let action = match data.text("action")?.to_ascii_lowercase().as_str() {
+        "enter" => RegionAction::Enter,
+        "exit" => RegionAction::Exit,
+        _ => return None,
+    };
+    let region_id = data.name("region_id", limits::EVENT_NAME_CHARS)?;
+    let source = data.name("source", limits::EVENT_NAME_CHARS).unwrap_or_default();
+    let source_info = RegionSource { source, region_id: region_id.clone() };
+    Some(Region { action, region_id, name: None, source_info, session_id: session.cloned() })
+}
+
+fn location(data: &Loose) -> Option<ToldLocation> {
+    Some(ToldLocation {
+        point: Point::new(data.number("lat")?, data.number("long")?).ok()?,
+        latitude: data.text("lat")?,
+        longitude: data.text("long")?,
+        foreground: data.flag("foreground").unwrap_or(false),
+    })
+}
+
+fn identifiers(data: &Loose) -> std::collections::BTreeMap<String, String> {
+    let pairs = data.0.iter().filter(|(name, _)| *name != "session_id").filter_map(|(name, value)| {
+        let value = loose::name(&loose::text(value)?, limits::IDENTIFIER_CHARS)?;
+        Some((loose::name(name, limits::IDENTIFIER_CHARS)?, value))
+    });
+    pairs.take(limits::IDENTIFIERS).collect()
+}
