@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use engine::Retention;
+use engine::{MOST_KEPT_DAYS, Retention};
 use model::app::{AppKey, Secret};
 use store::DatabaseUrl;
 use tracing_subscriber::filter::Targets;
@@ -58,6 +58,8 @@ pub(crate) struct Node {
     #[command(flatten)]
     pub(crate) events: Events,
     #[command(flatten)]
+    pub(crate) locations: Locations,
+    #[command(flatten)]
     pub(crate) app: FirstApp,
     #[command(flatten)]
     pub(crate) data: Data,
@@ -85,6 +87,27 @@ impl Events {
             bytes: self.event_gigabytes * 1_000_000_000,
         }
     }
+}
+
+/// What is kept of where devices are, which is personal data.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct Locations {
+    /// Whether LOCATION events say where exactly a device was
+    #[arg(
+        long,
+        value_name = "BOOLEAN",
+        default_value = "false",
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = clap::ArgAction::Set
+    )]
+    pub(crate) keep_coordinates: bool,
+
+    /// For how many days it is known in which places a device was
+    #[arg(long, value_name = "DAYS", default_value_t = MOST_KEPT_DAYS, value_parser = clap::value_parser!(i32).range(1..=i64::from(MOST_KEPT_DAYS)))]
+    pub(crate) keep_places_days: i32,
 }
 
 /// Where a node keeps things; commands on the same machine find its operator token there.

@@ -48,6 +48,10 @@ async fn run(node: &Node) -> Result<ExitCode> {
         snapshot_folder: Some(folder.path().to_owned()),
         allow_private_addresses: node.allow_private_addresses,
         retention: node.events.retention(),
+        locations: engine::LocationSettings {
+            keep_coordinates: node.locations.keep_coordinates,
+            kept_days: node.locations.keep_places_days,
+        },
         public_url: public_url.clone().unwrap_or_else(|| local_url(address)),
     };
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;

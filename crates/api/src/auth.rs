@@ -36,6 +36,9 @@ pub enum Access {
     Channel,
     /// As `Device`, and with a token of a contact, which the path names.
     Contact,
+    /// Devices that tell what happened. Most of their libraries send no credentials with that, only the key of the app, so that
+    /// is enough; nothing can be read this way. Credentials that are sent have to be right.
+    Events,
     /// Servers, with the master secret.
     Master,
     /// The operator, with the bearer token.
@@ -84,7 +87,7 @@ impl Access {
     /// Whether web pages of any origin may call.
     pub const fn is_for_browsers(self) -> bool {
         match self {
-            Access::Open | Access::Device | Access::Channel | Access::Contact => true,
+            Access::Open | Access::Device | Access::Channel | Access::Contact | Access::Events => true,
             Access::Probe | Access::Public | Access::Master | Access::Operator => false,
         }
     }
@@ -104,13 +107,17 @@ pub(crate) async fn guard(
         | Access::Device
         | Access::Channel
         | Access::Contact
+        | Access::Events
         | Access::Master
         | Access::Operator => Some(edge.admit()?),
     };
     match access {
         Access::Probe | Access::Public | Access::Open => {}
-        Access::Device | Access::Channel | Access::Contact | Access::Master => {
-            let caller = caller(&edge, request.headers()).await?;
+        Access::Device | Access::Channel | Access::Contact | Access::Events | Access::Master => {
+            let caller = match access == Access::Events {
+                true => telling(&edge, request.headers()).await?,
+                false => caller(&edge, request.headers()).await?,
+            };
             permit(access, caller.rights, path.ok().as_ref())?;
             request.extensions_mut().insert(CallingRights(caller.rights));
             request.extensions_mut().insert(CallingApp(caller.app));
@@ -143,6 +150,10 @@ fn permit(access: Access, rights: Rights, path: Option<&RawPathParams>) -> Resul
             Rights::Contact(contact) => is_named(path, "contact_id", contact),
             Rights::Channel(_) => for_others(),
         },
+        Access::Events => match rights {
+            Rights::Master | Rights::Device | Rights::Channel(_) => Ok(()),
+            Rights::Contact(_) => for_others(),
+        },
         Access::Master => CallingRights(rights).need_master(),
         Access::Operator => Err(NOT_OPERATOR),
     }
@@ -171,6 +182,19 @@ pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<engine::C
     }
     let (key, secret) = credentials(headers, "basic").and_then(key_and_secret).ok_or(NO_APP)?;
     edge.engine.authenticate(&key, &secret).await?.ok_or(WRONG_APP)
+}
+
+/// Who tells what happened on a device.
+async fn telling(edge: &Edge, headers: &HeaderMap) -> Result<engine::Caller> {
+    let key = ["x-ua-app-key", "x-ua-appkey"].iter().find_map(|name| headers.get(*name)?.to_str().ok());
+    match key {
+        Some(key) if !headers.contains_key(AUTHORIZATION) => match edge.engine.app(key.trim()).await {
+            Ok(app) => Ok(engine::Caller { app, rights: Rights::Device }),
+            Err(engine::Error::NotFound(_)) => Err(WRONG_APP),
+            Err(error) => Err(error.into()),
+        },
+        Some(_) | None => caller(edge, headers).await,
+    }
 }
 
 fn refused(refusal: Refusal) -> Error {

@@ -1,5 +1,5 @@
 //! Request bodies: bounded in size and time, each and together, and unpacked when they are gzip, whatever their headers
-//! say.
+//! say, or when their headers say deflate.
 
 mod room;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
 use bytes::{Bytes, BytesMut};
-use flate2::read::MultiGzDecoder;
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use http_body_util::BodyExt;
 
 use crate::error::{Error, Result};
@@ -35,10 +35,12 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
-    pub(crate) async fn read(body: Body, room: &Room) -> Result<Self> {
+    /// Nothing but its headers tells that a body is `deflated`.
+    pub(crate) async fn read(body: Body, deflated: bool, room: &Room) -> Result<Self> {
         let mut place = room.enter();
         let whole = tokio::time::timeout(PATIENCE, collect(body, &mut place)).await;
-        let bytes = unpack(whole.map_err(|_| Error::BodyTooSlow)??, &mut place).await?;
+        let whole = whole.map_err(|_| Error::BodyTooSlow)??;
+        let bytes = if deflated { inflate(whole, &mut place).await? } else { unpack(whole, &mut place).await? };
         Ok(Self { bytes, _place: place })
     }
 }
@@ -90,20 +92,41 @@ async fn unpack(body: Bytes, place: &mut Place) -> Result<Bytes> {
     if !body.starts_with(&GZIP_MAGIC) {
         return Ok(body);
     }
+    read_to_end(MultiGzDecoder::new(&body[..]), body.len(), place).await
+}
+
+/// By the book deflate comes in the wrapping of zlib, but some devices send it bare, and some say so of other bodies.
+async fn inflate(body: Bytes, place: &mut Place) -> Result<Bytes> {
+    if body.starts_with(&GZIP_MAGIC) {
+        return unpack(body, place).await;
+    }
+    let is_wrapped = matches!(&body[..], [first, second, ..]
+        if first & 0x0f == 8 && u16::from_be_bytes([*first, *second]) % 31 == 0);
+    let unpacked = match is_wrapped {
+        true => read_to_end(ZlibDecoder::new(&body[..]), body.len(), place).await,
+        false => read_to_end(DeflateDecoder::new(&body[..]), body.len(), place).await,
+    };
+    match unpacked {
+        Err(Error::Invalid(_)) if body.starts_with(b"[") || body.starts_with(b"{") => Ok(body),
+        unpacked => unpacked,
+    }
+}
+
+async fn read_to_end(mut unpacker: impl Read, n_packed: usize, place: &mut Place) -> Result<Bytes> {
     let mut unpacked = Vec::new();
-    let mut unpacker = MultiGzDecoder::new(&body[..]);
     loop {
         let n_before = unpacked.len();
-        (&mut unpacker).take(PIECE_BYTES).read_to_end(&mut unpacked).map_err(|error| {
-            Error::invalid("", format!("The body begins like gzip but cannot be unpacked: {error}."))
-        })?;
+        (&mut unpacker)
+            .take(PIECE_BYTES)
+            .read_to_end(&mut unpacked)
+            .map_err(|error| Error::invalid("", format!("The body cannot be unpacked: {error}.")))?;
         if unpacked.len() == n_before {
             return Ok(unpacked.into());
         }
         if unpacked.len() > MOST_BODY_BYTES {
             return Err(TOO_LARGE);
         }
-        place.grow_to(body.len() + unpacked.len()).await?;
+        place.grow_to(n_packed + unpacked.len()).await?;
         // Others get their turn: unpacking takes longer than anything else that is done here.
         tokio::task::yield_now().await;
     }
@@ -113,7 +136,7 @@ async fn unpack(body: Bytes, place: &mut Place) -> Result<Bytes> {
 mod tests {
     use super::*;
     use flate2::Compression;
-    use flate2::write::GzEncoder;
+    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
     use std::io::Write;
 
     fn packed(bytes: &[u8]) -> Bytes {
@@ -138,6 +161,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn deflate_is_taken_with_and_without_its_wrapping() {
+        let text = br#"[{"type":"app_foreground"}]"#.repeat(20);
+        let mut wrapped = ZlibEncoder::new(Vec::new(), Compression::default());
+        wrapped.write_all(&text).unwrap();
+        let mut bare = DeflateEncoder::new(Vec::new(), Compression::default());
+        bare.write_all(&text).unwrap();
+        let mut place = Room::new(2 * MOST_BODY_BYTES, PATIENCE).enter();
+        for body in [wrapped.finish().unwrap(), bare.finish().unwrap(), text.clone(), packed(&text).to_vec()] {
+            assert_eq!(inflate(body.into(), &mut place).await.unwrap(), text);
+        }
+        assert!(matches!(inflate(Bytes::from_static(b"nonsense"), &mut place).await, Err(Error::Invalid(_))));
+        let mut bomb = DeflateEncoder::new(Vec::new(), Compression::best());
+        bomb.write_all(&vec![0; MOST_BODY_BYTES + 1]).unwrap();
+        let bomb = inflate(bomb.finish().unwrap().into(), &mut place).await;
+        assert!(matches!(bomb, Err(Error::BodyTooLarge { .. })));
+    }
+
+    #[tokio::test]
     async fn a_bomb_does_not_go_off() {
         let largest = vec![b' '; MOST_BODY_BYTES];
         assert_eq!(unpack(packed(&largest)).await.unwrap().len(), MOST_BODY_BYTES);
@@ -150,10 +191,10 @@ mod tests {
     async fn what_comes_out_of_gzip_needs_room_too() {
         let packed = packed(&vec![b' '; 1024 * 1024]);
         let room = Room::new(512 * 1024, Duration::from_millis(1));
-        assert!(matches!(Whole::read(Body::from(packed), &room).await, Err(Error::Busy)));
+        assert!(matches!(Whole::read(Body::from(packed), false, &room).await, Err(Error::Busy)));
         let plain = Body::from(vec![b' '; 1024 * 1024]);
-        assert!(matches!(Whole::read(plain, &room).await, Err(Error::Busy)));
-        let half = Whole::read(Body::from(vec![b' '; 512 * 1024]), &room).await.unwrap();
+        assert!(matches!(Whole::read(plain, false, &room).await, Err(Error::Busy)));
+        let half = Whole::read(Body::from(vec![b' '; 512 * 1024]), false, &room).await.unwrap();
         assert_eq!(half.len(), 512 * 1024);
     }
 }

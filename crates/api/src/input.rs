@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
 use engine::{Once, Rights};
+use http::header::CONTENT_ENCODING;
 use http::request::Parts;
 use model::json::{self, At};
 use ring::digest::{Context, SHA256};
@@ -57,7 +58,9 @@ impl FromRequest<Edge> for Input {
     async fn from_request(request: Request, edge: &Edge) -> Result<Self> {
         let (parts, body) = request.into_parts();
         let key = idempotency_key(&parts)?;
-        let body = Whole::read(body, &edge.bodies).await?;
+        let encoding = parts.headers.get(CONTENT_ENCODING).and_then(|encoding| encoding.to_str().ok());
+        let deflated = encoding.is_some_and(|encoding| encoding.trim().eq_ignore_ascii_case("deflate"));
+        let body = Whole::read(body, deflated, &edge.bodies).await?;
         let once = key.map(|key| Once { key: format!("{}:{key}", chooser(&parts)), request: digest(&parts, &body) });
         Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), once })
     }
@@ -114,7 +117,7 @@ mod tests {
 
     async fn input(body: Vec<u8>) -> Input {
         let room = Room::new(1024 * 1024, Duration::from_secs(60));
-        let body = Arc::new(Whole::read(Body::from(body), &room).await.unwrap());
+        let body = Arc::new(Whole::read(Body::from(body), false, &room).await.unwrap());
         Input { body, readers: Arc::new(Semaphore::new(1)), once: None }
     }
 

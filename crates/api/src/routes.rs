@@ -6,6 +6,8 @@ mod audience;
 mod channel_record;
 mod channels;
 mod contacts;
+mod custom_events;
+mod device_events;
 mod device_tokens;
 mod events;
 mod experiment_reports;
@@ -60,7 +62,7 @@ pub fn routes() -> Vec<Route> {
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    use Access::{Channel, Contact, Device, Master, Open, Operator, Probe, Public};
+    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, Probe, Public};
     vec![
         post("/api/push", Master, push::send),
         post("/api/push/validate", Master, push::validate),
@@ -86,6 +88,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/named_users/uninstall", Master, named_users::uninstall),
         post("/api/named_users/scoped", Device, named_users::reserved),
         post("/api/named_users/{named_user_id}", Device, named_users::update),
+        post("/warp9", Events, device_events::upload),
+        post("/api/web-events", Events, device_events::upload),
+        post("/api/custom-events", Master, custom_events::send),
         post("/api/segments", Master, segments::create),
         get("/api/segments", Master, segments::list),
         get("/api/segments/dates", Master, segments::dates),

@@ -58,6 +58,7 @@ impl Engine {
             return Ok(());
         }
         let apps: HashSet<AppId> = self.apps().await?.into_iter().map(|app| app.id).collect();
+        self.0.recent.retain(|app| apps.contains(&app));
         for deleted in indexed.into_iter().filter(|app| !apps.contains(app)) {
             self.0.audiences.forget(deleted);
             self.0.watches.forget(deleted);

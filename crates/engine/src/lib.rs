@@ -17,6 +17,7 @@ mod explain;
 mod follow;
 mod health;
 mod holdings;
+mod intake;
 mod job;
 mod journal;
 mod legacy_tags;
@@ -34,6 +35,7 @@ mod plan;
 mod platforms;
 mod push;
 mod reach;
+mod recent;
 mod reports;
 mod resolve;
 mod retention;
@@ -71,7 +73,9 @@ pub use experiments::{
 };
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::PlatformHealth;
+pub use intake::{Taken, Upload};
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
+pub use locations::{LocationSettings, MOST_KEPT_DAYS};
 pub use metrics::Metrics;
 pub use named_users::NamedUserView;
 pub use once::Once;
@@ -104,6 +108,7 @@ pub struct Settings {
     pub snapshot_folder: Option<PathBuf>,
     /// For how long events are kept.
     pub retention: Retention,
+    pub locations: LocationSettings,
 }
 
 /// A handle on the running service; clones share everything.
@@ -122,6 +127,8 @@ struct Parts {
     apps: callers::AppCache,
     nonces: nonces::Nonces,
     audiences: audience::Audiences,
+    recent: recent::RecentDeliveries,
+    locations: LocationSettings,
     senders: senders::Senders,
     watches: pipelines::Watches,
     webhooks: webhooks::Webhooks,
@@ -148,6 +155,8 @@ impl Engine {
             nonces: nonces::Nonces::default(),
             audiences: audience::Audiences::default(),
             watches: pipelines::Watches::default(),
+            recent: recent::RecentDeliveries::default(),
+            locations: settings.locations,
             metrics: Metrics::default(),
             unreadable_answers: std::sync::Once::new(),
             store,

@@ -25,9 +25,23 @@ const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 impl Desk<'_> {
     /// Notes that something happened to channels today.
     pub(crate) fn happened(&mut self, tx: &mut Tx<'_>, kind: DayKind, channels: &RoaringBitmap) -> Result<()> {
+        self.happened_on(tx, kind, self.journal.now().day(), channels)
+    }
+
+    /// Notes that something happened to channels on a day, unless nobody looks back so far.
+    pub(crate) fn happened_on(
+        &mut self,
+        tx: &mut Tx<'_>,
+        kind: DayKind,
+        day: i32,
+        channels: &RoaringBitmap,
+    ) -> Result<()> {
+        if day < self.journal.now().day() - LONGEST_LOOK_BACK_DAYS {
+            return Ok(());
+        }
         // A set is read to be added to.
         apps::hold(tx, self.app)?;
-        self.join(tx, &Term::Day(DayTerm { kind, day: self.journal.now().day() }), channels)
+        self.join(tx, &Term::Day(DayTerm { kind, day }), channels)
     }
 
     /// Adds channels to a set that is kept apart, in a transaction that holds the app.

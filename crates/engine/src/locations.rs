@@ -21,16 +21,32 @@ use crate::plan::Planner;
 use crate::{Engine, Error, Result};
 
 /// Four years: the longest period that audiences count in months.
-const KEPT_DAYS: i32 = 1_461;
+pub const MOST_KEPT_DAYS: i32 = 1_461;
 /// Terms and channels that are forgotten in one transaction.
 const FORGOTTEN_AT_ONCE: u32 = 500;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
+/// What is kept of where devices are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocationSettings {
+    /// Whether LOCATION events say where exactly a device was.
+    pub keep_coordinates: bool,
+    /// For how many days it is known in which places a device was, at most [`MOST_KEPT_DAYS`].
+    pub kept_days: i32,
+}
+
+impl Default for LocationSettings {
+    fn default() -> Self {
+        Self { keep_coordinates: false, kept_days: MOST_KEPT_DAYS }
+    }
+}
 
 /// The places a device was in at some time; `None` means now.
 #[derive(Clone)]
 pub(crate) struct Whereabouts {
     places: Vec<PlaceId>,
     at: Option<UtcMillis>,
+    kept_days: i32,
 }
 
 impl Engine {
@@ -51,27 +67,31 @@ impl Engine {
         .await
     }
 
+    fn kept_days(&self) -> i32 {
+        self.0.locations.kept_days.clamp(0, MOST_KEPT_DAYS)
+    }
+
     pub(crate) async fn whereabouts(&self, sighting: Sighting) -> Result<Whereabouts> {
         let Sighting { point, at } = sighting;
         let ids = move |atlas: &Atlas| atlas.at(point).into_iter().map(|boundary| boundary.id).collect();
-        Ok(Whereabouts { places: self.ask_atlas(ids).await?, at })
+        Ok(Whereabouts { places: self.ask_atlas(ids).await?, at, kept_days: self.kept_days() })
     }
 
     /// Forgets what was longer ago than places are kept.
     pub(crate) async fn forget_old_places(&self, app: AppId) -> Result<()> {
-        let now = self.clock().now();
+        let first_day = self.clock().now().day() - self.kept_days();
         let is_old = move |tx: &mut Tx<'_>| -> Result<bool> {
-            Ok(!old_place_days(tx, app, now)?.is_empty() || !old_last_places(tx, app, now)?.is_empty())
+            Ok(!old_place_days(tx, app, first_day)?.is_empty() || !old_last_places(tx, app, first_day)?.is_empty())
         };
         while self.0.store.read(is_old).await? {
             self.at_desk(app, move |tx, desk| {
                 apps::hold(tx, app)?;
-                for term in old_place_days(tx, app, now)? {
+                for term in old_place_days(tx, app, first_day)? {
                     desk.forget_set(tx, term)?;
                     // Nobody was there any more, and nobody will be: the day is over.
                     terms::delete(tx, app, term)?;
                 }
-                for ordinal in old_last_places(tx, app, now)? {
+                for ordinal in old_last_places(tx, app, first_day)? {
                     desk.forget_last_place(tx, ordinal)?;
                 }
                 Ok(())
@@ -82,13 +102,13 @@ impl Engine {
     }
 }
 
-fn old_place_days(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Vec<TermId>> {
-    let first_kept = PlaceDay::day_name(now.day() - KEPT_DAYS);
+fn old_place_days(tx: &mut Tx<'_>, app: AppId, first_day: i32) -> Result<Vec<TermId>> {
+    let first_kept = PlaceDay::day_name(first_day);
     Ok(terms::named_before(tx, app, PLACE_GROUP, &first_kept, FORGOTTEN_AT_ONCE)?)
 }
 
-fn old_last_places(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Vec<Ordinal>> {
-    let first_kept = UtcMillis(i64::from(now.day() - KEPT_DAYS) * DAY_MILLIS);
+fn old_last_places(tx: &mut Tx<'_>, app: AppId, first_day: i32) -> Result<Vec<Ordinal>> {
+    let first_kept = UtcMillis(i64::from(first_day) * DAY_MILLIS);
     Ok(last_places::before(tx, app, first_kept, FORGOTTEN_AT_ONCE)?)
 }
 
@@ -98,7 +118,7 @@ impl Desk<'_> {
         let now = self.journal.now();
         // Clocks of devices may be wrong; nobody has been anywhere tomorrow.
         let at = seen.at.map_or(now, |at| at.min(now));
-        if at.day() < now.day() - KEPT_DAYS {
+        if at.day() < now.day() - seen.kept_days {
             return Ok(());
         }
         apps::hold(tx, self.app)?;
@@ -152,7 +172,7 @@ impl Planner<'_, '_> {
         let Some(place) = self.place(&location.place)? else { return Ok(Plan::Nobody) };
         let today = self.now.day();
         let days = location.period.days(self.now);
-        let (first, last) = ((*days.start()).max(today - KEPT_DAYS), (*days.end()).min(today));
+        let (first, last) = ((*days.start()).max(today - MOST_KEPT_DAYS), (*days.end()).min(today));
         let within = self.seen_in(place, first..=last);
         if location.last_seen != Some(true) {
             return Ok(within);

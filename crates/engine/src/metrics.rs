@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::{Engine, PlatformFact, PlatformNotice, Result, WebhookLag};
+use crate::{Engine, PlatformFact, PlatformNotice, Result, Taken, WebhookLag};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
@@ -23,6 +23,11 @@ struct RequestLabels {
 struct DeliveryLabels {
     platform: String,
     transport: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EventLabels {
     outcome: &'static str,
 }
 
@@ -60,6 +65,7 @@ pub struct Metrics {
     requests: Family<RequestLabels, Counter>,
     pushes: Counter,
     deliveries: Family<DeliveryLabels, Counter>,
+    events: Family<EventLabels, Counter>,
     jobs: Family<JobLabels, Counter>,
     jobs_waiting: Gauge,
     jobs_running: Gauge,
@@ -81,6 +87,8 @@ impl Default for Metrics {
         registry.register("http_requests", "Requests answered", Family::clone(&requests));
         registry.register("pushes_accepted", "Pushes accepted", Counter::clone(&pushes));
         registry.register("deliveries", "Deliveries by outcome", Family::clone(&deliveries));
+        let events = Family::default();
+        registry.register("device_events", "Events of devices by what became of them", Family::clone(&events));
         registry.register("jobs", "Jobs run by outcome", Family::clone(&jobs));
         registry.register("jobs_waiting", "Jobs that wait for their time or for a worker", Gauge::clone(&jobs_waiting));
         registry.register("jobs_running", "Jobs that some node is working on", Gauge::clone(&jobs_running));
@@ -102,6 +110,7 @@ impl Default for Metrics {
             requests,
             pushes,
             deliveries,
+            events,
             jobs,
             jobs_waiting,
             jobs_running,
@@ -130,6 +139,20 @@ impl Metrics {
         if n > 0 {
             let labels = DeliveryLabels { platform: label(device_type), transport, outcome };
             self.deliveries.get_or_create(&labels).inc_by(n);
+        }
+    }
+
+    pub(crate) fn events_came_in(&self, became: &Taken) {
+        let Taken { taken, repeated, too_old, unreadable, of_nobody } = *became;
+        let outcomes = [
+            ("taken", taken),
+            ("repeated", repeated),
+            ("too_old", too_old),
+            ("unreadable", unreadable),
+            ("unknown_channel", of_nobody),
+        ];
+        for (outcome, n) in outcomes.into_iter().filter(|(_, n)| *n > 0) {
+            self.events.get_or_create(&EventLabels { outcome }).inc_by(n);
         }
     }
 

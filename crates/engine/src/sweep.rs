@@ -38,6 +38,7 @@ impl Engine {
             if self.shorten_log(app.id).await? | self.forget_old_blocks(app.id).await? {
                 again = SOON;
             }
+            self.forget_old_event_ids(app.id).await?;
         }
         let now = self.0.clock.now();
         let claimed = claimed.clone();

@@ -88,6 +88,13 @@ impl<Kind> Id<Kind> {
         }
     }
 
+    /// When an id was made that sorts by its time.
+    pub fn made(&self) -> Option<UtcMillis> {
+        let (seconds, nanos) = self.0.get_timestamp()?.to_unix();
+        let millis = seconds.checked_mul(1000)?.checked_add(u64::from(nanos / 1_000_000))?;
+        i64::try_from(millis).ok().map(UtcMillis)
+    }
+
     pub const fn uuid(&self) -> Uuid {
         self.0
     }
@@ -115,6 +122,11 @@ impl EventId {
     pub fn of(kind: &str, push: PushId, channel: ChannelId) -> Self {
         let name = [kind.as_bytes(), channel.as_bytes()].concat();
         Self::from_uuid(Uuid::new_v5(&push.uuid(), &name))
+    }
+
+    /// Of the same event at one of the channels that it concerns.
+    pub fn on(self, channel: ChannelId) -> Self {
+        Self::from_uuid(Uuid::new_v5(&self.uuid(), channel.as_bytes()))
     }
 }
 

@@ -144,6 +144,7 @@ impl Parts {
             allow_private_addresses: true,
             snapshot_folder: Some(snapshots.to_owned()),
             retention: engine::Retention::default(),
+            locations: engine::LocationSettings::default(),
             public_url: base.clone(),
         };
         let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");

@@ -33,7 +33,7 @@ async fn call(caller: &Caller, route: &Route) -> Reply {
 
 /// Callers by name, and whether each is let through.
 fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
-    use Access::{Channel, Contact, Device, Master, Open, Operator, Probe, Public};
+    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, Probe, Public};
     let (nobody, credentials) = (app.nobody(), &app.app);
     let is = |some: &[Access]| some.contains(&access) || [Probe, Public, Open].contains(&access);
     let (key, master) = (&credentials.key, &credentials.master_secret);
@@ -51,8 +51,8 @@ fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
         ("nothing after the scheme", raw("Basic"), is(&[])),
         ("master secret as token", nobody.bearer(master), is(&[])),
         ("wrong token", nobody.bearer("the-operator-of-the-test"), is(&[])),
-        ("device", app.device(), is(&[Device, Channel, Contact])),
-        ("master", app.master(), is(&[Device, Channel, Contact, Master])),
+        ("device", app.device(), is(&[Device, Channel, Contact, Events])),
+        ("master", app.master(), is(&[Device, Channel, Contact, Events, Master])),
         ("operator", app.operator(), is(&[Operator])),
     ]
 }
@@ -78,6 +78,7 @@ async fn every_route_with_every_kind_of_credentials() {
                     | Access::Device
                     | Access::Channel
                     | Access::Contact
+                    | Access::Events
                     | Access::Master => "Basic realm=\"aerogram\"",
                 };
                 let expected = (!is_let_through).then_some(challenge);

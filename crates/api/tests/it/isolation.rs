@@ -179,6 +179,10 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         ("POST", "/api/named_users/{named_user_id}" | "/api/named_users/scoped") => {
             vec![json!({"disassociate": [{"channel_id": channel}], "tags": {"set": {MARK: []}}})]
         }
+        ("POST", "/api/custom-events") => vec![
+            json!({"user": {"channel": channel}, "body": {"name": "bought"}}),
+            json!({"user": {"named_user_id": USER}, "body": {"name": "bought"}}),
+        ],
         ("POST", "/api/segments") => vec![json!({"display_name": "x", "criteria": {"segment": belongings.segment}})],
         ("PUT", "/api/segments/{segment_id}") => vec![json!({"display_name": "x", "criteria": {"tag": "x"}})],
         ("POST", "/api/push/{push_id}/pause" | "/api/push/{push_id}/resume" | "/api/push/{push_id}/cancel") => {
@@ -275,7 +279,8 @@ async fn no_route_reaches_the_data_of_another_app() {
         let stranger = app.nobody().basic(&stranger.key, &stranger.master_secret);
         for route in routes() {
             match route.access {
-                Access::Probe | Access::Public | Access::Open | Access::Operator => continue,
+                // Uploads name their channel in a header; events_intake.rs tries that.
+                Access::Probe | Access::Public | Access::Open | Access::Events | Access::Operator => continue,
                 Access::Device | Access::Channel | Access::Contact | Access::Master => {}
             }
             let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);

@@ -12,6 +12,7 @@ mod deleted_apps;
 mod doc_examples;
 mod event_schema;
 mod event_stream;
+mod events_intake;
 mod experiments;
 mod idempotency;
 mod isolation;

@@ -12,7 +12,7 @@ const ODD_NAMES: [&str; 3] = ["a%00b", "a%ffb", "a%0Ab"];
 fn caller(app: &TestApp, access: Access) -> Caller {
     match access {
         Access::Probe | Access::Public | Access::Open => app.nobody().clone(),
-        Access::Device | Access::Channel | Access::Contact | Access::Master => app.master(),
+        Access::Device | Access::Channel | Access::Contact | Access::Events | Access::Master => app.master(),
         Access::Operator => app.operator(),
     }
 }

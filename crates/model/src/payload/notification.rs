@@ -57,6 +57,22 @@ pub struct Notification {
 }
 
 impl Notification {
+    /// The buttons that a platform shows.
+    pub fn interactive_on(&self, device_type: &DeviceType) -> Option<&Interactive> {
+        let own = match device_type {
+            DeviceType::Ios => self.ios.as_ref().and_then(|ios| ios.interactive.as_ref()),
+            DeviceType::Android => self.android.as_ref().and_then(|android| android.interactive.as_ref()),
+            DeviceType::Amazon => self.amazon.as_ref().and_then(|amazon| amazon.interactive.as_ref()),
+            DeviceType::Web
+            | DeviceType::Wns
+            | DeviceType::Sms
+            | DeviceType::Mms
+            | DeviceType::Email
+            | DeviceType::Open(_) => None,
+        };
+        own.or(self.interactive.as_ref())
+    }
+
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         if matches!(at.json(), Json::Object(entries) if entries.is_empty()) {

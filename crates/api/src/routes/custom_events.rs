@@ -1,0 +1,25 @@
+//! Custom events of servers.
+
+use axum::extract::State;
+use model::custom_event::CustomEvent;
+use model::ids::OperationId;
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::auth::CallingApp;
+use crate::edge::Edge;
+use crate::error::Result;
+use crate::input::Input;
+
+/// Some client libraries look for the operation under this spelling.
+#[derive(Serialize)]
+struct Spelled {
+    #[serde(rename = "operationId")]
+    operation_id: OperationId,
+}
+
+pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+    let events = input.parse(CustomEvent::parse_one_or_many).await?;
+    let operation_id = edge.engine.take_custom_events(app.id, events, input.once).await?;
+    Answer::changed(operation_id, Spelled { operation_id })
+}

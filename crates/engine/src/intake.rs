@@ -1,0 +1,156 @@
+//! Taking in what devices tell: each upload is one transaction, in which repeats are recognized, events are put into the log with
+//! the pushes they are due to, and everything that follows from them is changed and counted.
+
+mod attribution;
+mod changes;
+mod counts;
+mod custom_events;
+mod taking;
+
+use std::time::Duration;
+
+use model::channel::UsageUpdate;
+use model::device_event::{DeviceEvent, DeviceEvents, Told};
+use model::ids::{AppId, ChannelId, EventId};
+use model::place::Sighting;
+use model::time::UtcMillis;
+use store::counters::hour;
+
+use crate::desk::Desk;
+use crate::locations::Whereabouts;
+use crate::{Engine, Result};
+
+/// What happened longer ago is not taken any more.
+const OLDEST: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+/// Clocks may be ahead by so much; what claims to happen later happens now.
+const LATEST: Duration = Duration::from_secs(5 * 60);
+/// A clock that is wrong by less is not corrected: uploads take a while, too.
+const CLOCK_TOLERANCE_MILLIS: u64 = 10_000;
+/// Ids that are forgotten in one transaction.
+const FORGOTTEN_AT_ONCE: u32 = 5_000;
+
+/// One upload of a device.
+#[derive(Clone, Debug)]
+pub struct Upload {
+    /// `None` for a device that does not say, or not in a way that makes sense.
+    pub channel: Option<ChannelId>,
+    /// By the clock of the device.
+    pub sent_at: Option<UtcMillis>,
+    pub usage: UsageUpdate,
+    pub events: DeviceEvents,
+}
+
+/// What became of the events of an upload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    pub taken: u64,
+    /// Those that had been taken before.
+    pub repeated: u64,
+    pub too_old: u64,
+    pub unreadable: u64,
+    /// Those of a channel that is not installed, or not the app's.
+    pub of_nobody: u64,
+}
+
+/// An event and what has to be found out about it before a transaction can begin.
+struct Timed {
+    event: DeviceEvent,
+    /// By our clock.
+    at: UtcMillis,
+    /// By what a repeat is recognized.
+    key: (i64, EventId),
+    /// Of an event that tells where the device is.
+    seen: Option<Whereabouts>,
+}
+
+impl Engine {
+    /// Takes in the events of a device. Whoever sends them again, for want of an answer, changes nothing.
+    pub async fn take_events(&self, app: AppId, upload: Upload) -> Result<Taken> {
+        let Upload { channel, sent_at, usage, events } = upload;
+        let DeviceEvents { events, n_unreadable } = events;
+        let now = self.clock().now();
+        let n_events = events.len();
+        let mut timed = time_events(events, sent_at, now);
+        let too_old = (n_events - timed.len()) as u64;
+        for Timed { event, at, seen, .. } in &mut timed {
+            if let Told::Location(location) = &event.told {
+                *seen = Some(self.whereabouts(Sighting { point: location.point, at: Some(*at) }).await?);
+            }
+        }
+        let index = self.index(app).await?;
+        let recent = self.recent_deliveries(app).await?;
+        let keep_coordinates = self.0.locations.keep_coordinates;
+        let written = self.0.store.write(app, move |tx| {
+            let mut desk = Desk::new(app, &index, now);
+            let taken = taking::take(tx, &mut desk, &recent, channel, &timed, &usage, keep_coordinates)?;
+            desk.journal.write(tx, app)?;
+            Ok::<_, crate::Error>(taken)
+        });
+        let taken = Taken { too_old, unreadable: n_unreadable as u64, ..written.await? };
+        self.metrics().events_came_in(&taken);
+        Ok(taken)
+    }
+
+    /// Forgets the ids of events that would be too old by now if they came again.
+    pub(crate) async fn forget_old_event_ids(&self, app: AppId) -> Result<()> {
+        let first_kept = hour(self.clock().now().minus(OLDEST)) - 1;
+        let forget =
+            move |tx: &mut store::Tx<'_>| store::seen_events::forget_before(tx, app, first_kept, FORGOTTEN_AT_ONCE);
+        while self.0.store.write(app, forget).await? {}
+        Ok(())
+    }
+}
+
+/// Puts events on our time and leaves out those that are too old.
+fn time_events(events: Vec<DeviceEvent>, sent_at: Option<UtcMillis>, now: UtcMillis) -> Vec<Timed> {
+    let ahead = sent_at.map_or(0, |sent_at| sent_at.0.saturating_sub(now.0));
+    let correction = if ahead.unsigned_abs() > CLOCK_TOLERANCE_MILLIS { ahead } else { 0 };
+    let timed = events.into_iter().map(|event| {
+        let at = event.time.map_or(now, |time| UtcMillis(time.0.saturating_sub(correction)));
+        let at = if at > now.plus(LATEST) { now } else { at };
+        // The time that the device gives does not change when it sends the event again; ours might.
+        let own_time = event.time.filter(|time| time.0.abs_diff(now.0) < OLDEST.as_millis().try_into().unwrap_or(0));
+        let key = (hour(own_time.unwrap_or(at)), event.id);
+        Timed { event, at, key, seen: None }
+    });
+    timed.filter(|event| event.at >= now.minus(OLDEST)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ids::Id;
+    use uuid::Uuid;
+
+    use super::*;
+
+    const HOUR: i64 = 3_600_000;
+    const DAY: i64 = 24 * HOUR;
+
+    #[test]
+    fn times_are_put_right() {
+        let now = UtcMillis(20_000 * DAY);
+        let at = |time: Option<i64>, sent_at: Option<i64>| {
+            let id = Id::from_uuid(Uuid::nil());
+            let time = time.map(|ago| UtcMillis(now.0 - ago));
+            let event = DeviceEvent { id, time, session: None, told: Told::Closed };
+            let timed = time_events(vec![event], sent_at.map(|ago| UtcMillis(now.0 - ago)), now);
+            timed.first().map(|timed| (now.0 - timed.at.0, hour(now) - timed.key.0))
+        };
+        for (time, sent_at, wanted) in [
+            (Some(DAY), None, Some((DAY, 24))),
+            (None, None, Some((0, 0))),
+            (Some(90 * DAY), None, Some((90 * DAY, 90 * 24))),
+            (Some(90 * DAY + 1), None, None),
+            (Some(-5 * 60_000), None, Some((-5 * 60_000, 0))),
+            (Some(-5 * 60_000 - 1), None, Some((0, 0))),
+            (Some(5000), Some(4000), Some((5000, 1))),
+            // A clock that is an hour behind, and one that is a day ahead.
+            (Some(2 * HOUR), Some(HOUR), Some((HOUR, 2))),
+            (Some(-DAY + HOUR), Some(-DAY), Some((HOUR, -23))),
+            // A clock that was never set.
+            (Some(10_000 * DAY + HOUR), Some(10_000 * DAY), Some((HOUR, 1))),
+        ] {
+            assert_eq!(at(time, sent_at), wanted, "{time:?} {sent_at:?}");
+        }
+    }
+}

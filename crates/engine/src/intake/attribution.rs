@@ -1,0 +1,112 @@
+//! To which pushes the events of one channel are due: what devices send back is looked up, and so is what was delivered.
+
+use std::collections::HashMap;
+
+use model::device_event::{Echo, PushEcho};
+use model::event::{AssociatedPush, SharedPush};
+use model::ids::{AppId, ChannelId, DeliveryId, Id, Ordinal, PushId};
+use model::time::UtcMillis;
+use store::{Tx, origins, pushes};
+use uuid::Uuid;
+
+use crate::Result;
+use crate::push::stored_push;
+use crate::recent::{INFLUENCE, Recent};
+
+pub(super) struct Attribution<'a> {
+    app: AppId,
+    ordinal: Ordinal,
+    channel: ChannelId,
+    recent: &'a Recent,
+    /// What devices name, they name in several events.
+    found: HashMap<Uuid, Option<AssociatedPush>>,
+}
+
+/// The pushes that an event is due to.
+#[derive(Clone, Default)]
+pub(super) struct Due {
+    /// The one whose notification was tapped.
+    pub(super) to: Option<AssociatedPush>,
+    pub(super) last_delivered: Option<AssociatedPush>,
+}
+
+impl<'a> Attribution<'a> {
+    pub(super) fn new(app: AppId, ordinal: Ordinal, channel: ChannelId, recent: &'a Recent) -> Self {
+        Self { app, ordinal, channel, recent, found: HashMap::new() }
+    }
+
+    pub(super) fn due(&mut self, tx: &mut Tx<'_>, echo: Echo, at: UtcMillis) -> Result<Due> {
+        let to = match echo.tapped {
+            Some(echo) => self.named(tx, echo)?,
+            None => None,
+        };
+        let last_delivered = match (self.last_delivered(at), echo.received) {
+            (Some(last), _) => Some(last),
+            (None, Some(echo)) => self.named(tx, echo)?.filter(|push| influences(push, at)),
+            (None, None) => None,
+        };
+        Ok(Due { to, last_delivered })
+    }
+
+    /// The last push that was delivered, as far as that is known here.
+    pub(super) fn last_delivered(&self, at: UtcMillis) -> Option<AssociatedPush> {
+        self.recent.look(|known| known.last_delivered(self.ordinal, at).map(associated))
+    }
+
+    /// The push that a device names; `None` unless it is one of this app.
+    pub(super) fn named(&mut self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<AssociatedPush>> {
+        if let Some(known) = self.found.get(&echo.id) {
+            return Ok(known.clone());
+        }
+        let found = match self.delivered(echo.id) {
+            Some(push) => Some(push),
+            None => self.stored(tx, echo)?,
+        };
+        self.found.insert(echo.id, found.clone());
+        Ok(found)
+    }
+
+    fn delivered(&self, id: Uuid) -> Option<AssociatedPush> {
+        let is_meant =
+            |push: &&SharedPush| push.push_id.uuid() == id || DeliveryId::of(push.push_id, self.channel).uuid() == id;
+        self.recent.look(|known| {
+            let here = known.delivered_to(self.ordinal).find(is_meant);
+            here.or_else(|| known.push(Id::from_uuid(id))).map(associated)
+        })
+    }
+
+    fn stored(&self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<AssociatedPush>> {
+        let id: PushId = Id::from_uuid(echo.id);
+        let Some(row) = pushes::by_id(tx, self.app, id)? else { return Ok(None) };
+        let provenance = origins::of(tx, self.app, id)?;
+        // The payload of a redacted push is gone, and with it the names under which its results are added up.
+        let push = stored_push(&row)?;
+        let told = push.map_or_else(|| SharedPush::of(id), |push| provenance.shared_push(id, &push));
+        let variant_id = told.variant_id.or(echo.variant_id);
+        Ok(Some(AssociatedPush { group_id: provenance.origin.group(), variant_id, ..associated(&told) }))
+    }
+}
+
+impl Due {
+    pub(super) fn direct(&self) -> Option<PushId> {
+        self.to.as_ref().map(|push| push.push_id)
+    }
+
+    pub(super) fn indirect(&self) -> Option<PushId> {
+        self.last_delivered.as_ref().map(|push| push.push_id)
+    }
+}
+
+fn associated(push: &SharedPush) -> AssociatedPush {
+    AssociatedPush {
+        push_id: push.push_id,
+        group_id: push.group_id,
+        variant_id: push.variant_id,
+        time: push.push_id.made().map(UtcMillis::to_iso),
+        campaigns: push.campaigns(),
+    }
+}
+
+fn influences(push: &AssociatedPush, at: UtcMillis) -> bool {
+    push.push_id.made().is_some_and(|sent| sent <= at && sent >= at.minus(INFLUENCE))
+}

@@ -1,0 +1,90 @@
+//! What an upload changes about the channel itself, written once, and only if something is different.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::channel::{Profile, TagOperation, TagSets, UsageUpdate};
+use model::device_event::Opened;
+use model::payload::Push;
+use model::payload::actions::{Actions, Subject, TagOperation as ActionTags};
+use model::tag::{Tag, TagGroup};
+use store::Tx;
+use store::channels::Channel;
+
+use crate::Result;
+use crate::desk::Desk;
+
+pub(super) struct Changes {
+    usage: UsageUpdate,
+    identifiers: Option<BTreeMap<String, String>>,
+    tags: Vec<TagOperation>,
+}
+
+impl Changes {
+    pub(super) fn new(usage: UsageUpdate) -> Self {
+        Self { usage, identifiers: None, tags: Vec::new() }
+    }
+
+    pub(super) fn opened(&mut self, opened: &Opened) {
+        self.usage.connection_type(opened.connection_type.as_deref());
+        self.usage.carrier(opened.carrier.as_deref());
+        self.usage.utc_offset_seconds = opened.utc_offset_seconds.or(self.usage.utc_offset_seconds);
+    }
+
+    pub(super) fn identifiers(&mut self, identifiers: &BTreeMap<String, String>) {
+        self.identifiers = Some(identifiers.clone());
+    }
+
+    /// What a button of a push does to the tags of the channel. Most devices do the same by themselves; doing it twice changes
+    /// nothing more.
+    pub(super) fn pressed(&mut self, push: &Push, profile: &Profile, button: &str) {
+        let interactive =
+            push.notification.as_ref().and_then(|notification| notification.interactive_on(&profile.device_type));
+        let actions = interactive.and_then(|interactive| interactive.button_actions.as_ref()?.get(button));
+        if let Some(actions) = actions {
+            self.tags.extend(tag_operations(actions));
+        }
+    }
+
+    pub(super) fn write(self, tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, profile: &Profile) -> Result<()> {
+        let same_identifiers = self.identifiers.as_ref().is_none_or(|identifiers| *identifiers == profile.identifiers);
+        if self.tags.is_empty() && same_identifiers && self.usage.is_known(profile) {
+            return Ok(());
+        }
+        let opened = desk.open(tx, row)?;
+        let mut after = opened.state.clone();
+        self.usage.update(&mut after.profile);
+        if let Some(identifiers) = self.identifiers {
+            after.profile.identifiers = identifiers;
+        }
+        for operation in &self.tags {
+            operation.apply(&mut after.own.tags);
+        }
+        // A channel that has as many tags as it may have keeps those: no event is lost for it.
+        if after.own.check_number_of_tags().is_err() {
+            after.own.tags.clone_from(&opened.state.own.tags);
+        }
+        desk.save(tx, opened, &after)?;
+        Ok(())
+    }
+}
+
+fn tag_operations(actions: &Actions) -> Vec<TagOperation> {
+    let of_device = |tags: &[Tag]| TagSets::from([(TagGroup::device(), tags.iter().cloned().collect())]);
+    let edit = |add: TagSets, remove: TagSets| TagOperation::Edit { add, remove };
+    let mut operations = Vec::new();
+    operations.extend(actions.remove_tag.as_ref().map(|tags| edit(TagSets::new(), of_device(tags.as_slice()))));
+    operations.extend(actions.add_tag.as_ref().map(|tags| edit(of_device(tags.as_slice()), TagSets::new())));
+    for change in actions.tags.iter().flatten() {
+        let group = change.group.clone().unwrap_or_else(TagGroup::device);
+        // Those of the person behind the channel are changed by the device, which knows whose it is.
+        if change.subject != Subject::Channel || group.is_read_only() {
+            continue;
+        }
+        let sets = TagSets::from([(group, change.tags.as_slice().iter().cloned().collect::<BTreeSet<_>>())]);
+        operations.push(match change.operation {
+            ActionTags::Add => edit(sets, TagSets::new()),
+            ActionTags::Remove => edit(TagSets::new(), sets),
+        });
+    }
+    operations
+}

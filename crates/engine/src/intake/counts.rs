@@ -1,0 +1,54 @@
+//! What events add to counters. Custom events are added up before they are written.
+
+use std::collections::BTreeMap;
+
+use model::ids::{AppId, PushId};
+use model::time::UtcMillis;
+use store::Tx;
+use store::counters::{self, Metric};
+use store::event_counters::{self, Conversion, Counted, Sum};
+
+use crate::Result;
+
+pub(super) struct Counts {
+    app: AppId,
+    platform: String,
+    custom: BTreeMap<Counted, Sum>,
+}
+
+impl Counts {
+    pub(super) fn new(app: AppId, platform: String) -> Self {
+        Self { app, platform, custom: BTreeMap::new() }
+    }
+
+    pub(super) fn add(&self, tx: &mut Tx<'_>, metric: Metric, at: UtcMillis, n: u64) -> Result<()> {
+        Ok(counters::add(tx, self.app, metric, at, &self.platform, n)?)
+    }
+
+    /// Counts for the push and for the app.
+    pub(super) fn add_response(&self, tx: &mut Tx<'_>, push: PushId, metric: Metric, at: UtcMillis) -> Result<()> {
+        self.add(tx, metric, at, 1)?;
+        Ok(counters::add_of_push(tx, self.app, push, metric, at, &self.platform, 1)?)
+    }
+
+    pub(super) fn add_custom(
+        &mut self,
+        name: &str,
+        at: UtcMillis,
+        direct: Option<PushId>,
+        indirect: Option<PushId>,
+        value: Option<f64>,
+    ) {
+        let (conversion, push) = match (direct, indirect) {
+            (Some(push), _) => (Conversion::Direct, Some(push)),
+            (None, Some(push)) => (Conversion::Indirect, Some(push)),
+            (None, None) => (Conversion::Unattributed, None),
+        };
+        let millionths = (value.unwrap_or(0.0) * 1_000_000.0).round();
+        self.custom.entry(Counted::at(at, name, conversion, push)).or_default().add(Sum { n: 1, millionths });
+    }
+
+    pub(super) fn write(&self, tx: &mut Tx<'_>) -> Result<()> {
+        Ok(event_counters::add(tx, self.app, &self.custom)?)
+    }
+}

@@ -1,0 +1,137 @@
+//! Custom events that servers send.
+
+use model::custom_event::{About, CustomEvent};
+use model::event::{Custom, Event, RecordKind};
+use model::ids::{AppId, EventId, Id, OperationId};
+use model::json::OneOrMany;
+use model::problem::Problems;
+use model::time::UtcMillis;
+use store::channels::Channel;
+use store::counters::hour;
+use store::{Tx, named_users, seen_events};
+use uuid::Uuid;
+
+use super::attribution::Attribution;
+use super::counts::Counts;
+use super::{LATEST, OLDEST};
+use crate::desk::Desk;
+use crate::recent::Recent;
+use crate::{Engine, Error, Once, Result};
+
+/// A server has no platform.
+const PLATFORM: &str = "api";
+
+/// An event with the id and the time that it gets.
+struct Dated {
+    id: EventId,
+    at: UtcMillis,
+    custom: CustomEvent,
+}
+
+impl Engine {
+    /// Takes in events of servers: all of them or, if one cannot be used, none. An event about a named user stands in the log once
+    /// for each of the user's channels, and counts once.
+    pub async fn take_custom_events(
+        &self,
+        app: AppId,
+        events: OneOrMany<CustomEvent>,
+        once: Option<Once>,
+    ) -> Result<OperationId> {
+        let now = self.clock().now();
+        refuse_old(&events, now)?;
+        let dated: Vec<Dated> = events.into_vec().into_iter().map(|custom| Dated::new(custom, now)).collect();
+        let operation = OperationId::at(now);
+        let index = self.index(app).await?;
+        let recent = self.recent_deliveries(app).await?;
+        self.write_once(app, once, move |tx| {
+            let mut desk = Desk::new(app, &index, now);
+            let mut counts = Counts::new(app, PLATFORM.to_owned());
+            for event in &dated {
+                take(tx, &mut desk, &recent, &mut counts, event)?;
+            }
+            counts.write(tx)?;
+            desk.journal.write(tx, app)?;
+            Ok(operation)
+        })
+        .await
+    }
+}
+
+fn refuse_old(events: &OneOrMany<CustomEvent>, now: UtcMillis) -> Result<()> {
+    let is_old = |event: &CustomEvent| event.occurred.is_some_and(|occurred| occurred < now.minus(OLDEST));
+    let Some(place) = events.as_slice().iter().position(is_old) else { return Ok(()) };
+    let path = match events {
+        OneOrMany::One(_) => "occurred".to_owned(),
+        OneOrMany::Many(_) => format!("[{place}].occurred"),
+    };
+    Err(Error::Invalid(Problems::one(path, "Events that happened more than 90 days ago are not taken.")))
+}
+
+impl Dated {
+    fn new(custom: CustomEvent, now: UtcMillis) -> Self {
+        let at = custom.occurred.filter(|occurred| *occurred <= now.plus(LATEST)).unwrap_or(now);
+        let id = match &custom.unique_id {
+            None => EventId::at(now),
+            Some(unique) => {
+                let about = match &custom.about {
+                    About::Channel(channel) => channel.id.to_string(),
+                    About::NamedUser(user) => format!("user:{}", user.as_str()),
+                };
+                Id::from_uuid(Uuid::new_v5(&Uuid::nil(), format!("{about}\n{unique}").as_bytes()))
+            }
+        };
+        Self { id, at, custom }
+    }
+}
+
+fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &mut Counts, dated: &Dated) -> Result<()> {
+    let Dated { id, at, custom } = dated;
+    if custom.unique_id.is_some() {
+        let key = [(hour(*at), *id)];
+        if !seen_events::known(tx, desk.app, &key)?.is_empty() {
+            return Ok(());
+        }
+        seen_events::add(tx, desk.app, &key)?;
+    }
+    let (channels, customer_id) = match &custom.about {
+        About::Channel(channel) => {
+            let found = desk.installed(tx, std::slice::from_ref(channel))?;
+            if found.is_empty() {
+                return Ok(());
+            }
+            (found, None)
+        }
+        About::NamedUser(user) => {
+            let mut channels = named_users::channels_of(tx, desk.app, user)?;
+            channels.retain(|channel| channel.installed);
+            (channels, Some(user.as_str().to_owned()))
+        }
+    };
+    let body = Custom { customer_id, ..custom.event.clone() };
+    let mut influenced_by = None;
+    for channel in &channels {
+        let last_delivered = Attribution::new(desk.app, channel.ordinal, channel.id, recent).last_delivered(*at);
+        influenced_by = influenced_by.or(last_delivered.as_ref().map(|push| push.push_id));
+        let id = match &custom.about {
+            About::Channel(_) => *id,
+            About::NamedUser(_) => id.on(channel.id),
+        };
+        record(desk, Some(channel), id, *at, Custom { last_delivered, ..body.clone() })?;
+    }
+    if channels.is_empty() {
+        record(desk, None, *id, *at, body.clone())?;
+    }
+    counts.add_custom(&body.name, *at, None, influenced_by, body.value);
+    Ok(())
+}
+
+fn record(
+    desk: &mut Desk<'_>,
+    channel: Option<&Channel>,
+    id: EventId,
+    occurred: UtcMillis,
+    body: Custom,
+) -> Result<()> {
+    let event = Event { id, occurred, body };
+    desk.journal.event_from_outside(RecordKind::Custom, channel.map(|channel| channel.ordinal), &event)
+}

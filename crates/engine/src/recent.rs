@@ -1,0 +1,118 @@
+//! Which pushes were delivered to whom in the last hours, in memory: openings of the app are attributed by it.
+//!
+//! It follows the records of deliveries in the log and is read from there when an app first needs it, so nothing else keeps it.
+
+mod known;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use audience::codec;
+use model::event::{Many, RecordKind};
+use model::ids::{AppId, Offset};
+use model::time::UtcMillis;
+use store::{Store, Tx, log};
+use tokio::sync::Mutex as AsyncMutex;
+
+use crate::{Engine, Error, Result};
+
+pub(crate) use known::Known;
+
+/// For how long after its delivery a push can have influenced somebody.
+pub(crate) const INFLUENCE: Duration = Duration::from_secs(12 * 60 * 60);
+/// Devices may tell a little later.
+const KEPT: Duration = Duration::from_secs(13 * 60 * 60);
+const RECORDS_PER_READ: u32 = 1_000;
+
+/// The recent deliveries of the apps this process has had to do with.
+#[derive(Default)]
+pub(crate) struct RecentDeliveries(Mutex<HashMap<AppId, Arc<Recent>>>);
+
+/// Those of one app.
+#[derive(Default)]
+pub(crate) struct Recent {
+    /// How often somebody began to read the log.
+    begun: AtomicU64,
+    /// How far the log was read; whoever holds it reads on.
+    read: AsyncMutex<Option<Offset>>,
+    known: RwLock<Known>,
+}
+
+impl RecentDeliveries {
+    fn of(&self, app: AppId) -> Arc<Recent> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(app).or_default().clone()
+    }
+
+    pub(crate) fn retain(&self, exists: impl Fn(AppId) -> bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|app, _| exists(*app));
+    }
+}
+
+impl Engine {
+    /// The recent deliveries of an app, with all that are committed by now.
+    pub(crate) async fn recent_deliveries(&self, app: AppId) -> Result<Arc<Recent>> {
+        let recent = self.0.recent.of(app);
+        recent.catch_up(&self.0.store, app, self.clock().now()).await?;
+        Ok(recent)
+    }
+}
+
+impl Recent {
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Known) -> T) -> T {
+        look(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn catch_up(&self, store: &Store, app: AppId, now: UtcMillis) -> Result<()> {
+        let begun = self.begun.load(Ordering::SeqCst);
+        let mut read = self.read.lock().await;
+        // Many ask at once, and one who began after this one asked has read enough for it.
+        if self.begun.load(Ordering::SeqCst) > begun {
+            return Ok(());
+        }
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        loop {
+            let since = *read;
+            let page = store.read(move |tx| next_page(tx, app, since, now)).await?;
+            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            for many in page.found {
+                known.add(many.push, many.occurred, codec::decode(&many.ordinals).map_err(Error::internal)?);
+            }
+            known.forget_before(now.minus(KEPT));
+            *read = Some(page.looked);
+            if page.is_end {
+                return Ok(());
+            }
+        }
+    }
+}
+
+struct Page {
+    found: Vec<Many>,
+    looked: Offset,
+    is_end: bool,
+}
+
+fn next_page(tx: &mut Tx<'_>, app: AppId, read: Option<Offset>, now: UtcMillis) -> Result<Page> {
+    let head = log::head(tx, app)?;
+    let after = match read {
+        Some(offset) => offset,
+        None => log::before(tx, app, now.minus(KEPT))?,
+    };
+    let (mut found, mut last) = (Vec::new(), after);
+    if after < head {
+        let kinds = BTreeSet::from([RecordKind::Send]);
+        let mut bodies: Vec<Vec<u8>> = Vec::new();
+        log::visit_kinds(tx, app, after, head, &kinds, RECORDS_PER_READ, |record| {
+            last = record.offset;
+            bodies.push(record.body.to_vec());
+            Ok(())
+        })?;
+        for body in &bodies {
+            found.push(postcard::from_bytes(body).map_err(Error::internal)?);
+        }
+    }
+    let is_end = found.len() < RECORDS_PER_READ as usize;
+    Ok(Page { found, looked: if is_end { head.max(after) } else { last }, is_end })
+}
