@@ -53,7 +53,7 @@ pub(crate) fn share(rounds: &[Work], of: &[Work]) -> f64 {
 }
 
 /// The median over the rounds.
-fn middle(rounds: &[Work], value: impl Fn(&Work) -> f64) -> f64 {
+pub(crate) fn middle(rounds: &[Work], value: impl Fn(&Work) -> f64) -> f64 {
     let mut values: Vec<f64> = rounds.iter().map(value).collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)

@@ -23,6 +23,7 @@ mod audience;
 mod broadcast;
 mod clients;
 mod commits;
+mod events;
 mod faults;
 mod http;
 mod list;
@@ -95,6 +96,11 @@ const BENCHES: [Bench; 10] = [
         name: "location",
         about: "reading the atlas, and points, boxes and names per second on one core",
         run: |_| Box::pin(location::run()),
+    },
+    Bench {
+        name: "events",
+        about: "durable uploads of events by devices over HTTP, beside bare commits",
+        run: |_| Box::pin(events::run()),
     },
     Bench {
         name: "timers",

@@ -18,7 +18,7 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use crate::{Engine, Error, Result};
 
-pub(crate) use known::Known;
+pub(crate) use known::{Known, RecentPush};
 
 /// For how long after its delivery a push can have influenced somebody.
 pub(crate) const INFLUENCE: Duration = Duration::from_secs(12 * 60 * 60);
@@ -77,7 +77,7 @@ impl Recent {
             let page = store.read(move |tx| next_page(tx, app, since, now)).await?;
             let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
             for many in page.found {
-                known.add(many.push, many.occurred, codec::decode(&many.ordinals).map_err(Error::internal)?);
+                known.add(many.push, many.occurred, &codec::decode(&many.ordinals).map_err(Error::internal)?);
             }
             known.forget_before(now.minus(KEPT));
             *read = Some(page.looked);

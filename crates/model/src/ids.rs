@@ -88,13 +88,6 @@ impl<Kind> Id<Kind> {
         }
     }
 
-    /// When an id was made that sorts by its time.
-    pub fn made(&self) -> Option<UtcMillis> {
-        let (seconds, nanos) = self.0.get_timestamp()?.to_unix();
-        let millis = seconds.checked_mul(1000)?.checked_add(u64::from(nanos / 1_000_000))?;
-        i64::try_from(millis).ok().map(UtcMillis)
-    }
-
     pub const fn uuid(&self) -> Uuid {
         self.0
     }

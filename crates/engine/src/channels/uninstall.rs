@@ -10,6 +10,7 @@ use model::time::UtcMillis;
 use store::Tx;
 use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
+use store::sessions;
 
 use super::keys;
 use super::state::State;
@@ -93,6 +94,7 @@ fn uninstall(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel) -> Result<()> {
     let row = desk.save(tx, opened, &nothing)?;
     attributes::forget(tx, desk.app, &Owner::Channel(row.ordinal))?;
     desk.forget_last_place(tx, row.ordinal)?;
+    sessions::set(tx, desk.app, row.ordinal, None)?;
     desk.journal.event(RecordKind::Uninstall, Some(row.ordinal), event::Uninstall { decay: false })
 }
 

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::Result;
 use crate::push::stored_push;
-use crate::recent::{INFLUENCE, Recent};
+use crate::recent::{INFLUENCE, Recent, RecentPush};
 
 pub(super) struct Attribution<'a> {
     app: AppId,
@@ -19,7 +19,14 @@ pub(super) struct Attribution<'a> {
     channel: ChannelId,
     recent: &'a Recent,
     /// What devices name, they name in several events.
-    found: HashMap<Uuid, Option<AssociatedPush>>,
+    found: HashMap<Uuid, Option<NamedPush>>,
+}
+
+/// A push that a device names.
+#[derive(Clone)]
+pub(super) struct NamedPush {
+    pub(super) told: AssociatedPush,
+    sent: UtcMillis,
 }
 
 /// The pushes that an event is due to.
@@ -37,12 +44,12 @@ impl<'a> Attribution<'a> {
 
     pub(super) fn due(&mut self, tx: &mut Tx<'_>, echo: Echo, at: UtcMillis) -> Result<Due> {
         let to = match echo.tapped {
-            Some(echo) => self.named(tx, echo)?,
+            Some(echo) => self.named(tx, echo)?.map(|push| push.told),
             None => None,
         };
         let last_delivered = match (self.last_delivered(at), echo.received) {
             (Some(last), _) => Some(last),
-            (None, Some(echo)) => self.named(tx, echo)?.filter(|push| influences(push, at)),
+            (None, Some(echo)) => self.named(tx, echo)?.filter(|push| push.influences(at)).map(|push| push.told),
             (None, None) => None,
         };
         Ok(Due { to, last_delivered })
@@ -50,11 +57,11 @@ impl<'a> Attribution<'a> {
 
     /// The last push that was delivered, as far as that is known here.
     pub(super) fn last_delivered(&self, at: UtcMillis) -> Option<AssociatedPush> {
-        self.recent.look(|known| known.last_delivered(self.ordinal, at).map(associated))
+        self.recent.look(|known| known.last_delivered(self.ordinal, at).map(|push| associated(&push.told, push.sent)))
     }
 
     /// The push that a device names; `None` unless it is one of this app.
-    pub(super) fn named(&mut self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<AssociatedPush>> {
+    pub(super) fn named(&mut self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<NamedPush>> {
         if let Some(known) = self.found.get(&echo.id) {
             return Ok(known.clone());
         }
@@ -66,16 +73,19 @@ impl<'a> Attribution<'a> {
         Ok(found)
     }
 
-    fn delivered(&self, id: Uuid) -> Option<AssociatedPush> {
-        let is_meant =
-            |push: &&SharedPush| push.push_id.uuid() == id || DeliveryId::of(push.push_id, self.channel).uuid() == id;
+    fn delivered(&self, id: Uuid) -> Option<NamedPush> {
+        let is_meant = |push: &&RecentPush| {
+            let push = push.told.push_id;
+            push.uuid() == id || DeliveryId::of(push, self.channel).uuid() == id
+        };
         self.recent.look(|known| {
             let here = known.delivered_to(self.ordinal).find(is_meant);
-            here.or_else(|| known.push(Id::from_uuid(id))).map(associated)
+            let found = here.or_else(|| known.push(Id::from_uuid(id)));
+            found.map(|push| NamedPush { told: associated(&push.told, push.sent), sent: push.sent })
         })
     }
 
-    fn stored(&self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<AssociatedPush>> {
+    fn stored(&self, tx: &mut Tx<'_>, echo: PushEcho) -> Result<Option<NamedPush>> {
         let id: PushId = Id::from_uuid(echo.id);
         let Some(row) = pushes::by_id(tx, self.app, id)? else { return Ok(None) };
         let provenance = origins::of(tx, self.app, id)?;
@@ -83,7 +93,8 @@ impl<'a> Attribution<'a> {
         let push = stored_push(&row)?;
         let told = push.map_or_else(|| SharedPush::of(id), |push| provenance.shared_push(id, &push));
         let variant_id = told.variant_id.or(echo.variant_id);
-        Ok(Some(AssociatedPush { group_id: provenance.origin.group(), variant_id, ..associated(&told) }))
+        let told = AssociatedPush { group_id: provenance.origin.group(), variant_id, ..associated(&told, row.created) };
+        Ok(Some(NamedPush { told, sent: row.created }))
     }
 }
 
@@ -97,16 +108,18 @@ impl Due {
     }
 }
 
-fn associated(push: &SharedPush) -> AssociatedPush {
+impl NamedPush {
+    fn influences(&self, at: UtcMillis) -> bool {
+        self.sent <= at && self.sent >= at.minus(INFLUENCE)
+    }
+}
+
+fn associated(push: &SharedPush, sent: UtcMillis) -> AssociatedPush {
     AssociatedPush {
         push_id: push.push_id,
         group_id: push.group_id,
         variant_id: push.variant_id,
-        time: push.push_id.made().map(UtcMillis::to_iso),
+        time: Some(sent.to_iso()),
         campaigns: push.campaigns(),
     }
-}
-
-fn influences(push: &AssociatedPush, at: UtcMillis) -> bool {
-    push.push_id.made().is_some_and(|sent| sent <= at && sent >= at.minus(INFLUENCE))
 }

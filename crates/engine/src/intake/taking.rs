@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use model::channel::{Profile, UsageUpdate};
 use model::device_event::{Button, InAppEnd, Opened, PushEcho, Told, ToldCustom, ToldInApp, ToldLocation};
-use model::event::{self, Event, InAppDisplay, RecordKind};
+use model::event::{self, AssociatedPush, Event, InAppDisplay, RecordKind};
 use model::ids::{ChannelId, EventId, Ordinal, SessionId};
 use model::term::DayKind;
-use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use serde::Serialize;
 use store::channels::{self, Channel};
@@ -101,7 +100,7 @@ impl Taking<'_, '_> {
             Told::Region(region) => self.record(RecordKind::Region, timed, region),
             Told::Location(location) => self.location(tx, timed, location),
             Told::InAppDisplay(told) => {
-                let display = self.display(tx, timed, told)?;
+                let (display, _) = self.display(tx, timed, told)?;
                 self.record(RecordKind::InAppMessageDisplay, timed, display)
             }
             Told::InAppEnd(told, end) => self.in_app_end(tx, timed, told, end),
@@ -188,15 +187,13 @@ impl Taking<'_, '_> {
         self.record(RecordKind::Location, timed, body)
     }
 
-    fn display(&mut self, tx: &mut Tx<'_>, timed: &Timed, told: &ToldInApp) -> Result<InAppDisplay> {
-        let push = match told.id.parse() {
-            Ok(id) => self.attribution.named(tx, PushEcho { id, variant_id: None })?,
-            Err(_) => None,
-        };
+    /// Which in-app message it is, and when the push was sent that it came with.
+    fn display(&mut self, tx: &mut Tx<'_>, timed: &Timed, told: &ToldInApp) -> Result<(InAppDisplay, Option<String>)> {
+        let push = self.push_of_text(tx, &told.id)?;
         let app_defined_id = push.is_none().then(|| told.id.clone());
         let triggering_push = self.attribution.due(tx, told.echo, timed.at)?.to;
         let campaigns = push.as_ref().and_then(|push| push.campaigns.clone()).or_else(|| told.campaigns.clone());
-        Ok(InAppDisplay {
+        let display = InAppDisplay {
             push_id: push.as_ref().map(|push| push.push_id),
             app_defined_id,
             group_id: push.as_ref().and_then(|push| push.group_id),
@@ -205,12 +202,17 @@ impl Taking<'_, '_> {
             triggering_push,
             campaigns,
             context: told.context.clone(),
-        })
+        };
+        Ok((display, push.and_then(|push| push.time)))
+    }
+
+    fn push_of_text(&mut self, tx: &mut Tx<'_>, text: &str) -> Result<Option<AssociatedPush>> {
+        let Ok(id) = text.parse() else { return Ok(None) };
+        Ok(self.attribution.named(tx, PushEcho { id, variant_id: None })?.map(|push| push.told))
     }
 
     fn in_app_end(&mut self, tx: &mut Tx<'_>, timed: &Timed, told: &ToldInApp, end: &InAppEnd) -> Result<()> {
-        let display = self.display(tx, timed, told)?;
-        let time_sent = display.push_id.and_then(|push| push.made()).map(UtcMillis::to_iso);
+        let (display, time_sent) = self.display(tx, timed, told)?;
         match end {
             InAppEnd::Resolved(resolution) => {
                 let resolution = event::Resolution { time_sent, ..resolution.clone() };
@@ -218,9 +220,8 @@ impl Taking<'_, '_> {
                 self.record(RecordKind::InAppMessageResolution, timed, body)
             }
             InAppEnd::Expired(expiration, replaced_by) => {
-                let replaced_by = replaced_by.as_ref().and_then(|id| id.parse().ok());
                 let replacing_push = match replaced_by {
-                    Some(id) => self.attribution.named(tx, PushEcho { id, variant_id: None })?,
+                    Some(text) => self.push_of_text(tx, text)?,
                     None => None,
                 };
                 let expiration = event::Expiration { time_sent, replacing_push, ..expiration.clone() };
@@ -232,7 +233,7 @@ impl Taking<'_, '_> {
 
     fn button(&mut self, tx: &mut Tx<'_>, timed: &Timed, button: &Button) -> Result<()> {
         let named = button.echo.tapped.map(|echo| self.attribution.named(tx, echo)).transpose()?.flatten();
-        if let Some(push) = named.map(|push| push.push_id) {
+        if let Some(push) = named.map(|push| push.told.push_id) {
             // A button that opens the app is followed by an opening, which is counted.
             if !button.foreground {
                 self.counts.add_response(tx, push, Metric::DirectResponses, timed.at)?;

@@ -23,31 +23,38 @@ const LOOKED_BACK: usize = 8;
 #[derive(Default)]
 pub(crate) struct Known {
     blocks: HashMap<Block, VecDeque<Delivery>>,
-    pushes: HashMap<PushId, Arc<SharedPush>>,
+    pushes: HashMap<PushId, Arc<RecentPush>>,
     forgotten: UtcMillis,
 }
 
+/// A push that was delivered to somebody.
+pub(crate) struct RecentPush {
+    pub(crate) told: SharedPush,
+    /// When the first of those got it that are known of.
+    pub(crate) sent: UtcMillis,
+}
+
 struct Delivery {
-    push: Arc<SharedPush>,
+    push: Arc<RecentPush>,
     first: UtcMillis,
     last: UtcMillis,
     channels: RoaringBitmap,
 }
 
 impl Known {
-    pub(super) fn add(&mut self, push: SharedPush, at: UtcMillis, channels: RoaringBitmap) {
-        let push = match self.pushes.get(&push.push_id).filter(|known| ***known == push) {
+    pub(super) fn add(&mut self, told: SharedPush, at: UtcMillis, channels: &RoaringBitmap) {
+        let push = match self.pushes.get(&told.push_id).filter(|known| known.told == told) {
             Some(known) => known.clone(),
             None => {
-                let push = Arc::new(push);
-                self.pushes.insert(push.push_id, push.clone());
+                let push = Arc::new(RecentPush { told, sent: at });
+                self.pushes.insert(push.told.push_id, push.clone());
                 push
             }
         };
-        for (block, channels) in blocks(&channels) {
+        for (block, channels) in blocks(channels) {
             let deliveries = self.blocks.entry(block).or_default();
             let mut newest = deliveries.iter_mut().rev().take(LOOKED_BACK);
-            match newest.find(|known| known.push == push && at <= known.first.plus(TOGETHER)) {
+            match newest.find(|known| known.push.told == push.told && at <= known.first.plus(TOGETHER)) {
                 Some(known) => {
                     known.channels |= channels;
                     known.last = known.last.max(at);
@@ -73,19 +80,19 @@ impl Known {
     }
 
     /// The last push that was delivered to a channel and may have influenced it at a time.
-    pub(crate) fn last_delivered(&self, ordinal: Ordinal, at: UtcMillis) -> Option<&SharedPush> {
+    pub(crate) fn last_delivered(&self, ordinal: Ordinal, at: UtcMillis) -> Option<&RecentPush> {
         let (from, until) = (at.minus(INFLUENCE), at.plus(TOLERANCE));
         let in_time = |delivery: &&Delivery| delivery.first <= until && delivery.last >= from;
         self.of(ordinal).find(in_time).map(|delivery| &*delivery.push)
     }
 
     /// The pushes that were delivered to a channel, newest first.
-    pub(crate) fn delivered_to(&self, ordinal: Ordinal) -> impl Iterator<Item = &SharedPush> {
+    pub(crate) fn delivered_to(&self, ordinal: Ordinal) -> impl Iterator<Item = &RecentPush> {
         self.of(ordinal).map(|delivery| &*delivery.push)
     }
 
-    /// A push that was delivered to somebody.
-    pub(crate) fn push(&self, push: PushId) -> Option<&SharedPush> {
+    /// A push that was delivered, to whomever.
+    pub(crate) fn push(&self, push: PushId) -> Option<&RecentPush> {
         self.pushes.get(&push).map(|push| &**push)
     }
 
@@ -111,14 +118,14 @@ mod tests {
     }
 
     fn last(known: &Known, ordinal: u32, at: i64) -> Option<u128> {
-        known.last_delivered(Ordinal(ordinal), UtcMillis(at)).map(|push| push.push_id.uuid().as_u128())
+        known.last_delivered(Ordinal(ordinal), UtcMillis(at)).map(|push| push.told.push_id.uuid().as_u128())
     }
 
     #[test]
     fn the_newest_delivery_within_twelve_hours_counts() {
         let mut known = Known::default();
-        known.add(push(1), UtcMillis(0), RoaringBitmap::from([1, 2, 70_000]));
-        known.add(push(2), UtcMillis(HOUR), RoaringBitmap::from([2]));
+        known.add(push(1), UtcMillis(0), &RoaringBitmap::from([1, 2, 70_000]));
+        known.add(push(2), UtcMillis(HOUR), &RoaringBitmap::from([2]));
         for (ordinal, at, wanted) in [
             (1, 5, Some(1)),
             (1, -MINUTE, Some(1)),
@@ -139,8 +146,8 @@ mod tests {
     fn what_is_delivered_together_is_kept_together_until_it_is_forgotten() {
         let mut known = Known::default();
         for n in 0..100 {
-            known.add(push(1), UtcMillis(i64::from(n) * 1000), RoaringBitmap::from([n]));
-            known.add(push(2), UtcMillis(i64::from(n) * 1000), RoaringBitmap::from([n + 200]));
+            known.add(push(1), UtcMillis(i64::from(n) * 1000), &RoaringBitmap::from([n]));
+            known.add(push(2), UtcMillis(i64::from(n) * 1000), &RoaringBitmap::from([n + 200]));
         }
         assert_eq!(known.blocks[&Block::of(Ordinal(0))].len(), 4);
         assert!((0..100).all(|n| last(&known, n, 100_000) == Some(1)));

@@ -57,7 +57,6 @@ async fn strangers_and_nonsense_are_told_apart() {
         for (headers, status) in [
             (vec![], 401),
             (vec![("X-UA-App-Key", "AAAAAAAAAAAAAAAAAAAAAA")], 401),
-            (vec![("X-UA-App-Key", "\u{1}")], 401),
             (vec![("X-UA-App-Key", key), ("Authorization", "Basic QUFBOkE=")], 401),
             // What belongs to nobody is thrown away, because nobody could do better with it.
             (vec![("X-UA-App-Key", key)], 200),
@@ -65,7 +64,6 @@ async fn strangers_and_nonsense_are_told_apart() {
             (vec![("X-UA-App-Key", key), ("X-UA-Channel-ID", unknown)], 200),
             (vec![("X-UA-App-Key", stranger.key.as_str()), ("X-UA-Channel-ID", channel.as_str())], 200),
         ] {
-            let headers: Vec<_> = headers.into_iter().filter(|(_, value)| *value != "\u{1}").collect();
             let reply = upload_with(&app, &headers, body.clone().into_bytes()).await;
             assert_eq!(reply.status.as_u16(), status, "{headers:?}: {}", reply.text());
         }

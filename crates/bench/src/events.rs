@@ -1,0 +1,99 @@
+//! `bench events`: events of devices over HTTP, beside bare commits of as many bytes.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use model::ids::ChannelId;
+use model::time::Clock;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::clients::{self, CLIENTS, Until, Work};
+use crate::commits::Commits;
+use crate::http::{Connection, request};
+use crate::report::{self, number, percent};
+use crate::server::{APP_KEY, Server, device_authorization, master_authorization};
+
+/// Devices that take turns.
+const DEVICES: u32 = 5_000;
+/// Events of one upload: the app is opened, looked at, used and closed.
+const EVENTS: u64 = 10;
+/// Rounds take turns, so that a noisy neighbor disturbs both sides.
+const ROUNDS: usize = 3;
+const TIME: Until = Until::Time(Duration::from_secs(5));
+
+pub(crate) async fn run() -> Result<()> {
+    report::heading(format_args!("Events of devices, {EVENTS} an upload, from {CLIENTS} clients, durable"))?;
+    let (folder, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    Server::start(other.path())?.stop()?;
+    let commits = Commits::open(other.path()).await?;
+    let server = Server::start(folder.path())?;
+    let channels = prepare(&server).await?;
+    let n_bytes = upload(&channels, 0, 0).len();
+    let (mut http, mut bare) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS as u64 {
+        report::progress(&format!("round {} of {ROUNDS}", round + 1));
+        bare.push(commits.of_bytes(TIME, CLIENTS, n_bytes).await?);
+        let channels = channels.clone();
+        http.push(clients::call(server.address, server.process(), TIME, move |n| upload(&channels, round, n)).await?);
+    }
+    commits.close().await;
+    server.stop()?;
+    let rows =
+        [clients::row("uploads over HTTP", &http), clients::row("bare commits of one value of as many bytes", &bare)];
+    report::table(&clients::HEADING, &rows)?;
+    let events = |value: fn(&Work) -> f64| number(clients::middle(&http, value) * EVENTS as f64);
+    report::line("events per second", &events(Work::per_second))?;
+    report::line("events per CPU-second", &events(Work::per_cpu_second))?;
+    let share = clients::share(&http, &bare);
+    report::line("rate over HTTP, of bare commits of one value of as many bytes", &percent(share))
+}
+
+/// Devices, and a push to all of them, so that openings have something to be due to.
+async fn prepare(server: &Server) -> Result<Vec<ChannelId>> {
+    report::progress("preparing");
+    let mut connection = Connection::open(server.address).await?;
+    let (device, master) = (device_authorization(), master_authorization());
+    let mut channels = Vec::new();
+    for n in 0..DEVICES {
+        let body =
+            json!({"channel": {"device_type": "android", "opt_in": true, "push_address": format!("device-{n}")}});
+        let made = connection.expect(&request("POST", "/api/channels", &device, &body.to_string())).await?;
+        channels.push(made["channel_id"].as_str().unwrap_or_default().parse()?);
+    }
+    let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "The doors open at eight."}});
+    connection.expect(&request("POST", "/api/push", &master, &push.to_string())).await?;
+    Ok(channels)
+}
+
+/// What a device sends after it was used, as it goes over the wire.
+fn upload(channels: &[ChannelId], round: u64, n: u64) -> Vec<u8> {
+    let position = usize::try_from(n).unwrap_or(0) % channels.len();
+    let now = Clock::System.now().seconds();
+    let session = Uuid::from_u64_pair(round + 1, n);
+    let event = |place: u64, kind: &str, mut data: serde_json::Value| {
+        data["session_id"] = json!(session);
+        json!({"type": kind, "event_id": Uuid::from_u64_pair(n, (round << 8) | place), "time": format!("{now}.250"), "data": data})
+    };
+    let events = (0..EVENTS).map(|place| match place {
+        0 => event(place, "app_foreground", json!({"connection_type": "wifi", "time_zone": 3600})),
+        place if place == EVENTS - 1 => event(place, "app_background", json!({"connection_type": "wifi"})),
+        place if place % 2 == 0 => event(place, "screen_tracking", json!({"screen": "cart", "duration": "2.25"})),
+        place => {
+            let properties = json!({"category": "shoes", "price": 49.5});
+            event(
+                place,
+                "enhanced_custom_event",
+                json!({"event_name": "viewed", "event_value": 1_000_000, "properties": properties}),
+            )
+        }
+    });
+    let body = serde_json::Value::Array(events.collect()).to_string();
+    let (channel, length) = (channels[position], body.len());
+    format!(
+        "POST /warp9/ HTTP/1.1\r\nHost: bench\r\nX-UA-App-Key: {APP_KEY}\r\nX-UA-Channel-ID: {channel}\r\n\
+         X-UA-Locale-Language: en\r\nX-UA-Lib-Version: 17.8.1\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
