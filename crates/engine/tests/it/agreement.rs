@@ -279,6 +279,7 @@ async fn start(home: &Home, clock: &Clock, snapshots: &TempDir) -> Engine {
         public_url: "http://localhost".to_owned(),
         snapshot_folder: Some(snapshots.path().to_owned()),
         retention: Retention::default(),
+        locations: engine::LocationSettings::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
 }
