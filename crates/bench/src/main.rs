@@ -61,7 +61,7 @@ struct Bench {
 type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// In the order of `all`.
-const BENCHES: [Bench; 10] = [
+const BENCHES: [Bench; 11] = [
     Bench {
         name: "audience",
         about: "memory, start and speed of the index of 10,000,000 channels; 1,000,000 beside SQLite and PostgreSQL",

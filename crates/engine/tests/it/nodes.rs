@@ -33,6 +33,7 @@ pub(crate) async fn node_with(home: &Home, clock: &Clock, folder: Option<&Path>,
         public_url: "http://localhost".to_owned(),
         snapshot_folder: folder.map(Path::to_owned),
         retention,
+        locations: engine::LocationSettings::default(),
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
 }
