@@ -66,6 +66,11 @@ impl Answer {
         Self { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Vec::new() }
     }
 
+    /// 304: what the caller has is what there is.
+    pub(crate) fn not_modified() -> Self {
+        Self { status: StatusCode::NOT_MODIFIED, headers: HeaderMap::new(), body: Vec::new() }
+    }
+
     pub(crate) fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self

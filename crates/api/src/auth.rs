@@ -10,7 +10,7 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use engine::{Bearer, Refusal, Rights};
+use engine::{Bearer, InboxCaller, Refusal, Rights};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -39,6 +39,8 @@ pub enum Access {
     /// Devices that tell what happened. Most of their libraries send no credentials with that, only the key of the app, so that
     /// is enough; nothing can be read this way. Credentials that are sent have to be right.
     Events,
+    /// The user of the inbox that the path names, with the password of the inbox. Browsers too.
+    Inbox,
     /// Servers, with the master secret.
     Master,
     /// The operator, with the bearer token.
@@ -57,6 +59,10 @@ const NO_APP: Error = Error::Unauthorized {
 const WRONG_APP: Error = Error::Unauthorized { why: "The app key or the secret is wrong.", challenge: BASIC };
 const NOT_MASTER: Error =
     Error::Unauthorized { why: "The app secret is not enough for this; use the master secret.", challenge: BASIC };
+const NOT_INBOX: Error = Error::Unauthorized {
+    why: "This needs the user and the password of the inbox, by HTTP Basic authentication.",
+    challenge: BASIC,
+};
 const NOT_OPERATOR: Error = Error::Unauthorized {
     why: "This needs the operator token, as 'Authorization: Bearer <token>'.",
     challenge: BEARER,
@@ -87,11 +93,15 @@ impl Access {
     /// Whether web pages of any origin may call.
     pub const fn is_for_browsers(self) -> bool {
         match self {
-            Access::Open | Access::Device | Access::Channel | Access::Contact | Access::Events => true,
+            Access::Open | Access::Device | Access::Channel | Access::Contact | Access::Inbox | Access::Events => true,
             Access::Probe | Access::Public | Access::Master | Access::Operator => false,
         }
     }
 }
+
+/// The user of the inbox that a request is about.
+#[derive(Clone)]
+pub(crate) struct CallingInbox(pub(crate) InboxCaller);
 
 /// Lets a request pass to its handler if its credentials are good enough and the service is not overloaded.
 pub(crate) async fn guard(
@@ -108,6 +118,7 @@ pub(crate) async fn guard(
         | Access::Channel
         | Access::Contact
         | Access::Events
+        | Access::Inbox
         | Access::Master
         | Access::Operator => Some(edge.admit()?),
     };
@@ -121,6 +132,10 @@ pub(crate) async fn guard(
             permit(access, caller.rights, path.ok().as_ref())?;
             request.extensions_mut().insert(CallingRights(caller.rights));
             request.extensions_mut().insert(CallingApp(caller.app));
+        }
+        Access::Inbox => {
+            let inbox = inbox(&edge, request.headers(), request.uri().path()).await?;
+            request.extensions_mut().insert(CallingInbox(inbox));
         }
         Access::Operator => {
             let token = credentials(request.headers(), "bearer").ok_or(NOT_OPERATOR)?;
@@ -155,6 +170,7 @@ fn permit(access: Access, rights: Rights, path: Option<&RawPathParams>) -> Resul
             Rights::Contact(_) => for_others(),
         },
         Access::Master => CallingRights(rights).need_master(),
+        Access::Inbox => Err(NOT_INBOX),
         Access::Operator => Err(NOT_OPERATOR),
     }
 }
@@ -211,6 +227,16 @@ fn refused(refusal: Refusal) -> Error {
     Error::Unauthorized { why, challenge: BASIC }
 }
 
+/// The path of every such route is `/api/user/` and the user.
+async fn inbox(edge: &Edge, headers: &HeaderMap, path: &str) -> Result<InboxCaller> {
+    let (user, password) = credentials(headers, "basic").and_then(key_and_secret).ok_or(NOT_INBOX)?;
+    let named = path.strip_prefix("/api/user/").and_then(|rest| rest.split('/').next());
+    if named != Some(user.as_str()) {
+        return Err(NOT_INBOX);
+    }
+    edge.engine.authenticate_inbox(&user, &password).await?.ok_or(NOT_INBOX)
+}
+
 /// What follows the name of the scheme in the one `Authorization` header.
 fn credentials<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
@@ -252,6 +278,15 @@ impl FromRequestParts<Edge> for CallingChannel {
         };
         let message = "A channel has to be named: by its token, or by its id in this header.";
         channel.map(Self).ok_or_else(|| Error::invalid(CHANNEL_ID, message))
+    }
+}
+
+impl FromRequestParts<Edge> for CallingInbox {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
+        let inbox = parts.extensions.get::<CallingInbox>().cloned();
+        inbox.ok_or_else(|| Error::internal("a handler asks for an inbox on a route without one"))
     }
 }
 

@@ -14,9 +14,11 @@ mod experiment_reports;
 mod experiment_results;
 mod experiments;
 mod health;
+mod inbox;
 mod legacy_tags;
 mod lists;
 mod location;
+mod messages;
 mod named_user_record;
 mod named_users;
 mod open_channels;
@@ -62,7 +64,7 @@ pub fn routes() -> Vec<Route> {
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, Probe, Public};
+    use Access::{Channel, Contact, Device, Events, Inbox, Master, Open, Operator, Probe, Public};
     vec![
         post("/api/push", Master, push::send),
         post("/api/push/validate", Master, push::validate),
@@ -91,6 +93,19 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/warp9", Events, device_events::upload),
         post("/api/web-events", Events, device_events::upload),
         post("/api/custom-events", Master, custom_events::send),
+        post("/api/user", Channel, inbox::create),
+        delete("/api/user/messages/{message_id}", Master, inbox::delete_everywhere),
+        get("/api/user/{user_id}", Inbox, inbox::look_up),
+        post("/api/user/{user_id}", Inbox, inbox::change),
+        get("/api/user/{user_id}/messages", Inbox, messages::list),
+        get("/api/user/{user_id}/messages/unread", Inbox, messages::unread),
+        post("/api/user/{user_id}/messages/unread", Inbox, messages::mark_read),
+        post("/api/user/{user_id}/messages/delete", Inbox, messages::mark_deleted),
+        get("/api/user/{user_id}/messages/message/{message_id}", Inbox, messages::look_up),
+        delete("/api/user/{user_id}/messages/message/{message_id}", Inbox, messages::delete),
+        get("/api/user/{user_id}/messages/message/{message_id}/body", Inbox, messages::body),
+        get("/api/user/{user_id}/messages/message/{message_id}/read", Inbox, messages::read),
+        post("/api/user/{user_id}/messages/message/{message_id}/read", Inbox, messages::read),
         post("/api/segments", Master, segments::create),
         get("/api/segments", Master, segments::list),
         get("/api/segments/dates", Master, segments::dates),

@@ -1,8 +1,9 @@
-//! Making, hashing and comparing the credentials of apps.
+//! Making, hashing and comparing the credentials of apps and of inboxes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
 use model::app::{AppKey, Secret};
+use model::inbox::InboxUserId;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 use subtle::ConstantTimeEq;
@@ -15,6 +16,10 @@ pub(crate) fn new_key() -> Result<AppKey> {
 
 pub(crate) fn new_secret() -> Result<Secret> {
     Ok(Secret::new(&random_text()?).expect("16 bytes are 22 characters of base64url"))
+}
+
+pub(crate) fn new_inbox_user() -> Result<InboxUserId> {
+    Ok(InboxUserId::new(&random_text()?).expect("16 bytes are 22 characters of base64url"))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the secrets of apps are made here")]

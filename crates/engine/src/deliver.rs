@@ -54,7 +54,7 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
     let Some(push) = stored_push(&row)? else { return engine.settle(claimed).await };
     block.told = provenance.shared_push(push_id, &push);
     let renderer = Renderer::new(engine, &app_row.key, (&row, block.told.clone()), &push, device_type.clone());
-    (block.is_alerting, block.with_message) = (renderer.is_alerting(), renderer.has_message());
+    block.is_alerting = renderer.is_alerting();
     let courier = Courier::choose(engine, &app_row, &device_type).await?;
     let is_probe = match Pause::of(engine, app, &device_type, &courier).await? {
         Pause::No => false,

@@ -17,6 +17,7 @@ mod explain;
 mod follow;
 mod health;
 mod holdings;
+mod inbox;
 mod intake;
 mod job;
 mod journal;
@@ -73,6 +74,7 @@ pub use experiments::{
 };
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::PlatformHealth;
+pub use inbox::{CreatedInbox, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
 pub use intake::{Taken, Upload};
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS};

@@ -9,6 +9,7 @@ use model::property::{Clock, device_clocks};
 use roaring::RoaringBitmap;
 use store::{blocks, origins, push_audience};
 
+use crate::inbox::holders;
 use crate::plan::Planner;
 use crate::{Error, Result};
 
@@ -34,6 +35,7 @@ impl Planner<'_, '_> {
                 for set in blocks::recipients(self.tx, self.app, other)? {
                     served |= codec::decode(&set).map_err(Error::internal)?;
                 }
+                served |= holders(self.tx, self.app, other)?;
             }
             parts.push(Plan::Not(Box::new(Plan::Set(served))));
         }

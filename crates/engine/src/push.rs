@@ -105,7 +105,7 @@ impl Engine {
         for push in pushes {
             let id = PushId::at(now);
             named.push_ids.push(id);
-            named.message_ids.extend(push.message.as_ref().map(|_| providers::message_id(id)));
+            named.message_ids.extend(push.has_message().then(|| providers::message_id(id)));
             named.content_urls.extend(pages::urls(self.public_url(), app, id, push));
             named.localized_ids.extend(push.localizations.as_ref().map(|_| Id::random()));
         }

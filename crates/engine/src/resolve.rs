@@ -17,6 +17,7 @@ use store::jobs::{self, ClaimedJob};
 use store::pushes::{self, PushState, Tally};
 use store::{Tx, origins, push_audience};
 
+use crate::inbox::Mailing;
 use crate::job::Job;
 use crate::journal::Journal;
 use crate::plan::Planner;
@@ -28,10 +29,14 @@ struct Resolved {
     push: PushId,
     /// What events say about it.
     told: SharedPush,
-    audiences: Vec<(DeviceType, RoaringBitmap)>,
+    audiences: PerPlatform,
     /// The control group of the experiment that begins with this push.
-    held_back: Vec<(DeviceType, RoaringBitmap)>,
+    held_back: PerPlatform,
+    /// Its message and those who find it in their inboxes.
+    mailing: Option<Mailing>,
 }
+
+type PerPlatform = Vec<(DeviceType, RoaringBitmap)>;
 
 impl Engine {
     /// Running it twice is harmless: a push is resolved only while it is in the state `accepted`, and the transaction that
@@ -44,7 +49,7 @@ impl Engine {
         let Some(row) = row.filter(|row| row.state == PushState::Accepted) else { return self.settle(claimed).await };
         let Some(content) = stored_push(&row)? else { return self.settle(claimed).await };
         let index = self.index_at(app, row.accepted_at).await?;
-        let now = self.clock().now();
+        let (now, known) = (self.clock().now(), index.clone());
         let told = provenance.shared_push(push, &content);
         let resolved = self
             .0
@@ -54,20 +59,24 @@ impl Engine {
                 let audience = planner.audience(&content.audience)?;
                 let held_back = planner.held_back(&audience, &provenance);
                 let audience = planner.part_for(audience, push, &provenance)?;
-                let held_back = held_back.map(|held_back| audience_per_platform(&mut planner, &content, &held_back));
-                let audiences = audience_per_platform(&mut planner, &content, &audience);
-                Ok(Resolved { push, told, audiences, held_back: held_back.unwrap_or_default() })
+                let held_back = held_back.map(|held_back| audience_per_platform(&mut planner, &content, &held_back).0);
+                let (audiences, holders) = audience_per_platform(&mut planner, &content, &audience);
+                let mailing = Mailing::new(&row, &content, told.clone(), holders);
+                Ok(Resolved { push, told, audiences, held_back: held_back.unwrap_or_default(), mailing })
             })
             .await?;
         let (engine, claimed) = (self.clone(), claimed.clone());
-        self.0.store.write(app, move |tx| engine.write_blocks(tx, &claimed, &resolved)).await
+        self.0.store.write(app, move |tx| engine.write_blocks(tx, &claimed, &known, &resolved)).await
     }
 
-    fn write_blocks(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, resolved: &Resolved) -> Result<()> {
+    fn write_blocks(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, resolved: &Resolved) -> Result<()> {
         let (app, push) = (claimed.app, resolved.push);
         let still_accepted = pushes::by_id(tx, app, push)?.is_some_and(|row| row.state == PushState::Accepted);
         if !jobs::settle(tx, claimed)? || !still_accepted {
             return Ok(());
+        }
+        if let Some(mailing) = &resolved.mailing {
+            mailing.write(tx, app, index, self.clock().now())?;
         }
         let mut n_blocks = 0;
         for (device_type, audience) in &resolved.audiences {
@@ -132,38 +141,44 @@ fn untouched(recipients: &RoaringBitmap) -> Progress {
     }
 }
 
-/// Everybody a push goes to, by platform; platforms without anybody are left out.
-fn audience_per_platform(
-    planner: &mut Planner<'_, '_>,
-    push: &Push,
-    audience: &Plan,
-) -> Vec<(DeviceType, RoaringBitmap)> {
+/// Everybody a push goes to, and everybody its message goes to, by platform; platforms without anybody are left out.
+fn audience_per_platform(planner: &mut Planner<'_, '_>, push: &Push, audience: &Plan) -> (PerPlatform, PerPlatform) {
     let limits = push.options.as_ref().and_then(|options| options.audience_limits.as_ref());
-    let mut left = limits.map_or(usize::MAX, |limits| limits.max_recipients as usize);
-    let mut platforms = Vec::new();
+    let mut left = limits.map_or(u64::MAX, |limits| u64::from(limits.max_recipients));
+    let (mut recipients, mut holders) = (Vec::new(), Vec::new());
     for device_type in device_types(&push.device_types, planner.index) {
-        let Some(reach) = reach::needed(push, &device_type) else { continue };
-        let parts = vec![
-            planner.term(&Term::DeviceType(device_type.clone())),
-            planner.term(&Term::Reach(reach)),
-            audience.clone(),
-        ];
-        let mut recipients = planner.index.resolve(&Plan::And(parts).normalize());
-        if recipients.len() > left as u64 {
-            recipients = recipients.iter().take(left).collect();
-        }
-        left = left.saturating_sub(usize::try_from(recipients.len()).unwrap_or(usize::MAX));
-        if !recipients.is_empty() {
-            platforms.push((device_type, recipients));
+        let resolve = |way: Plan| {
+            let parts = vec![planner.term(&Term::DeviceType(device_type.clone())), way, audience.clone()];
+            planner.index.resolve(&Plan::And(parts).normalize())
+        };
+        let reach = reach::needed(push, &device_type);
+        let reached = reach.map(|reach| resolve(planner.term(&Term::Reach(reach)))).unwrap_or_default();
+        let holding = planner.message_holders(push, &device_type).map(resolve).unwrap_or_default();
+        let [reached, holding] = within(left, reached, holding);
+        left = left.saturating_sub(reached.union_len(&holding));
+        for (set, platforms) in [(reached, &mut recipients), (holding, &mut holders)] {
+            if !set.is_empty() {
+                platforms.push((device_type.clone(), set));
+            }
         }
     }
-    platforms
+    (recipients, holders)
 }
 
-/// Everybody of an audience to whom a push can be sent on some platform.
+/// The parts of both sets that have no more than so many members together.
+fn within(most: u64, reached: RoaringBitmap, holding: RoaringBitmap) -> [RoaringBitmap; 2] {
+    if reached.union_len(&holding) <= most {
+        return [reached, holding];
+    }
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let chosen: RoaringBitmap = (&reached | &holding).iter().take(most).collect();
+    [reached & &chosen, holding & chosen]
+}
+
+/// Everybody of an audience who can be sent the push on some platform, or find its message in their inbox.
 pub(crate) fn reachable(planner: &mut Planner<'_, '_>, push: &Push, audience: &Plan) -> RoaringBitmap {
-    let platforms = audience_per_platform(planner, push, audience);
-    platforms.into_iter().map(|(_, recipients)| recipients).fold(RoaringBitmap::new(), |all, some| all | some)
+    let (recipients, holders) = audience_per_platform(planner, push, audience);
+    recipients.into_iter().chain(holders).fold(RoaringBitmap::new(), |all, (_, some)| all | some)
 }
 
 /// The device types that are named, each once; all that channels have registered for when none are.

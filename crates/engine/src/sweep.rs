@@ -39,6 +39,7 @@ impl Engine {
                 again = SOON;
             }
             self.forget_old_event_ids(app.id).await?;
+            self.forget_ended_messages(app.id).await?;
         }
         let now = self.0.clock.now();
         let claimed = claimed.clone();

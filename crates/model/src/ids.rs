@@ -199,6 +199,11 @@ pub struct Ordinal(pub u32);
 #[serde(transparent)]
 pub struct TermId(pub u32);
 
+/// The number of a Message Center message within its app. Never given to another message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MessageNumber(pub u32);
+
 /// A position in an app's log. The first record is at 1; 0 means "before everything".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

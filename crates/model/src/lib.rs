@@ -10,6 +10,7 @@ pub mod device_event;
 pub mod event;
 pub mod experiment;
 pub mod ids;
+pub mod inbox;
 pub mod json;
 pub mod legacy_tag;
 pub mod lifecycle;

@@ -101,6 +101,14 @@ pub const STYLE_LINES: usize = 100;
 pub const IOS_COLLAPSE_ID_BYTES: usize = 64;
 /// Title and body of a Message Center message together.
 pub const MESSAGE_BYTES: usize = 256 * 1024;
+/// A message that does not say when it expires, or says later, is kept for this long.
+pub const MESSAGE_DAYS: u64 = 365;
+/// The newest so many messages of an inbox are listed.
+pub const MESSAGES_PER_INBOX: usize = 1000;
+/// Messages that one request marks as read or deletes.
+pub const MESSAGES_PER_REQUEST: usize = 1000;
+/// Channels that share one inbox.
+pub const CHANNELS_PER_INBOX: usize = 20;
 pub const CONTENT_TYPE_CHARS: usize = 128;
 /// Localized variants of one push.
 pub const LOCALIZATIONS: usize = 100;

@@ -152,6 +152,11 @@ impl Push {
         self.in_app.as_ref().or_else(|| self.notification.as_ref()?.in_app.as_deref())
     }
 
+    /// Whether there is a Message Center message, at least for those of some locale.
+    pub fn has_message(&self) -> bool {
+        self.message.is_some() || self.localizations.iter().flatten().any(|one| one.message.is_some())
+    }
+
     /// The open platforms named in `device_types`; whether they exist only the configuration knows.
     pub fn open_platforms(&self) -> impl Iterator<Item = &OpenPlatform> {
         self.device_types.listed().iter().filter_map(|device_type| match device_type {

@@ -52,6 +52,12 @@ impl UtcMillis {
         self.timestamp().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
     }
 
+    /// The dates of headers; `None` for what is not one.
+    pub fn parse_http(text: &str) -> Option<Self> {
+        let parsed = jiff::fmt::rfc2822::parse(text).ok()?;
+        Some(Self(parsed.timestamp().as_millisecond()))
+    }
+
     /// The date-times of request bodies, always UTC: `T` or a space, `HHMM`, `HH:MM` or `HH:MM:SS`, an optional fraction, an
     /// optional `Z`.
     pub fn parse_api(text: &str) -> Option<Self> {
@@ -137,6 +143,8 @@ mod tests {
         assert_eq!(noon.to_api(), "2024-05-01T12:00:00");
         assert_eq!(noon.to_report(), "2024-05-01 12:00:00");
         assert_eq!(noon.to_http_date(), "Wed, 01 May 2024 12:00:00 GMT");
+        assert_eq!(UtcMillis::parse_http(&noon.to_http_date()), Some(noon));
+        assert_eq!(UtcMillis::parse_http("yesterday"), None);
         assert_eq!(UtcMillis(noon.0 + 7).to_iso(), "2024-05-01T12:00:00.007Z");
     }
 }

@@ -126,6 +126,11 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("term_set", "term, block"),
     ("last_place", "ordinal"),
     ("legacy_tag", "tag"),
+    ("message", "number"),
+    ("message_text", "number, text"),
+    ("message_holders", "slice, number"),
+    ("inbox_user", "id"),
+    ("inbox_channel", "ordinal"),
 ];
 
 /// Deletes up to `at_most` rows of an app that is gone. Returns whether anything may be left.

@@ -26,6 +26,7 @@ const STEPS: &[Step] = &[
     Step { name: "0010_pipelines", sql: include_str!("../migrations/0010_pipelines.sql") },
     Step { name: "0013_log_retention", sql: include_str!("../migrations/0013_log_retention.sql") },
     Step { name: "0014_webhooks", sql: include_str!("../migrations/0014_webhooks.sql") },
+    Step { name: "0008_inbox", sql: include_str!("../migrations/0008_inbox.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

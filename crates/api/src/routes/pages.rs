@@ -11,9 +11,9 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::query::Segments;
 
-/// A page is a customer's own HTML. It may do what pages do, but as nobody: in an origin of its own, without access to
+/// A page or message is a customer's own HTML. It may do what pages do, but as nobody: in an origin of its own, without access to
 /// anything else that this host serves.
-const SANDBOXED: HeaderValue = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
+pub(super) const SANDBOXED: HeaderValue = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
 /// A page never changes, but it can be deleted.
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("private, max-age=3600");
 

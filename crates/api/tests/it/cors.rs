@@ -42,6 +42,7 @@ async fn answers_are_readable_exactly_on_the_routes_of_devices() {
                 .replace("{push_id}", id)
                 .replace("{platform}", "x");
             let path = path.replace("{key}", "AAAAAAAAAAAAAAAAAAAAAA").replace("{number}", "0");
+            let path = path.replace("{user_id}", "AAAAAAAAAAAAAAAAAAAAAA").replace("{message_id}", id);
             let is_device = route.access.is_for_browsers();
             // Refusals too: a page has to see why it failed.
             let reply = app.nobody().call(route.method.clone(), &path, "").await;

@@ -41,7 +41,8 @@ fn sections(document: &str) -> Vec<(String, Vec<Example>)> {
     sections
 }
 
-/// Runs the examples of a section. Ids in answers become variables: `schedule_ids` is `$SCHEDULE_ID` from then on.
+/// Runs the examples of a section. Ids and passwords in answers become variables: `schedule_ids` is `$SCHEDULE_ID` from then
+/// on.
 async fn run(app: &TestApp, section: &str, examples: &[Example]) {
     let mut variables = BTreeMap::from([
         ("AEROGRAM_APP_KEY".to_owned(), app.app.key.clone()),
@@ -84,7 +85,7 @@ fn ids(answer: &Value) -> impl Iterator<Item = (String, String)> {
     entries.filter_map(|(key, value)| {
         let name = key.strip_suffix('s').unwrap_or(key);
         let id = value.as_str().or_else(|| value.as_array()?.first()?.as_str())?;
-        name.ends_with("_id").then(|| (name.to_uppercase(), id.to_owned()))
+        (name.ends_with("_id") || name == "password").then(|| (name.to_uppercase(), id.to_owned()))
     })
 }
 

@@ -20,6 +20,8 @@ struct Belongings {
     template: String,
     experiment: String,
     pipeline: String,
+    inbox: String,
+    message: String,
 }
 
 /// The named user of the first app's channel, and its list.
@@ -72,8 +74,13 @@ async fn settle_in(app: &TestApp) -> Belongings {
     let contact = app.device().post("/api/contacts/resolve", json!({"channel_id": channel["channel_id"]})).await;
     let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": MARK}});
     let push = app.master().post("/api/push", push).await.expect(200);
+    let inbox = app.device().post("/api/user", json!({"ios_channels": [channel["channel_id"]]})).await.expect(201);
+    let message = json!({"audience": "all", "device_types": ["ios"], "message": {"title": MARK, "body": MARK}});
+    let message = app.master().post("/api/push", message).await.expect(200);
     app.step_all().await;
     Belongings {
+        inbox: format!("{}:{}", inbox["user_id"].as_str().unwrap(), inbox["password"].as_str().unwrap()),
+        message: message["message_ids"][0].as_str().unwrap().to_owned(),
         channel: channel["channel_id"].as_str().unwrap().to_owned(),
         contact: contact.expect(200)["contact_id"].as_str().unwrap().to_owned(),
         push: push["push_ids"][0].as_str().unwrap().to_owned(),
@@ -116,6 +123,10 @@ async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
         assert_eq!(reply.status, 200, "{path}");
         seen.push(serde_json::from_slice(&reply.body).unwrap_or_else(|_| json!(reply.text())));
     }
+    let (user, password) = belongings.inbox.split_once(':').unwrap();
+    let inbox = app.nobody().basic(user, password);
+    seen.push(inbox.get(&format!("/api/user/{user}")).await.expect(200));
+    seen.push(inbox.get(&format!("/api/user/{user}/messages")).await.expect(200));
     seen
 }
 
@@ -261,6 +272,16 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         // Text that is not JSON.
         ("PUT", "/api/lists/{list}/csv") => vec![json!("named_user,somebody\n")],
         ("DELETE", "/api/lists/{list}") => vec![Value::Null],
+        ("POST", "/api/user") => vec![json!({"ios_channels": [channel]})],
+        ("POST", "/api/user/{user_id}") => {
+            vec![json!({"ios_channels": {"add": [channel]}}), json!({"ios_channels": {"remove": [channel]}})]
+        }
+        ("POST", "/api/user/{user_id}/messages/unread" | "/api/user/{user_id}/messages/delete") => {
+            vec![json!({"messages": [{"message_id": belongings.message}]})]
+        }
+        ("POST", "/api/user/{user_id}/messages/message/{message_id}/read") => vec![Value::Null],
+        ("DELETE", "/api/user/messages/{message_id}") => vec![Value::Null],
+        ("DELETE", "/api/user/{user_id}/messages/message/{message_id}") => vec![Value::Null],
         // These say all they say in the path; what the stranger makes under a name of the first app is the stranger's.
         ("PUT", "/api/tags/{tag}") => vec![Value::Null],
         ("DELETE", "/api/schedules/{schedule_id}" | "/api/templates/{template_id}") => vec![Value::Null],
@@ -276,18 +297,26 @@ async fn no_route_reaches_the_data_of_another_app() {
         let before = everything(&app, &belongings).await;
         assert!(before.iter().any(|seen| seen.to_string().contains(MARK)));
         let stranger = app.another_app(Mode::Development).await;
-        let stranger = app.nobody().basic(&stranger.key, &stranger.master_secret);
-        for route in routes() {
-            match route.access {
+        let servers = app.nobody().basic(&stranger.key, &stranger.master_secret);
+        let inbox = servers.post("/api/user", json!({})).await.expect(201);
+        let own_user = inbox["user_id"].as_str().unwrap();
+        let reader = app.nobody().basic(own_user, inbox["password"].as_str().unwrap());
+        let first_user = belongings.inbox.split_once(':').unwrap().0;
+        // Inboxes are tried with the stranger's own, and with the first app's.
+        let visits = routes().into_iter().flat_map(|route| [own_user, first_user].map(|user| (route.clone(), user)));
+        for (route, user) in visits {
+            let stranger = match route.access {
                 // Uploads name their channel in a header; events_intake.rs tries that.
                 Access::Probe | Access::Public | Access::Open | Access::Events | Access::Operator => continue,
-                Access::Device | Access::Channel | Access::Contact | Access::Master => {}
-            }
+                Access::Device | Access::Channel | Access::Contact | Access::Master if user == own_user => continue,
+                Access::Device | Access::Channel | Access::Contact | Access::Master => &servers,
+                Access::Inbox => &reader,
+            };
             let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);
             let path = path.replace("{segment_id}", &belongings.segment).replace("{named_user_id}", USER);
             let path = path.replace("{group_id}", &belongings.schedule).replace("{send_id}", &belongings.push);
-            let message = providers::message_id(belongings.push.parse().unwrap());
-            let path = path.replace("{message_id}", &message).replace("{tag}", MARK).replace("{list}", LIST);
+            let path = path.replace("{user_id}", user).replace("{message_id}", &belongings.message);
+            let path = path.replace("{tag}", MARK).replace("{list}", LIST);
             let path = path.replace("{contact_id}", &belongings.contact);
             let path =
                 path.replace("{schedule_id}", &belongings.schedule).replace("{template_id}", &belongings.template);

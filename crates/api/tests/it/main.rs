@@ -15,6 +15,8 @@ mod event_stream;
 mod events_intake;
 mod experiments;
 mod idempotency;
+mod inbox;
+mod inbox_sending;
 mod isolation;
 mod large_pushes;
 mod legacy_tags;

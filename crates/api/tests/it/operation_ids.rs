@@ -13,6 +13,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/api/metered-usage"),
     ("POST", "/api/push/validate"),
     ("POST", "/api/audience/explain"),
+    ("POST", "/api/reports/perpush/detail"),
     ("POST", "/api/named_users/scoped"),
     ("POST", "/operator/apps/{key}/platforms/{platform}/test"),
     ("DELETE", "/api/segments/{segment_id}"),
@@ -139,6 +140,14 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("POST", "/api/lists", r#"{"name":"a"}"#),
     ("PUT", "/api/lists/{list}", r#"{"description":"a"}"#),
     ("PUT", "/api/lists/{list}/csv", "named_user,jo\r\n"),
+    ("POST", "/api/user", "{}"),
+    ("POST", "/api/user/{user_id}", "{}"),
+    ("POST", "/api/push", r#"{"audience":"all","device_types":["ios"],"message":{"title":"a","body":"b"}}"#),
+    ("POST", "/api/user/{user_id}/messages/unread", r#"{"messages":[]}"#),
+    ("POST", "/api/user/{user_id}/messages/delete", r#"{"messages":[]}"#),
+    ("POST", "/api/user/{user_id}/messages/message/{message_id}/read", ""),
+    ("DELETE", "/api/user/{user_id}/messages/message/{message_id}", ""),
+    ("DELETE", "/api/user/messages/{message_id}", ""),
     ("POST", "/operator/apps", r#"{"name":"a","mode":"development"}"#),
     ("PATCH", "/operator/apps/{key}", r#"{"name":"b"}"#),
     ("PUT", "/operator/apps/{key}/platforms/{platform}", r#"{"url":"http://127.0.0.1:9/","validate":false}"#),
@@ -173,7 +182,13 @@ async fn every_change_has_an_operation_id() {
             let path = path.replace("{tag}", "t").replace("{list}", "a");
             let platform = if route.ends_with("/keys") { "adm" } else { "open::fridge" };
             let path = path.replace("{key}", &app.app.key).replace("{platform}", platform);
-            let caller = if route.starts_with("/operator") { app.operator() } else { app.master() };
+            let caller = if route.starts_with("/operator") {
+                app.operator()
+            } else if route.starts_with("/api/user/{user_id}") {
+                app.nobody().basic(&made["{user_id}"], &made["{password}"])
+            } else {
+                app.master()
+            };
             let request = caller.request(method.parse().unwrap(), &path).header("x-ua-channel-id", CHANNEL);
             let reply = caller.send(request.body(Bytes::from(body)).unwrap()).await;
             assert!(reply.status.is_success(), "{method} {path}: {}", reply.text());
@@ -190,6 +205,9 @@ async fn every_change_has_an_operation_id() {
                 ("{experiment_id}", &answer["experiment_id"]),
                 ("{schedule_id}", &answer["schedule_ids"][0]),
                 ("{webhook_id}", &answer["webhook"]["webhook_id"]),
+                ("{message_id}", &answer["message_ids"][0]),
+                ("{user_id}", &answer["user_id"]),
+                ("{password}", &answer["password"]),
             ];
             made.extend(ids.into_iter().filter_map(|(key, id)| Some((key, id.as_str()?.to_owned()))));
         }

@@ -13,7 +13,7 @@ use super::state::State;
 use crate::desk::Desk;
 use crate::locations::Whereabouts;
 use crate::named_users::has_room;
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, Once, Result, inbox};
 
 /// The answer to a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,7 +113,8 @@ fn create(tx: &mut Tx<'_>, desk: &mut Desk<'_>, choice: NewId, registration: &Re
             id
         }
     };
-    desk.create(tx, id, state)?;
+    let channel = desk.create(tx, id, state)?;
+    link_inbox(tx, desk, &channel, registration)?;
     Ok(id)
 }
 
@@ -129,7 +130,19 @@ fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &Reg
     after.set_device_tags(registration.device_tags(&opened.state.device_tags()));
     set_named_user(tx, desk, &mut after, registration)?;
     opened.row.last_registration = Some(desk.journal.now());
-    Ok(desk.save(tx, opened, &after)?.id)
+    let locale_before = (opened.row.language.clone(), opened.row.country.clone());
+    let channel = desk.save(tx, opened, &after)?;
+    link_inbox(tx, desk, &channel, registration)?;
+    if locale_before != (channel.language.clone(), channel.country.clone()) {
+        inbox::relocalized(tx, desk.app, channel.ordinal, desk.journal.now())?;
+    }
+    Ok(channel.id)
+}
+
+/// Devices name the user of their inbox when they register.
+fn link_inbox(tx: &mut Tx<'_>, desk: &Desk<'_>, channel: &Channel, registration: &Registration) -> Result<()> {
+    let user = registration.identity_hints.user_id.as_deref();
+    inbox::link_registered(tx, desk.app, channel.ordinal, user, desk.journal.now())
 }
 
 /// Some devices name their user when they register.

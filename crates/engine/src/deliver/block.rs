@@ -28,8 +28,6 @@ pub(super) struct Block {
     pub(super) told: SharedPush,
     /// Whether devices show or sound something.
     pub(super) is_alerting: bool,
-    /// Whether a Message Center message comes along.
-    pub(super) with_message: bool,
     pub(super) tries: u32,
     pub(super) pending: RoaringBitmap,
     delivered: RoaringBitmap,
@@ -65,7 +63,6 @@ impl Block {
             claimed: claimed.clone(),
             told: SharedPush::of(key.push),
             is_alerting: false,
-            with_message: false,
             tries: progress.tries,
             pending: set(&progress.pending)?,
             delivered: set(&progress.delivered)?,
@@ -174,9 +171,6 @@ impl Block {
         let mut desk = Desk::new(app, index, now);
         if !outcomes.delivered.is_empty() {
             desk.happened(tx, DayKind::Sent, &outcomes.delivered)?;
-            if self.with_message {
-                desk.happened(tx, DayKind::MessageSent, &outcomes.delivered)?;
-            }
             desk.journal.many(RecordKind::Send, &self.told, self.is_alerting, &outcomes.delivered)?;
         }
         for (ordinal, address, since) in &outcomes.moved {

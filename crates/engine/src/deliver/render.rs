@@ -57,16 +57,6 @@ impl<'a> Renderer<'a> {
         reach::needed(self.push, &self.device_type) == Some(Reach::Alert)
     }
 
-    /// Whether devices get a Message Center message, at least those of some locale.
-    pub(super) fn has_message(&self) -> bool {
-        let takes_messages = match &self.device_type {
-            DeviceType::Ios | DeviceType::Android | DeviceType::Amazon | DeviceType::Web => true,
-            DeviceType::Wns | DeviceType::Open(_) | DeviceType::Sms | DeviceType::Mms | DeviceType::Email => false,
-        };
-        let localized = self.push.localizations.iter().flatten().any(|one| one.message.is_some());
-        takes_messages && (self.push.message.is_some() || localized)
-    }
-
     /// What a device of this locale gets.
     pub(super) fn localized(&self, locale: &Locale) -> Localized {
         let (language, country) = locale.as_deref()?;

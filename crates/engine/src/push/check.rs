@@ -4,6 +4,7 @@ use geo::Code;
 use model::ids::AppId;
 use model::json::OneOrMany;
 use model::payload::Push;
+use model::payload::message::Message;
 use model::place::PlaceId;
 use model::platform::{DeviceType, OpenPlatform};
 use model::problem::{Problem, ProblemKind, Problems};
@@ -65,6 +66,7 @@ fn refuse_unsupported_with<'p>(
             problems.extend(misunderstood(selector, place.path(n, "audience")));
         }
         problems.extend(oversized(push, company, |below| place.path(n, below)));
+        problems.extend(textless_messages(push, |below| place.path(n, below)));
     }
     fail_with(problems)
 }
@@ -77,6 +79,23 @@ pub(crate) fn misunderstood(selector: &Selector, path: String) -> Option<Problem
         Some(message) => Some(Problem { path, message, kind: ProblemKind::Invalid }),
         None => unsupported(selector, path),
     }
+}
+
+/// Messages whose title or body would have to come from elsewhere: there would be nothing to put into inboxes.
+fn textless_messages(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
+    let localized = push.localizations.iter().flatten().enumerate();
+    let localized =
+        localized.filter_map(|(i, one)| Some((format!("localizations[{i}].message"), one.message.as_ref()?)));
+    let messages = push.message.iter().map(|message| ("message".to_owned(), message)).chain(localized);
+    let textless = messages.filter(|(_, message)| message.title().is_none() || message.body().is_none());
+    let problem = |(below, _): (String, &Message)| Problem {
+        path: path(&format!("{below}.template")),
+        message: "The title and the body of a message must be in the request; to fill in a stored template, use \
+                  /api/templates/push."
+            .to_owned(),
+        kind: ProblemKind::Invalid,
+    };
+    textless.map(problem).collect()
 }
 
 /// What is wrong with an audience that this version cannot evaluate.

@@ -44,14 +44,8 @@ impl Push {
 
     /// The place in the list of the localization that such a device gets, if any is for it.
     pub fn localization_for(&self, language: Option<&str>, country: Option<&str>) -> Option<usize> {
-        let mut best = None;
-        for (place, localization) in self.localizations.iter().flatten().enumerate() {
-            let rank = localization.rank(language, country);
-            if rank > best.map_or(0, |(best_rank, _)| best_rank) {
-                best = Some((rank, place));
-            }
-        }
-        best.map(|(_, place)| place)
+        let wanted = self.localizations.iter().flatten();
+        closest(wanted.map(|one| (one.language.as_deref(), one.country.as_deref())), language, country)
     }
 
     /// The content of the localization at a place in the list, or that of the top level.
@@ -93,19 +87,35 @@ impl Localization {
             in_app: self.in_app.as_ref().or(nested_in_app).or(top.in_app),
         }
     }
+}
 
-    /// 0 when the localization is not for such a device, otherwise higher for a closer match.
-    fn rank(&self, language: Option<&str>, country: Option<&str>) -> u8 {
-        let matches = |wanted: &Option<String>, actual: Option<&str>| {
-            wanted.as_deref().map(|wanted| actual.is_some_and(|a| a.eq_ignore_ascii_case(wanted)))
-        };
-        match (matches(&self.language, language), matches(&self.country, country)) {
-            (Some(true), Some(true)) => 3,
-            (Some(true), None) => 2,
-            (None, Some(true)) => 1,
-            (Some(false), _) | (_, Some(false)) | (None, None) => 0,
+/// What is meant for a language, a country or both fits a device: 0 when it does not, otherwise higher for a closer match.
+fn rank(wanted: (Option<&str>, Option<&str>), language: Option<&str>, country: Option<&str>) -> u8 {
+    let matches = |wanted: Option<&str>, actual: Option<&str>| {
+        wanted.map(|wanted| actual.is_some_and(|a| a.eq_ignore_ascii_case(wanted)))
+    };
+    match (matches(wanted.0, language), matches(wanted.1, country)) {
+        (Some(true), Some(true)) => 3,
+        (Some(true), None) => 2,
+        (None, Some(true)) => 1,
+        (Some(false), _) | (_, Some(false)) | (None, None) => 0,
+    }
+}
+
+/// The place of the closest match among what is meant for these languages and countries; of equal ones the first.
+pub(crate) fn closest<'w>(
+    wanted: impl Iterator<Item = (Option<&'w str>, Option<&'w str>)>,
+    language: Option<&str>,
+    country: Option<&str>,
+) -> Option<usize> {
+    let mut best = None;
+    for (place, wanted) in wanted.enumerate() {
+        let rank = rank(wanted, language, country);
+        if rank > best.map_or(0, |(best_rank, _)| best_rank) {
+            best = Some((rank, place));
         }
     }
+    best.map(|(_, place)| place)
 }
 
 fn code(at: &At<'_>, n_letters: std::ops::RangeInclusive<usize>) -> Option<String> {

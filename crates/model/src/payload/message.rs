@@ -13,6 +13,7 @@ use super::http_url::HttpUrl;
 use super::template::Template;
 use crate::json::{At, Fields};
 use crate::limits;
+use crate::time::UtcMillis;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Message {
@@ -58,6 +59,15 @@ pub enum Icon {
     Hosted(String),
 }
 
+impl Icon {
+    pub fn as_str(&self) -> &str {
+        match self {
+            Icon::Url(url) => url.as_str(),
+            Icon::Hosted(id) => id,
+        }
+    }
+}
+
 impl Message {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
@@ -73,6 +83,40 @@ impl Message {
         let campaigns = fields.optional("campaigns", Campaigns::parse);
         fields.finish();
         Some(Self { content: content?, content_type, content_encoding, expiry, extra, icons, options, campaigns })
+    }
+
+    /// The title; `None` when it has to be looked up in a template that is stored elsewhere.
+    pub fn title(&self) -> Option<&str> {
+        match &self.content {
+            MessageContent::Text { title, .. } => Some(title),
+            MessageContent::Template { template } => template.field("title"),
+        }
+    }
+
+    /// The bytes of the body; `None` as for the title.
+    pub fn body(&self) -> Option<Vec<u8>> {
+        let body = match &self.content {
+            MessageContent::Text { body, .. } => body,
+            MessageContent::Template { template } => template.field("body")?,
+        };
+        self.content_encoding.unwrap_or(ContentEncoding::Utf8).decode(body)
+    }
+
+    /// The type of the body. Text that was not sent in base64 came as JSON, so its character set is known.
+    pub fn mime_type(&self) -> String {
+        let given = self.content_type.as_ref().map_or("text/html", ContentType::as_str);
+        let is_utf8 = self.content_encoding != Some(ContentEncoding::Base64);
+        let lower = given.to_ascii_lowercase();
+        let lacks_charset = lower.starts_with("text/") && !lower.contains("charset=");
+        if is_utf8 && lacks_charset { format!("{given}; charset=utf-8") } else { given.to_owned() }
+    }
+
+    /// When the message is to vanish from inboxes, if it says so.
+    pub fn expires(&self, sent: UtcMillis) -> Option<UtcMillis> {
+        match self.expiry.as_ref()? {
+            Expiry::Seconds(0) => None,
+            expiry => Some(expiry.deadline(sent)),
+        }
     }
 }
 

@@ -159,9 +159,7 @@ fn can_say_something(notification: &Notification) -> bool {
 
 /// Only some platforms have a Message Center. With "all" the message simply does not go to the others.
 fn message_center_platforms(push: &Push, at: &At<'_>) {
-    let has_message = push.message.is_some()
-        || push.localizations.iter().flatten().any(|localization| localization.message.is_some());
-    if !has_message {
+    if !push.has_message() {
         return;
     }
     for (i, device_type) in push.device_types.listed().iter().enumerate() {
@@ -182,7 +180,7 @@ fn redaction(push: &Push, at: &At<'_>, trigger: Trigger) {
     if !push.is_redacted() {
         return;
     }
-    if push.message.is_some() || push.localizations.iter().flatten().any(|l| l.message.is_some()) {
+    if push.has_message() {
         at.invalid_key::<()>(
             "options.redact_payload",
             "A payload with a Message Center message cannot be redacted, because the message is kept.",

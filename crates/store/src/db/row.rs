@@ -1,7 +1,7 @@
 //! Rows of results. A row is a borrowed view over the driver's own, so that reading millions of them copies only what the
 //! caller keeps.
 
-use model::ids::{AppId, Id, Offset, Ordinal, TermId};
+use model::ids::{AppId, Id, MessageNumber, Offset, Ordinal, TermId};
 use model::time::UtcMillis;
 use rusqlite::types::ValueRef;
 use uuid::Uuid;
@@ -162,6 +162,12 @@ impl FromColumn<'_> for Ordinal {
 impl FromColumn<'_> for TermId {
     fn from_column(column: Column<'_>) -> Option<Self> {
         u32::from_column(column).map(TermId)
+    }
+}
+
+impl FromColumn<'_> for MessageNumber {
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        u32::from_column(column).map(MessageNumber)
     }
 }
 

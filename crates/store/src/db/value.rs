@@ -1,6 +1,6 @@
 //! Parameters of statements.
 
-use model::ids::{AppId, Id, NamedUserId, Offset, Ordinal, TermId};
+use model::ids::{AppId, Id, MessageNumber, NamedUserId, Offset, Ordinal, TermId};
 use model::time::UtcMillis;
 
 /// One parameter. There is no boolean: both engines store 0 and 1, so that the SQL is the same.
@@ -106,6 +106,12 @@ impl From<Ordinal> for Value {
 impl From<TermId> for Value {
     fn from(term: TermId) -> Self {
         Value::from(term.0)
+    }
+}
+
+impl From<MessageNumber> for Value {
+    fn from(number: MessageNumber) -> Self {
+        Value::from(number.0)
     }
 }
 

@@ -15,6 +15,7 @@ mod counters;
 mod documents;
 mod followers;
 mod idempotency;
+mod inboxes;
 mod intake;
 mod jobs;
 mod legacy_tags;

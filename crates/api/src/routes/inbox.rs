@@ -1,0 +1,117 @@
+//! Inboxes: making them, the channels that share one, and taking messages out of all of them.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use engine::{CreatedInbox, InboxCaller, Rights};
+use http::StatusCode;
+use model::ids::{ChannelId, OperationId, PushId};
+use model::inbox::{CHANNEL_KEYS, InboxChange, InboxUserId, NewInbox};
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::auth::{CallingApp, CallingInbox, CallingRights};
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::Links;
+use crate::query::Segments;
+
+#[derive(Serialize)]
+struct Created {
+    user_id: InboxUserId,
+    password: String,
+    user_url: String,
+    #[serde(flatten)]
+    channels: Channels,
+}
+
+#[derive(Serialize)]
+struct User {
+    user_id: InboxUserId,
+    user_url: String,
+    #[serde(flatten)]
+    channels: Channels,
+}
+
+/// Channels by platform. Old libraries look for a list of device tokens as well, which are not kept apart here.
+#[derive(Serialize)]
+struct Channels {
+    #[serde(flatten)]
+    by_platform: BTreeMap<&'static str, Vec<ChannelId>>,
+    device_tokens: [String; 0],
+}
+
+pub(super) async fn create(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    CallingRights(rights): CallingRights,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let mut new = input.parse(NewInbox::parse).await?;
+    if let Rights::Channel(own) = rights {
+        new.0.retain(|channel| channel.id == own);
+    }
+    let CreatedInbox { operation_id, user, password, channels } =
+        edge.engine.create_inbox(app.id, new, input.once).await?;
+    let user_url = user_url(&links, &user);
+    let channels = by_platform(channels.iter().map(|(id, device_type)| (*id, device_type.as_str())));
+    let created = Created { user_id: user, password, user_url: user_url.clone(), channels };
+    Ok(Answer::changed(operation_id, created)?.status(StatusCode::CREATED).location(&user_url))
+}
+
+pub(super) async fn look_up(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    links: Links,
+) -> Result<Answer> {
+    Answer::ok(show(&edge, &links, caller).await?)
+}
+
+pub(super) async fn change(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    links: Links,
+    input: Input,
+) -> Result<Answer> {
+    let change = input.parse(InboxChange::parse).await?;
+    edge.engine.change_inbox(caller.clone(), change).await?;
+    Answer::changed(OperationId::random(), show(&edge, &links, caller).await?)
+}
+
+/// By the id of the message, or by that of its push.
+pub(super) async fn delete_everywhere(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    Segments(id): Segments<String>,
+) -> Result<Answer> {
+    let push: Option<PushId> = providers::push_of_message(&id).or_else(|| id.parse().ok());
+    let push = push.ok_or_else(|| Error::NotFound("There is no such message.".to_owned()))?;
+    edge.engine.delete_message(app.id, push).await?;
+    Ok(Answer::done()?.status(StatusCode::ACCEPTED))
+}
+
+pub(super) fn user_url(links: &Links, user: &InboxUserId) -> String {
+    links.to(&format!("/api/user/{user}/"))
+}
+
+async fn show(edge: &Edge, links: &Links, caller: InboxCaller) -> Result<User> {
+    let (user_url, user_id) = (user_url(links, &caller.user), caller.user.clone());
+    let view = edge.engine.inbox_user(caller).await?;
+    let named: Vec<_> = view.channels.into_iter().map(|(id, device_type)| (id, device_type.to_string())).collect();
+    let channels = by_platform(named.iter().map(|(id, device_type)| (*id, device_type.as_str())));
+    Ok(User { user_id, user_url, channels })
+}
+
+fn by_platform<'c>(channels: impl Iterator<Item = (ChannelId, &'c str)>) -> Channels {
+    let mut by_platform: BTreeMap<&'static str, Vec<ChannelId>> =
+        CHANNEL_KEYS.iter().map(|(key, _)| (*key, Vec::new())).collect();
+    for (id, device_type) in channels {
+        let key = CHANNEL_KEYS.iter().find(|(_, known)| known.to_string() == device_type);
+        if let Some((key, _)) = key {
+            by_platform.entry(key).or_default().push(id);
+        }
+    }
+    Channels { by_platform, device_tokens: [] }
+}

@@ -1,0 +1,234 @@
+//! The messages of an inbox, as devices list, read and delete them.
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, State};
+use axum::response::Response;
+use engine::{Inbox, InboxCaller, Mark, MessageView};
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, IF_MODIFIED_SINCE, LAST_MODIFIED, REFERRER_POLICY};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use model::ids::{ChannelId, PushId};
+use model::inbox::{InboxUserId, MessageDetails, MessageIds};
+use model::time::UtcMillis;
+use serde::Serialize;
+
+use super::inbox::user_url;
+use super::pages::SANDBOXED;
+use crate::answer::Answer;
+use crate::auth::CallingInbox;
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::links::Links;
+use crate::query::Segments;
+
+const ASKING_CHANNEL: HeaderName = HeaderName::from_static("x-ua-channel-id");
+/// A type that cannot stand in a header is none that anybody could show.
+const UNKNOWN_TYPE: HeaderValue = HeaderValue::from_static("application/octet-stream");
+
+#[derive(Serialize)]
+struct Listing {
+    messages: Vec<Message>,
+    /// How many of them are unread.
+    unread: usize,
+}
+
+#[derive(Serialize)]
+struct Message {
+    message_id: String,
+    message_url: String,
+    message_body_url: String,
+    message_read_url: String,
+    unread: bool,
+    message_sent: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_expiry: Option<String>,
+    title: String,
+    content_type: String,
+    content_size: String,
+    #[serde(flatten)]
+    details: MessageDetails,
+    message_reporting: Reporting,
+}
+
+/// What devices send back when they have read or deleted the message.
+#[derive(Serialize)]
+struct Reporting {
+    message_id: String,
+    push_id: PushId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant_id: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct WithBody {
+    #[serde(flatten)]
+    message: Message,
+    /// Left out if it is no text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "message")]
+    body: Option<String>,
+}
+
+/// The channel that a request comes from, if it says so.
+pub(super) struct Asking(Option<ChannelId>);
+
+impl FromRequestParts<Edge> for Asking {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
+        let id = parts.headers.get(ASKING_CHANNEL).and_then(|id| id.to_str().ok());
+        Ok(Self(id.and_then(|id| id.parse().ok())))
+    }
+}
+
+pub(super) async fn list(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    Asking(asking): Asking,
+    headers: HeaderMap,
+    links: Links,
+) -> Result<Answer> {
+    let known = headers.get(IF_MODIFIED_SINCE).and_then(|known| UtcMillis::parse_http(known.to_str().ok()?));
+    let user = caller.user.clone();
+    Ok(match edge.engine.inbox(caller, asking, known).await? {
+        Inbox::Unchanged => Answer::not_modified(),
+        Inbox::Listed { last_modified, messages } => {
+            let messages: Vec<Message> = messages.into_iter().map(|view| Message::new(&links, &user, view)).collect();
+            let unread = messages.iter().filter(|message| message.unread).count();
+            Answer::ok(Listing { messages, unread })?.header(LAST_MODIFIED, &last_modified.to_http_date())
+        }
+    })
+}
+
+/// The listing without what has been read.
+pub(super) async fn unread(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    Asking(asking): Asking,
+    links: Links,
+) -> Result<Answer> {
+    let user = caller.user.clone();
+    let messages = match edge.engine.inbox(caller, asking, None).await? {
+        Inbox::Unchanged => Vec::new(),
+        Inbox::Listed { messages, .. } => messages,
+    };
+    let messages = messages.into_iter().filter(|view| view.unread).map(|view| Message::new(&links, &user, view));
+    let messages: Vec<Message> = messages.collect();
+    Answer::ok(Listing { unread: messages.len(), messages })
+}
+
+pub(super) async fn mark_read(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    Asking(asking): Asking,
+    input: Input,
+) -> Result<Answer> {
+    let ids = input.parse(MessageIds::read).await?;
+    mark(&edge, caller, asking, &ids, Mark::Read).await
+}
+
+pub(super) async fn mark_deleted(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    Asking(asking): Asking,
+    input: Input,
+) -> Result<Answer> {
+    let ids = input.parse(MessageIds::deleted).await?;
+    mark(&edge, caller, asking, &ids, Mark::Deleted).await
+}
+
+pub(super) async fn look_up(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    Asking(asking): Asking,
+    Segments((_, id)): Segments<(String, String)>,
+    links: Links,
+) -> Result<Answer> {
+    let user = caller.user.clone();
+    let (view, body) = edge.engine.inbox_message(caller, asking, push_of(&id)?).await?;
+    let message = Message::new(&links, &user, view);
+    Answer::ok(WithBody { message, body: String::from_utf8(body.bytes).ok() })
+}
+
+pub(super) async fn body(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    Asking(asking): Asking,
+    Segments((_, id)): Segments<(String, String)>,
+) -> Result<Response> {
+    let (_, body) = edge.engine.inbox_message(caller, asking, push_of(&id)?).await?;
+    let mut response = Response::new(Body::from(body.bytes));
+    let headers: [(HeaderName, HeaderValue); 3] = [
+        (CONTENT_TYPE, HeaderValue::from_str(&body.content_type).unwrap_or(UNKNOWN_TYPE)),
+        (CONTENT_SECURITY_POLICY, SANDBOXED),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    response.headers_mut().extend(headers);
+    Ok(response)
+}
+
+/// Devices fetch this address, some with GET.
+pub(super) async fn read(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    Asking(asking): Asking,
+    Segments((_, id)): Segments<(String, String)>,
+) -> Result<Answer> {
+    mark(&edge, caller, asking, &MessageIds(vec![id]), Mark::Read).await
+}
+
+pub(super) async fn delete(
+    State(edge): State<Edge>,
+    CallingInbox(caller): CallingInbox,
+    Asking(asking): Asking,
+    Segments((_, id)): Segments<(String, String)>,
+) -> Result<Answer> {
+    mark(&edge, caller, asking, &MessageIds(vec![id]), Mark::Deleted).await
+}
+
+/// Messages that are not there are passed over: devices would report them again and again.
+async fn mark(
+    edge: &Edge,
+    caller: InboxCaller,
+    asking: Option<ChannelId>,
+    ids: &MessageIds,
+    mark: Mark,
+) -> Result<Answer> {
+    let pushes = ids.0.iter().filter_map(|id| providers::push_of_message(id)).collect();
+    edge.engine.mark_messages(caller, asking, pushes, mark).await?;
+    Answer::done()
+}
+
+fn push_of(message_id: &str) -> Result<PushId> {
+    let push = providers::push_of_message(message_id);
+    push.ok_or_else(|| Error::NotFound("There is no such message.".to_owned()))
+}
+
+impl Message {
+    fn new(links: &Links, user: &InboxUserId, view: MessageView) -> Self {
+        let message_id = providers::message_id(view.push);
+        let message_url = format!("{}messages/message/{message_id}/", user_url(links, user));
+        Self {
+            message_body_url: format!("{message_url}body/"),
+            message_read_url: format!("{message_url}read/"),
+            message_url,
+            unread: view.unread,
+            message_sent: view.sent.to_api(),
+            message_expiry: view.expires.map(UtcMillis::to_api),
+            title: view.title,
+            content_type: view.content_type,
+            content_size: view.size.to_string(),
+            details: view.details,
+            message_reporting: Reporting {
+                message_id: message_id.clone(),
+                push_id: view.push,
+                group_id: view.told.group_id.map(|id| id.to_string()),
+                variant_id: view.told.variant_id,
+            },
+            message_id,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Inboxes: who holds which Message Center message, and what became of it there.
+//!
+//! A message is stored once. Who holds it is decided when its push is resolved and never changes, so it is kept by message, as
+//! bitmaps; what somebody did with their messages changes all the time, so it is kept by user, as bitmaps of messages. See
+//! docs/decisions/0003-inboxes-are-bitmaps.md.
+
+mod listing;
+mod mailbox;
+mod mailing;
+mod marks;
+mod removal;
+mod users;
+
+use audience::block::blocks;
+use audience::codec;
+use model::ids::{AppId, Ordinal, PushId};
+use model::inbox::InboxUserId;
+use roaring::RoaringBitmap;
+use store::{Tx, messages};
+
+use crate::{Error, Result};
+
+pub use listing::{Inbox, MessageBody, MessageView};
+pub(crate) use mailing::Mailing;
+pub use marks::Mark;
+pub use users::{CreatedInbox, InboxView};
+pub(crate) use users::{link_registered, relocalized};
+
+/// A user of an inbox who has proven to be one.
+#[derive(Clone, Debug)]
+pub struct InboxCaller {
+    pub app: AppId,
+    pub user: InboxUserId,
+}
+
+/// Holders are kept in slices of 4,096 channels. A listing reads one row of its slice for every message there, which has 512
+/// bytes at most, and a message to ten million channels has 2,442 of them.
+const SLICE_BITS: u32 = 12;
+
+fn slice_of(channel: Ordinal) -> u32 {
+    channel.0 >> SLICE_BITS
+}
+
+/// Cuts a set into its slices, in ascending order and without the empty ones.
+fn slices(channels: &RoaringBitmap) -> Vec<(u32, RoaringBitmap)> {
+    let mut slices = Vec::new();
+    // By way of the blocks, each of which is small, because cutting takes as long as the set is large.
+    for (_, block) in blocks(channels) {
+        let mut rest = block.min();
+        while let Some(channel) = rest {
+            let slice = slice_of(Ordinal(channel));
+            let (first, last) = (slice << SLICE_BITS, (slice << SLICE_BITS) | ((1 << SLICE_BITS) - 1));
+            let mut all = RoaringBitmap::new();
+            all.insert_range(first..=last);
+            slices.push((slice, &block & all));
+            rest = last.checked_add(1).and_then(|next| block.range(next..).next());
+        }
+    }
+    slices
+}
+
+/// Everybody who got the message of a push, as long as it is known.
+pub(crate) fn holders(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<RoaringBitmap> {
+    let Some(message) = messages::by_push(tx, app, push)? else { return Ok(RoaringBitmap::new()) };
+    let mut holders = RoaringBitmap::new();
+    for set in messages::holders(tx, app, message.number, &decode(&message.slices)?)? {
+        holders |= decode(&set)?;
+    }
+    Ok(holders)
+}
+
+fn decode(bytes: &[u8]) -> Result<RoaringBitmap> {
+    codec::decode(bytes).map_err(Error::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_the_set() {
+        let set = RoaringBitmap::from_iter([0, 4_095, 4_096, 70_000, 70_001, u32::MAX]);
+        let cut = slices(&set);
+        let numbers: Vec<u32> = cut.iter().map(|(slice, _)| *slice).collect();
+        assert_eq!(numbers, [0, 1, 17, u32::MAX >> SLICE_BITS]);
+        assert_eq!(cut.into_iter().fold(RoaringBitmap::new(), |all, (_, part)| all | part), set);
+        assert!(slices(&RoaringBitmap::new()).is_empty());
+    }
+}

@@ -1,0 +1,179 @@
+//! Putting the message of a push into inboxes, in the transaction that fixes the audience.
+
+use std::time::Duration;
+
+use audience::block::blocks;
+use audience::codec;
+use audience::index::Index;
+use audience::plan::Plan;
+use model::event::{RecordKind, SharedPush};
+use model::ids::{AppId, PushId};
+use model::inbox::{MessageDetails, TextChoice, takes_messages};
+use model::limits;
+use model::payload::Push;
+use model::payload::localization::Localization;
+use model::payload::message::Message;
+use model::platform::DeviceType;
+use model::tag::{Tag, TagGroup};
+use model::term::DayKind;
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::counters::{self, Metric};
+use store::messages::{self, TextHead};
+use store::{Tx, pushes::PushRow};
+
+use super::slices;
+use crate::Result;
+use crate::desk::Desk;
+use crate::plan::Planner;
+
+const LONGEST: Duration = Duration::from_secs(limits::MESSAGE_DAYS * 24 * 60 * 60);
+
+/// A message and everybody who is about to hold it.
+pub(crate) struct Mailing {
+    push: PushId,
+    told: SharedPush,
+    texts: TextChoice,
+    bodies: Vec<(u32, TextHead, Vec<u8>)>,
+    expires: Option<UtcMillis>,
+    ends: UtcMillis,
+    /// Disjoint, because a channel has one type.
+    holders: Vec<(DeviceType, RoaringBitmap)>,
+}
+
+impl Mailing {
+    /// `None` when there is nobody to hold a message.
+    pub(crate) fn new(
+        row: &PushRow,
+        push: &Push,
+        told: SharedPush,
+        holders: Vec<(DeviceType, RoaringBitmap)>,
+    ) -> Option<Self> {
+        if holders.is_empty() {
+            return None;
+        }
+        let expires = expires(push, row.created);
+        let longest = row.created.plus(LONGEST);
+        Some(Self {
+            push: row.id,
+            told,
+            texts: TextChoice::of(push),
+            bodies: texts(push).filter_map(|(text, message)| head_and_body(text, message)).collect(),
+            expires,
+            ends: expires.map_or(longest, |expires| expires.min(longest)),
+            holders,
+        })
+    }
+
+    /// A message that was deleted before anybody held it has a row already and stays away.
+    pub(crate) fn write(&self, tx: &mut Tx<'_>, app: AppId, index: &Index, now: UtcMillis) -> Result<()> {
+        if self.ends <= now || messages::by_push(tx, app, self.push)?.is_some() {
+            return Ok(());
+        }
+        let everybody = self.holders.iter().fold(RoaringBitmap::new(), |all, (_, some)| all | some);
+        let slices = slices(&everybody);
+        let number = messages::take_number(tx, app)?;
+        let message = messages::Message {
+            number,
+            push: self.push,
+            sent: now,
+            expires: self.expires,
+            ends: self.ends,
+            told: self.told.clone(),
+            texts: self.texts.clone(),
+            slices: codec::encode(&slices.iter().map(|(slice, _)| *slice).collect()),
+        };
+        messages::insert(tx, app, &message)?;
+        for (text, head, body) in &self.bodies {
+            messages::insert_text(tx, app, number, *text, head, body)?;
+        }
+        let rows = slices.into_iter().map(|(slice, holders)| (slice, codec::encode(&holders)));
+        messages::insert_holders(tx, app, number, rows)?;
+        self.tell(tx, app, index, now, &everybody)
+    }
+
+    fn tell(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        index: &Index,
+        now: UtcMillis,
+        everybody: &RoaringBitmap,
+    ) -> Result<()> {
+        let mut desk = Desk::new(app, index, now);
+        desk.happened(tx, DayKind::MessageSent, everybody)?;
+        for (_, holders) in blocks(everybody) {
+            desk.journal.many(RecordKind::RichDelivery, &self.told, false, &holders)?;
+        }
+        desk.journal.write(tx, app)?;
+        for (device_type, holders) in &self.holders {
+            let (platform, n) = (device_type.to_string(), holders.len());
+            counters::add(tx, app, Metric::RichSends, now, &platform, n)?;
+            counters::add_of_push(tx, app, self.push, Metric::RichSends, now, &platform, n)?;
+        }
+        Ok(())
+    }
+}
+
+/// Every text of a push under its number: 0 is that of the push, n that of its n-th localization.
+fn texts(push: &Push) -> impl Iterator<Item = (u32, &Message)> {
+    let localized = (1..).zip(push.localizations.iter().flatten());
+    let localized = localized.filter_map(|(text, one)| one.message.as_ref().map(|message| (text, message)));
+    push.message.iter().map(|message| (0, message)).chain(localized)
+}
+
+fn head_and_body(text: u32, message: &Message) -> Option<(u32, TextHead, Vec<u8>)> {
+    let body = message.body()?;
+    let head = TextHead {
+        title: message.title()?.to_owned(),
+        content_type: message.mime_type(),
+        details: MessageDetails::of(message),
+        size: u32::try_from(body.len()).unwrap_or(u32::MAX),
+    };
+    Some((text, head, body))
+}
+
+/// Localized messages may expire at different times; the last of them counts for all.
+fn expires(push: &Push, sent: UtcMillis) -> Option<UtcMillis> {
+    let expiries: Option<Vec<UtcMillis>> = texts(push).map(|(_, message)| message.expires(sent)).collect();
+    expiries?.into_iter().max()
+}
+
+impl Planner<'_, '_> {
+    /// Who of a platform gets a message with the push: independent of opt-in and of having an address, because it lies in the
+    /// inbox until it is fetched. `None` when nobody does.
+    pub(crate) fn message_holders(&self, push: &Push, device_type: &DeviceType) -> Option<Plan> {
+        if !takes_messages(device_type) || !push.has_message() {
+            return None;
+        }
+        if push.message.is_some() {
+            return Some(Plan::Everyone);
+        }
+        // Only some localizations have one: whoever gets such a localization, and no closer one without.
+        let mut localizations: Vec<&Localization> = push.localizations.iter().flatten().collect();
+        localizations.sort_by_key(|one| match (&one.language, &one.country) {
+            (Some(_), Some(_)) => 0,
+            (Some(_), None) => 1,
+            (None, _) => 2,
+        });
+        let (mut closer, mut holders) = (Vec::new(), Vec::new());
+        for one in localizations {
+            let theirs = self.locale(one);
+            if one.message.is_some() {
+                holders.push(Plan::And(vec![theirs.clone(), Plan::Not(Box::new(Plan::Or(closer.clone())))]));
+            }
+            closer.push(theirs);
+        }
+        Some(Plan::Or(holders))
+    }
+
+    fn locale(&self, one: &Localization) -> Plan {
+        let tag = |group: &str, code: String| match (TagGroup::new(group), Tag::new(&code)) {
+            (Ok(group), Ok(tag)) => self.tag(&group, &tag),
+            (Err(_), _) | (_, Err(_)) => Plan::Nobody,
+        };
+        let language = one.language.as_ref().map(|code| tag("ua_locale_language", code.to_ascii_lowercase()));
+        let country = one.country.as_ref().map(|code| tag("ua_locale_country", code.to_ascii_uppercase()));
+        Plan::And(language.into_iter().chain(country).collect())
+    }
+}

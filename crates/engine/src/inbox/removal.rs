@@ -1,0 +1,75 @@
+//! The end of messages: deletion by the operator, and forgetting those that have ended.
+
+use std::time::Duration;
+
+use audience::codec;
+use model::event::SharedPush;
+use model::ids::{AppId, PushId};
+use model::inbox::TextChoice;
+use model::payload::Push;
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::messages::{self, Message};
+use store::pushes::{self, PushState};
+use store::{Tx, apps};
+
+use super::decode;
+use crate::push::stored_push;
+use crate::{Engine, Error, Result};
+
+/// For how long it is known who held a message that has ended: meanwhile devices learn of the end by a changed listing.
+const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// Rows that are forgotten in one transaction, and messages if they have few: few enough that others do not wait long.
+const ROWS_AT_ONCE: u64 = 5000;
+const MESSAGES_AT_ONCE: u32 = 200;
+
+impl Engine {
+    /// Takes a message out of all inboxes at once, and its texts out of the database. A push whose audience is not chosen yet
+    /// goes out without it. Doing it twice is the same as doing it once.
+    pub async fn delete_message(&self, app: AppId, push: PushId) -> Result<()> {
+        let now = self.clock().now();
+        let write = move |tx: &mut Tx<'_>| {
+            apps::hold(tx, app)?;
+            if let Some(message) = messages::by_push(tx, app, push)? {
+                return Ok(messages::end(tx, app, message.number, now)?);
+            }
+            let row = pushes::by_id(tx, app, push)?.filter(|row| row.state == PushState::Accepted);
+            let content = row.as_ref().map(stored_push).transpose()?.flatten();
+            let content = content.filter(Push::has_message).ok_or(Error::NotFound("message"))?;
+            let never_held = Message {
+                number: messages::take_number(tx, app)?,
+                push,
+                sent: now,
+                expires: None,
+                ends: now,
+                told: SharedPush::of(push),
+                texts: TextChoice::of(&content),
+                slices: codec::encode(&RoaringBitmap::new()),
+            };
+            Ok(messages::insert(tx, app, &never_held)?)
+        };
+        self.0.store.write(app, write).await
+    }
+
+    /// Forgetting what is forgotten already does nothing.
+    pub(crate) async fn forget_ended_messages(&self, app: AppId) -> Result<()> {
+        let before = self.clock().now().minus(KEPT_FOR);
+        while self.0.store.read(move |tx| messages::ended_before(tx, app, before, 1)).await? != [] {
+            self.0.store.write(app, move |tx| forget_some(tx, app, before)).await?;
+        }
+        Ok(())
+    }
+}
+
+fn forget_some(tx: &mut Tx<'_>, app: AppId, before: UtcMillis) -> Result<()> {
+    let mut n_rows = 0;
+    for message in messages::ended_before(tx, app, before, MESSAGES_AT_ONCE)? {
+        let slices = decode(&message.slices)?;
+        messages::forget(tx, app, &message, &slices)?;
+        n_rows += slices.len();
+        if n_rows >= ROWS_AT_ONCE {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Users of inboxes: making them, recognizing them, and the channels they have.
+
+use audience::codec;
+use model::channel::ChannelRef;
+use model::ids::{AppId, ChannelId, OperationId, Ordinal};
+use model::inbox::{InboxChange, InboxUserId, NewInbox};
+use model::limits;
+use model::platform::DeviceType;
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use serde::{Deserialize, Serialize};
+use store::inbox_users::{self, InboxChannel};
+use store::{Tx, apps, channels};
+
+use super::InboxCaller;
+use crate::{Engine, Error, Once, Result, credentials};
+
+/// A new inbox and its password, which cannot be shown again.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct CreatedInbox {
+    pub operation_id: OperationId,
+    pub user: InboxUserId,
+    pub password: String,
+    /// Those of the channels that were named that exist.
+    pub channels: Vec<(ChannelId, String)>,
+}
+
+/// A user as it is shown.
+#[derive(Clone, Debug)]
+pub struct InboxView {
+    pub channels: Vec<(ChannelId, DeviceType)>,
+}
+
+impl Engine {
+    /// Whose inbox this is; `None` when user and password do not fit together.
+    pub async fn authenticate_inbox(&self, user: &str, password: &str) -> Result<Option<InboxCaller>> {
+        let Some(user) = InboxUserId::new(user) else { return Ok(None) };
+        let given = credentials::hash(password);
+        let read = move |tx: &mut Tx<'_>| {
+            let found = inbox_users::credentials(tx, &user)?;
+            Ok(found.filter(|(_, kept)| credentials::matches(&given, kept)).map(|(app, _)| InboxCaller { app, user }))
+        };
+        self.0.store.read(read).await
+    }
+
+    pub async fn create_inbox(&self, app: AppId, new: NewInbox, once: Option<Once>) -> Result<CreatedInbox> {
+        let (user, password) = (credentials::new_inbox_user()?, credentials::new_secret()?);
+        let hash = credentials::hash(password.reveal());
+        let now = self.clock().now();
+        let operation_id = OperationId::at(now);
+        let password = password.reveal().to_owned();
+        self.write_once(app, once, move |tx| {
+            // An app that is gone has no users.
+            apps::hold(tx, app)?;
+            let nothing = codec::encode(&RoaringBitmap::new());
+            inbox_users::insert(tx, app, &user, &hash, now, nothing)?;
+            add(tx, app, &user, &new.0, now)?;
+            let channels = inbox_users::channels(tx, app, &user)?;
+            let channels = channels.into_iter().map(|channel| (channel.id, channel.device_type.to_string()));
+            Ok(CreatedInbox {
+                operation_id,
+                user: user.clone(),
+                password: password.clone(),
+                channels: channels.collect(),
+            })
+        })
+        .await
+    }
+
+    pub async fn inbox_user(&self, caller: InboxCaller) -> Result<InboxView> {
+        let channels = self.0.store.read(move |tx| inbox_users::channels(tx, caller.app, &caller.user)).await?;
+        let shown = |InboxChannel { id, device_type, .. }: InboxChannel| (id, device_type);
+        Ok(InboxView { channels: channels.into_iter().map(shown).collect() })
+    }
+
+    /// Channels that do not exist, and those that leave without being the user's, are passed over.
+    pub async fn change_inbox(&self, caller: InboxCaller, change: InboxChange) -> Result<()> {
+        let (app, now) = (caller.app, self.clock().now());
+        let write = move |tx: &mut Tx<'_>| {
+            apps::hold(tx, app)?;
+            for channel in &change.remove {
+                let Some(ordinal) = ordinal_of(tx, app, channel)? else { continue };
+                if inbox_users::owner(tx, app, ordinal)?.as_ref() == Some(&caller.user) {
+                    inbox_users::unlink(tx, app, ordinal)?;
+                    inbox_users::touch(tx, app, &caller.user, now)?;
+                }
+            }
+            add(tx, app, &caller.user, &change.add, now)
+        };
+        self.0.store.write(app, write).await
+    }
+}
+
+/// Links a channel to the user that its device names when it registers. Registering matters more than an inbox: a user that is
+/// not known, or has no room for another channel, is no problem.
+pub(crate) fn link_registered(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    channel: Ordinal,
+    user: Option<&str>,
+    now: UtcMillis,
+) -> Result<()> {
+    let Some(user) = user.and_then(InboxUserId::new) else { return Ok(()) };
+    if inbox_users::get(tx, app, &user)?.is_some() {
+        give(tx, app, &user, channel, now)?;
+    }
+    Ok(())
+}
+
+/// Notes that a channel's language or country is another one, and with it the texts of its messages.
+pub(crate) fn relocalized(tx: &mut Tx<'_>, app: AppId, channel: Ordinal, now: UtcMillis) -> Result<()> {
+    match inbox_users::owner(tx, app, channel)? {
+        Some(user) => Ok(inbox_users::touch(tx, app, &user, now)?),
+        None => Ok(()),
+    }
+}
+
+fn add(tx: &mut Tx<'_>, app: AppId, user: &InboxUserId, wanted: &[ChannelRef], now: UtcMillis) -> Result<()> {
+    for channel in wanted {
+        let Some(ordinal) = ordinal_of(tx, app, channel)? else { continue };
+        if !give(tx, app, user, ordinal, now)? {
+            let most = limits::CHANNELS_PER_INBOX;
+            return Err(Error::invalid("", format!("An inbox has {most} channels at most; remove others first.")));
+        }
+    }
+    Ok(())
+}
+
+/// Makes a channel the user's, unless there is no room for another one. Whoever had it before loses it.
+fn give(tx: &mut Tx<'_>, app: AppId, user: &InboxUserId, channel: Ordinal, now: UtcMillis) -> Result<bool> {
+    let before = inbox_users::owner(tx, app, channel)?;
+    if before.as_ref() == Some(user) {
+        return Ok(true);
+    }
+    if inbox_users::channels(tx, app, user)?.len() >= limits::CHANNELS_PER_INBOX {
+        return Ok(false);
+    }
+    if let Some(before) = before {
+        inbox_users::touch(tx, app, &before, now)?;
+    }
+    inbox_users::link(tx, app, channel, user)?;
+    inbox_users::touch(tx, app, user, now)?;
+    Ok(true)
+}
+
+fn ordinal_of(tx: &mut Tx<'_>, app: AppId, channel: &ChannelRef) -> Result<Option<Ordinal>> {
+    let row = channels::by_id(tx, app, channel.id)?;
+    Ok(row.filter(|row| channel.fits(&row.device_type)).map(|row| row.ordinal))
+}

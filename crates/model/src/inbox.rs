@@ -1,0 +1,251 @@
+//! Inboxes of Message Center messages: whose they are, what devices ask of them, and what is kept with a message.
+//!
+//! Devices send these bodies, and the apps they come from cannot be changed any more: keys that nobody knows are passed over.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::channel::{ChannelRef, ClaimedType};
+use crate::ids::ChannelId;
+use crate::json::{At, Fields, Json};
+use crate::limits;
+use crate::payload::localization::{self, Localization};
+use crate::payload::message::{Icons, Message};
+use crate::payload::{Push, extra::TextExtra};
+use crate::platform::DeviceType;
+
+/// Who has an inbox: 22 characters of `[A-Za-z0-9_-]`, as devices expect.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InboxUserId(String);
+
+impl InboxUserId {
+    pub fn new(text: &str) -> Option<Self> {
+        let has_shape = text.len() == 22 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        has_shape.then(|| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for InboxUserId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The platforms that have inboxes, and the keys under which their channels are named.
+pub const CHANNEL_KEYS: [(&str, DeviceType); 4] = [
+    ("ios_channels", DeviceType::Ios),
+    ("android_channels", DeviceType::Android),
+    ("amazon_channels", DeviceType::Amazon),
+    ("web_channels", DeviceType::Web),
+];
+
+/// Whether devices of this type have inboxes.
+pub fn takes_messages(device_type: &DeviceType) -> bool {
+    CHANNEL_KEYS.iter().any(|(_, known)| known == device_type)
+}
+
+/// The channels a new inbox begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewInbox(pub Vec<ChannelRef>);
+
+impl NewInbox {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let mut channels = Vec::new();
+        for (key, device_type) in CHANNEL_KEYS {
+            channels.extend(fields.nullable(key, |at| refs(at, &device_type)).into_iter().flatten());
+        }
+        fields.rest();
+        Some(Self(channels))
+    }
+}
+
+/// Channels that join an inbox, and those that leave it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InboxChange {
+    pub add: Vec<ChannelRef>,
+    pub remove: Vec<ChannelRef>,
+}
+
+impl InboxChange {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let mut change = Self::default();
+        for (key, device_type) in CHANNEL_KEYS {
+            let Some(at) = fields.take(key).filter(|at| !at.is_null()) else { continue };
+            // A bare list is what the creation of an inbox takes.
+            if let Json::Array(_) = at.json() {
+                change.add.extend(refs(&at, &device_type).into_iter().flatten());
+                continue;
+            }
+            let Some(mut lists) = at.object() else { continue };
+            change.add.extend(lists.nullable("add", |at| refs(at, &device_type)).into_iter().flatten());
+            change.remove.extend(lists.nullable("remove", |at| refs(at, &device_type)).into_iter().flatten());
+            lists.rest();
+        }
+        fields.rest();
+        Some(change)
+    }
+}
+
+fn refs(at: &At<'_>, device_type: &DeviceType) -> Option<Vec<ChannelRef>> {
+    let claimed = || Some(ClaimedType::Exactly(device_type.clone()));
+    at.array(0..=limits::CHANNELS_PER_INBOX, |at| ChannelId::parse(at).map(|id| ChannelRef { id, claimed: claimed() }))
+}
+
+/// The ids of messages that a device has read or deleted. What is no id of a message is left out: the device would send it
+/// again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageIds(pub Vec<String>);
+
+impl MessageIds {
+    pub fn read(at: &At<'_>) -> Option<Self> {
+        Self::parse(at, "mark_as_read")
+    }
+
+    pub fn deleted(at: &At<'_>) -> Option<Self> {
+        Self::parse(at, "delete")
+    }
+
+    /// Devices of old name messages by their URLs, later ones by the object that came with each in the listing.
+    fn parse(at: &At<'_>, urls_key: &str) -> Option<Self> {
+        let mut fields = at.object()?;
+        let most = 0..=limits::MESSAGES_PER_REQUEST;
+        let urls = fields.nullable(urls_key, |at| at.array(most.clone(), At::any_text));
+        let reports = fields.nullable("messages", |at| at.array(most, |at| at.object().map(reported)));
+        fields.rest();
+        let in_urls = urls.into_iter().flatten().filter_map(|url| message_in(&url).map(str::to_owned));
+        Some(Self(in_urls.chain(reports.into_iter().flatten().flatten()).collect()))
+    }
+}
+
+fn reported(mut fields: Fields<'_>) -> Option<String> {
+    let id = fields.take("message_id").and_then(|at| match at.json() {
+        Json::String(id) => Some(id.clone()),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => None,
+    });
+    fields.rest();
+    id
+}
+
+/// The id in the URL of a message. Only the path counts: devices put it after whatever address they know us by.
+fn message_in(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("/message/")?;
+    rest.split(['/', '?', '#']).next().filter(|id| !id.is_empty())
+}
+
+/// What a listing tells about a message beside its title and its type.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MessageDetails {
+    #[serde(default)]
+    pub extra: TextExtra,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icons: Option<BTreeMap<String, String>>,
+    /// Free-form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<BTreeMap<String, Value>>,
+}
+
+impl MessageDetails {
+    pub fn of(message: &Message) -> Self {
+        let icon = |icons: &Icons| BTreeMap::from([("list_icon".to_owned(), icons.list_icon.as_str().to_owned())]);
+        Self {
+            extra: message.extra.clone().unwrap_or_default(),
+            icons: message.icons.as_ref().map(icon),
+            options: message.options.clone(),
+        }
+    }
+}
+
+/// Which text of a message is for whom. Text 0 is that of the push, n that of its n-th localization.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextChoice {
+    /// Without one, only devices of certain languages and countries have the message at all.
+    top: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    localized: Vec<LocalizedText>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct LocalizedText {
+    language: Option<String>,
+    country: Option<String>,
+    text: Option<u32>,
+}
+
+impl TextChoice {
+    pub fn of(push: &Push) -> Self {
+        let top = push.message.as_ref().map(|_| 0);
+        let localized = |(place, one): (u32, &Localization)| LocalizedText {
+            language: one.language.clone(),
+            country: one.country.clone(),
+            text: one.message.as_ref().map(|_| place).or(top),
+        };
+        Self { top, localized: (1..).zip(push.localizations.iter().flatten()).map(localized).collect() }
+    }
+
+    /// The text for a device; `None` when the message is not for it.
+    pub fn choose(&self, language: Option<&str>, country: Option<&str>) -> Option<u32> {
+        let wanted = self.localized.iter().map(|one| (one.language.as_deref(), one.country.as_deref()));
+        match localization::closest(wanted, language, country) {
+            Some(place) => self.localized[place].text,
+            None => self.top,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    #[test]
+    fn messages_are_named_by_the_path_of_their_url_or_by_their_report() {
+        let url =
+            |rest: &str| format!(r#"{{"mark_as_read": ["https://old.example/x/api/user/u/messages/message/{rest}"]}}"#);
+        for (body, expected) in [
+            (url("AbC_-1/"), vec!["AbC_-1"]),
+            (url("AbC_-1"), vec!["AbC_-1"]),
+            (url("AbC_-1/body/?a=b"), vec!["AbC_-1"]),
+            (url(""), vec![]),
+            (r#"{"mark_as_read": ["nonsense", "/message/a/"]}"#.to_owned(), vec!["a"]),
+            (
+                r#"{"messages": [{"message_id": "a", "x": 1}, {"group_id": "g"}, {"message_id": 1}]}"#.to_owned(),
+                vec!["a"],
+            ),
+            (r#"{"mark_as_read": null, "messages": [], "sdk": "1"}"#.to_owned(), vec![]),
+        ] {
+            let ids = parse(body.as_bytes(), MessageIds::read).unwrap();
+            assert_eq!(ids.0, expected, "{body}");
+        }
+        for body in [r#"{"mark_as_read": "a"}"#, r#"{"messages": ["a"]}"#, "[]"] {
+            parse(body.as_bytes(), MessageIds::read).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn texts_are_chosen_as_localizations_are() {
+        let push = r#"{"audience": "all", "device_types": ["ios"], "message": {"title": "t", "body": "b"}, "localizations": [
+            {"language": "de", "message": {"title": "d", "body": "b"}},
+            {"language": "de", "country": "AT", "notification": {"alert": "a"}}]}"#;
+        let push = parse(push.as_bytes(), Push::parse).unwrap();
+        let texts = TextChoice::of(&push);
+        for locale in [(None, None), (Some("de"), None), (Some("DE"), Some("at")), (Some("en"), Some("AT"))] {
+            let chosen = texts.choose(locale.0, locale.1).map(|text| match text {
+                0 => "t",
+                _ => "d",
+            });
+            assert_eq!(chosen, push.content_for(locale.0, locale.1).message.and_then(Message::title), "{locale:?}");
+        }
+        let stored = serde_json::to_string(&texts).unwrap();
+        assert_eq!(serde_json::from_str::<TextChoice>(&stored).unwrap(), texts);
+    }
+}

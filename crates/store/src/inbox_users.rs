@@ -1,0 +1,122 @@
+//! Users of inboxes, the channels they have them on, and what they did with their messages.
+
+use model::ids::{AppId, ChannelId, Ordinal};
+use model::inbox::InboxUserId;
+use model::platform::DeviceType;
+use model::time::UtcMillis;
+
+use crate::{Error, Result, Row, Tx};
+
+/// What is known of a user beside its password. The sets are serialized and are the engine's business.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxUser {
+    /// When the inbox last changed by something that was done to this user alone.
+    pub changed: UtcMillis,
+    pub read: Vec<u8>,
+    pub deleted: Vec<u8>,
+}
+
+/// A channel of a user, as far as it matters to the inbox. It may be uninstalled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxChannel {
+    pub ordinal: Ordinal,
+    pub id: ChannelId,
+    pub device_type: DeviceType,
+    pub language: Option<String>,
+    pub country: Option<String>,
+}
+
+/// Fails with `Conflict("inbox_user_by_id")` when any app has a user of this id.
+pub fn insert(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    id: &InboxUserId,
+    password_hash: &[u8; 32],
+    now: UtcMillis,
+    nothing: Vec<u8>,
+) -> Result<()> {
+    tx.execute(
+        "insert into inbox_user (app, id, password_hash, created, changed, read_messages, deleted_messages)
+         values ($1, $2, $3, $4, $4, $5, $5)",
+        &[app.into(), id.as_str().into(), password_hash.to_vec().into(), now.into(), nothing.into()],
+    )?;
+    Ok(())
+}
+
+/// The app of a user and the hash of the password. Like the key of an app, the id of a user is known before its app is.
+pub fn credentials(tx: &mut Tx<'_>, id: &InboxUserId) -> Result<Option<(AppId, [u8; 32])>> {
+    let sql = "select u.app, u.password_hash from inbox_user u join app a on a.id = u.app where u.id = $1";
+    tx.query_opt(sql, &[id.as_str().into()], |row| {
+        let hash: Vec<u8> = row.get(1)?;
+        let hash = hash.try_into().map_err(|_| Error::corrupt("a password hash is not 32 bytes long"))?;
+        Ok((row.get(0)?, hash))
+    })
+}
+
+pub fn get(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Option<InboxUser>> {
+    let sql = "select changed, read_messages, deleted_messages from inbox_user where app = $1 and id = $2";
+    let read = |row: &Row<'_>| Ok(InboxUser { changed: row.get(0)?, read: row.get(1)?, deleted: row.get(2)? });
+    tx.query_opt(sql, &[app.into(), id.as_str().into()], read)
+}
+
+pub fn save(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId, user: &InboxUser) -> Result<()> {
+    let params =
+        [app.into(), id.as_str().into(), user.changed.into(), user.read.clone().into(), user.deleted.clone().into()];
+    tx.execute(
+        "update inbox_user set changed = $3, read_messages = $4, deleted_messages = $5 where app = $1 and id = $2",
+        &params,
+    )?;
+    Ok(())
+}
+
+/// Notes that the inbox of a user is not what it was.
+pub fn touch(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId, now: UtcMillis) -> Result<()> {
+    let sql = "update inbox_user set changed = $3 where app = $1 and id = $2 and changed < $3";
+    tx.execute(sql, &[app.into(), id.as_str().into(), now.into()])?;
+    Ok(())
+}
+
+/// Gives a channel to a user. It is one user's at a time.
+pub fn link(tx: &mut Tx<'_>, app: AppId, channel: Ordinal, id: &InboxUserId) -> Result<()> {
+    tx.execute(
+        "insert into inbox_channel (app, ordinal, user_id) values ($1, $2, $3)
+         on conflict (app, ordinal) do update set user_id = excluded.user_id",
+        &[app.into(), channel.into(), id.as_str().into()],
+    )?;
+    Ok(())
+}
+
+pub fn unlink(tx: &mut Tx<'_>, app: AppId, channel: Ordinal) -> Result<()> {
+    tx.execute("delete from inbox_channel where app = $1 and ordinal = $2", &[app.into(), channel.into()])?;
+    Ok(())
+}
+
+/// Whose a channel is.
+pub fn owner(tx: &mut Tx<'_>, app: AppId, channel: Ordinal) -> Result<Option<InboxUserId>> {
+    let sql = "select user_id from inbox_channel where app = $1 and ordinal = $2";
+    tx.query_opt(sql, &[app.into(), channel.into()], |row| {
+        let id: &str = row.get(0)?;
+        InboxUserId::new(id).ok_or_else(|| Error::corrupt(format!("inbox user {id:?}")))
+    })
+}
+
+/// The channels of a user, in the order they were made.
+pub fn channels(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Vec<InboxChannel>> {
+    let sql = "select c.ordinal, c.id, c.device_type, c.language, c.country from inbox_channel i
+               join channel c on c.app = i.app and c.ordinal = i.ordinal
+               where i.app = $1 and i.user_id = $2";
+    let mut channels = tx.query(sql, &[app.into(), id.as_str().into()], |row| {
+        let device_type: String = row.get(2)?;
+        Ok(InboxChannel {
+            ordinal: row.get(0)?,
+            id: row.get(1)?,
+            device_type: DeviceType::from_name(&device_type)
+                .ok_or_else(|| Error::corrupt(format!("device type {device_type:?}")))?,
+            language: row.get(3)?,
+            country: row.get(4)?,
+        })
+    })?;
+    // Not by the statement: SQLite would rather read all channels of the app in order than sort these few.
+    channels.sort_unstable_by_key(|channel| channel.ordinal);
+    Ok(channels)
+}

@@ -1,0 +1,214 @@
+//! Message Center messages: each is stored once, and beside it in whose inboxes it is. The sets are serialized bitmaps; what
+//! is in them is the engine's business.
+
+use model::event::SharedPush;
+use model::ids::{AppId, MessageNumber, PushId};
+use model::inbox::{MessageDetails, TextChoice};
+use model::time::UtcMillis;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Error, Result, Row, Tx, apps};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub number: MessageNumber,
+    pub push: PushId,
+    pub sent: UtcMillis,
+    /// What devices are told.
+    pub expires: Option<UtcMillis>,
+    /// From then on it is in nobody's inbox.
+    pub ends: UtcMillis,
+    /// What events say about the push.
+    pub told: SharedPush,
+    pub texts: TextChoice,
+    /// The slices that have holders.
+    pub slices: Vec<u8>,
+}
+
+/// One text of a message without its body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextHead {
+    pub title: String,
+    pub content_type: String,
+    pub details: MessageDetails,
+    /// Bytes of the body.
+    pub size: u32,
+}
+
+const COLUMNS: &str = "number, push, sent, expires, ends, told, texts, slices";
+
+/// Gives out the number of a message.
+pub fn take_number(tx: &mut Tx<'_>, app: AppId) -> Result<MessageNumber> {
+    let sql = "update app set next_message = next_message + 1 where id = $1 returning next_message - 1";
+    tx.query_opt(sql, &[app.into()], |row| row.get(0))?.ok_or_else(apps::gone)
+}
+
+pub fn insert(tx: &mut Tx<'_>, app: AppId, message: &Message) -> Result<()> {
+    let sql = format!("insert into message (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)");
+    let params = [
+        app.into(),
+        message.number.into(),
+        message.push.into(),
+        message.sent.into(),
+        message.expires.into(),
+        message.ends.into(),
+        json(&message.told)?.into(),
+        json(&message.texts)?.into(),
+        message.slices.clone().into(),
+    ];
+    tx.execute(&sql, &params)?;
+    Ok(())
+}
+
+pub fn insert_text(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    number: MessageNumber,
+    text: u32,
+    head: &TextHead,
+    body: &[u8],
+) -> Result<()> {
+    tx.execute(
+        "insert into message_text (app, number, text, title, content_type, details, size, body)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+        &[
+            app.into(),
+            number.into(),
+            text.into(),
+            head.title.as_str().into(),
+            head.content_type.as_str().into(),
+            json(&head.details)?.into(),
+            head.size.into(),
+            body.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Says who holds the message, slice by slice.
+pub fn insert_holders(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    number: MessageNumber,
+    slices: impl IntoIterator<Item = (u32, Vec<u8>)>,
+) -> Result<()> {
+    let rows = slices.into_iter().map(|(slice, holders)| [app.into(), slice.into(), number.into(), holders.into()]);
+    let sql = "insert into message_holders (app, slice, number, holders) values ($1, $2, $3, $4)";
+    tx.execute_many(sql, rows)?;
+    Ok(())
+}
+
+pub fn by_push(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Message>> {
+    let sql = format!("select {COLUMNS} from message where app = $1 and push = $2");
+    tx.query_opt(&sql, &[app.into(), push.into()], read_message)
+}
+
+/// The messages of these numbers that are still known.
+pub fn by_numbers(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    numbers: impl IntoIterator<Item = MessageNumber>,
+) -> Result<Vec<Message>> {
+    let sql = format!("select {COLUMNS} from message where app = $1 and number = $2");
+    tx.query_many(&sql, numbers.into_iter().map(|number| [app.into(), number.into()]), read_message)
+}
+
+/// Who holds which message within a slice, in the order of the messages.
+pub fn held_within(tx: &mut Tx<'_>, app: AppId, slice: u32) -> Result<Vec<(MessageNumber, Vec<u8>)>> {
+    let sql = "select number, holders from message_holders where app = $1 and slice = $2 order by number";
+    tx.query(sql, &[app.into(), slice.into()], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Who holds a message within slices.
+pub fn holders(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    number: MessageNumber,
+    slices: impl IntoIterator<Item = u32>,
+) -> Result<Vec<Vec<u8>>> {
+    let sql = "select holders from message_holders where app = $1 and slice = $2 and number = $3";
+    tx.query_many(sql, slices.into_iter().map(|slice| [app.into(), slice.into(), number.into()]), |row| row.get(0))
+}
+
+/// The heads of texts; those that are gone are left out.
+pub fn heads(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    texts: impl IntoIterator<Item = (MessageNumber, u32)>,
+) -> Result<Vec<(MessageNumber, TextHead)>> {
+    let sql = "select number, title, content_type, details, size from message_text
+               where app = $1 and number = $2 and text = $3";
+    let rows = texts.into_iter().map(|(number, text)| [app.into(), number.into(), text.into()]);
+    tx.query_many(sql, rows, |row| {
+        let details = parse(row.get(3)?)?;
+        Ok((row.get(0)?, TextHead { title: row.get(1)?, content_type: row.get(2)?, details, size: row.get(4)? }))
+    })
+}
+
+pub fn body(tx: &mut Tx<'_>, app: AppId, number: MessageNumber, text: u32) -> Result<Option<Vec<u8>>> {
+    let sql = "select body from message_text where app = $1 and number = $2 and text = $3";
+    tx.query_opt(sql, &[app.into(), number.into(), text.into()], |row| row.get(0))
+}
+
+/// Takes a message out of all inboxes, unless it is not in any now, and forgets its texts.
+pub fn end(tx: &mut Tx<'_>, app: AppId, number: MessageNumber, at: UtcMillis) -> Result<()> {
+    let row = [app.into(), number.into(), at.into()];
+    tx.execute("update message set ends = $3 where app = $1 and number = $2 and ends > $3", &row)?;
+    forget_texts(tx, app, number)
+}
+
+/// Some messages that ended before an instant, the longest gone first.
+pub fn ended_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<Vec<Message>> {
+    let sql = format!("select {COLUMNS} from message where app = $1 and ends < $2 order by ends, number limit $3");
+    tx.query(&sql, &[app.into(), instant.into(), at_most.into()], read_message)
+}
+
+/// Forgets a message and who held it. When it ended is kept with the app: see [`forgotten`].
+pub fn forget(tx: &mut Tx<'_>, app: AppId, message: &Message, slices: impl IntoIterator<Item = u32>) -> Result<()> {
+    let number = message.number;
+    let rows = slices.into_iter().map(|slice| [app.into(), slice.into(), number.into()]);
+    tx.execute_many("delete from message_holders where app = $1 and slice = $2 and number = $3", rows)?;
+    forget_texts(tx, app, number)?;
+    tx.execute("delete from message where app = $1 and number = $2", &[app.into(), number.into()])?;
+    let raise = "update app set messages_forgotten = $2 where id = $1 and messages_forgotten < $2";
+    tx.execute(raise, &[app.into(), message.ends.into()])?;
+    Ok(())
+}
+
+/// When the last message ended of those that are forgotten.
+pub fn forgotten(tx: &mut Tx<'_>, app: AppId) -> Result<UtcMillis> {
+    let found = tx.query_opt("select messages_forgotten from app where id = $1", &[app.into()], |row| row.get(0))?;
+    Ok(found.unwrap_or_default())
+}
+
+/// The oldest message that is known.
+pub fn oldest(tx: &mut Tx<'_>, app: AppId) -> Result<Option<MessageNumber>> {
+    tx.query_one("select min(number) from message where app = $1", &[app.into()], |row| row.get(0))
+}
+
+fn forget_texts(tx: &mut Tx<'_>, app: AppId, number: MessageNumber) -> Result<()> {
+    tx.execute("delete from message_text where app = $1 and number = $2", &[app.into(), number.into()])?;
+    Ok(())
+}
+
+fn read_message(row: &Row<'_>) -> Result<Message> {
+    Ok(Message {
+        number: row.get(0)?,
+        push: row.get(1)?,
+        sent: row.get(2)?,
+        expires: row.get(3)?,
+        ends: row.get(4)?,
+        told: parse(row.get(5)?)?,
+        texts: parse(row.get(6)?)?,
+        slices: row.get(7)?,
+    })
+}
+
+fn json<T: Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|_| Error::corrupt("a part of a message"))
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|_| Error::corrupt("a part of a message"))
+}

@@ -1,0 +1,107 @@
+//! Messages with their holders, and the users of inboxes.
+
+use model::event::SharedPush;
+use model::ids::{AppId, MessageNumber, Ordinal};
+use model::inbox::{InboxUserId, MessageDetails, TextChoice};
+use model::json;
+use model::payload::Push;
+use model::time::UtcMillis;
+use store::messages::{self, Message, TextHead};
+use store::{Error, Store, Tx, apps, channels, inbox_users};
+
+use crate::on_both;
+use crate::sample::{NOW, channel, id, make_app};
+
+fn user(n: u8) -> InboxUserId {
+    InboxUserId::new(&format!("user-{n:017}")).unwrap()
+}
+
+fn message(number: MessageNumber, n: u32, ends: i64) -> Message {
+    let push = r#"{"audience":"all","device_types":["ios"],"message":{"title":"t","body":"b"}}"#;
+    let push = json::parse(push.as_bytes(), Push::parse).unwrap();
+    let texts = TextChoice::of(&push);
+    let told = SharedPush::of(id(n));
+    Message { number, push: id(n), sent: NOW, expires: None, ends: UtcMillis(ends), told, texts, slices: vec![1] }
+}
+
+async fn send(store: &Store, app: AppId, n: u32, ends: i64) -> Message {
+    let write = move |tx: &mut Tx<'_>| {
+        let message = message(messages::take_number(tx, app)?, n, ends);
+        messages::insert(tx, app, &message)?;
+        let (title, content_type) = (format!("title {n}"), "text/html".to_owned());
+        let head = TextHead { title, content_type, details: MessageDetails::default(), size: 4 };
+        messages::insert_text(tx, app, message.number, 0, &head, b"body")?;
+        messages::insert_holders(tx, app, message.number, [(0, vec![7]), (3, vec![8, 9])])?;
+        Ok::<_, Error>(message)
+    };
+    store.write(app, write).await.unwrap()
+}
+
+#[tokio::test]
+async fn messages_are_numbered_ended_and_forgotten() {
+    on_both(async |store, _| {
+        let (app, other) = (make_app(store, 1).await, make_app(store, 2).await);
+        let first = send(store, app, 1, 5_000).await;
+        let second = send(store, app, 2, 9_000).await;
+        assert_eq!(send(store, other, 1, 1_000).await.number, first.number, "each app counts for itself");
+        let (a, b) = (first.clone(), second.clone());
+        let write = move |tx: &mut Tx<'_>| {
+            assert_eq!(messages::by_push(tx, app, id(2))?, Some(b.clone()));
+            assert_eq!(messages::held_within(tx, app, 3)?, [(a.number, vec![8, 9]), (b.number, vec![8, 9])]);
+            assert_eq!(messages::holders(tx, app, b.number, [0, 1, 3])?, [vec![7], vec![8, 9]]);
+            assert_eq!(messages::heads(tx, app, [(b.number, 0), (b.number, 1)])?.len(), 1);
+            assert_eq!(messages::body(tx, app, b.number, 0)?, Some(b"body".to_vec()));
+            messages::end(tx, app, b.number, UtcMillis(6_000))?;
+            messages::end(tx, app, b.number, UtcMillis(7_000))?;
+            assert_eq!(messages::body(tx, app, b.number, 0)?, None);
+            let ended = messages::ended_before(tx, app, UtcMillis(6_001), 10)?;
+            assert_eq!(ended, [a.clone(), Message { ends: UtcMillis(6_000), ..b.clone() }]);
+            assert_eq!(messages::oldest(tx, app)?, Some(a.number));
+            messages::forget(tx, app, &ended[1], [0, 3])?;
+            messages::forget(tx, app, &ended[0], [0, 3])?;
+            assert_eq!(messages::forgotten(tx, app)?, UtcMillis(6_000), "the latest end counts");
+            assert_eq!((messages::oldest(tx, app)?, messages::held_within(tx, app, 0)?), (None, vec![]));
+            assert_eq!(messages::held_within(tx, other, 0)?.len(), 1);
+            Ok::<_, Error>(())
+        };
+        store.write(app, write).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn users_are_found_without_their_app_and_have_channels() {
+    on_both(async |store, _| {
+        let (app, other) = (make_app(store, 1).await, make_app(store, 2).await);
+        let write = move |tx: &mut Tx<'_>| {
+            inbox_users::insert(tx, app, &user(1), &[1; 32], NOW, vec![0])?;
+            inbox_users::insert(tx, other, &user(2), &[2; 32], NOW, vec![0])?;
+            assert_eq!(inbox_users::credentials(tx, &user(2))?, Some((other, [2; 32])));
+            assert_eq!(inbox_users::credentials(tx, &user(3))?, None);
+            assert_eq!(inbox_users::get(tx, app, &user(2))?, None);
+            for n in [5, 6] {
+                channels::insert(tx, app, &channel(n))?;
+                inbox_users::link(tx, app, Ordinal(n), &user(1))?;
+            }
+            let ordinals = |tx: &mut Tx<'_>| {
+                let channels = inbox_users::channels(tx, app, &user(1))?;
+                Ok::<_, Error>(channels.iter().map(|channel| channel.ordinal.0).collect::<Vec<_>>())
+            };
+            assert_eq!(ordinals(tx)?, [5, 6]);
+            inbox_users::link(tx, app, Ordinal(5), &user(4))?;
+            assert_eq!(inbox_users::owner(tx, app, Ordinal(5))?, Some(user(4)));
+            inbox_users::unlink(tx, app, Ordinal(6))?;
+            assert_eq!(ordinals(tx)?, Vec::<u32>::new());
+            inbox_users::touch(tx, app, &user(1), UtcMillis(NOW.0 + 1))?;
+            inbox_users::touch(tx, app, &user(1), NOW)?;
+            assert_eq!(inbox_users::get(tx, app, &user(1))?.unwrap().changed, UtcMillis(NOW.0 + 1));
+            apps::delete(tx, other)?;
+            assert_eq!(inbox_users::credentials(tx, &user(2))?, None, "its app is gone");
+            Ok::<_, Error>(())
+        };
+        store.write(app, write).await.unwrap();
+        let taken = store.write(app, |tx| inbox_users::insert(tx, AppId(1), &user(2), &[3; 32], NOW, vec![0])).await;
+        assert!(matches!(taken, Err(Error::Conflict(name)) if name == "inbox_user_by_id"));
+    })
+    .await;
+}
