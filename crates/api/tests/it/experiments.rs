@@ -258,7 +258,7 @@ async fn variants_fire_on_their_own_and_once() {
         assert!(still_one == one && two > 50, "{still_one} {two}");
         assert_eq!(i64::try_from(CROWD - one - two).unwrap(), controls);
         let app = app.restart().await;
-        app.advance(10 * DAY);
+        app.advance(2 * DAY);
         assert_eq!(n_shown(&app).await, (one, two));
         assert_eq!((n_controls(&app).await, told(&app, RecordKind::Control).await.len()), (controls, 1));
         assert_eq!(row_counts(app.engine().store()).await["push_origin"], 2);
