@@ -9,6 +9,9 @@ create table pipeline_timer (
   primary key (app, pipeline, due, block)
 );
 
+-- Who is canceled leaves everything that waits in a block.
+create index pipeline_timer_by_block on pipeline_timer (app, pipeline, block);
+
 -- Whom a pipeline has sent something, by slices of time, for pipelines that may not send too often. Layer 0 has who got something
 -- in a slice, layer 1 who got something twice, and so on. Slice -1 is all of time, and the pipeline of zeros is all of them.
 create table pipeline_sent (

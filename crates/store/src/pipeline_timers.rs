@@ -37,13 +37,11 @@ pub fn take(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -
     Ok(parts)
 }
 
-/// Everything of a pipeline that waits.
-pub fn waiting(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<Vec<TimerPart>> {
-    let sql = "select due, block, members from pipeline_timer where app = $1 and pipeline = $2 order by due, block";
-    tx.query(sql, &[app.into(), pipeline.into()], |row| {
-        let block: u32 = row.get(1)?;
-        let block = u16::try_from(block).map_err(|_| crate::Error::corrupt(format!("block {block}")))?;
-        Ok(TimerPart { due: row.get(0)?, block, members: row.get(2)? })
+/// Everything of a pipeline that waits within a block.
+pub fn waiting(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, block: u16) -> Result<Vec<TimerPart>> {
+    let sql = "select due, members from pipeline_timer where app = $1 and pipeline = $2 and block = $3 order by due";
+    tx.query(sql, &[app.into(), pipeline.into(), u32::from(block).into()], |row| {
+        Ok(TimerPart { due: row.get(0)?, block, members: row.get(1)? })
     })
 }
 

@@ -23,7 +23,9 @@ fn outcome(alert: &str) -> Value {
 }
 
 fn pipeline(trigger: Value, alert: &str) -> Value {
-    json!({"name": "Automatic", "enabled": true, "immediate_trigger": trigger, "outcome": outcome(alert)})
+    let mut body = json!({"name": "Automatic", "enabled": true, "outcome": outcome(alert)});
+    body["immediate_trigger"] = trigger;
+    body
 }
 
 fn delayed(trigger: Value, alert: &str, delay: Duration) -> Value {

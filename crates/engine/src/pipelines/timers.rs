@@ -44,17 +44,19 @@ impl Engine {
         pipeline: PipelineId,
         channels: &RoaringBitmap,
     ) -> Result<()> {
-        for part in pipeline_timers::waiting(tx, app, pipeline)? {
-            let members = codec::decode(&part.members).map_err(Error::internal)?;
-            if members.is_disjoint(channels) {
-                continue;
-            }
-            let left = members - channels;
-            if left.is_empty() {
-                pipeline_timers::delete_part(tx, app, pipeline, part.due, part.block)?;
-            } else {
-                let part = TimerPart { members: codec::encode(&left), ..part };
-                pipeline_timers::put(tx, app, pipeline, &part)?;
+        for (block, channels) in blocks(channels) {
+            for part in pipeline_timers::waiting(tx, app, pipeline, block.0)? {
+                let members = codec::decode(&part.members).map_err(Error::internal)?;
+                if members.is_disjoint(&channels) {
+                    continue;
+                }
+                let left = members - &channels;
+                if left.is_empty() {
+                    pipeline_timers::delete_part(tx, app, pipeline, part.due, part.block)?;
+                } else {
+                    let part = TimerPart { members: codec::encode(&left), ..part };
+                    pipeline_timers::put(tx, app, pipeline, &part)?;
+                }
             }
         }
         Ok(())

@@ -27,16 +27,16 @@ async fn those_who_wait_are_taken_out_by_instant() {
             }
             pipeline_timers::put(tx, OTHER, pipeline, &part(10, 0, &[9]))?;
             pipeline_timers::put(tx, APP, id(8), &part(10, 0, &[8]))?;
-            let waiting = pipeline_timers::waiting(tx, APP, pipeline)?;
-            assert_eq!(waiting, [part(10, 0, &[4]), part(10, 1, &[2]), part(20, 1, &[1])]);
+            assert_eq!(pipeline_timers::waiting(tx, APP, pipeline, 0)?, [part(10, 0, &[4])]);
+            assert_eq!(pipeline_timers::waiting(tx, APP, pipeline, 1)?, [part(10, 1, &[2]), part(20, 1, &[1])]);
             assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, Some(vec![1]));
             assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, [vec![4], vec![2]]);
             assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, Vec::<Vec<u8>>::new());
             pipeline_timers::delete_part(tx, APP, pipeline, UtcMillis(20), 1)?;
             assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, None);
             pipeline_timers::delete_all(tx, APP, id(8))?;
-            assert_eq!(pipeline_timers::waiting(tx, APP, id(8))?, []);
-            assert_eq!(pipeline_timers::waiting(tx, OTHER, pipeline)?, [part(10, 0, &[9])]);
+            assert_eq!(pipeline_timers::waiting(tx, APP, id(8), 0)?, []);
+            assert_eq!(pipeline_timers::waiting(tx, OTHER, pipeline, 0)?, [part(10, 0, &[9])]);
             Ok::<_, Error>(())
         });
         checked.await.unwrap();

@@ -7,7 +7,9 @@ use testkit::app::on_each_engine;
 use super::{DAY, HOUR, create, happen, pipeline, register, shown, tag};
 
 fn custom(name: &str, properties: Value) -> Value {
-    json!({"name": name, "source": "API", "value": 10.0, "properties": properties})
+    let mut body = json!({"name": name, "source": "API", "value": 10.0});
+    body["properties"] = properties;
+    body
 }
 
 #[tokio::test]
