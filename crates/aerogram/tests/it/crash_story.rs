@@ -9,6 +9,7 @@ use store::DatabaseUrl;
 use tempfile::TempDir;
 use testkit::bulk::copy_channel;
 use testkit::client::Caller;
+use testkit::event_receiver::EventReceiver;
 use testkit::receiver::{OpenReceiver, Received};
 use testkit::store::{Home, engines};
 
@@ -199,4 +200,58 @@ async fn add_devices(installation: &Installation, original: ChannelId) -> Vec<St
     let addresses = copy_channel(&store, app.id, original, N_DEVICES).await;
     store.close().await;
     addresses
+}
+
+const TAGGED: usize = 20;
+const TAGS: usize = 40;
+
+/// What each channel was told, every event where it came first.
+fn told(receiver: &EventReceiver) -> HashMap<String, Vec<String>> {
+    let (mut seen, mut channels) = (HashSet::new(), HashMap::<String, Vec<String>>::new());
+    for event in receiver.taken() {
+        if seen.insert(event["id"].to_string()) {
+            let channel = event["device"]["channel"].to_string();
+            channels.entry(channel).or_default().push(event["body"]["add"]["g"][0].as_str().unwrap().to_owned());
+        }
+    }
+    channels
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_events_are_forwarded() {
+    on_each_engine(async |installation| {
+        let events = EventReceiver::start().await;
+        let (server, caller) = installation.start("api");
+        let webhook = json!({"url": events.url(), "types": ["TAG_CHANGE"]});
+        let path = format!("/operator/apps/{KEY}/webhooks");
+        caller.bearer(TOKEN).post(&path, webhook).await.expect(201);
+        let mut channels = Vec::new();
+        for n in 0..TAGGED {
+            channels.push(register(&caller, &format!("device {n}")).await.to_string());
+        }
+        for n in 0..TAGS {
+            let body = json!({"audience": {"channel": channels}, "add": {"g": [n.to_string()]}});
+            caller.basic(KEY, MASTER_SECRET).post("/api/channels/tags", body).await.expect(200);
+        }
+        server.signal("TERM");
+        assert_eq!(server.wait().0, Some(0));
+
+        let (server, _) = installation.start("api,worker");
+        events.wait_for(TAGGED * TAGS / 8).await;
+        server.signal("KILL");
+        server.wait();
+        let (server, _) = installation.start("api,worker");
+        let mut n_requests = TAGGED * TAGS;
+        while told(&events).values().map(Vec::len).sum::<usize>() < TAGGED * TAGS {
+            events.wait_for(n_requests).await;
+            n_requests += 1;
+        }
+        server.signal("TERM");
+        assert_eq!(server.wait().0, Some(0));
+        let in_order: Vec<String> = (0..TAGS).map(|n| n.to_string()).collect();
+        let told = told(&events);
+        assert_eq!(told.len(), TAGGED);
+        assert!(told.values().all(|tags| *tags == in_order), "{told:?}");
+    })
+    .await;
 }

@@ -12,3 +12,5 @@ mod server;
 mod sim_story;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod webhook_story;

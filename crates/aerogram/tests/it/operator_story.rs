@@ -11,17 +11,17 @@ use sim::{Faults, Keys, Protocol, SimSettings, Simulator};
 
 use crate::server::{Server, aerogram};
 
-const KEY: &str = "story-app-key-00000001";
+pub(crate) const KEY: &str = "story-app-key-00000001";
 const APP_SECRET: &str = "story-app-secret-00001";
 const MASTER_SECRET: &str = "story-master-secret-01";
 
-struct Story {
-    folder: tempfile::TempDir,
+pub(crate) struct Story {
+    pub(crate) folder: tempfile::TempDir,
     server: Server,
 }
 
 impl Story {
-    fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         Self::begin_with(&[])
     }
 
@@ -40,19 +40,19 @@ impl Story {
     }
 
     /// What a command prints, which must succeed.
-    fn says(&self, arguments: &[&str]) -> String {
+    pub(crate) fn says(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{arguments:?}: {complaint}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let text = self.says(&[arguments, &["--json"]].concat());
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    fn refused(&self, arguments: &[&str]) -> String {
+    pub(crate) fn refused(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         String::from_utf8(output.stderr).unwrap()

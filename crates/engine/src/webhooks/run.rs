@@ -22,7 +22,9 @@ use crate::worker::Stop;
 use crate::{Engine, EventFilter, EventPage, Result};
 
 /// Then others get their turn.
-const SLICE: Duration = Duration::from_secs(10);
+const SLICE: Duration = Duration::from_secs(30);
+/// When the process is to end, answers are waited for so long; what has none by then is sent again by the next one.
+const GRACE: Duration = Duration::from_secs(2);
 /// A checkpoint is due after so many attempts, or so much time.
 const CHECKPOINT: usize = 1000;
 const SAVE_EVERY: Duration = Duration::from_secs(1);
@@ -107,7 +109,11 @@ impl Run<'_> {
         let mut reading: Option<BoxFuture<'_, Result<EventPage>>> = None;
         let mut saving: Option<BoxFuture<'_, Result<Saved>>> = None;
         let mut ticks = time::interval(TICK);
+        let mut stopping: Option<Instant> = None;
         loop {
+            if stop.is_requested() && stopping.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                sending.clear();
+            }
             if stop.is_requested() || started.elapsed() > SLICE || self.ledger.end.is_some() {
                 self.halt.get_or_insert(Halt::Yield);
             }
@@ -241,7 +247,7 @@ impl Run<'_> {
         let snapshot = self.snapshot()?;
         let saved = self.save(snapshot, rest).await?;
         self.heed(saved);
-        if self.halt != Some(Halt::Moved) {
+        if self.halt != Some(Halt::Moved) && !self.window.is_flying() {
             let Standing { webhook, version, .. } = self.standing;
             self.engine.0.webhooks.keep(self.job.app, webhook, version, self.window);
         }

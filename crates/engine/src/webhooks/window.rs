@@ -165,6 +165,10 @@ impl Window {
         self.breaker.open_until().is_some()
     }
 
+    pub(super) fn is_flying(&self) -> bool {
+        self.n_flying > 0
+    }
+
     /// An event was taken.
     pub(super) fn taken(&mut self, number: u64, now: UtcMillis) -> Sent {
         self.landed(number);
@@ -285,3 +289,6 @@ impl Window {
         &mut self.slots[usize::try_from(number - self.first).unwrap_or(usize::MAX)]
     }
 }
+
+#[cfg(test)]
+mod tests;
