@@ -199,15 +199,16 @@ impl Page<'_> {
         let mut clauses = self.accepting(record.kind);
         clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&many.push)));
         let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
+        let next_place = self.after.next_place_in(record.offset);
+        let Some(first) = all.select(next_place) else { return Ok(None) };
         let wanted = among(&all, &clauses);
+        let is_all = wanted.len() == all.len();
         let mut channels = Vec::new();
         let mut full = None;
-        for ordinal in &wanted {
-            // Ranks begin with 1, places with 0.
-            let place = u32::try_from(all.rank(ordinal).saturating_sub(1)).unwrap_or(u32::MAX);
-            if EventOffset::new(record.offset, place) <= self.after {
-                continue;
-            }
+        for (place_of_all, ordinal) in (next_place..).zip(wanted.range(first..)) {
+            // Counting is quick for all of them, ranks (which begin with 1) for a few.
+            let rank = || u32::try_from(all.rank(ordinal).saturating_sub(1)).unwrap_or(u32::MAX);
+            let place = if is_all { place_of_all } else { rank() };
             if self.room == 0 {
                 full = Some(before(record.offset, place));
                 break;

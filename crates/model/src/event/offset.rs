@@ -1,5 +1,6 @@
 //! Where an event stands among the events of its app.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -38,6 +39,15 @@ impl EventOffset {
     pub const fn records_done(self) -> Offset {
         let record = self.0 >> PLACE_BITS;
         Offset(if self.0 & LAST_PLACE == LAST_PLACE { record } else { record - 1 })
+    }
+
+    /// The first place in a record that comes after this.
+    pub fn next_place_in(self, record: Offset) -> u32 {
+        match record.cmp(&self.record()) {
+            Ordering::Greater => 0,
+            Ordering::Equal => u32::try_from(self.0 & LAST_PLACE).map_or(u32::MAX, |place| place + 1),
+            Ordering::Less => u32::MAX,
+        }
     }
 
     pub const fn record(self) -> Offset {
@@ -80,6 +90,9 @@ mod tests {
         assert_eq!((first.record(), last.record()), (record, record));
         assert_eq!(first.records_done(), Offset(40), "more of the record may follow");
         assert_eq!(EventOffset::end_of(record).records_done(), record);
+        let next_places = [EventOffset::START, first, last].map(|offset| offset.next_place_in(record));
+        assert_eq!(next_places, [0, 1, 65_536]);
+        assert_eq!(EventOffset::new(Offset(42), 0).next_place_in(record), u32::MAX);
         assert_eq!(first.to_string().parse(), Ok(first));
         for text in ["", "-1", "x", "1.5", "99999999999999999999"] {
             assert_eq!(text.parse::<EventOffset>(), Err(()), "{text}");
