@@ -20,6 +20,7 @@ mod inbox_sending;
 mod isolation;
 mod large_pushes;
 mod legacy_tags;
+mod life_of_a_push;
 mod list_audiences;
 mod lists;
 mod local_schedules;
