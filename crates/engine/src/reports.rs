@@ -39,7 +39,7 @@ impl Engine {
         let page = period.page(at_most);
         let (hours, grain) = (page.hours.clone(), grain(period.precision));
         let sums = self.0.store.read(move |tx| counters::sums(tx, app, metrics, &hours, grain)).await?;
-        Ok(fill(page, period.precision, &sums))
+        Ok(fill(&page, period.precision, &sums))
     }
 }
 
@@ -52,7 +52,7 @@ const fn grain(precision: Precision) -> Grain {
 }
 
 /// Puts sums into the buckets of a page.
-fn fill(page: Page, precision: Precision, sums: &[Sum]) -> Buckets {
+fn fill(page: &Page, precision: Precision, sums: &[Sum]) -> Buckets {
     let hours_per_slot = match grain(precision) {
         Grain::Hour => 1,
         Grain::Day => 24,

@@ -127,7 +127,7 @@ impl Engine {
                 let period = Period::new(start, end, precision).ok_or_else(inverted)?;
                 let page = period.page(at_most);
                 let sums = counters::sums_of_pushes(tx, app, pushes, &COUNTED, &page.hours, grain(precision))?;
-                Ok(Series { period, buckets: fill(page, precision, &sums) })
+                Ok(Series { period, buckets: fill(&page, precision, &sums) })
             })
             .await
     }
