@@ -241,7 +241,7 @@ async fn the_life_of_a_push() {
         let opened_in = |hour: usize| (opened[hour].0.as_u64().unwrap(), opened[hour].1.as_u64().unwrap());
         assert_eq!((opened_in(1), opened_in(12), opened_in(13)), ((1, 0), (0, 1), (0, 1)));
         let status = app.master().get(&format!("/api/push/{push_id}")).await.expect(200);
-        assert_eq!(status["push"]["state"], "finished", "{status}");
+        assert_eq!(status["push"]["state"], "done", "{status}");
     })
     .await;
 }
