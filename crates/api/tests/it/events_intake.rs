@@ -31,7 +31,9 @@ fn event(kind: &str, data: Value) -> Value {
 fn event_at(kind: &str, millis: i64, data: Value) -> Value {
     let id = Uuid::from_u128(rand_like(kind, millis, &data));
     let time = format!("{}.{:03}", millis.div_euclid(1000), millis.rem_euclid(1000));
-    json!({"type": kind, "event_id": id.to_string(), "time": time, "data": data})
+    let mut event = json!({"type": kind, "event_id": id.to_string(), "time": time});
+    event["data"] = data;
+    event
 }
 
 /// The same for the same event, and otherwise different.

@@ -9,8 +9,9 @@ const ID: &str = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 const PUSH: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 
 fn told(kind: &str, data: Value) -> Option<Told> {
-    let upload = json!([{"type": kind, "event_id": ID, "time": "1714564800.12", "data": data}]);
-    let events = DeviceEvents::read(upload.to_string().as_bytes()).unwrap();
+    let mut event = json!({"type": kind, "event_id": ID, "time": "1714564800.12"});
+    event["data"] = data;
+    let events = DeviceEvents::read(json!([event]).to_string().as_bytes()).unwrap();
     assert_eq!(events.events.len() + events.n_unreadable, 1);
     events.events.into_iter().next().map(|event| event.told)
 }
