@@ -51,7 +51,7 @@ impl Engine {
                     let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(clock.now()));
                     let mut state = State::new(registration.apply(None));
                     state.set_device_tags(registration.device_tags(&BTreeSet::new()));
-                    desk.create(tx, id, state)?
+                    desk.create(tx, id, &state)?
                 }
             };
             let (id, channel) = (channel.id, ChannelView::of(tx, &desk, channel)?);

@@ -113,11 +113,12 @@ fn create(tx: &mut Tx<'_>, desk: &mut Desk<'_>, choice: NewId, registration: &Re
             id
         }
     };
-    let channel = desk.create(tx, id, state)?;
+    let channel = desk.create(tx, id, &state)?;
     link_inbox(tx, desk, &channel, registration)?;
     Ok(id)
 }
 
+#[derive(Clone, Copy)]
 enum NewId {
     Ours,
     Theirs(ChannelId),

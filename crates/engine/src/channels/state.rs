@@ -72,7 +72,7 @@ impl Desk<'_> {
         Ok(Opened { was_installed: row.installed, row, state, held })
     }
 
-    pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, state: State) -> Result<Channel> {
+    pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, state: &State) -> Result<Channel> {
         let now = self.journal.now();
         let row = Channel {
             ordinal: store::apps::take_ordinal(tx, self.app)?,
@@ -90,7 +90,7 @@ impl Desk<'_> {
         };
         let before = State::nothing(row.device_type.clone());
         let row =
-            self.fill(tx, Opened { row, state: before.clone(), was_installed: false, held: Vec::new() }, &state)?;
+            self.fill(tx, Opened { row, state: before.clone(), was_installed: false, held: Vec::new() }, state)?;
         channels::insert(tx, self.app, &row)?;
         self.journal.event(RecordKind::FirstOpen, Some(row.ordinal), FirstOpen {})?;
         self.journal.change_tags(row.ordinal, &before.own.tags, &state.own.tags)?;
