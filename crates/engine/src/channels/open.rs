@@ -48,9 +48,12 @@ impl Engine {
             let channel = match known {
                 Some(channel) => update(tx, &mut desk, channel, &registration)?,
                 None => {
-                    let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(clock.now()));
                     let mut state = State::new(registration.apply(None));
                     state.set_device_tags(registration.device_tags(&BTreeSet::new()));
+                    if let Some(chosen) = registration.channel_id {
+                        desk.claim_association(tx, chosen, &mut state)?;
+                    }
+                    let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(clock.now()));
                     desk.create(tx, id, &state)?
                 }
             };
