@@ -54,7 +54,7 @@ impl Engine {
     /// Forgetting what is forgotten already does nothing.
     pub(crate) async fn forget_ended_messages(&self, app: AppId) -> Result<()> {
         let before = self.clock().now().minus(KEPT_FOR);
-        while self.0.store.read(move |tx| messages::ended_before(tx, app, before, 1)).await? != [] {
+        while !self.0.store.read(move |tx| messages::ended_before(tx, app, before, 1)).await?.is_empty() {
             self.0.store.write(app, move |tx| forget_some(tx, app, before)).await?;
         }
         Ok(())
