@@ -1,6 +1,7 @@
 //! Tests of the atlas as a whole.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
 
+mod countries;
 mod places;
 mod special;
 

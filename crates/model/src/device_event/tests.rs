@@ -1,3 +1,5 @@
+//! What devices send, old and new, and what is made of it.
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Periods and their buckets, against a naive way of counting.
+
 use std::collections::BTreeMap;
 
 use proptest::collection::{btree_set, vec};
