@@ -102,7 +102,7 @@ impl Shared {
             stream.write_all(ANSWER).await?;
             self.n_body_bytes.fetch_add(length as u64, Ordering::Relaxed);
             let n_events = self.n_events.fetch_add(1, Ordering::Relaxed) + 1;
-            if n_events % TELL_EVERY == 0 {
+            if n_events.is_multiple_of(TELL_EVERY) {
                 self.told.send_replace(n_events);
             }
         }
