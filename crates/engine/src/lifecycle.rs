@@ -7,7 +7,7 @@ use audience::block::blocks;
 use audience::codec;
 use audience::plan::Plan;
 use model::ids::{AppId, TermId};
-use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, Lifecycle, lifecycle, lifecycle_names};
+use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, Lifecycle, OPEN_DAYS_KEPT, lifecycle, lifecycle_names};
 use model::static_list::ListDetails;
 use model::term::{DAY_GROUP, DayKind, DayTerm, Term};
 use model::time::UtcMillis;
@@ -16,7 +16,6 @@ use store::{Tx, apps, channels, term_sets};
 
 use crate::desk::Desk;
 use crate::lists::{ListStatus, ListView};
-use crate::pipelines::longest_inactivity;
 use crate::plan::Planner;
 use crate::{Engine, Error, Result};
 
@@ -36,7 +35,7 @@ impl Desk<'_> {
         day: i32,
         channels: &RoaringBitmap,
     ) -> Result<()> {
-        if day < self.journal.now().day() - LONGEST_LOOK_BACK_DAYS {
+        if day < self.journal.now().day() - days_kept(kind) {
             return Ok(());
         }
         // A set is read to be added to.
@@ -177,14 +176,21 @@ impl Engine {
 }
 
 fn old_days(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Vec<TermId>> {
-    let opens_kept = LONGEST_LOOK_BACK_DAYS.max(longest_inactivity(tx, app)?);
     let mut old = Vec::new();
     for (id, name) in term_sets::terms_of(tx, app, DAY_GROUP)? {
         let Some(Term::Day(DayTerm { kind, day })) = Term::from_key(DAY_GROUP, &name) else { continue };
-        let n_days = if kind == DayKind::Open { opens_kept } else { LONGEST_LOOK_BACK_DAYS };
-        if day < now.day() - n_days {
+        if day < now.day() - days_kept(kind) {
             old.push(id);
         }
     }
     Ok(old)
+}
+
+const fn days_kept(kind: DayKind) -> i32 {
+    match kind {
+        DayKind::Open => OPEN_DAYS_KEPT,
+        DayKind::FirstOpen | DayKind::Sent | DayKind::DirectOpen | DayKind::MessageSent | DayKind::MessageView => {
+            LONGEST_LOOK_BACK_DAYS
+        }
+    }
 }

@@ -24,7 +24,6 @@ use store::{Tx, apps, pipeline_sent};
 
 use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported_in_group};
 use crate::{Engine, Error, Once, Result};
-pub(crate) use inactivity::longest_inactivity;
 use stored::Stored;
 pub(crate) use watch::Watches;
 

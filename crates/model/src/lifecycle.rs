@@ -47,6 +47,10 @@ const LISTS: [(&str, Content, i32); 22] = [
 /// The longest that any list looks back: day terms that are older are of no use.
 pub const LONGEST_LOOK_BACK_DAYS: i32 = 30;
 
+/// For so many days it is known who opened the app: pipelines look back that far, also those that are yet to be made, and some days
+/// more if nobody looked for a while.
+pub const OPEN_DAYS_KEPT: i32 = 95;
+
 /// Who is in the list of this name on a day, which counts in addition to the days that the list looks back: it never
 /// covers less than it says.
 pub fn lifecycle(name: &str, today: i32) -> Option<Lifecycle> {
@@ -81,6 +85,13 @@ mod tests {
             assert!(name.ends_with(&format!("_last_{n_days}_{unit}")), "{name}");
             assert!(n_days <= LONGEST_LOOK_BACK_DAYS, "{name}");
         }
+    }
+
+    #[test]
+    fn openings_are_known_for_as_long_as_pipelines_look_back() {
+        // The day of the last opening and the day on which it is looked count in addition.
+        assert!(i64::from(OPEN_DAYS_KEPT) > crate::limits::PIPELINE_INACTIVE_DAYS + 2);
+        const { assert!(OPEN_DAYS_KEPT >= LONGEST_LOOK_BACK_DAYS) };
     }
 
     #[test]

@@ -7,11 +7,14 @@ mod triggers;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::Method;
 use model::event::{Event, RecordKind};
 use model::ids::{AppId, ChannelId, EventId};
 use serde_json::{Value, json};
 use store::log::{self, NewRecord};
 use testkit::app::{TestApp, on_each_engine};
+use uuid::Uuid;
 
 const APP: AppId = AppId(1);
 const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
@@ -65,6 +68,18 @@ async fn happen(app: &TestApp, kind: RecordKind, channel: &str, body: Value) {
         log::append(tx, APP, now, &[NewRecord { kind, ordinal, body }])
     };
     app.engine().store().write(APP, write).await.unwrap();
+}
+
+/// A device tells that its app is opened now.
+async fn open(app: &TestApp, channel: &str) {
+    let now = app.engine().clock().now().0;
+    let id = Uuid::new_v5(&Uuid::nil(), format!("{channel} {now}").as_bytes());
+    let time = format!("{}.{:03}", now.div_euclid(1000), now.rem_euclid(1000));
+    let event = json!({"type": "app_foreground", "event_id": id.to_string(), "time": time, "data": {}});
+    let request = app.nobody().request(Method::POST, "/warp9/");
+    let request = request.header("X-UA-App-Key", app.app.key.as_str()).header("X-UA-Channel-ID", channel);
+    let body = Bytes::from(json!([event]).to_string());
+    app.nobody().send(request.body(body).unwrap()).await.expect(200);
 }
 
 /// What every channel was shown, in order.

@@ -293,6 +293,10 @@ async fn active_users_are_those_who_came_this_month() {
         register(&app, "ios", "ABCDEF02").await;
         let june = json!({"ok": true, "ios": 1, "android": 0});
         assert_eq!(report(&app, "activeusers?date=2024-06-01").await, june);
+        app.advance(64 * DAY);
+        app.step_all().await;
+        assert_eq!(report(&app, "activeusers?date=2024-05-31").await, may, "it began 95 days ago");
+        app.advance(DAY);
         for query in ["date=2024-05-01", "date=2023-06-01", "date=x", ""] {
             let refused = app.master().get(&format!("/api/reports/activeusers?{query}")).await.expect(400);
             assert_eq!(refused["details"]["path"], "date");

@@ -29,10 +29,15 @@ impl Engine {
         let mut ready = RoaringBitmap::new();
         let mut later: BTreeMap<UtcMillis, RoaringBitmap> = BTreeMap::new();
         for (clock, group) in groups {
-            match (dayparts.next(clock, firing.now), dayparts.miss) {
-                (Some(at), _) if at <= firing.now => ready |= group,
-                (Some(at), Miss::Wait) => *later.entry(at).or_default() |= group,
-                (Some(_), Miss::Cancel) | (None, Miss::Wait | Miss::Cancel) => {}
+            // Whoever is within a window misses nothing by waiting for the time that it prefers.
+            let may_wait = match dayparts.miss {
+                Miss::Wait => true,
+                Miss::Cancel => dayparts.allow(clock, firing.now),
+            };
+            match dayparts.next(clock, firing.now) {
+                Some(at) if at <= firing.now => ready |= group,
+                Some(at) if may_wait => *later.entry(at).or_default() |= group,
+                Some(_) | None => {}
             }
         }
         for (at, group) in later.into_iter().filter(|(_, group)| !group.is_empty()) {

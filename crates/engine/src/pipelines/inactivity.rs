@@ -76,13 +76,6 @@ impl Planner<'_, '_> {
     }
 }
 
-/// So many days ago somebody may have opened the app for whom a pipeline is waiting.
-pub(crate) fn longest_inactivity(tx: &mut Tx<'_>, app: AppId) -> Result<i32> {
-    let enabled = Stored::enabled(tx, app)?;
-    let longest = enabled.iter().flat_map(|(_, stored)| &stored.pipeline.historical).map(|trigger| trigger.days).max();
-    Ok(longest.map_or(0, |days| i32::from(days) + 2))
-}
-
 fn job_of(pipeline: PipelineId) -> JobId {
     Id::from_uuid(Uuid::new_v5(&pipeline.uuid(), b"inactivity"))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use audience::plan::Plan;
 use model::ids::AppId;
-use model::lifecycle::LONGEST_LOOK_BACK_DAYS;
+use model::lifecycle::OPEN_DAYS_KEPT;
 use model::platform::DeviceType;
 use model::report::{Period, Precision};
 use model::term::{DayKind, DayTerm, Term};
@@ -58,15 +58,14 @@ impl Engine {
         Ok(Devices { computed, platforms: platforms.collect() })
     }
 
-    /// On how many devices the app was opened in the month that an instant lies in, by platform. Who opened it is known for as many days as
-    /// lifecycle lists look back, so only for a month that began since.
+    /// On how many devices the app was opened in the month that an instant lies in, by platform. Who opened it is known for some days
+    /// only, so it must be a month that began since.
     pub async fn active_users(&self, app: AppId, date: UtcMillis) -> Result<BTreeMap<DeviceType, u64>> {
         let month = Period::around(date, 1, Precision::Monthly);
         let now = self.clock().now();
         let days = month.start().day()..month.end().day();
-        if days.start < now.day() - LONGEST_LOOK_BACK_DAYS {
-            let message =
-                format!("Active users are known for months that began in the last {LONGEST_LOOK_BACK_DAYS} days.");
+        if days.start < now.day() - OPEN_DAYS_KEPT {
+            let message = format!("Active users are known for months that began in the last {OPEN_DAYS_KEPT} days.");
             return Err(Error::invalid("date", message));
         }
         let index = self.current_index(app).await?;

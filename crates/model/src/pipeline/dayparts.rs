@@ -69,6 +69,13 @@ impl Dayparts {
         self.next_in(clock.map_or(&TimeZone::UTC, |clock| &clock.zone), from)
     }
 
+    /// Whether something may be sent at an instant to those who go by a clock, even if it is better sent later; by UTC without one.
+    pub fn allow(&self, clock: Option<&Clock>, at: UtcMillis) -> bool {
+        let shown = clock.map_or(&TimeZone::UTC, |clock| &clock.zone).to_datetime(at.timestamp());
+        let parts = self.parts.iter().filter(|part| part.has(shown.date()));
+        parts.flat_map(|part| &part.windows).any(|window| window.has(shown.time()))
+    }
+
     fn next_in(&self, zone: &TimeZone, from: UtcMillis) -> Option<UtcMillis> {
         let shown = zone.to_datetime(from.timestamp());
         let dates = (0..=DAYS_AHEAD).map_while(|n| shown.date().checked_add(n.days()).ok());
@@ -198,6 +205,24 @@ mod tests {
             "2024-05-01T07:00:00",
             "2024-05-01T08:00:00",
         );
+    }
+
+    #[test]
+    fn a_window_is_open_before_its_preferred_time_too() {
+        let noon = json!([{"days_of_week": ["wednesday"], "allowed_times": [
+            {"start": "09:00:00", "end": "18:00:00", "preferred": "12:00:00"},
+        ]}]);
+        let dayparts = read(&noon).unwrap();
+        for (at, wanted) in [
+            ("2024-05-01T08:59:59", false),
+            ("2024-05-01T09:00:00", true),
+            ("2024-05-01T12:00:00", true),
+            ("2024-05-01T17:59:59", true),
+            ("2024-05-01T18:00:00", false),
+            ("2024-05-02T12:00:00", false),
+        ] {
+            assert_eq!(dayparts.allow(None, UtcMillis::parse_api(at).unwrap()), wanted, "{at}");
+        }
     }
 
     #[test]

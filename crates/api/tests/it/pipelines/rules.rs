@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::app::on_each_engine;
 use testkit::rows::row_counts;
 
-use super::{DAY, HOUR, count_after, create, delayed, outcome, pipeline, register, shown, tag};
+use super::{DAY, HOUR, count_after, create, delayed, open, outcome, pipeline, register, shown, tag};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -158,6 +158,29 @@ async fn parts_of_the_day_are_waited_for_by_the_clock_of_the_device() {
 }
 
 #[tokio::test]
+async fn within_a_window_its_preferred_time_is_waited_for_even_if_others_get_nothing() {
+    on_each_engine(async |app| {
+        for (alert, start) in [("One", "09:00:00"), ("Two", "14:00:00")] {
+            let window = json!({"start": start, "end": "17:00:00", "preferred": "15:00:00"});
+            let mut body = pipeline(json!("first_open"), alert);
+            body["timing"] = json!({"schedule": {
+                "type": "utc", "miss_behavior": "cancel", "dayparts": [{"allowed_times": [window]}],
+            }});
+            create(&app, body).await;
+        }
+        // It is 12:00.
+        let channel = register(&app, "a", &[]).await;
+        assert!(shown(&app).await.is_empty());
+        let app = app.restart().await;
+        assert_eq!(count_after(&app, 3 * HOUR - MINUTE).await, 0);
+        app.advance(MINUTE);
+        assert_eq!(json!(shown(&app).await), json!({&channel: ["One"]}));
+        assert_eq!(count_after(&app, 10 * DAY).await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn who_is_canceled_gets_nothing() {
     on_each_engine(async |app| {
         let mut body = delayed(json!({"tag_added": "x"}), "One", HOUR);
@@ -189,6 +212,34 @@ async fn who_is_canceled_gets_nothing() {
         assert_eq!(json!(shown(&app).await), json!({&c: ["One"]}));
         app.advance(HOUR);
         assert_eq!(json!(shown(&app).await), json!({&a: ["One"], &c: ["One"]}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_came_before_a_pipeline_was_made_is_known_to_it() {
+    on_each_engine(async |app| {
+        let [stays_away, comes_back] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
+        app.advance(10 * DAY);
+        for channel in [&stays_away, &comes_back] {
+            open(&app, channel).await;
+        }
+        app.advance(15 * DAY);
+        open(&app, &comes_back).await;
+        // Old days are forgotten meanwhile.
+        for _ in 0..7 {
+            app.advance(5 * DAY);
+            app.step_all().await;
+        }
+        let inactive = json!({"event": "open", "equals": 0, "days": 60});
+        create(&app, json!({"enabled": true, "historical_trigger": inactive, "outcome": outcome("One")})).await;
+        // It is 50 days since one of them was last there, and 35 since the other.
+        assert_eq!(count_after(&app, 10 * DAY).await, 0);
+        app.advance(DAY);
+        assert_eq!(json!(shown(&app).await), json!({&stays_away: ["One"]}));
+        assert_eq!(count_after(&app, 14 * DAY).await, 1);
+        app.advance(DAY);
+        assert_eq!(json!(shown(&app).await), json!({&stays_away: ["One"], &comes_back: ["One"]}));
     })
     .await;
 }
