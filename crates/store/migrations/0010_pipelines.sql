@@ -21,8 +21,11 @@ create table pipeline_sent (
   layer bigint not null,
   block bigint not null,
   members blob not null,
-  primary key (app, pipeline, slice, layer, block)
+  primary key (app, pipeline, block, slice, layer)
 );
+
+-- Slices are forgotten for all pipelines of an app at once.
+create index pipeline_sent_by_slice on pipeline_sent (app, slice);
 
 -- Whom a push is for that was set off by channels, until it is resolved.
 create table push_audience (

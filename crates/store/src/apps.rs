@@ -102,7 +102,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("push_origin", "push"),
     ("push_audience", "push, block"),
     ("pipeline_timer", "pipeline, due, block"),
-    ("pipeline_sent", "pipeline, slice, layer, block"),
+    ("pipeline_sent", "pipeline, block, slice, layer"),
     ("job", "id"),
     ("counter", "metric, hour, platform"),
     ("counter_day", "metric, day, platform"),
