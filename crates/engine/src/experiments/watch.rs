@@ -67,17 +67,23 @@ impl Engine {
 fn watch(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<()> {
     let app = claimed.app;
     apps::hold(tx, app)?;
-    let watched = groups::made_since(tx, app, now.minus(WATCHED_FOR))?;
-    let position = followers::position(tx, app, claimed.id)?;
-    let Some(position) = position.filter(|_| !watched.is_empty()) else {
-        followers::stop(tx, app, claimed.id)?;
+    let Some(position) = followers::position(tx, app, claimed.id)? else {
         jobs::settle(tx, claimed)?;
         return Ok(());
     };
     let (openings, looked) = openings_after(tx, app, position.records_done())?;
-    for (key, since) in &watched {
-        if let Some(openings) = openings.get(&key.block) {
-            note(tx, app, key, *since, openings)?;
+    // The groups are many, and most of what the log grows by is not about openings.
+    if !openings.is_empty() {
+        let watched = groups::made_since(tx, app, now.minus(WATCHED_FOR))?;
+        if watched.is_empty() {
+            followers::stop(tx, app, claimed.id)?;
+            jobs::settle(tx, claimed)?;
+            return Ok(());
+        }
+        for (key, since) in &watched {
+            if let Some(openings) = openings.get(&key.block) {
+                note(tx, app, key, *since, openings)?;
+            }
         }
     }
     followers::advance(tx, app, claimed.id, EventOffset::end_of(looked))?;
