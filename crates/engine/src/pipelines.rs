@@ -106,9 +106,8 @@ impl Engine {
     pub async fn pipelines(&self, app: AppId, enabled: Option<bool>) -> Result<Vec<PipelineView>> {
         let now = self.clock().now();
         let documents = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::Pipeline)).await?;
-        let views = documents.iter().rev().map(|document| Stored::view(document, now));
         let is_wanted = |view: &PipelineView| enabled.is_none_or(|enabled| view.pipeline.enabled == enabled);
-        Ok(views.collect::<Result<Vec<_>>>()?.into_iter().filter(is_wanted).collect())
+        Ok(Stored::views(documents.iter().rev(), now).filter(is_wanted).collect())
     }
 
     /// Replaces a pipeline. Those who wait for it go on waiting and get what it sends then, unless it is not enabled any more.

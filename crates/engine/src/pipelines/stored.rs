@@ -27,9 +27,10 @@ const REVISION: &str = "revision";
 const RATES: &str = "rates";
 
 impl Stored {
+    /// For a job of the pipeline. One that cannot be read is as good as none: trying again would not help.
     pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: PipelineId) -> Result<Option<Self>> {
         let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
-        document.map(|document| Self::read(&document.body)).transpose()
+        Ok(document.and_then(|document| known(&document.id, Self::read(&document.body))))
     }
 
     /// Every pipeline that is enabled. One that cannot be read does not keep the others from working.
@@ -37,16 +38,18 @@ impl Stored {
         let mut enabled = Vec::new();
         for document in documents::list(tx, app, DocumentKind::Pipeline)? {
             let id: PipelineId = document.id.parse().map_err(Error::internal)?;
-            match Self::read(&document.body) {
-                Ok(stored) if stored.pipeline.enabled => enabled.push((id, stored)),
-                Ok(_) => {}
-                Err(error) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(%id, error, "a stored pipeline cannot be read and does nothing");
-                }
-            }
+            let stored = known(&document.id, Self::read(&document.body));
+            enabled.extend(stored.filter(|stored| stored.pipeline.enabled).map(|stored| (id, stored)));
         }
         Ok(enabled)
+    }
+
+    /// Those that can be read, so that one that cannot be does not hide the others.
+    pub(super) fn views<'a>(
+        documents: impl IntoIterator<Item = &'a Document>,
+        now: UtcMillis,
+    ) -> impl Iterator<Item = PipelineView> {
+        documents.into_iter().filter_map(move |document| known(&document.id, Self::view(document, now)))
     }
 
     /// It was checked when it was stored, so a problem now is ours.
@@ -73,6 +76,18 @@ impl Stored {
         let checked_day = fields.required("checked_day", number).and_then(|day| i32::try_from(day).ok());
         fields.finish();
         Some(Self { pipeline: pipeline?, modified: modified?, since: since?, checked_day: checked_day? })
+    }
+}
+
+/// What was read of a stored pipeline, unless it cannot be, which the operator is told.
+fn known<T>(id: &str, read: Result<T>) -> Option<T> {
+    match read {
+        Ok(read) => Some(read),
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(id, error, "a stored pipeline cannot be read and does nothing");
+            None
+        }
     }
 }
 

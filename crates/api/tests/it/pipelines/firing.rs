@@ -211,6 +211,8 @@ async fn a_pipeline_that_cannot_be_read_leaves_the_others_alone() {
         let channel = register(&app, "a", &[]).await;
         assert_eq!(json!(shown(&app).await), json!({&channel: ["Two"]}));
         app.master().get(&path).await.expect(500);
+        let listed = app.master().get("/api/pipelines").await.expect(200);
+        assert_eq!(listed["pipelines"].as_array().unwrap().len(), 1);
         app.master().delete(&path).await.expect(204);
         app.master().get(&format!("/api/pipelines/{UNKNOWN}")).await.expect(404);
     })
