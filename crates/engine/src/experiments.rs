@@ -109,7 +109,7 @@ impl Engine {
             let (start, kind) = (start.map(|id| id.to_string()), DocumentKind::Experiment);
             let mut found = documents::page(tx, app, kind, start.as_deref(), Order::Descending, limit + 1)?;
             let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
-            let experiments = found.iter().map(Stored::view).collect::<Result<_>>()?;
+            let experiments = found.iter().filter_map(Stored::known_view).collect();
             let total = documents::count(tx, app, kind)?;
             Ok(ExperimentPage { experiments, next: next.map(|next| next.id), total })
         };

@@ -66,6 +66,18 @@ impl Stored {
         Ok(ExperimentView { id, experiment: Self::read(&document.body)?.experiment, created: document.created })
     }
 
+    /// For listings: one that cannot be read does not hide the others.
+    pub(super) fn known_view(document: &Document) -> Option<ExperimentView> {
+        match Self::view(document) {
+            Ok(view) => Some(view),
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(id = document.id, error, "a stored experiment cannot be read");
+                None
+            }
+        }
+    }
+
     /// The jobs that send variants, and when.
     pub(super) fn timers(&self) -> impl Iterator<Item = (JobId, UtcMillis)> {
         self.timings.iter().flatten().filter_map(|timing| timing.timer)
