@@ -4,7 +4,7 @@ use model::event::RecordKind;
 use serde_json::{Value, json};
 use testkit::app::on_each_engine;
 
-use super::{DAY, HOUR, create, happen, pipeline, register, shown, tag};
+use super::{DAY, HOUR, create, happen, open, pipeline, register, shown, tag};
 
 fn custom(name: &str, properties: Value) -> Value {
     let mut body = json!({"name": name, "source": "API", "value": 10.0});
@@ -39,6 +39,24 @@ async fn tags_that_come_and_go_set_pipelines_off() {
         assert_eq!(shown(&app).await[&b], ["One", "One", "Three"]);
         let c = register(&app, "c", &["new"]).await;
         assert_eq!(shown(&app).await[&c], ["One"], "a channel may come with the tag");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_devices_and_servers_tell_sets_pipelines_off() {
+    on_each_engine(async |app| {
+        let [a, b] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
+        create(&app, pipeline(json!("open"), "One")).await;
+        let bought = json!({"custom_event": {"key": "name", "value": {"equals": "bought"}}});
+        create(&app, pipeline(bought, "Two")).await;
+        open(&app, &a).await;
+        assert_eq!(json!(shown(&app).await), json!({&a: ["One"]}));
+        for name in ["seen", "bought"] {
+            let event = json!({"user": {"android_channel": b}, "body": {"name": name}});
+            app.master().post("/api/custom-events", event).await.expect(200);
+        }
+        assert_eq!(json!(shown(&app).await), json!({&a: ["One"], &b: ["Two"]}));
     })
     .await;
 }
