@@ -34,7 +34,7 @@ impl Engine {
             apps::hold(tx, app)?;
             let mailbox = Mailbox::open(tx, &caller, asking)?;
             let now = desk.journal.now();
-            let mut marked = RoaringBitmap::new();
+            let (mut marked, mut viewers) = (RoaringBitmap::new(), RoaringBitmap::new());
             for push in &pushes {
                 let Some(held) = mailbox.find(tx, *push, now)? else { continue };
                 let number = held.message.number;
@@ -42,6 +42,11 @@ impl Engine {
                     continue;
                 }
                 tell(tx, desk, &held, mark)?;
+                viewers.insert(held.viewer.ordinal.0);
+            }
+            // Once for all messages: each time the set of the day is read and written.
+            if mark == Mark::Read && !viewers.is_empty() {
+                desk.happened(tx, DayKind::MessageView, &viewers)?;
             }
             let nothing = RoaringBitmap::new();
             match mark {
@@ -60,9 +65,6 @@ fn tell(tx: &mut Tx<'_>, desk: &mut Desk<'_>, held: &Held<'_>, mark: Mark) -> Re
         Mark::Deleted => (RecordKind::RichDelete, Metric::RichDeletions),
     };
     let (app, now, channel) = (desk.app, desk.journal.now(), held.viewer);
-    if mark == Mark::Read {
-        desk.happened(tx, DayKind::MessageView, &RoaringBitmap::from_iter([channel.ordinal.0]))?;
-    }
     let body = RichMessage { push: associated(&held.message.told, held.message.sent) };
     desk.journal.event(kind, Some(channel.ordinal), body)?;
     let platform = channel.device_type.to_string();
