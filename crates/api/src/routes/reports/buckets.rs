@@ -174,7 +174,7 @@ fn shown<T: Serialize>(
     Ok(Answer::ok(report)?.data_attribute(name).next_page(next_page.as_deref()))
 }
 
-/// To a thousandth, which is as much as sessions are measured in.
+/// To a thousandth; nobody reads an average more closely.
 fn average(sum: u64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { (sum as f64 / count as f64 * 1000.0).round() / 1000.0 }
 }
