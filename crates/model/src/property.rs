@@ -8,7 +8,8 @@ mod versions;
 #[cfg(test)]
 mod tests;
 
-pub use locale::{COUNTRIES, LANGUAGES};
+pub use locale::{COUNTRIES, LANGUAGES, country_tag, language_tag};
+pub(crate) use locale::{is_same_country, is_same_language};
 pub use models::{IOS_MODELS, ios_model_name};
 pub use time_zone::{Clock, device_clocks};
 
@@ -27,8 +28,8 @@ const APP_VERSION_CHARS: usize = 128;
 pub fn property_terms(profile: &Profile) -> Vec<Term> {
     let mut terms = vec![
         known_or(time_zone::GROUP, time_zone::NO_TIME_ZONE, profile.timezone.as_deref().and_then(time_zone::time_zone)),
-        known("ua_locale_language", profile.locale_language.as_deref().and_then(locale::language)),
-        known("ua_locale_country", profile.locale_country.as_deref().and_then(locale::country)),
+        known("ua_locale_language", profile.locale_language.as_deref().and_then(language_tag)),
+        known("ua_locale_country", profile.locale_country.as_deref().and_then(country_tag)),
         flag("ua_opt_in", profile.opt_in),
     ];
     let own_clock = profile.timezone.as_deref().and_then(time_zone::own_clock);

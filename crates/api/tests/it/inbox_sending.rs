@@ -148,6 +148,41 @@ async fn everybody_reads_their_own_language() {
 }
 
 #[tokio::test]
+async fn whoever_holds_a_localized_message_can_read_it() {
+    on_each_engine(async |app| {
+        let locale = |language: &str, country: &str| json!({"locale_language": language, "locale_country": country});
+        let old_code = Phone::new(&app, "android", locale("iw", "il")).await;
+        let new_code = Phone::new(&app, "android", locale("he", "IL")).await;
+        let filipino = Phone::new(&app, "android", locale("fil", "PH")).await;
+        let message = |title: &str| json!({"title": title, "body": title});
+        let push = |localizations: Value| {
+            json!({"audience": "all", "device_types": ["android"], "notification": {"alert": "a"},
+                "localizations": localizations})
+        };
+        for code in ["iw", "he"] {
+            let localized = json!([{"language": code, "message": message(code)}]);
+            app.master().post("/api/push", push(localized)).await.expect(200);
+            app.step_all().await;
+        }
+        for phone in [&old_code, &new_code] {
+            assert_eq!(phone.titles(&app).await, ["he", "iw"]);
+        }
+        assert_eq!(filipino.titles(&app).await, Vec::<String>::new());
+        assert_eq!(records(&app, RecordKind::RichDelivery).await.len(), 2);
+
+        // Nobody is found by a code of three letters, so it can only say which text of a message for all is theirs.
+        let localized =
+            json!([{"country": "PH", "message": message("x")}, {"language": "fil", "notification": {"alert": "b"}}]);
+        let refused = app.master().post("/api/push", push(localized)).await.expect(400);
+        assert_eq!(refused["details"]["path"], "localizations[1].language");
+        send(&app, "Hello", json!({"localizations": [{"language": "fil", "message": message("Kumusta")}]})).await;
+        assert_eq!(filipino.titles(&app).await, ["Kumusta"]);
+        assert_eq!(new_code.titles(&app).await, ["Hello", "he", "iw"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn messages_expire_and_are_forgotten() {
     on_each_engine(async |app| {
         let phone = Phone::new(&app, "ios", json!({})).await;

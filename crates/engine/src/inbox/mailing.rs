@@ -14,6 +14,7 @@ use model::payload::Push;
 use model::payload::localization::Localization;
 use model::payload::message::Message;
 use model::platform::DeviceType;
+use model::property::{country_tag, language_tag};
 use model::tag::{Tag, TagGroup};
 use model::term::DayKind;
 use model::time::UtcMillis;
@@ -168,12 +169,13 @@ impl Planner<'_, '_> {
     }
 
     fn locale(&self, one: &Localization) -> Plan {
-        let tag = |group: &str, code: String| match (TagGroup::new(group), Tag::new(&code)) {
-            (Ok(group), Ok(tag)) => self.tag(&group, &tag),
-            (Err(_), _) | (_, Err(_)) => Plan::Nobody,
+        // Codes without a tag are refused with the request, where it matters who holds a message.
+        let tag = |group: &str, code: Option<&str>| match (TagGroup::new(group), code.map(Tag::new)) {
+            (Ok(group), Some(Ok(tag))) => self.tag(&group, &tag),
+            (Err(_), _) | (_, None | Some(Err(_))) => Plan::Nobody,
         };
-        let language = one.language.as_ref().map(|code| tag("ua_locale_language", code.to_ascii_lowercase()));
-        let country = one.country.as_ref().map(|code| tag("ua_locale_country", code.to_ascii_uppercase()));
+        let language = one.language.as_ref().map(|code| tag("ua_locale_language", language_tag(code)));
+        let country = one.country.as_ref().map(|code| tag("ua_locale_country", country_tag(code)));
         Plan::And(language.into_iter().chain(country).collect())
     }
 }

@@ -8,6 +8,7 @@ use model::payload::message::Message;
 use model::place::PlaceId;
 use model::platform::{DeviceType, OpenPlatform};
 use model::problem::{Problem, ProblemKind, Problems};
+use model::property::{country_tag, language_tag};
 use model::selector::{self, Atomic, Audience, Location, Selector};
 use model::term::Term;
 use store::documents::{self, DocumentKind};
@@ -67,6 +68,7 @@ fn refuse_unsupported_with<'p>(
         }
         problems.extend(oversized(push, company, |below| place.path(n, below)));
         problems.extend(textless_messages(push, |below| place.path(n, below)));
+        problems.extend(uncertain_holders(push, |below| place.path(n, below)));
     }
     fail_with(problems)
 }
@@ -96,6 +98,32 @@ fn textless_messages(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem>
         kind: ProblemKind::Invalid,
     };
     textless.map(problem).collect()
+}
+
+/// Localizations of a push whose message is only for some locales, by codes that channels are not found by: who holds the
+/// message could not be told.
+fn uncertain_holders(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
+    if push.message.is_some() || !push.has_message() {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    for (i, one) in push.localizations.iter().flatten().enumerate() {
+        let language = one.language.as_deref().filter(|code| language_tag(code).is_none());
+        let country = one.country.as_deref().filter(|code| country_tag(code).is_none());
+        let unknown = [("language", language, "ISO 639-1"), ("country", country, "ISO 3166-1")];
+        for (key, code, standard) in unknown {
+            let Some(code) = code else { continue };
+            problems.push(Problem {
+                path: path(&format!("localizations[{i}].{key}")),
+                message: format!(
+                    "'{code}' is no two-letter code of {standard}, which localizations need when only some of them \
+                     have a message; give the push a message of its own for everybody else."
+                ),
+                kind: ProblemKind::Invalid,
+            });
+        }
+    }
+    problems
 }
 
 /// What is wrong with an audience that this version cannot evaluate.

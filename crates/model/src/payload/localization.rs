@@ -7,6 +7,7 @@ use super::in_app::InApp;
 use super::message::Message;
 use super::notification::Notification;
 use crate::json::At;
+use crate::property::{is_same_country, is_same_language};
 
 /// What devices of a language, a country or both get in place of the top-level content.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -90,11 +91,11 @@ impl Localization {
 }
 
 /// What is meant for a language, a country or both fits a device: 0 when it does not, otherwise higher for a closer match.
+/// Codes are compared as device properties do, so that whoever is chosen by these for a localization also gets it.
 fn rank(wanted: (Option<&str>, Option<&str>), language: Option<&str>, country: Option<&str>) -> u8 {
-    let matches = |wanted: Option<&str>, actual: Option<&str>| {
-        wanted.map(|wanted| actual.is_some_and(|a| a.eq_ignore_ascii_case(wanted)))
-    };
-    match (matches(wanted.0, language), matches(wanted.1, country)) {
+    let fits_language = wanted.0.map(|wanted| language.is_some_and(|actual| is_same_language(wanted, actual)));
+    let fits_country = wanted.1.map(|wanted| country.is_some_and(|actual| is_same_country(wanted, actual)));
+    match (fits_language, fits_country) {
         (Some(true), Some(true)) => 3,
         (Some(true), None) => 2,
         (None, Some(true)) => 1,

@@ -249,6 +249,9 @@ fn the_closest_localization_wins() {
             {"language": "de", "notification": {"alert": "second de"}},
             {"language": "fr", "message": {"title": "fr", "body": "B"}},
             {"language": "it", "in_app": {"alert": "it", "display_type": "banner"}},
+            {"language": "he", "notification": {"alert": "he"}},
+            {"language": "in", "notification": {"alert": "id"}},
+            {"language": "fil", "notification": {"alert": "fil"}},
         ],
     }));
     let alert = |language, country| push.content_for(language, country).notification.unwrap().alert.as_deref().unwrap();
@@ -261,6 +264,9 @@ fn the_closest_localization_wins() {
     assert_eq!(alert(Some("en"), Some("US")), "Hi");
     assert_eq!(alert(None, None), "Hi");
     assert_eq!(alert(Some("fr"), None), "Hi");
+    assert_eq!((alert(Some("iw"), None), alert(Some("he"), None)), ("he", "he"), "by its old and its new code");
+    assert_eq!((alert(Some("id"), None), alert(Some("IN"), None)), ("id", "id"));
+    assert_eq!((alert(Some("fil"), None), alert(Some("fi"), None)), ("fil", "Hi"));
 
     let title = |language| match &push.content_for(Some(language), None).message.unwrap().content {
         message::MessageContent::Text { title, .. } => title.as_str(),

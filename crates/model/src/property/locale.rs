@@ -1,20 +1,32 @@
 //! The codes of languages and countries that device properties know.
 
-/// The tag of a language: its ISO 639-1 code in lower case. Codes that were renamed in 1989 are still sent by some devices.
-pub(super) fn language(code: &str) -> Option<&'static str> {
-    let code = code.trim().to_ascii_lowercase();
-    let current = match code.as_str() {
-        "in" => "id",
-        "iw" => "he",
-        "ji" => "yi",
-        other => other,
-    };
-    find(&LANGUAGES, current)
+/// Codes that were renamed in 1989 are still sent by some devices.
+const RENAMED: [(&str, &str); 3] = [("in", "id"), ("iw", "he"), ("ji", "yi")];
+
+/// The tag of a language: its ISO 639-1 code in lower case.
+pub fn language_tag(code: &str) -> Option<&'static str> {
+    find(&LANGUAGES, &current(code).to_ascii_lowercase())
 }
 
 /// The tag of a country: its ISO 3166-1 alpha-2 code in upper case.
-pub(super) fn country(code: &str) -> Option<&'static str> {
+pub fn country_tag(code: &str) -> Option<&'static str> {
     find(&COUNTRIES, &code.trim().to_ascii_uppercase())
+}
+
+/// Whether two codes mean the same language, also one that has no tag.
+pub(crate) fn is_same_language(one: &str, other: &str) -> bool {
+    current(one).eq_ignore_ascii_case(current(other))
+}
+
+/// Whether two codes mean the same country, also one that has no tag.
+pub(crate) fn is_same_country(one: &str, other: &str) -> bool {
+    one.trim().eq_ignore_ascii_case(other.trim())
+}
+
+/// The code that a language has today, in whichever case.
+fn current(code: &str) -> &str {
+    let code = code.trim();
+    RENAMED.iter().find(|(old, _)| code.eq_ignore_ascii_case(old)).map_or(code, |(_, new)| *new)
 }
 
 fn find(codes: &'static [&'static str], code: &str) -> Option<&'static str> {
