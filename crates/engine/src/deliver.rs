@@ -10,6 +10,7 @@ mod render;
 mod target;
 
 use model::ids::AppId;
+use model::payload::Push;
 use model::platform::DeviceType;
 use model::time::UtcMillis;
 use store::blocks::BlockKey;
@@ -25,7 +26,7 @@ use render::Renderer;
 
 use crate::push::{Standing, stored_push};
 use crate::worker::Stop;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, reach};
 
 /// Running it twice is harmless: it goes on with those who are pending, and each checkpoint removes from them exactly
 /// those it records. Deliveries that were made but not recorded before a crash are made again under the same id.
@@ -51,7 +52,16 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
         return Ok(());
     }
     // Without a payload the push is done: somebody else has settled the block meanwhile.
-    let Some(push) = stored_push(&row)? else { return engine.settle(claimed).await };
+    let Some(mut push) = stored_push(&row)? else { return engine.settle(claimed).await };
+    if push.has_message() && engine.message_has_ended(app, &row, &push).await? {
+        leave_out_message(&mut push);
+        if reach::needed(&push, &device_type).is_none() {
+            // There was nothing but the message, and waking apps for it would be in vain.
+            let outcomes = Outcomes { expired: block.pending.clone(), ..Outcomes::default() };
+            block.checkpoint(engine, outcomes, Next::Settled).await?;
+            return Ok(());
+        }
+    }
     block.told = provenance.shared_push(push_id, &push);
     let renderer = Renderer::new(engine, &app_row.key, (&row, block.told.clone()), &push, device_type.clone());
     block.is_alerting = renderer.is_alerting();
@@ -70,6 +80,13 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
         Course { engine, app, push: push_id, device_type: &device_type, expires: row.expires, courier: &courier, stop };
     let feed = Feed::new(engine, app, &push, &device_type, block.pending.clone());
     Box::pin(Flight::new(course, renderer, block, feed, is_probe).run()).await
+}
+
+fn leave_out_message(push: &mut Push) {
+    push.message = None;
+    for localization in push.localizations.iter_mut().flatten() {
+        localization.message = None;
+    }
 }
 
 /// Whether the platform is paused, and who may try it.

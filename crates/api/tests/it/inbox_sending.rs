@@ -248,6 +248,38 @@ async fn servers_delete_messages_everywhere() {
 }
 
 #[tokio::test]
+async fn nobody_is_woken_for_a_message_that_has_ended() {
+    on_each_engine(async |app| {
+        Phone::new(&app, "ios", json!({"opt_in": true, "background": true, "push_address": "AB01"})).await;
+        let push = |more: Value| {
+            let mut push = json!({"audience": "all", "device_types": ["ios"],
+                "message": {"title": "never", "body": "b", "expiry": 60}});
+            push.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            push
+        };
+        for more in [json!({}), json!({"notification": {"alert": "deleted"}})] {
+            let accepted = app.master().post("/api/push", push(more)).await.expect(200);
+            let id = accepted["message_ids"][0].as_str().unwrap();
+            app.master().delete(&format!("/api/user/messages/{id}")).await.expect_done(202);
+        }
+        app.step_all().await;
+        for more in [json!({}), json!({"notification": {"alert": "expired"}})] {
+            app.master().post("/api/push", push(more)).await.expect(200);
+        }
+        app.advance(MINUTE);
+        app.step_all().await;
+        let sandbox = app.master().get("/api/sandbox").await.expect(200);
+        let mut requests: Vec<String> =
+            sandbox["deliveries"].as_array().unwrap().iter().map(|it| it["request"].to_string()).collect();
+        requests.sort_unstable_by_key(|request| request.contains("expired"));
+        assert_eq!(requests.len(), 2, "{requests:?}");
+        assert!(requests[0].contains("deleted") && requests[1].contains("expired"), "{requests:?}");
+        assert!(requests.iter().all(|request| !request.contains("_uamid")), "{requests:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn messages_without_texts_are_refused() {
     on_each_engine(async |app| {
         let id = "00000000-0000-4000-8000-000000000000";

@@ -135,7 +135,7 @@ fn head_and_body(text: u32, message: &Message) -> Option<(u32, TextHead, Vec<u8>
 }
 
 /// Localized messages may expire at different times; the last of them counts for all.
-fn expires(push: &Push, sent: UtcMillis) -> Option<UtcMillis> {
+pub(super) fn expires(push: &Push, sent: UtcMillis) -> Option<UtcMillis> {
     let expiries: Option<Vec<UtcMillis>> = texts(push).map(|(_, message)| message.expires(sent)).collect();
     expiries?.into_iter().max()
 }

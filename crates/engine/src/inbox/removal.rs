@@ -10,10 +10,11 @@ use model::payload::Push;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::messages::{self, Message};
-use store::pushes::{self, PushState};
+use store::pushes::{self, PushRow, PushState};
 use store::{Tx, apps};
 
 use super::decode;
+use super::mailing::expires;
 use crate::push::stored_push;
 use crate::{Engine, Error, Result};
 
@@ -49,6 +50,15 @@ impl Engine {
             Ok(messages::insert(tx, app, &never_held)?)
         };
         self.0.store.write(app, write).await
+    }
+
+    /// Whether the message of a push was deleted or has expired, so that devices would look for it in vain.
+    pub(crate) async fn message_has_ended(&self, app: AppId, row: &PushRow, push: &Push) -> Result<bool> {
+        let (now, id) = (self.clock().now(), row.id);
+        let known = self.0.store.read(move |tx| messages::by_push(tx, app, id)).await?;
+        // One that expired before anybody could hold it is not known.
+        let ends = known.map_or_else(|| expires(push, row.created), |message| Some(message.ends));
+        Ok(ends.is_some_and(|ends| ends <= now))
     }
 
     /// Forgetting what is forgotten already does nothing.
