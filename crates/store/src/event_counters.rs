@@ -58,7 +58,7 @@ impl Counted {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sum {
     pub n: u64,
-    /// The sum of the values, in millionths. A whole number.
+    /// The sum of the values, in millionths. Sums of whole numbers, so exact in any order as long as they are below 2^53.
     pub millionths: f64,
 }
 
