@@ -34,6 +34,9 @@ pub enum Access {
     Device,
     /// As `Device`, and with a token of a channel. Where the path names a channel, it has to be that one.
     Channel,
+    /// As `Device`, and with what a channel signs, but with no token: here tokens are given out, and one that could renew itself
+    /// would never end.
+    Signed,
     /// As `Device`, and with a token of a contact, which the path names.
     Contact,
     /// Devices that tell what happened. Most of their libraries send no credentials with that, only the key of the app, so that
@@ -59,6 +62,10 @@ const NO_APP: Error = Error::Unauthorized {
 const WRONG_APP: Error = Error::Unauthorized { why: "The app key or the secret is wrong.", challenge: BASIC };
 const NOT_MASTER: Error =
     Error::Unauthorized { why: "The app secret is not enough for this; use the master secret.", challenge: BASIC };
+const NOT_SIGNED: Error = Error::Unauthorized {
+    why: "A token is not enough for this; sign the request with the app secret.",
+    challenge: BASIC,
+};
 const NOT_INBOX: Error = Error::Unauthorized {
     why: "This needs the user and the password of the inbox, by HTTP Basic authentication.",
     challenge: BASIC,
@@ -93,7 +100,13 @@ impl Access {
     /// Whether web pages of any origin may call.
     pub const fn is_for_browsers(self) -> bool {
         match self {
-            Access::Open | Access::Device | Access::Channel | Access::Contact | Access::Inbox | Access::Events => true,
+            Access::Open
+            | Access::Device
+            | Access::Channel
+            | Access::Signed
+            | Access::Contact
+            | Access::Inbox
+            | Access::Events => true,
             Access::Probe | Access::Public | Access::Master | Access::Operator => false,
         }
     }
@@ -116,6 +129,7 @@ pub(crate) async fn guard(
         | Access::Open
         | Access::Device
         | Access::Channel
+        | Access::Signed
         | Access::Contact
         | Access::Events
         | Access::Inbox
@@ -124,12 +138,12 @@ pub(crate) async fn guard(
     };
     match access {
         Access::Probe | Access::Public | Access::Open => {}
-        Access::Device | Access::Channel | Access::Contact | Access::Events | Access::Master => {
+        Access::Device | Access::Channel | Access::Signed | Access::Contact | Access::Events | Access::Master => {
             let caller = match access == Access::Events {
                 true => telling(&edge, request.headers()).await?,
                 false => caller(&edge, request.headers()).await?,
             };
-            permit(access, caller.rights, path.ok().as_ref())?;
+            permit(access, &caller, path.ok().as_ref())?;
             request.extensions_mut().insert(CallingRights(caller.rights));
             request.extensions_mut().insert(CallingApp(caller.app));
         }
@@ -145,9 +159,10 @@ pub(crate) async fn guard(
     Ok(next.run(request).await)
 }
 
-/// Whether the bearer of some rights may call a route: tokens are for what is their own, wherever a path names it, so that no
+/// Whether a caller may call a route: tokens are for what is their own, wherever a path names it, so that no
 /// handler has to remember to look.
-fn permit(access: Access, rights: Rights, path: Option<&RawPathParams>) -> Result<()> {
+fn permit(access: Access, caller: &engine::Caller, path: Option<&RawPathParams>) -> Result<()> {
+    let rights = caller.rights;
     let for_others = || Err(Error::Forbidden("The token of a channel or contact is not for this.".to_owned()));
     match access {
         Access::Probe | Access::Public | Access::Open => Ok(()),
@@ -160,6 +175,8 @@ fn permit(access: Access, rights: Rights, path: Option<&RawPathParams>) -> Resul
             Rights::Channel(channel) => is_named(path, "channel_id", channel),
             Rights::Contact(_) => for_others(),
         },
+        Access::Signed if caller.is_token => Err(NOT_SIGNED),
+        Access::Signed => permit(Access::Channel, caller, path),
         Access::Contact => match rights {
             Rights::Master | Rights::Device => Ok(()),
             Rights::Contact(contact) => is_named(path, "contact_id", contact),
@@ -205,7 +222,7 @@ async fn telling(edge: &Edge, headers: &HeaderMap) -> Result<engine::Caller> {
     let key = ["x-ua-app-key", "x-ua-appkey"].iter().find_map(|name| headers.get(*name)?.to_str().ok());
     match key {
         Some(key) if !headers.contains_key(AUTHORIZATION) => match edge.engine.app(key.trim()).await {
-            Ok(app) => Ok(engine::Caller { app, rights: Rights::Device }),
+            Ok(app) => Ok(engine::Caller { app, rights: Rights::Device, is_token: false }),
             Err(engine::Error::NotFound(_)) => Err(WRONG_APP),
             Err(error) => Err(error.into()),
         },

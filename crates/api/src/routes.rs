@@ -64,7 +64,7 @@ pub fn routes() -> Vec<Route> {
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    use Access::{Channel, Contact, Device, Events, Inbox, Master, Open, Operator, Probe, Public};
+    use Access::{Channel, Contact, Device, Events, Inbox, Master, Open, Operator, Probe, Public, Signed};
     vec![
         post("/api/push", Master, push::send),
         post("/api/push/validate", Master, push::validate),
@@ -198,8 +198,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/reports/mappings/message_ids/{message_id}", Master, reports::push_of_message),
         get("/api/remote-data/app/{key}/{platform}", Open, remote_data::of_app),
         get("/api/remote-data-contact/{platform}/{contact_id}", Contact, remote_data::of_contact),
-        get("/api/auth/device", Channel, device_tokens::of_channel),
-        post("/api/contacts/identify/v2", Channel, contacts::act),
+        get("/api/auth/device", Signed, device_tokens::of_channel),
+        post("/api/contacts/identify/v2", Signed, contacts::act),
         post("/api/contacts/resolve", Device, contacts::resolve),
         post("/api/contacts/identify", Device, contacts::identify),
         post("/api/contacts/reset", Device, contacts::reset),

@@ -18,6 +18,8 @@ use crate::{Engine, Result, credentials};
 pub struct Caller {
     pub app: Arc<App>,
     pub rights: Rights,
+    /// Known by a token of ours, which does not prove that its bearer has a secret.
+    pub is_token: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +90,7 @@ impl Engine {
         if is_device && known.signing.is_none() {
             self.learn_app_secret(&known, secret).await?;
         }
-        Ok(Some(Caller { app: known.app.clone(), rights }))
+        Ok(Some(Caller { app: known.app.clone(), rights, is_token: false }))
     }
 
     pub(crate) async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {

@@ -18,6 +18,8 @@ use crate::callers::KnownApp;
 use crate::device_tokens;
 use crate::{Caller, Engine, Result, Rights};
 
+const MOST_NONCE_BYTES: usize = 64;
+
 /// How far the clock of a device may be off.
 pub(crate) const MOST_SKEW: Duration = Duration::from_secs(10 * 60);
 
@@ -62,7 +64,7 @@ impl Engine {
         for known in self.candidates(&bearer).await? {
             match check(&known, &bearer, &signature, self.0.clock.now()) {
                 Ok(rights) if self.is_new(&bearer, &signature) => {
-                    return Ok(Ok(Caller { app: known.app.clone(), rights }));
+                    return Ok(Ok(Caller { app: known.app.clone(), rights, is_token: false }));
                 }
                 Ok(_) => refusal = Refusal::Repeated,
                 Err(why) => refusal = why,
@@ -101,6 +103,9 @@ fn signature(token: &str) -> Option<[u8; 32]> {
 fn check(known: &KnownApp, bearer: &Bearer<'_>, signature: &[u8; 32], now: UtcMillis) -> Result<Rights, Refusal> {
     let key = known.signing.as_ref().ok_or(Refusal::NoAppSecret)?;
     let app_key = known.app.key.as_str();
+    if bearer.nonce.is_some_and(|nonce| !is_nonce(nonce)) {
+        return Err(Refusal::Wrong);
+    }
     let (signed, rights): (Vec<&str>, Rights) = match (bearer.channel_id, bearer.nonce, bearer.timestamp) {
         (None, Some(nonce), Some(timestamp)) => (vec![app_key, nonce, timestamp], Rights::Device),
         (Some(channel), Some(nonce), Some(timestamp)) => {
@@ -114,6 +119,13 @@ fn check(known: &KnownApp, bearer: &Bearer<'_>, signature: &[u8; 32], now: UtcMi
         Some(timestamp) => check_time(timestamp, now).map(|()| rights),
         None => Ok(rights),
     }
+}
+
+/// Devices send random ids. What is signed is joined with colons, so that a nonce with one in it could pass for a channel and a nonce,
+/// and the signature of a channel for that of the app.
+fn is_nonce(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    (1..=MOST_NONCE_BYTES).contains(&text.len()) && text.bytes().all(is_part)
 }
 
 fn of_channel(id: &str) -> Result<Rights, Refusal> {
@@ -152,6 +164,17 @@ mod tests {
         }
         assert_eq!(signature("short"), None);
         assert_eq!(signature("not base64 at all"), None);
+    }
+
+    #[test]
+    fn nonces_are_random_ids() {
+        for text in ["3FA85F64-5717-4562-b3fc-2c963f66afa6", "a", &"0".repeat(64)] {
+            assert!(is_nonce(text), "{text}");
+        }
+        let joined = "11111111-1111-1111-1111-111111111111:3fa85f64-5717-4562-b3fc-2c963f66afa6";
+        for text in ["", joined, "a b", "a\n", "é", "a_b", &"0".repeat(65)] {
+            assert!(!is_nonce(text), "{text}");
+        }
     }
 
     #[test]

@@ -78,6 +78,7 @@ async fn every_route_with_every_kind_of_credentials() {
                     | Access::Open
                     | Access::Device
                     | Access::Channel
+                    | Access::Signed
                     | Access::Contact
                     | Access::Events
                     | Access::Inbox

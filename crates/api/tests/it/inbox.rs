@@ -304,6 +304,17 @@ async fn only_user_and_password_open_an_inbox() {
         other.caller(&app).post(&other.path("messages/delete"), &marks).await.expect(200);
         other.caller(&app).post(&other.path("messages/unread"), &marks).await.expect(200);
         assert_eq!(phone.unread(&app).await, ["secret"]);
+        // Nor by claiming the channel, alone or together with one that is nobody's.
+        let free = quiet_channel(&app, "ios", json!({})).await;
+        let claim = json!({"ios_channels": {"add": [phone.channel, free]}});
+        let claimed = other.caller(&app).post(&other.path(""), claim).await.expect(200);
+        let mut shown: Vec<&str> =
+            claimed["ios_channels"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let mut wanted = [other.channel.as_str(), free.as_str()];
+        shown.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(shown, wanted);
+        assert_eq!((phone.titles(&app).await.len(), other.titles(&app).await.len()), (1, 0));
         // Nor by an app with the channels of another.
         let stranger = app.another_app(Mode::Development).await;
         let stranger = nobody.basic(&stranger.key, &stranger.master_secret);

@@ -13,9 +13,13 @@ fn caller(app: &TestApp, access: Access) -> Caller {
     match access {
         Access::Probe | Access::Public | Access::Open => app.nobody().clone(),
         // An inbox is opened by nobody but its own user.
-        Access::Device | Access::Channel | Access::Contact | Access::Events | Access::Inbox | Access::Master => {
-            app.master()
-        }
+        Access::Device
+        | Access::Channel
+        | Access::Signed
+        | Access::Contact
+        | Access::Events
+        | Access::Inbox
+        | Access::Master => app.master(),
         Access::Operator => app.operator(),
     }
 }
@@ -88,6 +92,7 @@ async fn odd_names_in_paths_name_nothing() {
                     | Access::Open
                     | Access::Device
                     | Access::Channel
+                    | Access::Signed
                     | Access::Contact
                     | Access::Events
                     | Access::Master

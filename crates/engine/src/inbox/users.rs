@@ -1,5 +1,7 @@
 //! Users of inboxes: making them, recognizing them, and the channels they have.
 
+use std::slice;
+
 use audience::codec;
 use model::channel::ChannelRef;
 use model::ids::{AppId, ChannelId, OperationId, Ordinal};
@@ -73,7 +75,9 @@ impl Engine {
         Ok(InboxView { channels: channels.into_iter().map(shown).collect() })
     }
 
-    /// Channels that do not exist, and those that leave without being the user's, are passed over.
+    /// Channels that do not exist, those that leave without being the user's, and those that come while they are another user's
+    /// are passed over: the password of an inbox proves nothing about channels. Whoever can speak for a channel moves it, by
+    /// making a user with it or by naming the user when it registers.
     pub async fn change_inbox(&self, caller: InboxCaller, change: InboxChange) -> Result<()> {
         let (app, now) = (caller.app, self.clock().now());
         let write = move |tx: &mut Tx<'_>| {
@@ -85,7 +89,13 @@ impl Engine {
                     inbox_users::touch(tx, app, &caller.user, now)?;
                 }
             }
-            add(tx, app, &caller.user, &change.add, now)
+            for channel in &change.add {
+                let Some(ordinal) = ordinal_of(tx, app, channel)? else { continue };
+                if inbox_users::owner(tx, app, ordinal)?.is_none_or(|owner| owner == caller.user) {
+                    add(tx, app, &caller.user, slice::from_ref(channel), now)?;
+                }
+            }
+            Ok(())
         };
         self.0.store.write(app, write).await
     }

@@ -29,6 +29,7 @@ async fn only_fresh_signatures_of_the_right_things_count() {
         for (name, value) in [
             ("X-UA-Nonce", Some("another")),
             ("X-UA-Nonce", None),
+            ("X-UA-Nonce", Some("")),
             ("X-UA-Timestamp", Some("2024-05-01T12:00:01Z")),
             ("X-UA-Timestamp", None),
             ("X-UA-Channel-ID", Some("00000000-0000-4000-8000-000000000000")),
@@ -40,6 +41,11 @@ async fn only_fresh_signatures_of_the_right_things_count() {
             let reply = library.get(path, &with(&good, name, value)).await;
             assert_eq!(reply.status.as_u16(), 401, "{name} {value:?}: {}", reply.text());
         }
+        // The signature of a channel is not one of the app with a nonce that looks like a channel.
+        let as_app = with(&good, "X-UA-Channel-ID", None);
+        let nonce = good.iter().find(|(name, _)| *name == "X-UA-Nonce").map(|(_, nonce)| format!("{channel}:{nonce}"));
+        let as_app = with(&as_app, "X-UA-Nonce", nonce.as_deref());
+        library.get("/api/platforms/web/vapid", &as_app).await.expect(401);
         library.get(path, &good).await.expect(200);
         let repeated = library.get(path, &good).await.expect(401);
         assert!(repeated["error"].as_str().unwrap().contains("before"), "{repeated}");
@@ -146,6 +152,14 @@ async fn tokens_speak_for_their_own() {
             library.post("/api/channels", headers, &android("token-3")).await.expect(403);
             library.post("/api/push", headers, &json!({})).await.expect(401);
             library.get("/operator/apps", headers).await.expect(401);
+        }
+        // What gives tokens takes none, or a stolen one would renew itself.
+        for headers in [&of_a, &of_jo] {
+            library.get("/api/auth/device", headers).await.expect(401);
+            library
+                .post("/api/contacts/identify/v2", headers, &json!({"action": {"type": "resolve"}}))
+                .await
+                .expect(401);
         }
         let steal = json!({"associate": [{"channel_id": b, "device_type": "android"}]});
         library.post(&format!("/api/contacts/{jo}"), &of_jo, &steal).await.expect(403);
