@@ -67,7 +67,13 @@ impl Engine {
     /// Takes in the events of a device. Whoever sends them again, for want of an answer, changes nothing.
     pub async fn take_events(&self, app: AppId, upload: Upload) -> Result<Taken> {
         let Upload { channel, sent_at, usage, events } = upload;
-        let DeviceEvents { events, n_unreadable } = events;
+        let DeviceEvents { mut events, n_unreadable } = events;
+        // What two devices tell in the same words happened twice.
+        if let Some(channel) = channel {
+            for event in events.iter_mut().filter(|event| event.is_id_of_text) {
+                event.id = event.id.on(channel);
+            }
+        }
         let now = self.clock().now();
         let n_events = events.len();
         let mut timed = time_events(events, sent_at, now);
@@ -132,7 +138,7 @@ mod tests {
         let at = |time: Option<i64>, sent_at: Option<i64>| {
             let id = Id::from_uuid(Uuid::nil());
             let time = time.map(|ago| UtcMillis(now.0 - ago));
-            let event = DeviceEvent { id, time, session: None, told: Told::Closed };
+            let event = DeviceEvent { id, is_id_of_text: false, time, session: None, told: Told::Closed };
             let timed = time_events(vec![event], sent_at.map(|ago| UtcMillis(now.0 - ago)), now);
             timed.first().map(|timed| (now.0 - timed.at.0, hour(now) - timed.key.0))
         };

@@ -33,8 +33,10 @@ pub(crate) struct RecentDeliveries(Mutex<HashMap<AppId, Arc<Recent>>>);
 /// Those of one app.
 #[derive(Default)]
 pub(crate) struct Recent {
-    /// How often somebody began to read the log.
+    /// How often somebody began to read the log. Grows with the lock of `read` only.
     begun: AtomicU64,
+    /// The last of those that came to its end.
+    reached_by: AtomicU64,
     /// How far the log was read; whoever holds it reads on.
     read: AsyncMutex<Option<Offset>>,
     known: RwLock<Known>,
@@ -68,10 +70,10 @@ impl Recent {
         let begun = self.begun.load(Ordering::SeqCst);
         let mut read = self.read.lock().await;
         // Many ask at once, and one who began after this one asked has read enough for it.
-        if self.begun.load(Ordering::SeqCst) > begun {
+        if self.reached_by.load(Ordering::SeqCst) > begun {
             return Ok(());
         }
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        let turn = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
         loop {
             let since = *read;
             let page = store.read(move |tx| next_page(tx, app, since, now)).await?;
@@ -82,6 +84,7 @@ impl Recent {
             known.forget_before(now.minus(KEPT));
             *read = Some(page.looked);
             if page.is_end {
+                self.reached_by.store(turn, Ordering::SeqCst);
                 return Ok(());
             }
         }

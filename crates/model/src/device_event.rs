@@ -35,6 +35,8 @@ pub struct DeviceEvents {
 pub struct DeviceEvent {
     /// The same whenever the event is sent again.
     pub id: EventId,
+    /// Whether the device gave no id, so that this one follows from the text of the event.
+    pub is_id_of_text: bool,
     /// By the clock of the device.
     pub time: Option<UtcMillis>,
     pub session: Option<String>,

@@ -21,6 +21,9 @@ use crate::{Engine, Error, Once, Result};
 /// A server has no platform.
 const PLATFORM: &str = "api";
 
+/// For how long an event that does not say when it happened is recognized.
+const REPEATED_HOURS: i64 = 24;
+
 /// An event with the id and the time that it gets.
 struct Dated {
     id: EventId,
@@ -86,12 +89,8 @@ impl Dated {
 
 fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &mut Counts, dated: &Dated) -> Result<()> {
     let Dated { id, at, custom } = dated;
-    if custom.unique_id.is_some() {
-        let key = [(hour(*at), *id)];
-        if !seen_events::known(tx, desk.app, &key)?.is_empty() {
-            return Ok(());
-        }
-        seen_events::add(tx, desk.app, &key)?;
+    if custom.unique_id.is_some() && is_repeat(tx, desk, dated)? {
+        return Ok(());
     }
     let (channels, customer_id) = match &custom.about {
         About::Channel(channel) => {
@@ -107,6 +106,10 @@ fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &mut Coun
             (channels, Some(user.as_str().to_owned()))
         }
     };
+    // Not before its channel is found: an event that came too early can be sent again.
+    if custom.unique_id.is_some() {
+        seen_events::add(tx, desk.app, &[(hour(*at), *id)])?;
+    }
     let body = Custom { customer_id, ..custom.event.clone() };
     let mut influenced_by = None;
     for channel in &channels {
@@ -123,6 +126,15 @@ fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &mut Coun
     }
     counts.add_custom(&body.name, *at, None, influenced_by, body.value);
     Ok(())
+}
+
+/// An event that says when it happened is in the same hour whenever it is sent. One that does not is where the first of its
+/// kind came in.
+fn is_repeat(tx: &mut Tx<'_>, desk: &Desk<'_>, Dated { id, at, custom }: &Dated) -> Result<bool> {
+    let hours_back = if custom.occurred.is_some() { 0 } else { REPEATED_HOURS };
+    let last = hour(*at);
+    let keys: Vec<_> = (last - hours_back..=last).map(|hour| (hour, *id)).collect();
+    Ok(!seen_events::known(tx, desk.app, &keys)?.is_empty())
 }
 
 fn record(

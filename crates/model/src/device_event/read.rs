@@ -49,20 +49,28 @@ pub(super) fn event(text: &str) -> Option<DeviceEvent> {
     }
     let Envelope { kind, event_id, time, data } = serde_json::from_str(text).ok()?;
     let kind = loose::name(&kind, limits::EVENT_NAME_CHARS)?;
-    // An event without an id gets one that depends on nothing but itself, so that it is recognized when it comes again.
+    // An event without an id gets one that depends on nothing but itself, so that it is recognized when it comes again from the same
+    // device.
     let id: Option<EventId> = event_id.and_then(|id| id.trim().parse().ok());
+    let is_id_of_text = id.is_none();
     let id = id.unwrap_or_else(|| Id::from_uuid(Uuid::new_v5(&Uuid::nil(), text.as_bytes())));
     let time = time.as_ref().and_then(loose::number).and_then(loose::millis).map(UtcMillis);
     let data = match data {
         Some(Value::Object(data)) => Loose(data),
         Some(Value::Null) | None => Loose(Map::new()),
         Some(data) => {
-            return Some(DeviceEvent { id, time, session: None, told: Told::Other(Unrecognized { kind, data }) });
+            return Some(DeviceEvent {
+                id,
+                is_id_of_text,
+                time,
+                session: None,
+                told: Told::Other(Unrecognized { kind, data }),
+            });
         }
     };
     let session = data.name("session_id", limits::SESSION_ID_CHARS);
     let told = told(kind, data, session.as_ref())?;
-    Some(DeviceEvent { id, time, session, told })
+    Some(DeviceEvent { id, is_id_of_text, time, session, told })
 }
 
 /// `None` for an event that lacks what its type cannot do without.

@@ -28,6 +28,7 @@ fn the_envelope_is_read() {
     let events = DeviceEvents::read(body.to_string().as_bytes()).unwrap();
     let event = DeviceEvent {
         id: ID.parse().unwrap(),
+        is_id_of_text: false,
         time: Some(UtcMillis(1_714_564_800_500)),
         session: Some("s".to_owned()),
         told: Told::Closed,

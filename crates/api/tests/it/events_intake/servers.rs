@@ -73,6 +73,24 @@ async fn an_event_of_a_named_user_stands_with_each_channel_and_counts_once() {
 }
 
 #[tokio::test]
+async fn repeats_without_a_time_are_recognized_in_later_hours() {
+    on_each_engine(async |app| {
+        let channel = "00000000-0000-4000-8000-000000000001";
+        let event = json!({"user": {"channel": channel}, "body": {"name": "x", "unique_id": "a"}});
+        // What nobody could take is not a repeat later.
+        send(&app, &event).await;
+        let registration = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "A1"}});
+        app.device().put(&format!("/api/channels/{channel}"), registration).await.expect(200);
+        for (hours, n_told) in [(0, 1), (1, 1), (23, 1), (1, 2)] {
+            app.advance(Duration::from_secs(hours * 3600));
+            send(&app, &event).await;
+            assert_eq!(told(&app).await.len(), n_told, "{hours} hours later");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn repeats_times_and_refusals() {
     on_each_engine(async |app| {
         let channel = register(&app, "ios", "A1").await;
