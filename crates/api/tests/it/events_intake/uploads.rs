@@ -213,3 +213,18 @@ async fn what_old_devices_tell_in_headers_becomes_part_of_their_profile() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn equal_events_without_an_id_are_told_apart_by_their_channel() {
+    on_each_engine(async |app| {
+        let event = json!([{"type": "screen_tracking", "time": "1714564800", "data": {"screen": "home"}}]);
+        let channels = [register(&app, "ios", "A1").await, register(&app, "ios", "A2").await];
+        for _ in 0..2 {
+            for channel in &channels {
+                upload(&app, channel, event.clone()).await;
+            }
+        }
+        assert_eq!(types(&app).await, ["SCREEN_VIEWED"; 2]);
+    })
+    .await;
+}
