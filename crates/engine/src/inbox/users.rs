@@ -95,7 +95,7 @@ impl Engine {
                     add(tx, app, &caller.user, slice::from_ref(channel), now)?;
                 }
             }
-            Ok(())
+            Ok::<_, Error>(())
         };
         self.0.store.write(app, write).await
     }
