@@ -34,7 +34,7 @@ async fn call(caller: &Caller, route: &Route) -> Reply {
 
 /// Callers by name, and whether each is let through.
 fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
-    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, Probe, Public};
+    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, Probe, Public, Signed};
     let (nobody, credentials) = (app.nobody(), &app.app);
     let is = |some: &[Access]| some.contains(&access) || [Probe, Public, Open].contains(&access);
     let (key, master) = (&credentials.key, &credentials.master_secret);
@@ -52,8 +52,8 @@ fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
         ("nothing after the scheme", raw("Basic"), is(&[])),
         ("master secret as token", nobody.bearer(master), is(&[])),
         ("wrong token", nobody.bearer("the-operator-of-the-test"), is(&[])),
-        ("device", app.device(), is(&[Device, Channel, Contact, Events])),
-        ("master", app.master(), is(&[Device, Channel, Contact, Events, Master])),
+        ("device", app.device(), is(&[Device, Channel, Signed, Contact, Events])),
+        ("master", app.master(), is(&[Device, Channel, Signed, Contact, Events, Master])),
         ("operator", app.operator(), is(&[Operator])),
     ]
 }
