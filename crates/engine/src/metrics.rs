@@ -55,6 +55,7 @@ struct WebhookGauges {
     records_behind: Family<WebhookLabels, Gauge>,
     seconds_behind: Family<WebhookLabels, Gauge>,
     failing: Family<WebhookLabels, Gauge>,
+    disabled: Family<WebhookLabels, Gauge>,
     dead_letters: Family<WebhookLabels, Gauge>,
     delivered: Family<WebhookLabels, Gauge>,
     failed: Family<WebhookLabels, Gauge>,
@@ -180,7 +181,7 @@ impl Metrics {
 }
 
 impl WebhookGauges {
-    fn all(&self) -> [(&'static str, &'static str, &Family<WebhookLabels, Gauge>); 6] {
+    fn all(&self) -> [(&'static str, &'static str, &Family<WebhookLabels, Gauge>); 7] {
         [
             ("webhook_log_records_behind", "Log records that a webhook has not got past yet", &self.records_behind),
             (
@@ -189,6 +190,7 @@ impl WebhookGauges {
                 &self.seconds_behind,
             ),
             ("webhook_failing", "1 while a webhook does not take some event", &self.failing),
+            ("webhook_disabled", "1 while a webhook is disabled by the service itself", &self.disabled),
             ("webhook_dead_letters", "Events that were given up and are kept", &self.dead_letters),
             ("webhook_events_delivered", "Events that a webhook has taken", &self.delivered),
             ("webhook_attempts_failed", "Requests that a webhook has not answered with success", &self.failed),
@@ -211,6 +213,7 @@ impl WebhookGauges {
             self.records_behind.get_or_create(&labels).set(lag.records_behind);
             self.seconds_behind.get_or_create(&labels).set(lag.seconds_behind);
             self.failing.get_or_create(&labels).set(lag.is_failing.into());
+            self.disabled.get_or_create(&labels).set(lag.is_disabled.into());
             self.dead_letters.get_or_create(&labels).set(lag.tally.n_dead);
             self.delivered.get_or_create(&labels).set(lag.tally.n_delivered);
             self.failed.get_or_create(&labels).set(lag.tally.n_failed);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::ids::Id;
+use model::ids::{AppId, Id};
 use store::jobs::{self, ClaimedJob};
 use store::{Tx, apps};
 use uuid::Uuid;
@@ -31,15 +31,16 @@ impl Engine {
     pub(crate) async fn sweep(&self, claimed: &ClaimedJob) -> Result<()> {
         let mut again = EVERY;
         for app in self.0.store.read(apps::list).await? {
-            self.discard_dead_uploads(app.id).await?;
-            self.forget_old_days(app.id).await?;
-            self.forget_old_places(app.id).await?;
-            self.forget_old_sends(app.id).await?;
-            if self.shorten_log(app.id).await? | self.forget_old_blocks(app.id).await? {
-                again = SOON;
+            match self.sweep_app(app.id).await {
+                Ok(true) => again = SOON,
+                Ok(false) => {}
+                // The others do not wait for it, and it has another chance at the next sweep.
+                Err(error) => tracing::error!(
+                    app = app.id.0,
+                    error = &error as &dyn std::error::Error,
+                    "what is old in an app cannot be deleted"
+                ),
             }
-            self.forget_old_event_ids(app.id).await?;
-            self.forget_ended_messages(app.id).await?;
         }
         let now = self.0.clock.now();
         let claimed = claimed.clone();
@@ -51,5 +52,17 @@ impl Engine {
                 Ok(())
             })
             .await
+    }
+
+    /// Whether there is more to delete.
+    async fn sweep_app(&self, app: AppId) -> Result<bool> {
+        self.discard_dead_uploads(app).await?;
+        self.forget_old_days(app).await?;
+        self.forget_old_places(app).await?;
+        self.forget_old_sends(app).await?;
+        let is_more = self.shorten_log(app).await? | self.forget_old_blocks(app).await?;
+        self.forget_old_event_ids(app).await?;
+        self.forget_ended_messages(app).await?;
+        Ok(is_more)
     }
 }

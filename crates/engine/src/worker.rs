@@ -23,6 +23,8 @@ const RENEW_EVERY: Duration = Duration::from_secs(5);
 /// How long a lost signal can delay a job.
 const POLL: Duration = Duration::from_secs(1);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
+/// The jobs of followers run for as long as there is a log: how often one was claimed says nothing about how often it failed.
+const FOLLOWER_BACK_OFF: Duration = Duration::from_secs(10);
 
 /// Tells a long job that the process is about to end, so that it can stop at its next checkpoint.
 #[derive(Clone)]
@@ -146,7 +148,8 @@ impl Engine {
         };
         self.0.metrics.job_ran(&job.kind, outcome.is_ok());
         let Err(error) = outcome else { return };
-        let back_off = Duration::from_secs(1 << job.attempt.clamp(0, 20)).min(LONGEST_BACK_OFF);
+        // When even this fails the lease runs out, which has the same effect.
+        let back_off = self.put_off(job).await.unwrap_or(LEASE);
         tracing::warn!(
             job = job.kind,
             attempt = job.attempt,
@@ -154,9 +157,21 @@ impl Engine {
             error = &error as &dyn std::error::Error,
             "a job failed and will be tried again"
         );
-        let (due, job) = (self.0.clock.now().plus(back_off), job.clone());
-        // When even this fails the lease runs out, which has the same effect.
-        let _ = self.0.store.write(job.app, move |tx| jobs::postpone(tx, &job, due)).await;
+    }
+
+    /// Gives back a job that failed. Answers for how long.
+    async fn put_off(&self, job: &ClaimedJob) -> Result<Duration> {
+        let (app, now, job) = (job.app, self.0.clock.now(), job.clone());
+        let write = move |tx: &mut store::Tx<'_>| {
+            if store::followers::position(tx, app, job.id)?.is_some() {
+                store::followers::rest_until(tx, &job, now.plus(FOLLOWER_BACK_OFF))?;
+                return Ok(FOLLOWER_BACK_OFF);
+            }
+            let back_off = Duration::from_secs(1 << job.attempt.clamp(0, 20)).min(LONGEST_BACK_OFF);
+            jobs::postpone(tx, &job, now.plus(back_off))?;
+            Ok::<_, Error>(back_off)
+        };
+        self.0.store.write(app, write).await
     }
 
     async fn keep_renewing(&self, job: &ClaimedJob) -> std::convert::Infallible {

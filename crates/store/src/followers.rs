@@ -50,11 +50,14 @@ pub fn rest_at_most_until(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis, lat
     jobs::postpone(tx, job, if is_behind { now } else { latest })
 }
 
-/// Gives a follower's job back until a time, however much the log grows.
+/// Gives a follower's job back until a time, however much the log grows. `false` as in [`jobs::renew`].
 pub fn rest_until(tx: &mut Tx<'_>, job: &ClaimedJob, retry_at: UtcMillis) -> Result<bool> {
+    if !jobs::postpone(tx, job, retry_at)? {
+        return Ok(false);
+    }
     let sql = "update follower set retry_at = $3 where app = $1 and id = $2";
     tx.execute(sql, &[job.app.into(), job.id.into(), retry_at.into()])?;
-    jobs::postpone(tx, job, retry_at)
+    Ok(true)
 }
 
 /// Ends a follower's rest, whatever it rests for. One that is running is left alone.

@@ -27,6 +27,11 @@ impl Breaker {
         self.open_until
     }
 
+    /// The same without any failure.
+    pub(super) fn closed(&self) -> Self {
+        Self { last_taken: self.last_taken, ..Self::default() }
+    }
+
     /// An event was taken. Whether the webhook was considered away until now.
     pub(super) fn taken(&mut self, now: UtcMillis) -> bool {
         let was_open = self.open_until.is_some();

@@ -75,7 +75,12 @@ impl Engine {
             if let Some(enabled) = change.enabled {
                 webhooks::set_enabled(tx, app, id, enabled, None)?;
             }
-            // What was refused before may be taken now.
+            // What was refused before may be taken now. Whoever works with what was remembered begins again from it.
+            let progress = Progress::from_bytes(&webhook.place.progress)?;
+            if progress.is_troubled() {
+                let progress = progress.due_at(now).to_bytes()?;
+                webhooks::move_to(tx, app, id, webhook.place.done, &progress)?;
+            }
             Ok::<_, Error>(followers::rouse(tx, app, job_of(id), now)?)
         };
         self.0.store.write(app, write).await?;

@@ -1,6 +1,7 @@
 //! The transaction that remembers what a webhook has got, and says when its job goes on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::event::EventOffset;
 use model::ids::WebhookId;
@@ -15,6 +16,8 @@ use crate::{Engine, Error, Result};
 
 /// A webhook with more dead letters than this has somebody to look at it first.
 const MOST_DEAD: i64 = 10_000;
+/// How long a webhook rests whose configuration cannot be read, such as without the key that it was sealed with.
+const UNREADABLE: Duration = Duration::from_secs(5 * 60);
 
 /// How a job goes on after a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +67,8 @@ impl Engine {
         rest: Rest,
     ) -> Result<Saved> {
         let (app, now) = (job.app, self.clock().now());
-        let saving = snapshot.clone();
-        let saved = self.0.store.write(app, move |tx| save(tx, &job, standing, &saving, rest, now)).await?;
-        if let (Some(why), Saved::GoOn | Saved::Changed) = (&snapshot.ledger.end, saved) {
+        let (saved, end) = self.0.store.write(app, move |tx| save(tx, &job, standing, &snapshot, rest, now)).await?;
+        if let Some(why) = end {
             tracing::error!(app = app.0, webhook = %standing.webhook, why, "a webhook is disabled");
         }
         Ok(saved)
@@ -83,8 +85,22 @@ impl Engine {
         self.0.store.write(app, write).await?;
         Ok(())
     }
+
+    /// Lets the job of a webhook rest whose configuration cannot be read, which only an operator can change.
+    pub(super) async fn rest_unreadable(&self, job: &ClaimedJob, webhook: WebhookId, error: Error) -> Result<()> {
+        let (app, job, retry_at) = (job.app, job.clone(), self.clock().now().plus(UNREADABLE));
+        tracing::error!(
+            app = app.0,
+            %webhook,
+            error = &error as &dyn std::error::Error,
+            "the configuration of a webhook cannot be read"
+        );
+        self.0.store.write(app, move |tx| followers::rest_until(tx, &job, retry_at)).await?;
+        Ok(())
+    }
 }
 
+/// Also why the webhook is disabled from now on, if it is.
 fn save(
     tx: &mut Tx<'_>,
     job: &ClaimedJob,
@@ -92,12 +108,12 @@ fn save(
     snapshot: &Snapshot,
     rest: Rest,
     now: UtcMillis,
-) -> Result<Saved> {
+) -> Result<(Saved, Option<String>)> {
     let Standing { webhook, version, changes } = standing;
     let Snapshot { stretch, read, ledger } = snapshot;
     let Some(changes_now) = webhooks::remember(tx, job.app, webhook, version, stretch)? else {
         jobs::postpone(tx, job, now)?;
-        return Ok(Saved::Moved);
+        return Ok((Saved::Moved, None));
     };
     webhooks::note(tx, job.app, webhook, &ledger.attempts)?;
     let mut end = ledger.end.clone();
@@ -106,6 +122,8 @@ fn save(
             format!("{MOST_DEAD} events are among the dead letters; redeliver or discard them, and enable it again.");
         end.get_or_insert(why);
     }
+    // What the old configuration met with says nothing about the new one.
+    let end = end.filter(|_| changes_now == changes);
     if let Some(why) = &end {
         webhooks::set_enabled(tx, job.app, webhook, false, Some(why))?;
     }
@@ -121,5 +139,5 @@ fn save(
     if !is_ours {
         return Err(Error::Conflict("another worker has taken this webhook over".to_owned()));
     }
-    Ok(if is_changed { Saved::Changed } else { Saved::GoOn })
+    Ok((if is_changed { Saved::Changed } else { Saved::GoOn }, end))
 }

@@ -15,17 +15,21 @@ pub struct WebhookLag {
     pub records_behind: i64,
     pub seconds_behind: i64,
     pub is_failing: bool,
+    /// By the service itself.
+    pub is_disabled: bool,
     pub tally: Tally,
 }
 
 impl Engine {
-    /// Disabled webhooks are not expected to keep up, and left out.
+    /// Webhooks that the operator disabled are not expected to keep up, and left out.
     pub async fn webhook_lags(&self) -> Result<Vec<WebhookLag>> {
         let now = self.clock().now();
         let read = move |tx: &mut Tx<'_>| {
             let mut lags = Vec::new();
-            for (app, key, webhook) in webhooks::of_all_apps(tx)?.into_iter().filter(|(_, _, webhook)| webhook.enabled)
-            {
+            for (app, key, webhook) in webhooks::of_all_apps(tx)? {
+                if !webhook.enabled && webhook.disabled_why.is_none() {
+                    continue;
+                }
                 let Lag { records, seconds } = Lag::of(tx, app, &webhook, now)?;
                 lags.push(WebhookLag {
                     app: key,
@@ -33,6 +37,7 @@ impl Engine {
                     records_behind: records,
                     seconds_behind: seconds,
                     is_failing: webhook.failing.is_some(),
+                    is_disabled: !webhook.enabled,
                     tally: webhook.tally,
                 });
             }

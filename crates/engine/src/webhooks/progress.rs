@@ -49,6 +49,20 @@ impl Progress {
         Self { ahead, troubles, breaker }
     }
 
+    /// Whether anything waits until it is tried again.
+    pub(super) fn is_troubled(&self) -> bool {
+        !self.troubles.is_empty() || self.breaker.open_until().is_some()
+    }
+
+    /// The same with nothing to wait for from a time on.
+    pub(super) fn due_at(mut self, now: UtcMillis) -> Self {
+        self.breaker = self.breaker.closed();
+        for (_, trouble) in &mut self.troubles {
+            trouble.retry_at = now;
+        }
+        self
+    }
+
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>> {
         postcard::to_stdvec(self).map_err(Error::internal)
     }
@@ -92,6 +106,17 @@ fn step(last: &mut EventOffset, offset: EventOffset) -> u64 {
 mod tests {
     use super::*;
     use model::ids::Offset;
+
+    #[test]
+    fn nothing_waits_once_everything_is_due() {
+        let (done, now) = (EventOffset::START, UtcMillis(7));
+        let trouble = Trouble { since: UtcMillis(1), attempts: 2, retry_at: UtcMillis(9) };
+        let at = EventOffset::new(Offset(1), 0);
+        let progress = Progress::new(done, std::iter::empty(), [(at, trouble)].into_iter(), Breaker::default());
+        assert!(progress.is_troubled() && !Progress::default().is_troubled());
+        let remembered = progress.due_at(now).remembered(done);
+        assert_eq!(remembered.troubles[&at], Trouble { retry_at: now, ..trouble });
+    }
 
     #[test]
     fn what_is_remembered_comes_back_and_is_small() {

@@ -75,7 +75,10 @@ impl Engine {
         if !webhook.enabled {
             return self.rest_disabled(claimed, id).await;
         }
-        let config = self.unseal_webhook(app, &webhook)?;
+        let config = match self.unseal_webhook(app, &webhook) {
+            Ok(config) => config,
+            Err(error) => return self.rest_unreadable(claimed, id, error).await,
+        };
         let place = &webhook.place;
         let (hook, kept) = self.0.webhooks.take(app, id, place.version, &config, self.0.address_policy);
         let reason = webhook.failing.as_ref().map(|(_, reason)| reason.clone());
