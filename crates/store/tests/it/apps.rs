@@ -81,7 +81,8 @@ async fn fill(store: &Store, name: &str, table: &Table, app: AppId) {
         ("app", _) => Value::from(app),
         (_, "bigint") => Value::Int(n),
         (_, "double precision") => Value::Real(n as f64),
-        (_, "text") => Value::Text(n.to_string()),
+        // Some texts are unlike any other of the whole installation.
+        (_, "text") => Value::Text(format!("{}-{n}", app.0)),
         (_, "blob") => Value::Bytes(n.to_be_bytes().to_vec()),
         (column, kind) => panic!("{name}.{column} has the type {kind}"),
     };
