@@ -135,6 +135,8 @@ const OWNED_TABLES: &[(&str, &str)] = &[
 
 /// Deletes up to `at_most` rows of an app that is gone. Returns whether anything may be left.
 pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: u64) -> Result<bool> {
+    // What was counted in this transaction would otherwise be written after everything is gone.
+    tx.write_counts()?;
     let mut left = at_most;
     for (table, key) in OWNED_TABLES {
         let delete = format!(
