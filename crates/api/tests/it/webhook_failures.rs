@@ -24,18 +24,18 @@ async fn a_channel_waits_for_its_own_events_only() {
         let crowd = Crowd::register(&app, &DEVICES).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
-        let bad = crowd.id("a").to_string();
+        let bad = crowd.id("a").to_owned();
         let refused = bad.clone();
         receiver
             .react(move |event| if told(event).0 == refused { Reaction::Status(500) } else { Reaction::Status(200) });
         for name in ["one", "two", "three"] {
             for (device, _) in DEVICES {
-                tag(&app, &crowd.id(device), name).await;
+                tag(&app, crowd.id(device), name).await;
             }
         }
         app.step_all().await;
         assert_eq!(tags_of(&receiver, &bad), [""; 0]);
-        assert_eq!(tags_of(&receiver, &crowd.id("b")), ["one", "two", "three"]);
+        assert_eq!(tags_of(&receiver, crowd.id("b")), ["one", "two", "three"]);
         let n_attempts = receiver.received().iter().filter(|received| told(&received.event).0 == bad).count();
         assert_eq!(n_attempts, 1, "the second event waits for the first");
         let shown = show(&app, &webhook).await;
@@ -44,9 +44,9 @@ async fn a_channel_waits_for_its_own_events_only() {
 
         // What waits survives a restart, others go on meanwhile, and nothing is sent twice.
         let app = app.restart().await;
-        tag(&app, &crowd.id("b"), "four").await;
+        tag(&app, crowd.id("b"), "four").await;
         app.step_all().await;
-        assert_eq!(tags_of(&receiver, &crowd.id("b")), ["one", "two", "three", "four"]);
+        assert_eq!(tags_of(&receiver, crowd.id("b")), ["one", "two", "three", "four"]);
         assert_eq!(receiver.received().len(), 8);
         let metrics = app.nobody().get("/metrics").await.text().to_owned();
         assert!(metrics.contains("aerogram_webhook_failing{") && metrics.contains("aerogram_webhook_seconds_behind{"));
@@ -103,15 +103,15 @@ async fn what_is_never_taken_becomes_a_dead_letter_and_can_be_sent_once_more() {
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
         receiver.react(|event| if told(event).1 == "poison" { Reaction::Status(400) } else { Reaction::Status(200) });
-        tag(&app, &crowd.id("a"), "poison").await;
-        tag(&app, &crowd.id("a"), "after").await;
+        tag(&app, crowd.id("a"), "poison").await;
+        tag(&app, crowd.id("a"), "after").await;
         app.step_all().await;
         for hour in 0..26 {
             app.advance(HOUR);
-            tag(&app, &crowd.id("b"), &format!("hour {hour}")).await;
+            tag(&app, crowd.id("b"), &format!("hour {hour}")).await;
             app.step_all().await;
         }
-        assert_eq!(tags_of(&receiver, &crowd.id("a")), ["after"]);
+        assert_eq!(tags_of(&receiver, crowd.id("a")), ["after"]);
         let dead = app.operator().get(&format!("{webhook}/dead")).await.expect(200)["dead_letters"].clone();
         assert_eq!(dead.as_array().unwrap().len(), 1);
         assert_eq!(told(&dead[0]["event"]).1, "poison");
@@ -125,7 +125,7 @@ async fn what_is_never_taken_becomes_a_dead_letter_and_can_be_sent_once_more() {
         receiver.react(|_| Reaction::Status(200));
         let came = app.operator().post(&redeliver, "").await.expect(200);
         assert_eq!((&came["delivered"], &came["failed"]), (&json!(1), &json!(0)));
-        assert_eq!(tags_of(&receiver, &crowd.id("a")), ["after", "poison"]);
+        assert_eq!(tags_of(&receiver, crowd.id("a")), ["after", "poison"]);
         assert_eq!(receiver.taken().last().unwrap()["id"], dead[0]["id"]);
         assert_eq!(show(&app, &webhook).await["dead_letters"], 0);
         let discarded = app.operator().delete(&format!("{webhook}/dead")).await.expect(200);
@@ -141,7 +141,7 @@ async fn a_replay_sends_the_same_events_again() {
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
         for name in ["one", "two", "three"] {
-            tag(&app, &crowd.id("a"), name).await;
+            tag(&app, crowd.id("a"), name).await;
             app.advance(MINUTE);
         }
         app.step_all().await;
@@ -158,7 +158,7 @@ async fn a_replay_sends_the_same_events_again() {
         assert_eq!(receiver.taken()[7..], first[..]);
         replay(&app, json!({"time": "2030-01-01T00:00"})).await;
         assert_eq!(receiver.taken().len(), 10);
-        tag(&app, &crowd.id("a"), "four").await;
+        tag(&app, crowd.id("a"), "four").await;
         app.step_all().await;
         assert_eq!(receiver.taken().len(), 11);
     })

@@ -48,7 +48,7 @@ async fn an_event_is_one_request_with_all_its_headers() {
         assert_eq!((&created["headers"], &created["state"]), (&json!(["x-tenant"]), &json!("live")));
 
         let crowd = Crowd::register(&app, &DEVICES[..1]).await;
-        tag(&app, &crowd.id("a"), "news").await;
+        tag(&app, crowd.id("a"), "news").await;
         app.step_all().await;
         let received = receiver.received();
         let kinds: Vec<&str> = received.iter().map(|received| received.event["type"].as_str().unwrap()).collect();
@@ -79,7 +79,7 @@ async fn an_event_is_one_request_with_all_its_headers() {
         assert_eq!(receiver.received()[2].event["body"]["name"], "webhook_test");
         app.operator().delete(&webhook).await.expect(204);
         app.operator().get(&webhook).await.expect(404);
-        tag(&app, &crowd.id("a"), "more").await;
+        tag(&app, crowd.id("a"), "more").await;
         app.step_all().await;
         assert_eq!(receiver.received().len(), 3);
     })
@@ -100,7 +100,7 @@ async fn every_channel_of_a_push_has_an_event_of_its_own() {
         assert_eq!(taken.iter().filter(|event| event["type"] == "PUSH_BODY").count(), 1);
         let mut channels: Vec<_> = taken.iter().filter(|event| event["type"] == "SEND").map(|e| told(e).0).collect();
         channels.sort();
-        let mut expected: Vec<String> = DEVICES.iter().map(|(name, _)| crowd.id(name).to_string()).collect();
+        let mut expected: Vec<String> = DEVICES.iter().map(|(name, _)| crowd.id(name).to_owned()).collect();
         expected.sort();
         assert_eq!(channels, expected);
     })
@@ -156,15 +156,15 @@ async fn a_disabled_webhook_goes_on_where_it_stopped() {
         let crowd = Crowd::register(&app, &DEVICES[..1]).await;
         let receiver = EventReceiver::start().await;
         let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
-        tag(&app, &crowd.id("a"), "one").await;
+        tag(&app, crowd.id("a"), "one").await;
         app.step_all().await;
         app.operator().patch(&webhook, json!({"enabled": false})).await.expect(200);
         app.step_all().await;
-        tag(&app, &crowd.id("a"), "two").await;
+        tag(&app, crowd.id("a"), "two").await;
         assert_eq!((app.step_all().await, receiver.taken().len()), (0, 1));
         assert_eq!(show(&app, &webhook).await["state"], "disabled");
         let app = app.restart().await;
-        tag(&app, &crowd.id("a"), "three").await;
+        tag(&app, crowd.id("a"), "three").await;
         app.step_all().await;
         assert_eq!(receiver.taken().len(), 1);
 
@@ -176,7 +176,7 @@ async fn a_disabled_webhook_goes_on_where_it_stopped() {
 
         // A webhook that says it is gone is disabled, and loses nothing either.
         receiver.react(|_| Reaction::Status(410));
-        tag(&app, &crowd.id("a"), "four").await;
+        tag(&app, crowd.id("a"), "four").await;
         app.step_all().await;
         let shown = show(&app, &webhook).await;
         assert_eq!((&shown["enabled"], &shown["state"]), (&json!(false), &json!("disabled")));
