@@ -101,7 +101,7 @@ fn next_page(tx: &mut Tx<'_>, app: AppId, read: Option<Offset>, now: UtcMillis) 
     let head = log::head(tx, app)?;
     let after = match read {
         Some(offset) => offset,
-        None => log::before(tx, app, now.minus(KEPT))?,
+        None => Offset(log::first_since(tx, app, now.minus(KEPT))?.0 - 1),
     };
     let (mut found, mut last) = (Vec::new(), after);
     if after < head {

@@ -89,26 +89,6 @@ pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
     }
 }
 
-/// When the record after an offset was written, if there is one.
-pub fn next_at(tx: &mut Tx<'_>, app: AppId, offset: Offset) -> Result<Option<UtcMillis>> {
-    let sql = "select at from log where app = $1 and position > $2 order by position limit 1";
-    tx.query_opt(sql, &[app.into(), offset.into()], |row| row.get(0))
-}
-
-/// The offset of the last record that is older than an instant, or the one before all that are kept. The times of records grow with
-/// their offsets.
-pub fn before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Offset> {
-    let (mut old, mut new) = (start(tx, app)?.0 - 1, head(tx, app)?.0 + 1);
-    while new - old > 1 {
-        let middle = old + (new - old) / 2;
-        match next_at(tx, app, Offset(middle - 1))? {
-            Some(at) if at < instant => old = middle,
-            Some(_) | None => new = middle,
-        }
-    }
-    Ok(Offset(old))
-}
-
 /// A record as it lies in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordRow<'r> {

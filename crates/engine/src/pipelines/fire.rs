@@ -105,7 +105,7 @@ impl Engine {
 /// Whether something that happened before an instant is still to be read.
 fn is_behind(tx: &mut Tx<'_>, app: AppId, due: UtcMillis) -> Result<bool> {
     let Some(position) = followers::position(tx, app, AUTOMATION)? else { return Ok(false) };
-    Ok(log::next_at(tx, app, position.records_done())?.is_some_and(|at| at < due))
+    Ok(log::time_after(tx, app, position.records_done())?.is_some_and(|at| at < due))
 }
 
 impl Firing<'_> {

@@ -6,6 +6,7 @@ use model::place::Point;
 use proptest::prelude::*;
 
 use super::*;
+use crate::boundary::Extent;
 use crate::shape::{Shapes, side};
 
 static ATLAS: LazyLock<Atlas> = LazyLock::new(|| Atlas::read().unwrap());
@@ -87,6 +88,35 @@ proptest! {
         let layer = [&ATLAS.provinces, &ATLAS.counties, &ATLAS.us_cities][layer];
         let shape = shape.index(layer.cells.shapes.len());
         check(layer, shape, spot_near_corner(layer, shape, usize::from(corner), dx, dy))?;
+    }
+
+    #[test]
+    fn a_box_touches_the_circles_it_reaches_into(
+        city in any::<prop::sample::Index>(),
+        (dx, dy) in prop_oneof![
+            (-30_000..=30_000_i32, -30_000..=30_000_i32),
+            (-400_000..=400_000_i32, -400_000..=400_000_i32),
+        ],
+        width in 0..500_000_i32,
+        height in 0..500_000_i32,
+    ) {
+        let circles = &ATLAS.boundaries[ATLAS.first_circle as usize..];
+        let city = &circles[city.index(circles.len())];
+        let Extent { north, east, lat, lon, .. } = city.extent;
+        // Circles are cut off at the antimeridian; other tests are about that.
+        prop_assume!(lon.abs() < 178_000_000);
+        let low = Spot { x: lon + dx, y: lat + dy };
+        let high = Spot { x: low.x + width, y: low.y + height };
+        let off = |middle: i32, low: i32, high: i32, radius: i32| {
+            f64::from(middle.clamp(low, high) - middle) / f64::from(radius)
+        };
+        let (x, y) = (off(lon, low.x, high.x, east - lon), off(lat, low.y, high.y, north - lat));
+        let distance = (x * x + y * y).sqrt();
+        // Radii are rounded.
+        prop_assume!((distance - 1.0).abs() > 0.001);
+        let touched = ATLAS.touching(Area::between(point(low), point(high)), Some(Kind::City), usize::MAX);
+        let is_touched = touched.iter().any(|found| found.id == city.id);
+        prop_assert_eq!(is_touched, distance < 1.0, "{} is {} radii away", city.name, distance);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
 
-use super::{head, start};
+use super::{head, start, time_after};
 use crate::{Result, Tx};
 
 /// The offset of the first record of an instant or later; after a log without one, that of the next record. Records are in the
@@ -12,12 +12,10 @@ pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Of
     let (mut least, mut most) = (start(tx, app)?.0, head(tx, app)?.0 + 1);
     while least < most {
         let middle = least + (most - least) / 2;
-        let sql = "select at from log where app = $1 and position = $2";
-        let at: UtcMillis = tx.query_one(sql, &[app.into(), middle.into()], |row| row.get(0))?;
-        if at < instant {
-            least = middle + 1;
-        } else {
-            most = middle;
+        // That of a later record where this one was deleted just now.
+        match time_after(tx, app, Offset(middle - 1))? {
+            Some(at) if at < instant => least = middle + 1,
+            Some(_) | None => most = middle,
         }
     }
     Ok(Offset(least))
