@@ -3,6 +3,8 @@
 //! Only the routes of devices. Credentials are in a header that a page must have been given, never in cookies, so every
 //! origin is as good as another.
 
+use std::sync::Arc;
+
 use axum::response::Response;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -20,9 +22,9 @@ const EXPOSED_HEADERS: &str = "Location, Last-Modified, Retry-After, X-Request-I
 const DEVICE_PREFIX: &str = "x-ua-";
 const A_DAY_IN_SECONDS: &str = "86400";
 
-/// The routes browsers may call.
+/// The routes browsers may call. Every request gets a few of them, so a copy is one count.
 #[derive(Clone)]
-pub(crate) struct DeviceRoutes(Vec<Route>);
+pub(crate) struct DeviceRoutes(Arc<[Route]>);
 
 impl DeviceRoutes {
     pub(crate) fn among(routes: &[Route]) -> Self {
@@ -56,9 +58,14 @@ impl DeviceRoutes {
         if !self.methods(path).any(|known| known == method) {
             return;
         }
-        let family = response.headers().keys().map(|name| name.as_str()).filter(|name| is_of_devices(name));
-        let exposed = family.fold(EXPOSED_HEADERS.to_owned(), |list, name| format!("{list}, {name}"));
-        let exposed = HeaderValue::from_str(&exposed).expect("names of headers are ASCII");
+        let mut family = response.headers().keys().map(|name| name.as_str()).filter(|name| is_of_devices(name));
+        let exposed = match family.next() {
+            None => HeaderValue::from_static(EXPOSED_HEADERS),
+            Some(first) => {
+                let list = family.fold(format!("{EXPOSED_HEADERS}, {first}"), |list, name| format!("{list}, {name}"));
+                HeaderValue::from_str(&list).expect("names of headers are ASCII")
+            }
+        };
         let headers = response.headers_mut();
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);

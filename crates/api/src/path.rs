@@ -12,10 +12,10 @@ const ALIASES: [(&str, &str); 3] = [
 
 /// Makes runs of slashes one, drops trailing ones, and resolves aliases. The query stays as it is.
 pub(crate) fn normalize(uri: &mut Uri) {
-    let path = normal_form(uri.path());
-    if path == uri.path() {
+    if is_normal(uri.path()) {
         return;
     }
+    let path = normal_form(uri.path());
     let text = match uri.query() {
         Some(query) => format!("{path}?{query}"),
         None => path,
@@ -30,19 +30,30 @@ pub(crate) fn normalize(uri: &mut Uri) {
     }
 }
 
+/// Almost every path is, and then nothing has to be made.
+fn is_normal(path: &str) -> bool {
+    path == "/" || path.starts_with('/') && !path.ends_with('/') && !path.contains("//") && meant(path).is_none()
+}
+
 fn normal_form(path: &str) -> String {
     let mut normal = String::with_capacity(path.len());
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         normal.push('/');
         normal.push_str(segment);
     }
-    for (alias, meant) in ALIASES {
-        match normal.strip_prefix(alias) {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => return format!("{meant}{rest}"),
-            Some(_) | None => {}
-        }
+    match meant(&normal) {
+        Some((meant, rest)) => format!("{meant}{rest}"),
+        None if normal.is_empty() => "/".to_owned(),
+        None => normal,
     }
-    if normal.is_empty() { "/".to_owned() } else { normal }
+}
+
+/// What the prefix of an aliased path stands for, and the rest of the path.
+fn meant(path: &str) -> Option<(&'static str, &str)> {
+    ALIASES.into_iter().find_map(|(alias, meant)| {
+        let rest = path.strip_prefix(alias)?;
+        (rest.is_empty() || rest.starts_with('/')).then_some((meant, rest))
+    })
 }
 
 #[cfg(test)]

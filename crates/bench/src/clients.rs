@@ -21,6 +21,8 @@ pub(crate) struct Work {
     pub(crate) elapsed: Duration,
     /// What the one who did the work spent.
     pub(crate) cpu: Duration,
+    /// What this process spent: the callers, and whoever does the work when that is here as well.
+    own_cpu: Duration,
     pub(crate) latency: Sample,
 }
 
@@ -31,6 +33,11 @@ impl Work {
 
     pub(crate) fn per_cpu_second(&self) -> f64 {
         self.n_calls as f64 / self.cpu.as_secs_f64().max(0.01)
+    }
+
+    /// Seconds of CPU time that it takes to make one call of a server and to take its answer.
+    pub(crate) fn calling(&self) -> f64 {
+        self.own_cpu.as_secs_f64() / self.n_calls.max(1) as f64
     }
 }
 
@@ -94,7 +101,7 @@ where
     F: AsyncFn(&mut C, u64) -> Result<()> + Clone + 'static,
 {
     let calls = Arc::new(AtomicU64::new(0));
-    let (began, cpu) = (Instant::now(), worker.cpu()?);
+    let (began, cpu, own_cpu) = (Instant::now(), worker.cpu()?, Process::own().cpu()?);
     let local = tokio::task::LocalSet::new();
     let mut tasks = JoinSet::new();
     for mut caller in callers {
@@ -129,5 +136,6 @@ where
         })
         .await?;
     let (elapsed, cpu) = (began.elapsed(), worker.cpu()?.saturating_sub(cpu));
-    Ok(Work { n_calls: times.len() as u64, elapsed, cpu, latency: Sample::of(times, cpu) })
+    let own_cpu = Process::own().cpu()?.saturating_sub(own_cpu);
+    Ok(Work { n_calls: times.len() as u64, elapsed, cpu, own_cpu, latency: Sample::of(times, cpu) })
 }

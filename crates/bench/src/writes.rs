@@ -69,7 +69,10 @@ impl Side {
         let text = "rate over HTTP, of bare commits of the same rows";
         report::goal(text, &percent(of_rows), "at least 60 %", of_rows >= LEAST_SHARE)?;
         let of_bytes = clients::share(&self.http, &self.bytes);
-        report::line("rate over HTTP, of bare commits of one value of as many bytes", &percent(of_bytes))
+        report::line("rate over HTTP, of bare commits of one value of as many bytes", &percent(of_bytes))?;
+        // Callers and server share the cores, so the rate depends on both.
+        let calling = Duration::from_secs_f64(clients::middle(&self.http, Work::calling));
+        report::line("CPU time of the callers, per request", &report::duration(calling))
     }
 }
 

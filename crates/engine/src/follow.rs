@@ -12,6 +12,8 @@ use crate::{Engine, Result};
 
 /// How long a signal lost between nodes can leave what is known of apps out of date.
 const FORGET_APPS_EVERY: Duration = Duration::from_secs(5);
+/// What grows many times in a moment is worth one look: an index that nobody asks anything may lag behind its log by this much.
+const PAUSE: Duration = Duration::from_millis(20);
 /// After a crash at most this much of the log is replayed.
 const SAVE_INDEXES_EVERY: Duration = Duration::from_secs(600);
 
@@ -26,19 +28,28 @@ impl Engine {
                 _ = shutdown.changed() => {}
                 _ = regularly.tick() => self.look_at_apps().await,
                 _ = now_and_then.tick() => self.save_indexes().await,
-                signal = signals.next() => match signal {
-                    Signal::Apps => self.look_at_apps().await,
-                    Signal::Log(app) => {
-                        // Whoever needs the index at an offset catches up by itself; this only keeps that short.
-                        if let Err(error) = self.follow_log(app).await {
-                            tracing::warn!(error = &error as &dyn std::error::Error, "an audience index fell behind");
-                        }
+                changed = signals.all() => {
+                    for signal in changed {
+                        self.heed(signal).await;
                     }
-                    Signal::Jobs => {}
-                },
+                    time::sleep(PAUSE).await;
+                }
             }
         }
         self.save_indexes().await;
+    }
+
+    async fn heed(&self, signal: Signal) {
+        match signal {
+            Signal::Apps => self.look_at_apps().await,
+            Signal::Log(app) => {
+                // Whoever needs the index at an offset catches up by itself; this only keeps that short.
+                if let Err(error) = self.follow_log(app).await {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "an audience index fell behind");
+                }
+            }
+            Signal::Jobs => {}
+        }
     }
 
     /// Apps may have been changed or deleted, here or on another node: what is known of them is read again when it is needed,

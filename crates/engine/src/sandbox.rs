@@ -21,7 +21,7 @@ impl Engine {
 
     /// Deliveries as they happen: after a position, or from now on.
     pub async fn sandbox_feed(&self, app: AppId, filter: Filter, after: Option<i64>) -> Result<SandboxFeed> {
-        let signals = self.0.store.signals();
+        let signals = self.0.store.signals_of(Signal::Log(app));
         let position = match after {
             Some(position) => position,
             None => self.0.store.read(move |tx| sandbox::head(tx, app)).await?,
@@ -50,9 +50,8 @@ impl SandboxFeed {
                 return Ok(found);
             }
             // A delivery also appends to the log, so the log's signal is the sandbox's signal.
-            let heard = async { while self.signals.next().await != Signal::Log(self.app) {} };
             // Heard or not, it is time to look again.
-            let _ = time::timeout(LOOK_AGAIN, heard).await;
+            let _ = time::timeout(LOOK_AGAIN, self.signals.next()).await;
         }
     }
 }

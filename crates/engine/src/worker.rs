@@ -7,8 +7,8 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use store::Signal;
 use store::jobs::{self, ClaimedJob, Full};
-use store::{Signal, Signals};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time;
@@ -47,7 +47,7 @@ impl Worker {
 
     /// Runs jobs until `shutdown` turns true, then lets the running ones reach their next checkpoint.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
-        let mut signals = self.engine.0.store.signals();
+        let mut signals = self.engine.0.store.signals_of(Signal::Jobs);
         let stop = Stop(shutdown.clone());
         let mut places = Places::default();
         let mut running = JoinSet::new();
@@ -75,7 +75,7 @@ impl Worker {
             tokio::select! {
                 _ = shutdown.changed() => {}
                 Some(Ok(lane)) = running.join_next() => places.leave(&lane),
-                () = next_jobs(&mut signals), if places.n_free() > 0 => {}
+                _ = signals.next(), if places.n_free() > 0 => {}
                 () = time::sleep(wait), if places.n_free() > 0 => {}
             }
         }
@@ -120,10 +120,6 @@ impl Worker {
             Ok(_) | Err(_) => POLL,
         }
     }
-}
-
-async fn next_jobs(signals: &mut Signals) {
-    while signals.next().await != Signal::Jobs {}
 }
 
 impl Engine {

@@ -146,7 +146,12 @@ impl Store {
 
     /// Subscribes to what is committed from now on, here and on other nodes.
     pub fn signals(&self) -> Signals {
-        self.shared.hub.subscribe()
+        self.shared.hub.subscribe(None)
+    }
+
+    /// As [`Store::signals`], for one kind of change: whoever waits for it is not woken by others.
+    pub fn signals_of(&self, signal: Signal) -> Signals {
+        self.shared.hub.subscribe(Some(signal))
     }
 
     /// Whether no other process can change the database while this one has it open.

@@ -4,7 +4,13 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
+/// After a write the next lines gather for this long, or until there are enough of them. A line that comes alone is written at once;
+/// of thousands a second, each would otherwise wake the thread, and the thread whoever reads the log.
+const PAUSE: Duration = Duration::from_millis(10);
+/// What pipes take at once.
+const ENOUGH: usize = 64 * 1024;
 /// Lines that have not been written yet, in bytes. With more than this, whoever logs waits: nothing is dropped.
 const MOST_WAITING: usize = 1024 * 1024;
 
@@ -21,12 +27,17 @@ pub(crate) struct Writing {
 #[derive(Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
-    changed: Condvar,
+    /// For the thread: there is something to do.
+    filled: Condvar,
+    /// For those who log: there is room.
+    emptied: Condvar,
 }
 
 #[derive(Default)]
 struct Waiting {
     bytes: Vec<u8>,
+    /// The thread lets lines gather and wants to be woken only when there are enough.
+    is_pausing: bool,
     is_over: bool,
 }
 
@@ -54,11 +65,17 @@ impl Shared {
 
     /// Waits for lines and swaps them for an empty buffer. `false` when there are none and no more will come.
     fn take(&self, empty: &mut Vec<u8>) -> bool {
+        let mut waiting = self.lock();
+        waiting.is_pausing = true;
+        let gathers = |waiting: &mut Waiting| waiting.bytes.len() < ENOUGH && !waiting.is_over;
+        let paused = self.filled.wait_timeout_while(waiting, PAUSE, gathers);
+        let (mut waiting, _) = paused.unwrap_or_else(PoisonError::into_inner);
+        waiting.is_pausing = false;
         let waits = |waiting: &mut Waiting| waiting.bytes.is_empty() && !waiting.is_over;
-        let mut waiting = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.filled.wait_while(waiting, waits).unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut waiting.bytes, empty);
         drop(waiting);
-        self.changed.notify_all();
+        self.emptied.notify_all();
         !empty.is_empty()
     }
 }
@@ -66,17 +83,21 @@ impl Shared {
 impl Write for Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let is_full = |waiting: &mut Waiting| waiting.bytes.len() > MOST_WAITING && !waiting.is_over;
-        let waited = self.0.changed.wait_while(self.0.lock(), is_full);
+        let waited = self.0.emptied.wait_while(self.0.lock(), is_full);
         let mut waiting = waited.unwrap_or_else(PoisonError::into_inner);
         if waiting.is_over {
             drop(waiting);
             return io::stderr().write(line);
         }
-        let was_empty = waiting.bytes.is_empty();
+        let n_before = waiting.bytes.len();
         waiting.bytes.extend_from_slice(line);
+        let is_wanted = match waiting.is_pausing {
+            true => n_before < ENOUGH && waiting.bytes.len() >= ENOUGH,
+            false => n_before == 0,
+        };
         drop(waiting);
-        if was_empty {
-            self.0.changed.notify_all();
+        if is_wanted {
+            self.0.filled.notify_one();
         }
         Ok(line.len())
     }
@@ -89,7 +110,8 @@ impl Write for Lines {
 impl Drop for Writing {
     fn drop(&mut self) {
         self.shared.lock().is_over = true;
-        self.shared.changed.notify_all();
+        self.shared.filled.notify_all();
+        self.shared.emptied.notify_all();
         if let Some(thread) = self.thread.take() {
             // It ends after what is waiting has been written; a panic in it was told already.
             let _ = thread.join();

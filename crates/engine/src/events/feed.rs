@@ -26,7 +26,7 @@ pub struct EventFeed {
 impl Engine {
     /// Events that somebody asks for. What cannot be asked for is said now.
     pub async fn event_feed(&self, app: AppId, request: EventRequest) -> Result<EventFeed> {
-        let signals = self.0.store.signals();
+        let signals = self.0.store.signals_of(Signal::Log(app));
         let prepare = move |tx: &mut Tx<'_>| {
             let clauses = request.filters.iter().map(|filter| clause(tx, app, filter)).collect::<Result<Vec<_>>>()?;
             let filter = if clauses.is_empty() { EventFilter::everything() } else { EventFilter::any_of(clauses) };
@@ -45,9 +45,8 @@ impl EventFeed {
             if !page.events.is_empty() {
                 return Ok(page);
             }
-            let heard = async { while self.signals.next().await != Signal::Log(self.app) {} };
             // Heard or not, it is time to look again.
-            let _ = time::timeout(LOOK_AGAIN, heard).await;
+            let _ = time::timeout(LOOK_AGAIN, self.signals.next()).await;
         }
     }
 

@@ -5,6 +5,10 @@ use std::ops::RangeInclusive;
 
 use super::{At, Json};
 
+/// In objects of up to so many keys, comparing each with those before it is quicker than a set of them, and hardly any object is
+/// larger. The set keeps hostile ones from costing the square of their size.
+const FEW: usize = 16;
+
 pub struct Fields<'a> {
     at: At<'a>,
     entries: &'a [(String, Json)],
@@ -13,9 +17,13 @@ pub struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     pub(super) fn new(at: At<'a>, entries: &'a [(String, Json)]) -> Self {
-        let mut seen = HashSet::with_capacity(entries.len());
-        for (key, _) in entries {
-            if !seen.insert(key.as_str()) {
+        let mut seen = HashSet::new();
+        for (i, (key, _)) in entries.iter().enumerate() {
+            let is_new = match entries.len() > FEW {
+                true => seen.insert(key.as_str()),
+                false => entries[..i].iter().all(|(earlier, _)| earlier != key),
+            };
+            if !is_new {
                 at.invalid_key::<()>(key, format!("The key '{key}' is given more than once."));
             }
         }

@@ -32,6 +32,17 @@ impl Signals {
             self.0.arrived.notified().await;
         }
     }
+
+    /// Every kind of change that has happened since it was last returned; at least one.
+    pub async fn all(&mut self) -> BTreeSet<Signal> {
+        loop {
+            let signals = std::mem::take(&mut *self.0.waiting());
+            if !signals.is_empty() {
+                return signals;
+            }
+            self.0.arrived.notified().await;
+        }
+    }
 }
 
 /// Distributes signals inside the process, and collects those that other nodes should hear.
@@ -43,6 +54,8 @@ pub(crate) struct Hub {
 
 #[derive(Default)]
 struct Inbox {
+    /// The one kind of change that its owner waits for; `None` for all of them.
+    only: Option<Signal>,
     waiting: Mutex<BTreeSet<Signal>>,
     arrived: Notify,
 }
@@ -56,8 +69,8 @@ impl Hub {
         Self { outgoing: Some(Inbox::default()), ..Self::for_one_process() }
     }
 
-    pub(crate) fn subscribe(&self) -> Signals {
-        let inbox = Arc::new(Inbox::default());
+    pub(crate) fn subscribe(&self, only: Option<Signal>) -> Signals {
+        let inbox = Arc::new(Inbox { only, ..Inbox::default() });
         self.subscribers().push(Arc::downgrade(&inbox));
         Signals(inbox)
     }
@@ -113,7 +126,12 @@ impl Hub {
 
 impl Inbox {
     fn put(&self, signals: &BTreeSet<Signal>) {
-        self.waiting().extend(signals);
+        match &self.only {
+            None => self.waiting().extend(signals),
+            Some(only) if signals.contains(only) => self.waiting().extend([*only]),
+            // Most commits concern others, and waking somebody up costs more than asking.
+            Some(_) => return,
+        }
         self.arrived.notify_one();
     }
 

@@ -15,6 +15,8 @@ async fn signals_come_after_the_commit() {
     on_both(async |store, _| {
         execute(store, "create table item (id bigint primary key)").await;
         let (mut signals, mut other) = (store.signals(), store.signals());
+        let mut jobs = store.signals_of(Signal::Jobs);
+        let mut log = store.signals_of(Signal::Log(AppId(APP.0 + 1)));
         let done = store.write(APP, |tx| {
             tx.signal(Signal::Jobs);
             tx.execute("insert into item (id) values (1)", &[])?;
@@ -37,6 +39,9 @@ async fn signals_come_after_the_commit() {
         assert_eq!(signals.next().await, Signal::Log(APP));
         assert_eq!(waiting(&mut signals), None, "repetitions are one");
         assert_eq!(other.next().await, Signal::Jobs, "every subscriber hears");
+        assert_eq!(waiting(&mut jobs), Some(Signal::Jobs));
+        assert_eq!(waiting(&mut jobs), None, "who waits for one kind of change does not hear of others");
+        assert_eq!(waiting(&mut log), None, "logs of other apps are other changes");
         let mut late = store.signals();
         assert_eq!(waiting(&mut late), None, "what was before the subscription is not repeated");
     })
