@@ -39,6 +39,7 @@ mod webhooks;
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http::Method;
+use store::counters::Metric;
 
 use crate::auth::Access;
 use crate::edge::Edge;
@@ -173,10 +174,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/location", Master, location::by_name),
         get("/api/location/from-alias", Master, location::by_alias),
         get("/api/location/{place}", Master, location::by_place),
-        get("/api/reports/sends", Master, reports::sends),
-        get("/api/reports/opens", Master, reports::opens),
-        get("/api/reports/optins", Master, reports::opt_ins),
-        get("/api/reports/optouts", Master, reports::opt_outs),
+        get("/api/reports/sends", Master, reports::count_of("sends", &[Metric::Sends])),
+        get("/api/reports/opens", Master, reports::count_of("opens", &[Metric::Opens])),
+        get("/api/reports/optins", Master, reports::count_of("optins", &[Metric::OptedInOpens])),
+        get("/api/reports/optouts", Master, reports::count_of("optouts", &[Metric::OptedOutOpens])),
         get("/api/reports/timeinapp", Master, reports::time_in_app),
         get("/api/reports/responses", Master, reports::responses),
         get("/api/reports/responses/list", Master, reports::list),

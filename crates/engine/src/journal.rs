@@ -99,6 +99,11 @@ impl Journal {
         Ok(())
     }
 
+    /// What the events take so far.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.records.iter().map(|record| record.body.len()).sum()
+    }
+
     fn record(&mut self, kind: RecordKind, ordinal: Option<Ordinal>, body: Vec<u8>) {
         self.records.push(NewRecord { kind, ordinal, body });
     }

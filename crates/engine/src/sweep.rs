@@ -11,9 +11,9 @@ use crate::apps::OPERATOR;
 use crate::job::Job;
 use crate::{Engine, Result, once};
 
-const EVERY: Duration = Duration::from_secs(60 * 60);
-/// When there was too much to delete at once.
-const SOON: Duration = Duration::from_secs(60);
+const EVERY: Duration = Duration::from_secs(10 * 60);
+/// When there was too much to delete at once. Short, so that deleting keeps up with what is written.
+const SOON: Duration = Duration::from_secs(1);
 
 /// There is one sweep per installation: a fixed id makes a second one impossible.
 const SWEEP_JOB: Uuid = Uuid::from_u128(0x5eed);

@@ -94,9 +94,8 @@ fn parse_body(at: &At<'_>) -> Option<(Custom, Option<String>)> {
     let (interaction_type, session_id) = (text("interaction_type"), text("session_id"));
     let unique_id = text("unique_id");
     let properties = fields.nullable("properties", parse_properties).unwrap_or_default();
-    if let Some(at) = fields.take("external_campaigns") {
-        at.invalid::<()>("External campaigns are not supported by this version of the service.");
-    }
+    // Campaigns of other systems, in a form of theirs; there is nothing to do with them.
+    fields.take("external_campaigns");
     fields.finish();
     let event = Custom {
         name: name?,
@@ -181,7 +180,6 @@ mod tests {
                 json!({"user": user, "body": {"name": "x", "properties": {"a": "b".repeat(65_536)}}}),
                 vec!["body.properties"],
             ),
-            (json!({"user": user, "body": {"name": "x", "external_campaigns": {}}}), vec!["body.external_campaigns"]),
             (json!({"user": user, "body": {"name": "x", "extra": 1}}), vec!["body.extra"]),
             (json!({"user": user, "body": event, "occurred": "yesterday", "at": 1}), vec!["occurred", "at"]),
             (json!([{"user": user, "body": event}, {"user": user}]), vec!["[1].body"]),

@@ -90,6 +90,11 @@ impl RecordKind {
         Self::NUMBERED.into_iter().find(|(n, _)| *n == number).map(|(_, kind)| kind)
     }
 
+    /// Whether a record of this kind tells of many channels: [`Many`].
+    pub const fn is_of_many(self) -> bool {
+        matches!(self, RecordKind::Send | RecordKind::Control | RecordKind::RichDelivery)
+    }
+
     /// The type under which customers know it; `None` for what is only ours.
     pub const fn public_name(self) -> Option<&'static str> {
         Some(match self {

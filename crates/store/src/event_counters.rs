@@ -69,35 +69,43 @@ impl Sum {
     }
 }
 
-pub fn add<'c>(tx: &mut Tx<'_>, app: AppId, sums: impl IntoIterator<Item = (&'c Counted, &'c Sum)>) -> Result<()> {
-    let sums: Vec<_> = sums.into_iter().collect();
-    let mut of_days: BTreeMap<_, Sum> = BTreeMap::new();
-    for (counted, sum) in &sums {
-        let day = counted.hour.div_euclid(24);
-        of_days.entry((day, counted.name.as_str(), counted.conversion.name())).or_default().add(**sum);
+/// Raises the counts of custom events, at the end of the transaction.
+pub fn add(tx: &mut Tx<'_>, app: AppId, counted: Counted, sum: Sum) -> Result<()> {
+    tx.pending_counts()?.add_event(app, counted, sum);
+    Ok(())
+}
+
+pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>) -> Result<()> {
+    if sums.is_empty() {
+        return Ok(());
     }
-    let rows = sums.into_iter().map(|(counted, sum)| {
+    let mut of_days: BTreeMap<_, Sum> = BTreeMap::new();
+    for ((app, counted), sum) in sums {
+        let day = counted.hour.div_euclid(24);
+        of_days.entry((*app, day, counted.name.as_str(), counted.conversion.name())).or_default().add(*sum);
+    }
+    let in_hours = sums.iter().map(|((app, counted), sum)| {
         [
-            app.into(),
+            (*app).into(),
             counted.hour.into(),
             counted.name.as_str().into(),
             counted.conversion.name().into(),
             push_column(counted.push).into(),
             i64::try_from(sum.n).unwrap_or(i64::MAX).into(),
-            sum.millionths.into(),
+            Value::from(sum.millionths),
         ]
     });
     tx.execute_many(
         "insert into event_counter (app, hour, name, conversion, push, n, value) values ($1, $2, $3, $4, $5, $6, $7)
          on conflict (app, hour, name, conversion, push) do update set
            n = event_counter.n + excluded.n, value = event_counter.value + excluded.value",
-        rows,
+        in_hours,
     )?;
     tx.execute_many(
         "insert into event_counter_day (app, day, name, conversion, n, value) values ($1, $2, $3, $4, $5, $6)
          on conflict (app, day, name, conversion) do update set
            n = event_counter_day.n + excluded.n, value = event_counter_day.value + excluded.value",
-        of_days.into_iter().map(|((day, name, conversion), sum)| {
+        of_days.into_iter().map(|((app, day, name, conversion), sum)| {
             let n = i64::try_from(sum.n).unwrap_or(i64::MAX);
             [app.into(), day.into(), name.into(), conversion.into(), n.into(), Value::from(sum.millionths)]
         }),

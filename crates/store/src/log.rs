@@ -14,7 +14,7 @@ use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Signal, Tx, apps};
 
-pub use retention::{delete_before, first_since, n_bytes};
+pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub use times::time_after;
 
 /// One record to append.

@@ -50,6 +50,7 @@ pub(super) async fn get(
     };
     let follow = params.choice("follow", &[("true", true), ("false", false)]);
     let limit = params.number("limit", EventRequest::LIMITS);
+    let offset_updates = params.choice("enable_offset_updates", &[("true", true), ("false", false)]).unwrap_or(false);
     params.finish()?;
     if start.is_some() && offset.is_some() {
         return Err(Error::invalid("offset", "Give an offset or a start, not both."));
@@ -57,7 +58,7 @@ pub(super) async fn get(
     // A client that reconnects repeats its query, and has come further since.
     let start = last_event_id(&headers)?.or(offset).or(start).unwrap_or(EventStart::Earliest);
     let filters = vec![conditions];
-    let request = EventRequest { start, filters, follow: follow.unwrap_or(true), limit, offset_updates: false };
+    let request = EventRequest { start, filters, follow: follow.unwrap_or(true), limit, offset_updates };
     open(&edge, app.id, request, stopping, &headers).await
 }
 
@@ -85,7 +86,7 @@ async fn open(
     let feed = edge.engine.event_feed(app, request).await?;
     let form = accept::stream_form(headers);
     let content_type = form.content_type();
-    let open = OpenStream { feed, stopping, form, follow, left: limit, offset_updates, _place: place };
+    let open = OpenStream { feed, stopping, form, follow, left: limit, offset_updates, is_begun: false, _place: place };
     let pieces = stream::unfold(Some(open), |open| async {
         let mut open = open?;
         match open.next().await? {
@@ -106,6 +107,7 @@ struct OpenStream {
     follow: bool,
     left: Option<u32>,
     offset_updates: bool,
+    is_begun: bool,
     _place: OwnedSemaphorePermit,
 }
 
@@ -115,6 +117,11 @@ impl OpenStream {
         let at_most = self.left.unwrap_or(PER_PIECE).min(PER_PIECE);
         if at_most == 0 || self.stopping.is_near() {
             return None;
+        }
+        if !self.is_begun && matches!(self.form, StreamForm::ServerSent) {
+            self.is_begun = true;
+            // Who loses the connection before the first event comes back to here, and not to wherever the end is then.
+            return Some(Ok(format!("id: {}\n\n", self.feed.position()).into()));
         }
         let (feed, follow) = (&mut self.feed, self.follow);
         let read = async { if follow { feed.next(at_most as usize).await } else { feed.read(at_most as usize).await } };
@@ -158,7 +165,7 @@ impl OpenStream {
         match (&self.form, self.offset_updates) {
             (StreamForm::Lines(_), false) => Bytes::from_static(b"\n"),
             (StreamForm::Lines(_), true) => format!("{update}\n").into(),
-            (StreamForm::ServerSent, false) => Bytes::from_static(b": nothing new\n\n"),
+            (StreamForm::ServerSent, false) => format!(": nothing new\nid: {offset}\n\n").into(),
             (StreamForm::ServerSent, true) => format!("id: {offset}\ndata: {update}\n\n").into(),
         }
     }

@@ -1,6 +1,8 @@
 //! What every event must look like: a table of the keys of each type, which of them have to be there, and what they hold.
 //! Whatever is not in the table is wrong.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 #[derive(Clone, Copy)]
@@ -210,6 +212,11 @@ const BODIES: &[(&str, &[&[Key]])] = &[
     ("IN_APP_MESSAGE_RESOLUTION", &[&SHOWN, RESOLUTION]),
     ("IN_APP_MESSAGE_EXPIRATION", &[&SHOWN, EXPIRATION]),
 ];
+
+/// All types of events.
+pub(crate) fn types() -> BTreeSet<String> {
+    BODIES.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
 
 /// Says what is wrong with an event.
 pub(crate) fn check(event: &Value) -> Result<(), String> {

@@ -220,9 +220,11 @@ async fn streams_go_on_and_resume_in_either_form() {
         let (head, mut stream) = open(&app, "?start=earliest", &headers).await;
         assert_eq!(head.header("content-type"), Some("text/event-stream"));
         let mut text = String::new();
-        while text.matches("\n\n").count() < 2 {
+        while text.matches("\n\n").count() < 3 {
             text += std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap();
         }
+        let (opening, text) = text.split_once("\n\n").unwrap();
+        assert_eq!(opening, format!("id: {last}"), "who breaks off before the first event comes back to here");
         let sent: Vec<(&str, Value)> = text
             .split_terminator("\n\n")
             .map(|event| event.strip_prefix("id: ").unwrap().split_once("\ndata: ").unwrap())
@@ -255,7 +257,7 @@ async fn nobody_resumes_from_events_that_are_gone_without_being_told() {
         register(&app, "ios", "A1").await;
         let first = read(&app, "&limit=1").await.remove(0);
         let (_, mut stream) = open(&app, "?limit=1000", &[]).await;
-        lines(&mut stream, 2).await;
+        let last = offset(lines(&mut stream, 2).await.last().unwrap());
         app.advance(Duration::from_secs(8 * 24 * 60 * 60));
         register(&app, "ios", "A2").await;
         app.step_all().await;
@@ -264,6 +266,8 @@ async fn nobody_resumes_from_events_that_are_gone_without_being_told() {
         let kept = read(&app, "&start=earliest").await;
         assert!(kept.iter().all(|event| event["processed"] == "2024-05-09T12:00:00.000Z"), "{kept:?}");
         assert_eq!(lines(&mut stream, kept.len()).await, kept, "who had read everything misses nothing");
+        let resumed = read(&app, &format!("&offset={last}")).await;
+        assert_eq!(resumed, kept, "neither does who comes back later");
     })
     .await;
 }

@@ -23,6 +23,8 @@ use testkit::app::{START, TestApp};
 use testkit::client::Reply;
 use uuid::Uuid;
 
+use crate::event_schema;
+
 /// An event as a device tells it, with an id of its own.
 fn event(kind: &str, data: Value) -> Value {
     event_at(kind, START.0, data)
@@ -71,6 +73,7 @@ async fn told(app: &TestApp) -> Vec<Value> {
     let id = id_of(app).await;
     let page = app.engine().read_events(id, EventOffset::START, 1000, &EventFilter::everything()).await.unwrap();
     let events = page.events.iter().map(|event| serde_json::from_slice::<Value>(&event.json).unwrap());
+    let events = events.inspect(|event| event_schema::check(event).unwrap_or_else(|wrong| panic!("{wrong}: {event}")));
     let of_service = ["FIRST_OPEN", "PUSH_BODY", "SEND", "TAG_CHANGE", "UNINSTALL"];
     events.filter(|event| !of_service.contains(&event["type"].as_str().unwrap())).collect()
 }

@@ -13,6 +13,7 @@ mod doc_examples;
 mod event_schema;
 mod event_stream;
 mod events_intake;
+mod every_event;
 mod experiments;
 mod idempotency;
 mod inbox;

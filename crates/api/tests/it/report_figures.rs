@@ -207,7 +207,7 @@ fn all_sends(bucket: &Value) -> u64 {
 async fn count_event(app: &TestApp, name: &str, conversion: Conversion, push: Option<&str>, n: u64) {
     let counted = Counted::at(app.clock().now(), name, conversion, push.map(|push| push.parse().unwrap()));
     let sum = Sum { n, millionths: n as f64 * 1_500_000.0 };
-    let add = app.engine().store().write(APP, move |tx| event_counters::add(tx, APP, [(&counted, &sum)]));
+    let add = app.engine().store().write(APP, move |tx| event_counters::add(tx, APP, counted.clone(), sum));
     add.await.unwrap();
 }
 

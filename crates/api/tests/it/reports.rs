@@ -241,10 +241,10 @@ async fn a_push_is_told_about_alone_in_a_list_and_over_time() {
             "platforms": {"ios": figures(1, 1, 0), "android": figures(1, 0, 2)},
             "open_channels_sends": {"platforms": [{"id": "kiosk", "sends": 1}]},
         });
-        let several = json!({"push_ids": [all, UNKNOWN, one]});
+        let several = json!({"push_ids": [all, UNKNOWN, one, all]});
         let several = app.master().post("/api/reports/perpush/detail/", several).await.expect(200);
-        assert_eq!(several.as_array().unwrap().len(), 2);
-        assert_eq!((&several[0], &several[1]["push_id"]), (&expected, &json!(one)));
+        assert_eq!(several.as_array().unwrap().len(), 3);
+        assert_eq!((&several[0], &several[1]["push_id"], &several[2]), (&expected, &json!(one), &expected));
         expected["push_body"] = detail["push_body"].clone();
         expected["ok"] = json!(true);
         assert_eq!(detail, expected);
@@ -291,6 +291,27 @@ async fn a_push_is_told_about_alone_in_a_list_and_over_time() {
         assert_eq!(app.master().get(next).await.expect(200)["activities"][0]["details"], details);
         let mapped = report(&app, &format!("mappings/send_ids/{one}")).await;
         assert_eq!(mapped, json!({"ok": true, "send_id": one, "push_id": one}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_not_to_be_kept_is_not_shown_while_it_is_sent() {
+    on_each_engine(async |app| {
+        register(&app, "ios", "ABCDEF01").await;
+        let body = json!({
+            "audience": "all", "device_types": "all", "notification": {"alert": "Your code is 1234"},
+            "options": {"redact_payload": true},
+        });
+        let answer = app.master().post("/api/push", body).await.expect(200);
+        let push = answer["push_ids"][0].as_str().unwrap();
+        for _ in ["before it is sent", "and after"] {
+            app.master().get(&format!("/api/reports/perpush/pushbody/{push}")).await.expect(404);
+            let detail = report(&app, &format!("perpush/detail/{push}")).await;
+            assert_eq!(detail.get("push_body"), None, "{detail}");
+            app.step_all().await;
+        }
+        assert_eq!(report(&app, &format!("perpush/detail/{push}")).await["sends"], 1);
     })
     .await;
 }

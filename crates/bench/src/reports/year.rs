@@ -113,10 +113,9 @@ async fn write_day(
 
 fn write_events(tx: &mut Tx<'_>, app: AppId, hour: i64) -> store::Result<()> {
     let at = UtcMillis::of_hour(hour);
-    let named =
+    let mut named =
         EVENTS.iter().flat_map(|name| Conversion::ALL.map(|conversion| Counted::at(at, name, conversion, None)));
-    let counted: Vec<_> = named.map(|counted| (counted, Sum { n: 5, millionths: 12_500_000.0 })).collect();
-    event_counters::add(tx, app, counted.iter().map(|(counted, sum)| (counted, sum)))
+    named.try_for_each(|counted| event_counters::add(tx, app, counted, Sum { n: 5, millionths: 12_500_000.0 }))
 }
 
 fn write_push(tx: &mut Tx<'_>, app: AppId, number: u32, hour: i64) -> store::Result<()> {

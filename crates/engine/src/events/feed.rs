@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::event::{EventConditions, EventOffset, EventRequest, EventStart};
-use model::ids::{AppId, Offset};
+use model::ids::AppId;
 use store::{Signal, Signals, Tx, channels, log};
 use tokio::time;
 
@@ -79,8 +79,7 @@ fn position(tx: &mut Tx<'_>, app: AppId, start: EventStart) -> Result<EventOffse
             Err(Error::invalid("offset", "There has not been an event with this offset yet."))
         }
         EventStart::After(offset) => {
-            let last_deleted = Offset(log::start(tx, app)?.0 - 1);
-            if offset != EventOffset::START && offset.records_done() < last_deleted {
+            if offset != EventOffset::START && offset < log::last_deleted(tx, app)? {
                 return Err(Error::invalid("offset", TOO_OLD));
             }
             Ok(offset)

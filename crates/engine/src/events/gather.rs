@@ -115,7 +115,8 @@ pub(super) fn gather<'f>(
     let done = after.records_done();
     let mut from = done.max(Offset(log::start(tx, app)?.0 - 1));
     // Who begins at the beginning begins with what there is.
-    let missed = if after == EventOffset::START { 0 } else { u64::try_from(from.0 - done.0).unwrap_or(0) };
+    let is_behind = from > done && after != EventOffset::START && after < log::last_deleted(tx, app)?;
+    let missed = if is_behind { u64::try_from(from.0 - done.0).unwrap_or(0) } else { 0 };
     let until = head.min(Offset(from.0 + WINDOW));
     if filter.kinds().is_empty() {
         let looked = EventOffset::end_of(head).max(after);

@@ -1,6 +1,4 @@
-//! What events add to counters. Custom events are added up before they are written.
-
-use std::collections::BTreeMap;
+//! What events add to counters.
 
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
@@ -13,12 +11,11 @@ use crate::Result;
 pub(super) struct Counts {
     app: AppId,
     platform: String,
-    custom: BTreeMap<Counted, Sum>,
 }
 
 impl Counts {
     pub(super) fn new(app: AppId, platform: String) -> Self {
-        Self { app, platform, custom: BTreeMap::new() }
+        Self { app, platform }
     }
 
     pub(super) fn add(&self, tx: &mut Tx<'_>, metric: Metric, at: UtcMillis, n: u64) -> Result<()> {
@@ -32,23 +29,21 @@ impl Counts {
     }
 
     pub(super) fn add_custom(
-        &mut self,
+        &self,
+        tx: &mut Tx<'_>,
         name: &str,
         at: UtcMillis,
         direct: Option<PushId>,
         indirect: Option<PushId>,
         value: Option<f64>,
-    ) {
+    ) -> Result<()> {
         let (conversion, push) = match (direct, indirect) {
             (Some(push), _) => (Conversion::Direct, Some(push)),
             (None, Some(push)) => (Conversion::Indirect, Some(push)),
             (None, None) => (Conversion::Unattributed, None),
         };
         let millionths = (value.unwrap_or(0.0) * 1_000_000.0).round();
-        self.custom.entry(Counted::at(at, name, conversion, push)).or_default().add(Sum { n: 1, millionths });
-    }
-
-    pub(super) fn write(&self, tx: &mut Tx<'_>) -> Result<()> {
-        Ok(event_counters::add(tx, self.app, &self.custom)?)
+        let counted = Counted::at(at, name, conversion, push);
+        Ok(event_counters::add(tx, self.app, counted, Sum { n: 1, millionths })?)
     }
 }

@@ -24,6 +24,11 @@ const PLATFORM: &str = "api";
 /// For how long an event that does not say when it happened is recognized.
 const REPEATED_HOURS: i64 = 24;
 
+/// What one request may add to the log. The events of a user with many channels are written many times.
+const MOST_RECORDED_BYTES: usize = 16 * 1024 * 1024;
+const TOO_MUCH: &str =
+    "Told for each channel of the named users, these events are more than 16 MiB; send fewer of them at once.";
+
 /// An event with the id and the time that it gets.
 struct Dated {
     id: EventId,
@@ -48,11 +53,13 @@ impl Engine {
         let recent = self.recent_deliveries(app).await?;
         self.write_once(app, once, move |tx| {
             let mut desk = Desk::new(app, &index, now);
-            let mut counts = Counts::new(app, PLATFORM.to_owned());
+            let counts = Counts::new(app, PLATFORM.to_owned());
             for event in &dated {
-                take(tx, &mut desk, &recent, &mut counts, event)?;
+                take(tx, &mut desk, &recent, &counts, event)?;
+                if desk.journal.n_bytes() > MOST_RECORDED_BYTES {
+                    return Err(Error::invalid("", TOO_MUCH));
+                }
             }
-            counts.write(tx)?;
             desk.journal.write(tx, app)?;
             Ok(operation)
         })
@@ -87,7 +94,7 @@ impl Dated {
     }
 }
 
-fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &mut Counts, dated: &Dated) -> Result<()> {
+fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &Counts, dated: &Dated) -> Result<()> {
     let Dated { id, at, custom } = dated;
     if custom.unique_id.is_some() && is_repeat(tx, desk, dated)? {
         return Ok(());
@@ -124,8 +131,7 @@ fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &mut Coun
     if channels.is_empty() {
         record(desk, None, *id, *at, body.clone())?;
     }
-    counts.add_custom(&body.name, *at, None, influenced_by, body.value);
-    Ok(())
+    counts.add_custom(tx, &body.name, *at, None, influenced_by, body.value)
 }
 
 /// An event that says when it happened is in the same hour whenever it is sent. One that does not is where the first of its

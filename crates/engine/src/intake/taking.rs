@@ -167,7 +167,7 @@ impl Taking<'_, '_> {
     fn custom(&mut self, tx: &mut Tx<'_>, timed: &Timed, custom: &ToldCustom) -> Result<()> {
         let due = self.attribution.due(tx, custom.echo, timed.at)?;
         let mut body = custom.event.clone();
-        self.counts.add_custom(&body.name, timed.at, due.direct(), due.indirect(), body.value);
+        self.counts.add_custom(tx, &body.name, timed.at, due.direct(), due.indirect(), body.value)?;
         body.last_delivered = due.last_delivered;
         body.triggering_push = due.to;
         self.record(RecordKind::Custom, timed, body)
@@ -247,7 +247,7 @@ impl Taking<'_, '_> {
     }
 
     fn finish(self, tx: &mut Tx<'_>, row: Channel) -> Result<()> {
-        let Self { desk, ordinal, profile, changes, counts, days, session, .. } = self;
+        let Self { desk, ordinal, profile, changes, days, session, .. } = self;
         let channel = RoaringBitmap::from([ordinal.0]);
         for (day, from_notification) in days {
             desk.happened_on(tx, DayKind::Open, day, &channel)?;
@@ -260,7 +260,6 @@ impl Taking<'_, '_> {
         {
             sessions::set(tx, desk.app, ordinal, current)?;
         }
-        counts.write(tx)?;
         changes.write(tx, desk, row, &profile)
     }
 }

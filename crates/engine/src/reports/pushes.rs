@@ -1,6 +1,6 @@
 //! What became of single pushes and of groups of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::ids::{AppId, PushId};
@@ -90,10 +90,11 @@ impl Engine {
             .await
     }
 
-    /// A push as it was submitted, as JSON; `None` when it was not to be kept.
+    /// A push as it was submitted, as JSON; `None` when it is not to be kept, also while it is still needed for sending.
     pub async fn push_body(&self, app: AppId, push: PushId) -> Result<Option<String>> {
         let found = self.0.store.read(move |tx| pushes::by_id(tx, app, push)).await?;
-        Ok(found.ok_or(Error::NotFound("push"))?.payload)
+        let push = found.ok_or(Error::NotFound("push"))?;
+        Ok(push.payload.filter(|_| !push.redact))
     }
 
     pub async fn group_report(&self, app: AppId, group: Uuid) -> Result<GroupReport> {
@@ -152,7 +153,9 @@ pub(super) fn begun(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<UtcMi
 }
 
 fn with_counts(tx: &mut Tx<'_>, app: AppId, listed: Vec<Listed>) -> Result<Vec<PushReport>> {
-    let ids: Vec<PushId> = listed.iter().map(|push| push.id).collect();
+    // One that is named twice is counted once.
+    let ids: BTreeSet<PushId> = listed.iter().map(|push| push.id).collect();
+    let ids: Vec<PushId> = ids.into_iter().collect();
     let mut counts: BTreeMap<PushId, Counts> = BTreeMap::new();
     for PushTotal { push, total } in counters::totals_of_each(tx, app, &ids, &COUNTED)? {
         counts.entry(push).or_default().add(&total.platform, total.metric, total.n);

@@ -6,6 +6,7 @@ use super::echo::Echo;
 use super::loose::{self, Loose};
 use crate::event::{Campaign, Expiration, ExpirationKind, Resolution, ResolutionKind};
 use crate::limits;
+use crate::time::UtcMillis;
 
 /// Which in-app message an event is about.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +61,7 @@ impl InAppEnd {
             }))
         };
         let expired = |kind| {
-            let time_expired = data.text("expiry");
+            let time_expired = data.text("expiry").and_then(|text| UtcMillis::parse_api(&text)).map(UtcMillis::to_iso);
             let expiration = Expiration { kind, replacing_push: None, time_sent: None, time_expired };
             Some(InAppEnd::Expired(expiration, data.text("replacement_id")))
         };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::ids::{AppId, PushId};
 
 use super::Metric;
+use crate::event_counters::{self, Counted};
 use crate::{Result, Tx, Value};
 
 /// Ordered, so that all nodes take hold of the rows in the same sequence.
@@ -12,6 +13,7 @@ use crate::{Result, Tx, Value};
 pub(crate) struct Pending {
     of_apps: BTreeMap<(AppId, Metric, i64, String), i64>,
     of_pushes: BTreeMap<(AppId, PushId, Metric, i64, String), i64>,
+    of_events: BTreeMap<(AppId, Counted), event_counters::Sum>,
 }
 
 impl Pending {
@@ -23,7 +25,12 @@ impl Pending {
         raise(self.of_pushes.entry((app, push, metric, hour, platform.to_owned())).or_default(), n);
     }
 
+    pub(crate) fn add_event(&mut self, app: AppId, counted: Counted, sum: event_counters::Sum) {
+        self.of_events.entry((app, counted)).or_default().add(sum);
+    }
+
     pub(crate) fn write(self, tx: &mut Tx<'_>) -> Result<()> {
+        event_counters::write(tx, &self.of_events)?;
         let mut of_days: BTreeMap<_, i64> = BTreeMap::new();
         for ((app, metric, hour, platform), n) in &self.of_apps {
             let day = of_days.entry((*app, *metric, hour.div_euclid(24), platform.as_str())).or_default();

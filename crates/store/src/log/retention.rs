@@ -1,5 +1,6 @@
 //! Old records: where they end, and deleting them.
 
+use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
 
@@ -21,6 +22,28 @@ pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Of
     Ok(Offset(least))
 }
 
+/// The last event that was deleted, or the one after which nothing was: who has read it has missed nothing.
+pub fn last_deleted(tx: &mut Tx<'_>, app: AppId) -> Result<EventOffset> {
+    let lost = tx.query_opt("select log_lost from app where id = $1", &[app.into()], |row| row.get(0))?;
+    Ok(lost.map_or(EventOffset::START, EventOffset::from_number))
+}
+
+/// The last event of the records before an offset. How many events one tells of that is about many channels is not looked up.
+fn last_event_before(tx: &mut Tx<'_>, app: AppId, end: Offset) -> Result<Option<EventOffset>> {
+    let hidden = RecordKind::NUMBERED.into_iter().filter(|(_, kind)| kind.public_name().is_none());
+    let hidden: Vec<String> = hidden.map(|(number, _)| number.to_string()).collect();
+    let sql = format!(
+        "select position, kind from log where app = $1 and position < $2 and kind not in ({})
+         order by position desc limit 1",
+        hidden.join(", ")
+    );
+    tx.query_opt(&sql, &[app.into(), end.into()], |row| {
+        let (record, kind) = (row.get(0)?, RecordKind::from_number(row.get(1)?));
+        let is_of_one = kind.is_some_and(|kind| !kind.is_of_many());
+        Ok(if is_of_one { EventOffset::new(record, 0) } else { EventOffset::end_of(record) })
+    })
+}
+
 /// What the bodies of the records take.
 pub fn n_bytes(tx: &mut Tx<'_>, app: AppId) -> Result<u64> {
     let n_bytes = tx.query_opt("select log_bytes from app where id = $1", &[app.into()], |row| row.get::<i64>(0))?;
@@ -34,6 +57,9 @@ pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: Offset, at_most: u
     let old = [app.into(), end.into()];
     let sql = "select coalesce(sum(length(body)), 0) from log where app = $1 and position < $2";
     let n_bytes: i64 = tx.query_one(sql, &old, |row| row.get(0))?;
+    if let Some(lost) = last_event_before(tx, app, Offset(end))? {
+        tx.execute("update app set log_lost = $2 where id = $1", &[app.into(), lost.number().into()])?;
+    }
     let n_deleted = tx.execute("delete from log where app = $1 and position < $2", &old)?;
     if n_bytes > 0 {
         let sql = "update app set log_bytes = case when log_bytes > $2 then log_bytes - $2 else 0 end where id = $1";

@@ -29,7 +29,7 @@ async fn custom_events_are_added_up() {
             (APP, bought(4, None), Sum { n: 1, millionths: -1.0 }),
             (OTHER, bought(3, Some(push)), Sum { n: 9, millionths: 9.0 }),
         ] {
-            store.write(app, move |tx| event_counters::add(tx, app, [(&counted, &sum)])).await.unwrap();
+            store.write(app, move |tx| event_counters::add(tx, app, counted.clone(), sum)).await.unwrap();
         }
         let all = store.read(|tx| event_counters::between(tx, APP, 3, 5)).await.unwrap();
         let direct = (bought(3, Some(push)), Sum { n: 3, millionths: 300_000.0 });

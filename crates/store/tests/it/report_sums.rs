@@ -170,7 +170,7 @@ async fn custom_events_are_added_up_by_name() {
         ] {
             let counted = Counted::at(UtcMillis::of_hour(hour), name, conversion, push);
             let write =
-                store.write(APP, move |tx| event_counters::add(tx, APP, [(&counted, &sum(n, n as f64 * 500.0))]));
+                store.write(APP, move |tx| event_counters::add(tx, APP, counted.clone(), sum(n, n as f64 * 500.0)));
             write.await.unwrap();
         }
         let total = |name: &str, conversion, n: u64| EventTotal {

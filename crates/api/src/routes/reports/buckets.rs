@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use engine::{Buckets, Counts};
+use futures_util::future::BoxFuture;
 use model::report::{Period, Precision};
 use serde::Serialize;
 use store::counters::Metric;
@@ -44,42 +45,18 @@ struct WebCounts {
     counts: BTreeMap<&'static str, u64>,
 }
 
-pub(in crate::routes) async fn sends(
-    edge: State<Edge>,
-    app: CallingApp,
-    links: Links,
-    params: Params,
-) -> Result<Answer> {
-    counted(edge, app, links, params, "sends", &[Metric::Sends]).await
-}
-
-pub(in crate::routes) async fn opens(
-    edge: State<Edge>,
-    app: CallingApp,
-    links: Links,
-    params: Params,
-) -> Result<Answer> {
-    counted(edge, app, links, params, "opens", &[Metric::Opens]).await
-}
-
-/// How often those opened the app who were opted in.
-pub(in crate::routes) async fn opt_ins(
-    edge: State<Edge>,
-    app: CallingApp,
-    links: Links,
-    params: Params,
-) -> Result<Answer> {
-    counted(edge, app, links, params, "optins", &[Metric::OptedInOpens]).await
-}
-
-/// How often those opened the app who were opted out.
-pub(in crate::routes) async fn opt_outs(
-    edge: State<Edge>,
-    app: CallingApp,
-    links: Links,
-    params: Params,
-) -> Result<Answer> {
-    counted(edge, app, links, params, "optouts", &[Metric::OptedOutOpens]).await
+/// Answers with how often one thing happened.
+pub(in crate::routes) fn count_of(
+    name: &'static str,
+    metric: &'static [Metric; 1],
+) -> impl Fn(State<Edge>, CallingApp, Links, Params) -> BoxFuture<'static, Result<Answer>> + Clone {
+    move |State(edge), CallingApp(app), links, params| {
+        Box::pin(async move {
+            let period: Period = period(params, Precision::Daily)?;
+            let report = edge.engine.report(app.id, metric, period, MOST_BUCKETS).await?;
+            shown(&links, name, &report, |counts, platform| counts.on(platform, metric[0]))
+        })
+    }
 }
 
 /// How many seconds a session lasted on average.
@@ -144,19 +121,6 @@ pub(super) fn refuse_rest(report: &Buckets) -> Result<()> {
             Err(Error::invalid("end", message))
         }
     }
-}
-
-async fn counted(
-    State(edge): State<Edge>,
-    CallingApp(app): CallingApp,
-    links: Links,
-    params: Params,
-    name: &'static str,
-    metric: &'static [Metric; 1],
-) -> Result<Answer> {
-    let period: Period = period(params, Precision::Daily)?;
-    let report = edge.engine.report(app.id, metric, period, MOST_BUCKETS).await?;
-    shown(&links, name, &report, |counts, platform| counts.on(platform, metric[0]))
 }
 
 fn shown<T: Serialize>(

@@ -132,7 +132,7 @@ fn shapes() -> Vec<(Value, &'static str, Value)> {
             ),
             "IN_APP_MESSAGE_EXPIRATION",
             json!({
-                "app_defined_id": "welcome", "session_id": SESSION, "type": "EXPIRED", "time_expired": "2024-05-01T11:00:00",
+                "app_defined_id": "welcome", "session_id": SESSION, "type": "EXPIRED", "time_expired": "2024-05-01T11:00:00.000Z",
             }),
         ),
         (event("push_received", json!({"push_id": "MISSING_SEND_ID"})), "", Value::Null),
