@@ -228,6 +228,8 @@ pub(crate) fn check(event: &Value) -> Result<(), String> {
     match (kind, event.get("device")) {
         ("PUSH_BODY", None) => {}
         ("PUSH_BODY", Some(_)) => return Err("a push is not about a device".to_owned()),
+        // An event of a named user who has no device.
+        ("CUSTOM", None) if event["body"].get("customer_id").is_some() => {}
         (_, None) => return Err("the device is missing".to_owned()),
         (_, Some(device)) => check_names(device)?,
     }
