@@ -6,6 +6,7 @@ mod audience;
 mod channel_record;
 mod channels;
 mod contacts;
+mod create_and_send;
 mod custom_events;
 mod device_events;
 mod device_tokens;
@@ -69,6 +70,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         post("/api/push", Master, push::send),
         post("/api/push/validate", Master, push::validate),
+        post("/api/create-and-send", Master, create_and_send::send),
+        post("/api/create-and-send/validate", Master, create_and_send::validate),
         get("/api/push/stats", Master, reports::push_stats),
         get("/api/push/{push_id}", Master, push::status),
         post("/api/push/{push_id}/pause", Master, push::pause),
@@ -114,6 +117,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         put("/api/segments/{segment_id}", Master, segments::update),
         delete("/api/segments/{segment_id}", Master, segments::delete),
         post("/api/schedules", Master, schedules::create),
+        post("/api/schedules/create-and-send", Master, create_and_send::schedule),
+        post("/api/schedules/bulk-send", Master, create_and_send::schedule),
         get("/api/schedules", Master, schedules::list),
         get("/api/schedules/{schedule_id}", Master, schedules::look_up),
         put("/api/schedules/{schedule_id}", Master, schedules::update),

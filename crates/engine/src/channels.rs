@@ -16,4 +16,5 @@ pub use open::RegisteredOpen;
 pub use register::Registered;
 
 pub(crate) use keys::{address_key, apid_key};
+pub(crate) use open::create_open;
 pub(crate) use uninstall::{move_in, uninstall_gone_in, uninstall_in};

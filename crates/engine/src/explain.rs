@@ -88,7 +88,9 @@ impl Engine {
                 let mut planner = Planner::new(tx, app, &index, now, open_types);
                 let mut warnings = Vec::new();
                 let (clause, plan) = match &audience {
-                    Audience::All(_) | Audience::Triggered(_) => (None, planner.audience(&audience)?),
+                    Audience::All(_) | Audience::Triggered(_) | Audience::CreateAndSend(_) => {
+                        (None, planner.audience(&audience)?)
+                    }
                     Audience::Selector(selector) => {
                         near::warn(&mut planner, selector, "audience", &mut warnings)?;
                         let (clause, plan) = explain(&mut planner, selector, "audience".to_owned())?;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use audience::index::Index;
 use audience::plan::Plan;
+use model::create_and_send::Recipients;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, SegmentId};
 use model::platform::DeviceType;
 use model::property::selected_tag;
@@ -52,6 +53,7 @@ impl Planner<'_, '_> {
             Audience::All(_) => Ok(Plan::Everyone),
             // Only pipelines accept it, and they put the channels that triggered them in its place.
             Audience::Triggered(_) => Ok(Plan::Nobody),
+            Audience::CreateAndSend(recipients) => self.recipients(recipients),
             Audience::Selector(selector) => Ok(self.selector(selector)?.normalize()),
         }
     }
@@ -156,6 +158,13 @@ impl Planner<'_, '_> {
             found.extend(channels::by_key(self.tx, self.app, &key)?.map(|Ordinal(number)| number));
         }
         Ok(Plan::Set(found))
+    }
+
+    /// All of them were registered in the transaction that accepted the push.
+    fn recipients(&mut self, recipients: &Recipients) -> Result<Plan> {
+        let types = self.open_types.clone();
+        let addresses = recipients.as_slice().iter().map(|recipient| &recipient.address);
+        self.by_key(addresses.flat_map(|address| types.iter().map(move |open| address_key(open, address))))
     }
 
     /// An open channel goes by its address or by its id; a name that could be either is looked up as both.

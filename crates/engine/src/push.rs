@@ -3,6 +3,7 @@
 mod check;
 mod control;
 mod fit;
+mod recipients;
 mod status;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub(crate) use check::{
 };
 pub use control::PushControl;
 pub(crate) use control::Standing;
+pub(crate) use recipients::Registry;
 pub use status::{PlatformProgress, PushStatus};
 
 /// The answer to an accepted request.
@@ -76,12 +78,14 @@ impl Engine {
         let payloads: Vec<String> = payloads.collect::<Result<_, _>>().map_err(Error::internal)?;
 
         let (engine, app) = (self.clone(), app.id);
+        let registry = self.registry_for(app, &pushes).await?;
         let (n_pushes, operation) = (payloads.len() as u64, accepted.operation_id);
         let written = self.write_once(app, once, move |tx| {
             refuse_unknown_platforms(tx, app, &pushes, place)?;
             let provenance = Provenance::of(Origin::Api);
             let named = accepted.push_ids.iter().zip(pushes.iter().zip(&payloads));
             let new = named.map(|(id, (push, payload))| NewPush { id: *id, push, payload, provenance: &provenance });
+            registry.register_recipients(tx, &pushes)?;
             engine.insert_pushes(tx, app, now, accepted.operation_id, &new.collect::<Vec<_>>())?;
             Ok(accepted.clone())
         });

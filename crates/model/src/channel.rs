@@ -21,6 +21,7 @@ pub use android::{AndroidDetails, DeliveryType};
 pub use batch::ChannelBatch;
 pub use change::Change;
 pub use ios::{IosDetails, QuietTime, TimeOfDay};
+pub(crate) use open::open_address;
 pub use open::{OpenAddress, OpenDetails, OpenRegistration, OpenTags};
 pub use profile::{IdentityHints, PermissionStatus, Profile};
 pub use reference::{ChannelRef, ClaimedType};

@@ -5,6 +5,7 @@ pub mod app;
 pub mod attribute;
 pub mod channel;
 pub mod contact;
+pub mod create_and_send;
 pub mod custom_event;
 pub mod device_event;
 pub mod event;

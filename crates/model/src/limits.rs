@@ -7,6 +7,8 @@ pub const JSON_VALUES: usize = 400_000;
 pub const PUSHES_PER_REQUEST: usize = 100;
 /// Pushes in one request for their details.
 pub const PUSHES_PER_REPORT: usize = 100;
+/// Recipients that one push brings along.
+pub const RECIPIENTS_PER_REQUEST: usize = 1000;
 /// Selectors in one audience, nested ones included.
 pub const SELECTORS_PER_AUDIENCE: usize = 1000;
 /// Nesting of AND, OR and NOT.

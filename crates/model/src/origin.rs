@@ -63,9 +63,12 @@ impl Provenance {
 impl Provenance {
     /// What reports call the push.
     pub fn push_type(&self, push: &Push) -> PushType {
-        match self.origin {
-            Origin::Schedule(_) => PushType::ScheduledPush,
-            Origin::Api | Origin::Template(_) | Origin::Experiment(_) | Origin::Pipeline(_) => push.push_type(),
+        match (self.origin, push.push_type()) {
+            (Origin::Schedule(_), PushType::CreateAndSendPush) => PushType::CreateAndSendPush,
+            (Origin::Schedule(_), _) => PushType::ScheduledPush,
+            (Origin::Api | Origin::Template(_) | Origin::Experiment(_) | Origin::Pipeline(_), by_audience) => {
+                by_audience
+            }
         }
     }
 

@@ -39,6 +39,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::create_and_send::Recipients;
 use crate::json::{self, At, OneOrMany};
 use crate::limits;
 use crate::platform::{DeviceType, OpenPlatform};
@@ -155,6 +156,14 @@ impl Push {
     /// Whether there is a Message Center message, at least for those of some locale.
     pub fn has_message(&self) -> bool {
         self.message.is_some() || self.localizations.iter().flatten().any(|one| one.message.is_some())
+    }
+
+    /// Those whom the push brings along, and where they are.
+    pub fn recipients(&self) -> Option<(&OpenPlatform, &Recipients)> {
+        match &self.audience {
+            Audience::CreateAndSend(recipients) => Some((self.open_platforms().next()?, recipients)),
+            Audience::All(_) | Audience::Triggered(_) | Audience::Selector(_) => None,
+        }
     }
 
     /// The open platforms named in `device_types`; whether they exist only the configuration knows.

@@ -184,7 +184,7 @@ impl Outcome {
             let push = Push::parse_with(at, selector::Trigger::Pipeline)?;
             match push.audience {
                 Audience::Triggered(_) => Some(push),
-                Audience::All(_) | Audience::Selector(_) => at.invalid_key(
+                Audience::All(_) | Audience::CreateAndSend(_) | Audience::Selector(_) => at.invalid_key(
                     "audience",
                     "The audience must be \"triggered\": a pipeline sends to the channels that set it off.",
                 ),

@@ -18,6 +18,7 @@ use crate::channel::name_text;
 use crate::json::{At, OneOrMany};
 use crate::limits;
 use crate::payload::Push;
+use crate::selector::{Audience, Trigger};
 
 /// A push and when it is sent. Printed with its times in one form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,19 +61,42 @@ pub struct Recurring {
 
 impl ScheduledPush {
     pub fn parse_one_or_many(at: &At<'_>) -> Option<OneOrMany<Self>> {
-        parse_many(at, Self::parse, |scheduled| &scheduled.schedule)
+        parse_many(at, |at| Self::parse_with(at, Push::parse), |scheduled| &scheduled.schedule)
     }
 
-    pub fn parse(at: &At<'_>) -> Option<Self> {
+    /// Those whose pushes bring their recipients along.
+    pub fn parse_create_and_send(at: &At<'_>) -> Option<OneOrMany<Self>> {
+        parse_many(at, |at| Self::parse_with(at, Push::parse_create_and_send), |scheduled| &scheduled.schedule)
+    }
+
+    /// One of either kind, which takes the place of another.
+    pub fn parse_replacement(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, |at| Push::parse_with(at, Trigger::CreateAndSend))
+    }
+
+    /// As it was stored.
+    pub fn parse_stored(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, |at| Push::parse_with(at, Trigger::Stored))
+    }
+
+    fn parse_with(at: &At<'_>, push: impl FnOnce(&At<'_>) -> Option<Push>) -> Option<Self> {
         let mut fields = at.object()?;
         let name = fields.nullable("name", schedule_name);
         let schedule = fields.required("schedule", Schedule::parse);
-        let push = fields.required("push", Push::parse);
+        let push = fields.required("push", push);
         for read_only in ["url", "push_ids"] {
             fields.take(read_only); // callers send back what a listing told them
         }
         fields.finish();
-        Some(Self { name, schedule: schedule?, push: push? })
+        let scheduled = Self { name, schedule: schedule?, push: push? };
+        if let (FirstTime::Local(_), Audience::CreateAndSend(_)) = (scheduled.schedule.first, &scheduled.push.audience)
+        {
+            at.invalid_key::<()>(
+                "schedule.local_scheduled_time",
+                "Recipients that the push brings along have no time zone; use 'scheduled_time'.",
+            );
+        }
+        Some(scheduled)
     }
 }
 

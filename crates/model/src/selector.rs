@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! audience  = "all" | "triggered" | selector      any letter case; "triggered" only where something triggers the push
+//!           | {"create_and_send": [...]}         only where the push brings its recipients along
 //! selector  = compound | atomic
 //! compound  = {AND: [selector, ...]} | {OR: [selector, ...]}     operators in any letter case
 //!           | {NOT: selector} | {NOT: [selector]}
@@ -41,6 +42,7 @@ pub use location::{Location, Period, Place, RecentForm, Resolution};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::create_and_send::Recipients;
 use crate::json::{At, Json};
 use crate::limits;
 
@@ -51,6 +53,8 @@ pub enum Audience {
     All(Spelling),
     /// The device that set off a pipeline.
     Triggered(Spelling),
+    /// Those whom the push brings along.
+    CreateAndSend(Recipients),
     Selector(Selector),
 }
 
@@ -59,11 +63,14 @@ pub enum Audience {
 #[serde(transparent)]
 pub struct Spelling(String);
 
-/// Whether something triggers the push, so that its audience may be `triggered`.
+/// What makes a push be sent, which decides what its audience may be besides a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
+    /// Nothing but the request.
     None,
     Pipeline,
+    /// The request, which may bring recipients along.
+    CreateAndSend,
     /// The push was accepted before, by way of whatever triggers it.
     Stored,
 }
@@ -80,7 +87,10 @@ pub enum Selector {
 impl Audience {
     pub fn parse(at: &At<'_>, trigger: Trigger) -> Option<Self> {
         let Json::String(word) = at.json() else {
-            return Selector::parse(at).map(Audience::Selector);
+            return match Recipients::are_meant(at.json()) {
+                true => Recipients::parse(at, trigger).map(Audience::CreateAndSend),
+                false => Selector::parse(at).map(Audience::Selector),
+            };
         };
         let spelling = Spelling(word.clone());
         if word.eq_ignore_ascii_case("all") {
@@ -93,7 +103,7 @@ impl Audience {
         }
         match trigger {
             Trigger::Pipeline | Trigger::Stored => Some(Audience::Triggered(spelling)),
-            Trigger::None => {
+            Trigger::None | Trigger::CreateAndSend => {
                 at.invalid("The audience 'triggered' is for pipelines only, because nothing triggers this push.")
             }
         }
@@ -232,6 +242,7 @@ impl Serialize for Audience {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Audience::All(spelling) | Audience::Triggered(spelling) => spelling.serialize(serializer),
+            Audience::CreateAndSend(recipients) => recipients.serialize(serializer),
             Audience::Selector(selector) => selector.serialize(serializer),
         }
     }

@@ -1,14 +1,19 @@
 //! Templates: pushes that are kept with variables in their texts, and are filled in when they are sent.
 
 mod html;
+mod personal;
 mod placeholder;
 mod render;
 #[cfg(test)]
 mod tests;
 mod usage;
+mod value;
 mod variable;
 
+pub use personal::PersonalText;
 pub use usage::{MergeData, TemplateSchedule, TemplateUse};
+pub(crate) use value::{default_text, variable_value};
+pub(crate) use variable::key_rule;
 pub use variable::{Variable, VariableKey};
 
 use std::collections::BTreeSet;

@@ -17,10 +17,12 @@ pub struct Recipient<'a> {
     pub identifiers: Option<&'a BTreeMap<String, String>>,
     /// The keys of a browser's subscription; without them nothing can be encrypted for it.
     pub web_keys: Option<&'a WebSubscription>,
+    /// What the push itself says about the recipient, for its texts.
+    pub values: Option<&'a BTreeMap<String, String>>,
 }
 
 impl<'a> Recipient<'a> {
     pub fn new(delivery_id: DeliveryId, channel_id: ChannelId, address: &'a str) -> Self {
-        Self { delivery_id, channel_id, address, badge: 0, identifiers: None, web_keys: None }
+        Self { delivery_id, channel_id, address, badge: 0, identifiers: None, web_keys: None, values: None }
     }
 }

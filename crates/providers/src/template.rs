@@ -1,11 +1,14 @@
 //! JSON text that is the same for every device but for a few holes: written once per push, filled once per delivery.
 
+use std::collections::BTreeMap;
+
+use model::template::PersonalText;
 use serde::Serialize;
 
 use crate::recipient::Recipient;
 
 /// What goes into a hole; every one of them is a whole JSON value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hole {
     DeliveryId,
     ChannelId,
@@ -13,6 +16,8 @@ pub(crate) enum Hole {
     Identifiers,
     /// The device's badge moved by so much, but never below zero.
     BadgeMovedBy(i64),
+    /// With the values that the recipient has.
+    Text(PersonalText),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -21,6 +26,8 @@ pub(crate) struct Template {
     /// Where in the text, in order, and what.
     holes: Vec<(usize, Hole)>,
 }
+
+const NO_VALUES: BTreeMap<String, String> = BTreeMap::new();
 
 /// Room for most of what fills a hole: a quoted UUID, or a token.
 const USUAL_HOLE_BYTES: usize = 40;
@@ -82,6 +89,7 @@ impl Template {
                     None => out.extend_from_slice(b"{}"),
                 },
                 Hole::BadgeMovedBy(change) => write_json(out, &recipient.badge.saturating_add(*change).max(0)),
+                Hole::Text(text) => write_json(out, &text.filled(recipient.values.unwrap_or(&NO_VALUES))),
             }
         }
         out.extend_from_slice(&self.text.as_bytes()[done..]);

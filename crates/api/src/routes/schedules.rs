@@ -114,7 +114,7 @@ pub(super) async fn update(
     input: Input,
 ) -> Result<Answer> {
     let id = schedule_id(&id)?;
-    let scheduled = input.parse(ScheduledPush::parse).await?;
+    let scheduled = input.parse(ScheduledPush::parse_replacement).await?;
     let updated = edge.engine.update_schedule(app.id, id, scheduled.clone()).await?;
     created_answer(&links, &updated, vec![with_pause(&scheduled)])
 }
@@ -147,7 +147,7 @@ pub(super) async fn resume(
     Ok(Answer::nothing())
 }
 
-fn with_pause(scheduled: &ScheduledPush) -> (ScheduledPush, bool) {
+pub(super) fn with_pause(scheduled: &ScheduledPush) -> (ScheduledPush, bool) {
     (scheduled.clone(), scheduled.schedule.is_paused())
 }
 

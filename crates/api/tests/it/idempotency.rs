@@ -24,6 +24,8 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
         let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "token"}});
         let open = json!({"channel": {"type": "open", "opt_in": true, "address": "a",
                           "open": {"open_platform_name": "fridge"}}});
+        let recipients = json!({"audience": {"create_and_send": [{"ua_address": "b"}]}, "device_types": ["open::fridge"],
+                          "notification": {"alert": "Hi"}});
         let template = json!({"name": "T", "variables": [], "push": {"notification": {"alert": "Hi"}}});
         let made = app.master().post("/api/templates", &template).await.expect(201);
         let merge_data = json!({"template_id": made["template_id"]});
@@ -35,6 +37,12 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
             (app.master(), "/api/push", push("Hi")),
             (app.device(), "/api/channels", device),
             (app.master(), "/api/channels/open", open),
+            (app.master(), "/api/create-and-send", recipients.clone()),
+            (
+                app.master(),
+                "/api/schedules/create-and-send",
+                json!({"schedule": {"scheduled_time": "2030-01-01T00:00"}, "push": recipients}),
+            ),
             (app.master(), "/api/segments", json!({"display_name": "News", "criteria": {"tag": "news"}})),
             (
                 app.master(),
@@ -56,7 +64,7 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
             assert_eq!((again.status, again.text()), (first.status, first.text()), "{path}");
             assert_eq!(again.header("location"), first.header("location"), "{path}");
         }
-        assert_eq!(app.master().get("/api/channels").await.expect(200)["channels"].as_array().unwrap().len(), 2);
+        assert_eq!(app.master().get("/api/channels").await.expect(200)["channels"].as_array().unwrap().len(), 3);
         assert_eq!(app.operator().get("/operator/apps").await.expect(200)["apps"].as_array().unwrap().len(), 2);
     })
     .await;

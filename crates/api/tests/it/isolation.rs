@@ -203,6 +203,19 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
             let time = json!({"scheduled_time": "2031-01-01T00:00"});
             vec![json!({"schedule": time, "push": push_to(json!({"segment": belongings.segment}))})]
         }
+        ("POST", path) if path.contains("create-and-send") || path.ends_with("bulk-send") => {
+            // The address of a channel of the first app.
+            let push = json!({
+                "audience": {"create_and_send": [{"ua_address": "fridge-1"}]}, "device_types": ["open::fridge"],
+                "notification": {"alert": "x"},
+            });
+            let is_later = path.starts_with("/api/schedules");
+            vec![if is_later {
+                json!({"schedule": {"scheduled_time": "2031-01-01T00:00"}, "push": push})
+            } else {
+                push
+            }]
+        }
         ("POST", "/api/schedules/{schedule_id}/pause" | "/api/schedules/{schedule_id}/resume") => vec![Value::Null],
         ("POST", "/api/templates") => {
             vec![json!({"name": "x", "variables": [], "push": {"notification": {"alert": "x"}}})]

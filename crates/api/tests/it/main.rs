@@ -7,6 +7,7 @@ mod attributes;
 mod bad_bodies;
 mod channels;
 mod cors;
+mod create_and_send;
 mod crowd;
 mod deleted_apps;
 mod doc_examples;

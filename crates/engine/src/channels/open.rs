@@ -47,15 +47,7 @@ impl Engine {
             }
             let channel = match known {
                 Some(channel) => update(tx, &mut desk, channel, &registration)?,
-                None => {
-                    let mut state = State::new(registration.apply(None));
-                    state.set_device_tags(registration.device_tags(&BTreeSet::new()));
-                    if let Some(chosen) = registration.channel_id {
-                        desk.claim_association(tx, chosen, &mut state)?;
-                    }
-                    let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(clock.now()));
-                    desk.create(tx, id, &state)?
-                }
+                None => create_open(tx, &mut desk, &registration)?,
             };
             let (id, channel) = (channel.id, ChannelView::of(tx, &desk, channel)?);
             desk.journal.write(tx, app)?;
@@ -63,6 +55,17 @@ impl Engine {
         })
         .await
     }
+}
+
+/// Makes the channel of an address that no channel has.
+pub(crate) fn create_open(tx: &mut Tx<'_>, desk: &mut Desk<'_>, registration: &OpenRegistration) -> Result<Channel> {
+    let mut state = State::new(registration.apply(None));
+    state.set_device_tags(registration.device_tags(&BTreeSet::new()));
+    if let Some(chosen) = registration.channel_id {
+        desk.claim_association(tx, chosen, &mut state)?;
+    }
+    let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(desk.journal.now()));
+    desk.create(tx, id, &state)
 }
 
 fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &OpenRegistration) -> Result<Channel> {

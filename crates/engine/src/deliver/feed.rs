@@ -1,6 +1,10 @@
 //! The recipients of a block as they come: some at a time, read ahead while others are being sent to.
 
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
 use audience::plan::Plan;
+use model::create_and_send::Recipients;
 use model::ids::{AppId, Ordinal};
 use model::payload::Push;
 use model::platform::DeviceType;
@@ -25,9 +29,13 @@ pub(super) struct Feed {
     reach: Option<Reach>,
     need: Need,
     is_localized: bool,
+    /// What the push says about those it brought along, by their addresses.
+    values: Option<Arc<ValuesByAddress>>,
     /// Those who have not been handed out.
     left: RoaringBitmap,
 }
+
+type ValuesByAddress = HashMap<String, Arc<BTreeMap<String, String>>>;
 
 /// Some recipients as they were at one moment.
 pub(super) struct Chunk {
@@ -47,6 +55,7 @@ impl Feed {
             reach: reach::needed(push, device_type),
             need: Need::of(push, device_type),
             is_localized: push.localizations.is_some(),
+            values: push.recipients().map(|(_, recipients)| Arc::new(by_address(recipients))),
             device_type: device_type.clone(),
             left,
         }
@@ -72,17 +81,33 @@ impl Feed {
     fn read(&mut self, window: RoaringBitmap) -> impl Future<Output = Result<Chunk>> + Send + 'static {
         self.left -= &window;
         let (engine, app, need, is_localized) = (self.engine.clone(), self.app, self.need, self.is_localized);
-        let (device_type, reach) = (self.device_type.clone(), self.reach);
+        let (device_type, reach, values) = (self.device_type.clone(), self.reach, self.values.clone());
         async move {
             let read_at = engine.clock().now();
             let reachable = still_reachable(&engine, app, reach, &device_type, &window).await?;
             let read = move |tx: &mut Tx<'_>| read_targets(tx, app, &reachable, need, is_localized);
-            let (targets, unreadable) = engine.0.store.read(read).await?;
+            let (mut targets, unreadable) = engine.0.store.read(read).await?;
+            if let Some(values) = &values {
+                give_values(&mut targets, values);
+            }
             let found = targets.iter().map(|target| &target.ordinal).chain(&unreadable);
             let missing = window - found.map(|ordinal| ordinal.0).collect::<RoaringBitmap>();
             Ok(Chunk { targets, missing, unreadable, read_at })
         }
     }
+}
+
+fn by_address(recipients: &Recipients) -> ValuesByAddress {
+    let all = recipients.as_slice().iter();
+    all.map(|recipient| (recipient.address.clone(), Arc::new(recipient.values.clone()))).collect()
+}
+
+/// Whoever has moved to another address since is not among those who were meant any more.
+fn give_values(targets: &mut Vec<Target>, values: &ValuesByAddress) {
+    targets.retain_mut(|target| {
+        target.values = values.get(&*target.address).cloned();
+        target.values.is_some()
+    });
 }
 
 /// Those who could still be chosen: much can happen between choosing and a late attempt, and whoever opted out meanwhile

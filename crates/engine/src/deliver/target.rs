@@ -1,6 +1,7 @@
 //! One recipient on its way, with no more than its platform needs of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use model::channel::{AndroidDetails, DeliveryType, WebSubscription};
 use model::ids::{ChannelId, DeliveryId, Ordinal, PushId};
@@ -22,6 +23,8 @@ pub(super) struct Target {
     pub(super) channel: ChannelId,
     pub(super) address: Box<str>,
     pub(super) locale: Locale,
+    /// What the push that brought it along says about it.
+    pub(super) values: Option<Arc<BTreeMap<String, String>>>,
     details: Details,
 }
 
@@ -133,6 +136,7 @@ impl Target {
             channel: row.id,
             address: row.address.into(),
             locale: is_localized.then(|| Box::new((owned(row.language), owned(row.country)))),
+            values: None,
             details: need.read(row.profile)?,
         })
     }
@@ -159,6 +163,7 @@ impl Target {
             Details::BrowserKeys(keys) => filled.web_keys = Some(keys),
             Details::Identifiers(identifiers) => filled.identifiers = Some(identifiers),
         }
+        filled.values = self.values.as_deref();
         filled
     }
 }

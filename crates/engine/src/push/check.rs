@@ -69,6 +69,7 @@ fn refuse_unsupported_with<'p>(
         problems.extend(oversized(push, company, |below| place.path(n, below)));
         problems.extend(textless_messages(push, |below| place.path(n, below)));
         problems.extend(uncertain_holders(push, |below| place.path(n, below)));
+        problems.extend(textless_overrides(push, |below| place.path(n, below)));
     }
     fail_with(problems)
 }
@@ -98,6 +99,27 @@ fn textless_messages(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem>
         kind: ProblemKind::Invalid,
     };
     textless.map(problem).collect()
+}
+
+/// Overrides whose texts would have to come from elsewhere: devices would be sent nothing to show.
+fn textless_overrides(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
+    let localized = push.localizations.iter().flatten().enumerate();
+    let localized =
+        localized.filter_map(|(i, one)| Some((format!("localizations[{i}].notification"), one.notification.as_ref()?)));
+    let notifications = push.notification.iter().map(|top| ("notification".to_owned(), top)).chain(localized);
+    let stored = notifications.flat_map(|(below, notification)| {
+        let platforms = notification.platforms_with_stored_texts();
+        platforms.into_iter().map(move |platform| format!("{below}.{platform}.template"))
+    });
+    let problem = |below: String| Problem {
+        path: path(&below),
+        message:
+            "The texts of an override must be in the request, under 'fields' of its template or without one; to fill \
+                  in a stored template, use /api/templates/push."
+                .to_owned(),
+        kind: ProblemKind::Invalid,
+    };
+    stored.map(problem).collect()
 }
 
 /// Localizations of a push whose message is only for some locales, by codes that channels are not found by: who holds the
@@ -179,7 +201,8 @@ fn unknown_place(location: &Location) -> Option<String> {
     (!is_known).then(|| format!("There is no place with the {name}; GET /api/location/?q=NAME finds places."))
 }
 
-/// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake.
+/// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake. A push that
+/// brings its recipients along registers them, which makes the platform known.
 pub(crate) fn refuse_unknown_platforms<'p>(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -187,7 +210,7 @@ pub(crate) fn refuse_unknown_platforms<'p>(
     place: Place,
 ) -> Result<()> {
     let mut problems = Vec::new();
-    for (n, push) in pushes.into_iter().enumerate() {
+    for (n, push) in pushes.into_iter().enumerate().filter(|(_, push)| push.recipients().is_none()) {
         for platform in push.open_platforms() {
             if !is_known(tx, app, platform)? {
                 problems.push(Problem {

@@ -11,7 +11,7 @@ use store::jobs::{self, ClaimedJob};
 use store::{Tx, apps};
 
 use super::stored::{Stored, Timing, is_in_use};
-use crate::push::NewPush;
+use crate::push::{NewPush, Registry};
 use crate::{Engine, Error, Result};
 
 /// What is written when a schedule fires.
@@ -26,6 +26,7 @@ struct Firing {
     now: UtcMillis,
     /// How it goes on.
     after: Timing,
+    registry: Registry,
 }
 
 impl Engine {
@@ -54,7 +55,8 @@ impl Engine {
         let payload = serde_json::to_string(&stored.scheduled.push).map_err(Error::internal)?;
         let n_pushes = pushes.len() as u64;
         let operation = OperationId::at(now);
-        let firing = Firing { id, before, stored, payload, operation, pushes, now, after };
+        let registry = self.registry_for(app, [&stored.scheduled.push]).await?;
+        let firing = Firing { id, before, stored, payload, operation, pushes, now, after, registry };
         let (engine, claimed) = (self.clone(), claimed.clone());
         let fired = self.0.store.write(app, move |tx| engine.write_firing(tx, &claimed, &firing)).await?;
         if fired {
@@ -78,6 +80,7 @@ impl Engine {
             provenance,
         });
         if !firing.pushes.is_empty() {
+            firing.registry.register_recipients(tx, [&firing.stored.scheduled.push])?;
             self.insert_pushes(tx, app, firing.now, firing.operation, &new.collect::<Vec<_>>())?;
         }
         if !firing.after.will_fire() && firing.stored.scheduled.schedule.recurring.is_none() {

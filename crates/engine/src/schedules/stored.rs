@@ -49,7 +49,7 @@ impl Stored {
 
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let scheduled = fields.required("scheduled", ScheduledPush::parse);
+        let scheduled = fields.required("scheduled", ScheduledPush::parse_stored);
         let timing = fields.required("timing", Timing::parse);
         fields.finish();
         Some(Self { scheduled: scheduled?, timing: timing? })

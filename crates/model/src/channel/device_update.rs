@@ -8,7 +8,7 @@ use crate::limits;
 
 /// Where and in which language a channel lives. Names are kept as given: what they mean is decided when device
 /// properties are derived, so that a device with an odd setting can still register.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LocaleUpdate {
     timezone: Change<String>,
     language: Change<String>,

@@ -53,7 +53,7 @@ impl OpenRegistration {
         let opt_in = fields.required("opt_in", At::boolean);
         let [address_at, channel_id_at] =
             ["address", "channel_id"].map(|key| fields.take(key).filter(|at| !at.is_null()));
-        let address = address_at.as_ref().and_then(parse_address);
+        let address = address_at.as_ref().and_then(open_address);
         let channel_id = channel_id_at.as_ref().and_then(ChannelId::parse);
         let locale = LocaleUpdate::read(&mut fields);
         let tags = fields.nullable("tags", tag_set);
@@ -66,6 +66,21 @@ impl OpenRegistration {
         fields.finish();
         let OpenUpdate { platform, identifiers, old_address } = open?;
         Some(Self { platform, address, channel_id, old_address, opt_in: opt_in?, identifiers, locale, tags, set_tags })
+    }
+
+    /// Of an address that is to be sent to, and of which nothing else is known.
+    pub fn of_address(platform: OpenPlatform, address: String) -> Self {
+        Self {
+            platform,
+            address: Some(address),
+            channel_id: None,
+            old_address: None,
+            opt_in: true,
+            identifiers: None,
+            locale: LocaleUpdate::default(),
+            tags: None,
+            set_tags: None,
+        }
     }
 
     /// The whole state of the channel after this registration. Applying it once more changes nothing.
@@ -111,13 +126,13 @@ impl OpenUpdate {
         let identifiers = fields.nullable("identifiers", |at| {
             string_map(at, limits::OPEN_IDENTIFIERS, |at| at.text(0..=limits::OPEN_IDENTIFIER_VALUE_CHARS))
         });
-        let old_address = fields.nullable("old_address", parse_address);
+        let old_address = fields.nullable("old_address", open_address);
         fields.finish();
         Some(Self { platform: platform?, identifiers, old_address })
     }
 }
 
-fn parse_address(at: &At<'_>) -> Option<String> {
+pub(crate) fn open_address(at: &At<'_>) -> Option<String> {
     name_text(at, limits::OPEN_ADDRESS_CHARS)
 }
 
@@ -131,7 +146,7 @@ pub struct OpenAddress {
 impl OpenAddress {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let address = fields.required("address", parse_address);
+        let address = fields.required("address", open_address);
         let platform = fields.required("open_platform_name", OpenPlatform::parse);
         fields.finish();
         Some(Self { platform: platform?, address: address? })

@@ -16,6 +16,7 @@ use super::ios::IosOverride;
 use super::mms::MmsOverride;
 use super::open::OpenOverride;
 use super::sms::SmsOverride;
+use super::template::{Template, TemplateSource};
 use super::web::WebOverride;
 use super::wns::WnsOverride;
 use crate::json::{At, Fields, Json};
@@ -117,6 +118,24 @@ impl Notification {
             DeviceType::Email => self.email.is_some(),
             DeviceType::Open(platform) => says_something(self.open.get(platform)),
         }
+    }
+
+    /// The platforms whose override names a template that is stored elsewhere instead of giving texts.
+    pub fn platforms_with_stored_texts(&self) -> Vec<DeviceType> {
+        let named = [
+            (DeviceType::Ios, self.ios.as_ref().and_then(|ios| ios.template.as_ref())),
+            (DeviceType::Android, self.android.as_ref().and_then(|android| android.template.as_ref())),
+            (DeviceType::Amazon, self.amazon.as_ref().and_then(|amazon| amazon.template.as_ref())),
+            (DeviceType::Web, self.web.as_ref().and_then(|web| web.template.as_ref())),
+        ];
+        let open =
+            self.open.iter().map(|(platform, open)| (DeviceType::Open(platform.clone()), open.template.as_ref()));
+        let is_stored = |template: &Template| match template.source {
+            TemplateSource::TemplateId(_) | TemplateSource::ExternalId(_) => true,
+            TemplateSource::Fields(_) => false,
+        };
+        let all = named.into_iter().chain(open);
+        all.filter(|(_, template)| template.is_some_and(is_stored)).map(|(device_type, _)| device_type).collect()
     }
 
     pub fn has_overrides(&self) -> bool {

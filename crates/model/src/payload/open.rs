@@ -7,6 +7,9 @@ use super::interactive::Interactive;
 use super::template::Template;
 use crate::json::At;
 
+/// What a template can fill in.
+pub const OPEN_TEXTS: [&str; 4] = ["alert", "title", "summary", "media_attachment"];
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OpenOverride {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,9 +32,8 @@ pub struct OpenOverride {
 impl OpenOverride {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let text_fields = ["alert", "title", "summary", "media_attachment"];
         let open = Self {
-            template: Template::take(&mut fields, &text_fields),
+            template: Template::take(&mut fields, &OPEN_TEXTS),
             // A common client library sends null when the alert is not set.
             alert: fields.nullable("alert", At::any_text),
             title: fields.optional("title", At::any_text),
@@ -42,6 +44,14 @@ impl OpenOverride {
         };
         fields.finish();
         Some(open)
+    }
+
+    /// Forgets one of [`OPEN_TEXTS`].
+    pub fn leave_out(&mut self, key: &str) {
+        let texts = [&mut self.alert, &mut self.title, &mut self.summary, &mut self.media_attachment];
+        for (name, text) in OPEN_TEXTS.into_iter().zip(texts) {
+            text.take_if(|_| name == key);
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub enum PushType {
     SegmentsPush,
     /// To anybody, by a schedule.
     ScheduledPush,
+    /// To those it brought along, now or by a schedule.
+    CreateAndSendPush,
 }
 
 impl PushType {
@@ -29,6 +31,7 @@ impl PushType {
             PushType::TagPush => "TAG_PUSH",
             PushType::SegmentsPush => "SEGMENTS_PUSH",
             PushType::ScheduledPush => "SCHEDULED_PUSH",
+            PushType::CreateAndSendPush => "CREATE_AND_SEND_PUSH",
         }
     }
 }
@@ -39,6 +42,7 @@ impl Push {
         match &self.audience {
             Audience::All(_) => PushType::BroadcastPush,
             Audience::Triggered(_) => PushType::UnicastPush,
+            Audience::CreateAndSend(_) => PushType::CreateAndSendPush,
             Audience::Selector(Selector::Atomic(atomic)) if names_one(atomic) => PushType::UnicastPush,
             Audience::Selector(selector) => match selector.atoms().all(|atomic| matches!(atomic, Atomic::Tag { .. })) {
                 true => PushType::TagPush,

@@ -1,5 +1,7 @@
 //! Rules across the parts of one push, checked when every part by itself is good.
 
+mod recipients;
+
 use super::Push;
 use super::device_types::DeviceTypes;
 use super::ios::ApnsPriority;
@@ -12,6 +14,7 @@ use crate::selector::{Atomic, Audience, Selector, Trigger};
 /// Notes every rule that the push breaks, at the path of the value to change.
 pub(super) fn check(push: &Push, at: &At<'_>, trigger: Trigger) {
     audience_fits_device_types(push, at);
+    recipients::check(push, at);
     every_platform_gets_something(push, at);
     message_center_platforms(push, at);
     redaction(push, at, trigger);
@@ -187,7 +190,7 @@ fn redaction(push: &Push, at: &At<'_>, trigger: Trigger) {
         );
     }
     match trigger {
-        Trigger::None | Trigger::Stored => {}
+        Trigger::None | Trigger::CreateAndSend | Trigger::Stored => {}
         Trigger::Pipeline => {
             at.invalid_key::<()>(
                 "options.redact_payload",

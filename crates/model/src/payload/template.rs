@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::ids::Id;
 use crate::json::{At, Fields};
 use crate::limits;
+use crate::template::{PersonalText, default_text};
 
 pub enum TemplateKind {}
 /// One stored template.
@@ -70,6 +71,24 @@ impl Template {
         match &self.source {
             TemplateSource::Fields(fields) => fields.get(key).map(String::as_str),
             TemplateSource::TemplateId(_) | TemplateSource::ExternalId(_) => None,
+        }
+    }
+}
+
+impl Template {
+    /// As [`Template::field`], with its variables, if there are any.
+    pub fn personal(&self, key: &str) -> Option<PersonalText> {
+        PersonalText::new(self.field(key)?, |key| {
+            let default = self.variable_defaults.iter().flatten().find(|default| default.key == key)?;
+            default_text(&default.default_value)
+        })
+    }
+
+    /// As [`Template::field`], for those who have no values of their own.
+    pub fn for_everybody(&self, key: &str) -> Option<String> {
+        match self.personal(key) {
+            Some(text) => Some(text.filled(&BTreeMap::new())),
+            None => self.field(key).map(str::to_owned),
         }
     }
 }

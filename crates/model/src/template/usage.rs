@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::value::variable_value;
 use crate::json::{At, Fields, Json, OneOrMany};
 use crate::limits;
 use crate::payload::campaigns::Campaigns;
@@ -87,22 +88,11 @@ impl MergeData {
         let mut fields = at.object()?;
         let template_id = fields.required("template_id", TemplateId::parse);
         let substitutions = fields.nullable("substitutions", |at| {
-            let given = at.object()?.into_map(0..=limits::SUBSTITUTIONS, value)?;
+            let given = at.object()?.into_map(0..=limits::SUBSTITUTIONS, variable_value)?;
             Some(given.into_iter().filter_map(|(key, value)| Some((key, value?))).collect())
         });
         fields.finish();
         Some(Self { template_id: template_id?, substitutions: substitutions.unwrap_or_default() })
-    }
-}
-
-/// Numbers and booleans stand for their text, and null for no value at all.
-fn value(at: &At<'_>) -> Option<Option<String>> {
-    match at.json() {
-        Json::Null => Some(None),
-        Json::Bool(value) => Some(Some(value.to_string())),
-        Json::Number(number) => Some(Some(number.to_string())),
-        Json::String(text) => Some(Some(text.clone())),
-        Json::Array(_) | Json::Object(_) => at.string().map(|text| Some(text.to_owned())),
     }
 }
 

@@ -52,19 +52,24 @@ impl Variable {
 
 impl VariableKey {
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        let text = at.string()?;
-        if !is_key(text) {
-            return at.invalid(format!(
-                "A key has 1 to {} letters, digits and underscores, and no underscore at either end.",
-                limits::TEMPLATE_VARIABLE_CHARS
-            ));
-        }
-        Some(Self(text.to_owned()))
+        let key = Self::new(at.string()?);
+        if key.is_some() { key } else { at.invalid(key_rule()) }
+    }
+
+    /// `None` for a text that is no key.
+    pub fn new(text: &str) -> Option<Self> {
+        is_key(text).then(|| Self(text.to_owned()))
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// What is said to whoever gives something else.
+pub(crate) fn key_rule() -> String {
+    let most = limits::TEMPLATE_VARIABLE_CHARS;
+    format!("A key has 1 to {most} letters, digits and underscores, and no underscore at either end.")
 }
 
 pub(super) fn is_key(text: &str) -> bool {

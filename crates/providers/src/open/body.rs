@@ -46,10 +46,8 @@ impl OpenPush {
             .hole(Hole::ChannelId)
             .text(",\"identifiers\":")
             .hole(Hole::Identifiers)
-            .text("},\"payload\":")
-            .json(payload)
-            .text("}");
-        Self { value }
+            .text("},\"payload\":");
+        Self { value: with_payload(value, payload).text("}") }
     }
 
     /// As many of the recipients as fit into one request, but at least one; for the others call this again.
@@ -78,4 +76,19 @@ impl OpenPush {
         let body = self.batch(std::slice::from_ref(recipient)).body;
         PreparedRequest::post("/push".to_owned(), headers, body.into())
     }
+}
+
+/// Texts with variables are a hole each; the rest is the same for everybody.
+fn with_payload(mut value: Template, payload: &OpenNotification) -> Template {
+    if payload.personal.is_empty() {
+        return value.json(payload);
+    }
+    let mut common = payload.clone();
+    value = value.text("{");
+    for (n, (key, text)) in payload.personal.iter().enumerate() {
+        let separator = if n == 0 { "" } else { "," };
+        value = value.text(separator).json(key).text(":").hole(Hole::Text(text.clone()));
+        common.content.leave_out(key);
+    }
+    value.members_after(&common).text("}")
 }

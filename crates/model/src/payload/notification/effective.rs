@@ -9,11 +9,12 @@ use crate::payload::android::AndroidOverride;
 use crate::payload::color::Color;
 use crate::payload::interactive::Interactive;
 use crate::payload::ios::{IosAlert, IosOverride};
-use crate::payload::open::OpenOverride;
+use crate::payload::open::{OPEN_TEXTS, OpenOverride};
 use crate::payload::template::Template;
 use crate::payload::web::WebOverride;
 use crate::payload::wns::{WnsContent, WnsOverride};
 use crate::platform::OpenPlatform;
+use crate::template::PersonalText;
 
 /// Prints as the `payload` of a delivery to an open platform.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,6 +24,9 @@ pub struct OpenNotification {
     /// Only ever inherited: the override has no actions of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
+    /// Those of its texts, by their keys, that have variables. In their fields they are as whoever has no values gets them.
+    #[serde(skip)]
+    pub personal: Vec<(&'static str, PersonalText)>,
 }
 
 /// What these return is complete: nothing is left to inherit, and the texts of an inline template are in their fields. `None`
@@ -98,8 +102,11 @@ impl Notification {
 
     pub fn for_open(&self, platform: &OpenPlatform) -> Option<OpenNotification> {
         let mut content = self.own(self.open.get(platform))?;
+        let template = content.template.take();
+        let personal =
+            OPEN_TEXTS.into_iter().filter_map(|key| Some((key, template.as_ref()?.personal(key)?))).collect();
         fill(
-            content.template.take().as_ref(),
+            template.as_ref(),
             [
                 ("alert", &mut content.alert),
                 ("title", &mut content.title),
@@ -110,7 +117,7 @@ impl Notification {
         content.alert = content.alert.or_else(|| self.alert.clone());
         let mut actions = None;
         self.inherit(&mut actions, &mut content.interactive);
-        Some(OpenNotification { content, actions })
+        Some(OpenNotification { content, actions, personal })
     }
 
     /// The override to complete: an empty one when there is none but the alert for everybody will fill it.
@@ -132,8 +139,8 @@ impl Notification {
 fn fill<const N: usize>(template: Option<&Template>, fields: [(&str, &mut Option<String>); N]) {
     let Some(template) = template else { return };
     for (key, slot) in fields {
-        if let Some(text) = template.field(key) {
-            *slot = Some(text.to_owned());
+        if let Some(text) = template.for_everybody(key) {
+            *slot = Some(text);
         }
     }
 }

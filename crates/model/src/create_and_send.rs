@@ -1,0 +1,164 @@
+//! Create and send: a push that brings its recipients along, by their addresses on an open platform. Those that nobody has
+//! registered yet are registered with it, and its texts can say something else to each.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::channel::open_address;
+use crate::json::{At, Json};
+use crate::limits;
+use crate::payload::Push;
+use crate::platform::DeviceType;
+use crate::selector::{Audience, Trigger};
+use crate::template::{VariableKey, key_rule, variable_value};
+
+/// The audience of such a push: at least one recipient, and none of them twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipients(Vec<NewRecipient>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRecipient {
+    pub address: String,
+    /// For the variables of the push, by their keys.
+    pub values: BTreeMap<String, String>,
+}
+
+/// The key of the audience under which the recipients are.
+pub const KEY: &str = "create_and_send";
+/// Recipients of the hosted service that were uploaded before.
+const BULK_ID: &str = "bulk_id";
+const ADDRESS: &str = "ua_address";
+/// Every other key of a recipient that begins like this is one of the hosted service.
+const RESERVED: &str = "ua_";
+
+impl Push {
+    /// A push that has to bring its recipients along.
+    pub fn parse_create_and_send(at: &At<'_>) -> Option<Self> {
+        // Recipients of other kinds look different, and complaining about each of their keys would help nobody.
+        if let Some(name) = unreachable_type(at.json()) {
+            return at.invalid_key(
+                "device_types",
+                format!(
+                    "Nothing can be sent to {name} by this service; create-and-send goes to an open platform, such as \
+                     [\"open::kiosk\"]."
+                ),
+            );
+        }
+        let push = Self::parse_with(at, Trigger::CreateAndSend)?;
+        match push.audience {
+            Audience::CreateAndSend(_) => Some(push),
+            Audience::All(_) | Audience::Triggered(_) | Audience::Selector(_) => at.invalid_key(
+                "audience",
+                format!("The audience must be {{\"{KEY}\": [{{\"{ADDRESS}\": …}}, …]}}; others are for /api/push."),
+            ),
+        }
+    }
+}
+
+fn unreachable_type(push: &Json) -> Option<&str> {
+    let Some(Json::Array(types)) = push.get("device_types") else { return None };
+    types.iter().find_map(|name| match name {
+        Json::String(name) => match DeviceType::from_name(name)? {
+            DeviceType::Sms | DeviceType::Mms | DeviceType::Email => Some(name.as_str()),
+            DeviceType::Ios
+            | DeviceType::Android
+            | DeviceType::Amazon
+            | DeviceType::Web
+            | DeviceType::Wns
+            | DeviceType::Open(_) => None,
+        },
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => None,
+    })
+}
+
+impl Recipients {
+    /// Whether an audience is of this kind, be it good or bad.
+    pub(crate) fn are_meant(audience: &Json) -> bool {
+        [KEY, BULK_ID].iter().any(|key| audience.get(key).is_some())
+    }
+
+    /// Reads the whole audience.
+    pub(crate) fn parse(at: &At<'_>, trigger: Trigger) -> Option<Self> {
+        match trigger {
+            Trigger::CreateAndSend | Trigger::Stored => {}
+            Trigger::None | Trigger::Pipeline => {
+                return at.invalid(
+                    "A push brings its recipients along only with /api/create-and-send and \
+                     /api/schedules/create-and-send.",
+                );
+            }
+        }
+        let mut fields = at.object()?;
+        if let Some(bulk) = fields.take(BULK_ID) {
+            return bulk.invalid(format!(
+                "Recipients cannot be uploaded beforehand; give up to {} of them under '{KEY}'.",
+                limits::RECIPIENTS_PER_REQUEST
+            ));
+        }
+        let recipients = fields.required(KEY, parse_all);
+        fields.finish();
+        recipients.map(Self)
+    }
+
+    pub fn as_slice(&self) -> &[NewRecipient] {
+        &self.0
+    }
+}
+
+fn parse_all(at: &At<'_>) -> Option<Vec<NewRecipient>> {
+    let recipients = at.array(1..=limits::RECIPIENTS_PER_REQUEST, NewRecipient::parse)?;
+    let mut seen = HashSet::with_capacity(recipients.len());
+    match recipients.iter().position(|recipient| !seen.insert(recipient.address.as_str())) {
+        None => Some(recipients),
+        Some(n) => {
+            let message = format!("The address '{}' is given more than once.", recipients[n].address);
+            at.items(0..=usize::MAX)?.get(n)?.invalid_key(ADDRESS, message)
+        }
+    }
+}
+
+impl NewRecipient {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let address = fields.required(ADDRESS, open_address);
+        let mut values = BTreeMap::new();
+        for (key, at) in fields.rest() {
+            if key.starts_with(RESERVED) {
+                at.invalid::<()>(format!(
+                    "The key '{key}' is not allowed in this context: a recipient on an open platform has '{ADDRESS}' and \
+                     values for the variables of the push."
+                ));
+            } else if VariableKey::new(key).is_none() {
+                at.invalid::<()>(key_rule());
+            } else if let Some(Some(value)) = variable_value(&at) {
+                values.insert(key.to_owned(), value);
+            }
+        }
+        fields.finish();
+        Some(Self { address: address?, values })
+    }
+}
+
+impl Serialize for Recipients {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(KEY, &self.0)?;
+        map.end()
+    }
+}
+
+impl Serialize for NewRecipient {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1 + self.values.len()))?;
+        map.serialize_entry(ADDRESS, &self.address)?;
+        for (key, value) in &self.values {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,63 @@
+//! Rules for a push that brings its recipients along: where it goes, and that it can say something to each of them.
+
+use std::collections::BTreeSet;
+
+use crate::create_and_send::{KEY, Recipients};
+use crate::json::At;
+use crate::limits;
+use crate::payload::Push;
+use crate::payload::device_types::DeviceTypes;
+use crate::payload::notification::Notification;
+use crate::platform::{DeviceType, OpenPlatform};
+use crate::selector::Audience;
+use crate::template::PersonalText;
+
+pub(super) fn check(push: &Push, at: &At<'_>) {
+    let Audience::CreateAndSend(recipients) = &push.audience else { return };
+    let DeviceTypes::List(list) = &push.device_types else { return refuse_device_types(at) };
+    let [DeviceType::Open(platform)] = list.as_slice() else { return refuse_device_types(at) };
+    let localized = push.localizations.iter().flatten().map(|localization| localization.notification.as_ref());
+    let notifications = [push.notification.as_ref()].into_iter().chain(localized).enumerate();
+    for (n, notification) in notifications.filter_map(|(n, notification)| Some((n, notification?))) {
+        let prefix = if n == 0 { String::new() } else { format!("localizations[{}].", n - 1) };
+        only_for(platform, notification, at, &prefix);
+        everybody_has_values(platform, notification, recipients, at);
+    }
+}
+
+fn refuse_device_types(at: &At<'_>) {
+    let message =
+        "A push that brings its recipients along goes to exactly one open platform, such as [\"open::kiosk\"].";
+    at.invalid_key::<()>("device_types", message);
+}
+
+/// An override for another platform is most likely meant for other recipients.
+fn only_for(platform: &OpenPlatform, notification: &Notification, at: &At<'_>, prefix: &str) {
+    let wanted = DeviceType::Open(platform.clone());
+    let named = DeviceType::NAMED.into_iter().map(|(_, device_type)| device_type);
+    let all = named.chain(notification.open.keys().cloned().map(DeviceType::Open));
+    for other in all.filter(|other| *other != wanted && notification.has_override(other)) {
+        let message = format!("The recipients are on {wanted} only; leave out what is for {other}.");
+        at.invalid_key::<()>(&format!("{prefix}notification.{other}"), message);
+    }
+}
+
+fn everybody_has_values(platform: &OpenPlatform, notification: &Notification, all: &Recipients, at: &At<'_>) {
+    let Some(open) = notification.for_open(platform) else { return };
+    let texts: Vec<&PersonalText> = open.personal.iter().map(|(_, text)| text).collect();
+    for (n, recipient) in all.as_slice().iter().enumerate() {
+        let missing: BTreeSet<&str> = texts.iter().flat_map(|text| text.missing(&recipient.values)).collect();
+        for key in missing {
+            at.invalid_key::<()>(
+                &format!("audience.{KEY}[{n}].{key}"),
+                format!("The push has a variable '{key}', for which there is neither a value here nor a default."),
+            );
+        }
+        let n_bytes = texts.iter().fold(0, |sum: usize, text| sum.saturating_add(text.n_bytes(&recipient.values)));
+        if n_bytes > limits::RENDERED_TEMPLATE_BYTES {
+            let most = limits::RENDERED_TEMPLATE_BYTES;
+            let message = format!("With these values the texts of the push have more than {most} bytes.");
+            at.invalid_key::<()>(&format!("audience.{KEY}[{n}]"), message);
+        }
+    }
+}

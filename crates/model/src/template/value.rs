@@ -1,0 +1,26 @@
+//! The value of a variable, as callers give it: any text, or what has an obvious one.
+
+use serde_json::Value;
+
+use crate::json::{At, Json};
+
+/// Numbers and booleans stand for their text, and null for no value at all.
+pub(crate) fn variable_value(at: &At<'_>) -> Option<Option<String>> {
+    match at.json() {
+        Json::Null => Some(None),
+        Json::Bool(value) => Some(Some(value.to_string())),
+        Json::Number(number) => Some(Some(number.to_string())),
+        Json::String(text) => Some(Some(text.clone())),
+        Json::Array(_) | Json::Object(_) => at.string().map(|text| Some(text.to_owned())),
+    }
+}
+
+/// As [`variable_value`], for defaults that were taken as they came: those without a text are none.
+pub(crate) fn default_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+    }
+}
