@@ -142,7 +142,7 @@ impl Engine {
     }
 
     async fn lifecycle_plan(&self, app: AppId, name: &str) -> Result<Option<Plan>> {
-        let (index, now, name) = (self.index(app).await?, self.clock().now(), name.to_owned());
+        let (index, now, name) = (self.current_index(app).await?, self.clock().now(), name.to_owned());
         self.0
             .store
             .read(move |tx| {
