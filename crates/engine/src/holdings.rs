@@ -1,5 +1,6 @@
 //! What people put on a channel or a named user: tags, and membership in lists.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use model::channel::TagSets;
@@ -55,12 +56,13 @@ impl Holdings {
     }
 
     /// The tags together with those whose deletion has not been told yet.
-    pub(crate) fn tags_told(&self) -> TagSets {
-        let mut told = self.tags.clone();
-        if !self.deleted.is_empty() {
-            told.entry(TagGroup::device()).or_default().extend(self.deleted.iter().cloned());
+    pub(crate) fn tags_told(&self) -> Cow<'_, TagSets> {
+        if self.deleted.is_empty() {
+            return Cow::Borrowed(&self.tags);
         }
-        told
+        let mut told = self.tags.clone();
+        told.entry(TagGroup::device()).or_default().extend(self.deleted.iter().cloned());
+        Cow::Owned(told)
     }
 
     pub(crate) fn check_number_of_tags(&self) -> Result<()> {

@@ -1,5 +1,7 @@
 //! Changing what people put on a channel, which leaves alone what the device told about itself.
 
+use model::ids::TermId;
+use model::term::Term;
 use store::Tx;
 use store::channels::{self, Channel};
 
@@ -16,8 +18,8 @@ impl Desk<'_> {
         row: &Channel,
         change: impl FnOnce(&mut Holdings),
     ) -> Result<()> {
-        let put_there = self.put_there(tx, &row.terms)?;
-        let before = Holdings::of(put_there.iter().map(|(_, term)| term.clone()));
+        let (numbers, put_there): (Vec<TermId>, Vec<Term>) = self.put_there(tx, &row.terms)?.into_iter().unzip();
+        let before = Holdings::of(put_there);
         let mut after = before.clone();
         change(&mut after);
         if after == before {
@@ -25,7 +27,7 @@ impl Desk<'_> {
         }
         after.check_number_of_tags()?;
         let mut kept = row.terms.clone();
-        kept.retain(|id| put_there.iter().all(|(put, _)| put != id));
+        kept.retain(|id| !numbers.contains(id));
         let terms = union(&kept, &self.numbers(tx, &after.terms())?);
         let of_user = self.terms_of_user(tx, row)?;
         self.journal.change_terms(row.ordinal, &union(&row.terms, &of_user), &union(&terms, &of_user));

@@ -110,7 +110,7 @@ impl Desk<'_> {
     }
 
     pub(crate) fn save(&mut self, tx: &mut Tx<'_>, opened: Opened, after: &State) -> Result<Channel> {
-        let before = opened.state.own.tags_told();
+        let before = opened.state.own.tags_told().into_owned();
         let row = self.fill(tx, opened, after)?;
         channels::update(tx, self.app, &row)?;
         // An uninstalled channel has no tags; that it left is told otherwise.

@@ -41,12 +41,15 @@ impl<'a> Fields<'a> {
 
     /// The place under a key, if it is given.
     pub fn take(&mut self, key: &str) -> Option<At<'a>> {
-        let i = self.entries.iter().rposition(|(k, _)| k == key)?;
-        for (taken, (k, _)) in self.taken.iter_mut().zip(self.entries) {
-            *taken |= k == key;
+        let mut last = None;
+        for (taken, (name, json)) in self.taken.iter_mut().zip(self.entries) {
+            if name == key {
+                *taken = true;
+                last = Some((name, json));
+            }
         }
-        let (key, json) = &self.entries[i];
-        Some(self.at.key(key, json))
+        let (name, json) = last?;
+        Some(self.at.key(name, json))
     }
 
     pub fn required<T>(&mut self, key: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
