@@ -1,6 +1,7 @@
 //! Experiments: kept, shown, and deleted before they start. Each variant has a timer of its own, which is a job; an experiment
 //! starts with the first variant that is sent.
 
+mod control;
 mod fire;
 mod results;
 mod stored;
@@ -129,7 +130,8 @@ impl Engine {
             let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
             let mut experiments = Vec::with_capacity(found.len());
             for start in found {
-                experiments.extend(view(tx, app, start.body.parse().map_err(Error::internal)?)?);
+                let document = documents::get(tx, app, DocumentKind::Experiment, &start.body)?;
+                experiments.extend(document.as_ref().and_then(Stored::known_view));
             }
             let total = documents::count(tx, app, kind)?;
             Ok(ExperimentPage { experiments, next: next.map(|next| next.id), total })
@@ -140,16 +142,20 @@ impl Engine {
     pub async fn delete_experiment(&self, app: AppId, id: ExperimentId) -> Result<ExperimentDeletion> {
         let delete = move |tx: &mut Tx<'_>| {
             apps::hold(tx, app)?;
-            let stored = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
-            if stored.has_started {
-                return Ok(ExperimentDeletion::HasStarted);
-            }
-            for (timer, _) in stored.timers() {
-                jobs::cancel(tx, app, timer)?;
-            }
-            if let Some(start) = stored.start_key(id) {
-                documents::delete(tx, app, DocumentKind::ExperimentStart, &start.to_string())?;
-            }
+            let document = documents::get(tx, app, DocumentKind::Experiment, &id.to_string())?.ok_or(NOT_FOUND)?;
+            let start = match Stored::known(&document) {
+                Some(stored) => {
+                    stored.timers().try_for_each(|(timer, _)| jobs::cancel(tx, app, timer))?;
+                    stored.start_key(id).map(|start| start.to_string())
+                }
+                // One that cannot be read can still be got rid of. Its timers will find nothing.
+                None => {
+                    let waiting = documents::list(tx, app, DocumentKind::ExperimentStart)?;
+                    waiting.into_iter().find(|start| start.body == document.id).map(|start| start.id)
+                }
+            };
+            let Some(start) = start else { return Ok(ExperimentDeletion::HasStarted) };
+            documents::delete(tx, app, DocumentKind::ExperimentStart, &start)?;
             documents::delete(tx, app, DocumentKind::Experiment, &id.to_string())?;
             Ok(ExperimentDeletion::Deleted)
         };

@@ -37,6 +37,8 @@ pub(crate) enum Job {
     WatchExperiments,
     /// Forward what happens to a webhook. Lasts as long as the webhook, and sleeps while nothing happens.
     ForwardEvents { webhook: WebhookId },
+    /// Make up the control group of an experiment, as far as it belongs to a push.
+    HoldBack { push: PushId },
 }
 
 impl Job {
@@ -56,6 +58,7 @@ impl Job {
             Job::CheckInactivity { .. } => "check_inactivity",
             Job::WatchExperiments => "watch_experiments",
             Job::ForwardEvents { .. } => FORWARD,
+            Job::HoldBack { .. } => "hold_back",
         }
     }
 }
@@ -75,7 +78,8 @@ impl Job {
             | Job::FireSchedule { .. }
             | Job::FireVariant { .. }
             | Job::Automate
-            | Job::WatchExperiments => self.kind().to_owned(),
+            | Job::WatchExperiments
+            | Job::HoldBack { .. } => self.kind().to_owned(),
         }
     }
 
@@ -94,7 +98,8 @@ impl Job {
             | Job::FirePipeline { .. }
             | Job::CheckInactivity { .. }
             | Job::WatchExperiments
-            | Job::ForwardEvents { .. } => None,
+            | Job::ForwardEvents { .. }
+            | Job::HoldBack { .. } => None,
         }
     }
 }
@@ -151,6 +156,7 @@ impl Engine {
             Job::CheckInactivity { pipeline } => self.check_inactivity(claimed, pipeline).await,
             Job::WatchExperiments => self.watch_experiments(claimed).await,
             Job::ForwardEvents { webhook } => self.forward_events(claimed, webhook, stop).await,
+            Job::HoldBack { push } => self.hold_back(claimed, push).await,
         }
     }
 

@@ -42,11 +42,15 @@ impl Planner<'_, '_> {
         Ok(Plan::And(parts).normalize())
     }
 
-    /// The control group of an experiment, if this push is the one that tells of it.
-    pub(crate) fn held_back(&self, audience: &Plan, provenance: &Provenance) -> Option<Plan> {
+    /// The part of the control group of an experiment that is held back when this push is sent, if there is one.
+    pub(crate) fn held_back(&self, audience: Plan, provenance: &Provenance) -> Option<Plan> {
         match &provenance.part {
             Part::Everybody | Part::Clocks(_) | Part::Triggered => None,
-            Part::Variant(part) => Some(self.assigned(audience.clone(), provenance, part.control?)),
+            Part::Variant(part) => {
+                let mut parts = vec![self.assigned(audience, provenance, part.control?)];
+                parts.extend(part.clocks.as_ref().map(|names| self.clocks(names)));
+                Some(Plan::And(parts).normalize())
+            }
         }
     }
 

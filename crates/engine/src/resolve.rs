@@ -4,25 +4,23 @@ use audience::block::blocks;
 use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
-use model::event::{RecordKind, SharedPush};
-use model::ids::{AppId, ExperimentId, PushId};
+use model::event::SharedPush;
+use model::ids::PushId;
 use model::payload::Push;
 use model::payload::device_types::DeviceTypes;
 use model::platform::DeviceType;
 use model::term::Term;
 use roaring::RoaringBitmap;
 use store::blocks::{self as block_rows, BlockKey, Progress};
-use store::counters::{self, Metric};
 use store::jobs::{self, ClaimedJob};
 use store::pushes::{self, PushState, Tally};
 use store::{Tx, origins, push_audience};
 
 use crate::inbox::Mailing;
 use crate::job::Job;
-use crate::journal::Journal;
 use crate::plan::Planner;
 use crate::push::stored_push;
-use crate::{Engine, Result, experiments, reach};
+use crate::{Engine, Result, reach};
 
 /// Who gets a push, by platform.
 struct Resolved {
@@ -30,13 +28,11 @@ struct Resolved {
     /// What events say about it.
     told: SharedPush,
     audiences: PerPlatform,
-    /// The control group of the experiment that begins with this push.
-    held_back: PerPlatform,
     /// Its message and those who find it in their inboxes.
     mailing: Option<Mailing>,
 }
 
-type PerPlatform = Vec<(DeviceType, RoaringBitmap)>;
+pub(crate) type PerPlatform = Vec<(DeviceType, RoaringBitmap)>;
 
 impl Engine {
     /// Running it twice is harmless: a push is resolved only while it is in the state `accepted`, and the transaction that
@@ -57,12 +53,11 @@ impl Engine {
             .read(move |tx| -> Result<_> {
                 let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
                 let audience = planner.audience(&content.audience)?;
-                let held_back = planner.held_back(&audience, &provenance);
                 let audience = planner.part_for(audience, push, &provenance)?;
-                let held_back = held_back.map(|held_back| audience_per_platform(&mut planner, &content, &held_back).0);
-                let (audiences, holders) = audience_per_platform(&mut planner, &content, &audience);
+                let most = most_recipients(&content);
+                let (audiences, holders) = audience_per_platform(&mut planner, &content, &audience, most);
                 let mailing = Mailing::new(&row, &content, told.clone(), holders);
-                Ok(Resolved { push, told, audiences, held_back: held_back.unwrap_or_default(), mailing })
+                Ok(Resolved { push, told, audiences, mailing })
             })
             .await?;
         let (engine, claimed) = (self.clone(), claimed.clone());
@@ -96,36 +91,14 @@ impl Engine {
         let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
         pushes::set_state(tx, app, push, state)?;
         if let Some(experiment) = resolved.told.experiment_id {
-            self.write_groups(tx, app, experiment, resolved)?;
+            let chosen = union(&resolved.audiences);
+            self.watch_group(tx, app, (experiment, push), resolved.told.variant_id, &chosen, self.clock().now())?;
         }
-        Ok(())
-    }
-
-    /// Notes who is in the groups of an experiment. The control group, which is known to events by the id of the experiment, is
-    /// told of and counted.
-    fn write_groups(&self, tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId, resolved: &Resolved) -> Result<()> {
-        let (now, told) = (self.clock().now(), &resolved.told);
-        let chosen = union(&resolved.audiences);
-        self.watch_group(tx, app, (experiment, resolved.push), told.variant_id, &chosen, now)?;
-        let push_id = experiments::push_id(experiment);
-        for (device_type, held_back) in &resolved.held_back {
-            let platform = device_type.to_string();
-            counters::add(tx, app, Metric::Controls, now, &platform, held_back.len())?;
-            counters::add_of_push(tx, app, push_id, Metric::Controls, now, &platform, held_back.len())?;
-        }
-        let held_back = union(&resolved.held_back);
-        self.watch_group(tx, app, (experiment, push_id), None, &held_back, now)?;
-        let told = SharedPush { push_id, variant_id: None, ..told.clone() };
-        let mut journal = Journal::new(now);
-        for (_, held_back) in blocks(&held_back) {
-            journal.many(RecordKind::Control, &told, false, &held_back)?;
-        }
-        journal.write(tx, app)?;
         Ok(())
     }
 }
 
-fn union(sets: &[(DeviceType, RoaringBitmap)]) -> RoaringBitmap {
+pub(crate) fn union(sets: &[(DeviceType, RoaringBitmap)]) -> RoaringBitmap {
     sets.iter().fold(RoaringBitmap::new(), |union, (_, set)| union | set)
 }
 
@@ -141,10 +114,21 @@ fn untouched(recipients: &RoaringBitmap) -> Progress {
     }
 }
 
-/// Everybody a push goes to, and everybody its message goes to, by platform; platforms without anybody are left out.
-fn audience_per_platform(planner: &mut Planner<'_, '_>, push: &Push, audience: &Plan) -> (PerPlatform, PerPlatform) {
+/// To how many a push may go.
+fn most_recipients(push: &Push) -> u64 {
     let limits = push.options.as_ref().and_then(|options| options.audience_limits.as_ref());
-    let mut left = limits.map_or(u64::MAX, |limits| u64::from(limits.max_recipients));
+    limits.map_or(u64::MAX, |limits| u64::from(limits.max_recipients))
+}
+
+/// Everybody a push goes to, and everybody its message goes to, no more than so many, by platform; platforms without anybody are
+/// left out.
+pub(crate) fn audience_per_platform(
+    planner: &mut Planner<'_, '_>,
+    push: &Push,
+    audience: &Plan,
+    most: u64,
+) -> (PerPlatform, PerPlatform) {
+    let mut left = most;
     let (mut recipients, mut holders) = (Vec::new(), Vec::new());
     for device_type in device_types(&push.device_types, planner.index) {
         let resolve = |way: Plan| {
@@ -177,7 +161,7 @@ fn within(most: u64, reached: RoaringBitmap, holding: RoaringBitmap) -> [Roaring
 
 /// Everybody of an audience who can be sent the push on some platform, or find its message in their inbox.
 pub(crate) fn reachable(planner: &mut Planner<'_, '_>, push: &Push, audience: &Plan) -> RoaringBitmap {
-    let (recipients, holders) = audience_per_platform(planner, push, audience);
+    let (recipients, holders) = audience_per_platform(planner, push, audience, most_recipients(push));
     recipients.into_iter().chain(holders).fold(RoaringBitmap::new(), |all, (_, some)| all | some)
 }
 

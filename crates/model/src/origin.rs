@@ -47,7 +47,7 @@ pub enum Part {
 pub struct VariantPart {
     pub variant: u32,
     pub share: Share,
-    /// The share that gets nothing. Only the first push of an experiment has it: the group is told of once.
+    /// The share that gets nothing. Only the pushes of the first variant that is sent have it: the group is told of once.
     pub control: Option<Share>,
     /// Only those of them whose clocks are among these, by the same names; `None` for everybody.
     pub clocks: Option<Vec<String>>,

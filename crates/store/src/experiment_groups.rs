@@ -10,7 +10,7 @@ use crate::{Result, Row, Tx};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupKey {
     pub experiment: ExperimentId,
-    /// What the group was sent; the control group goes by the id of the experiment.
+    /// What the group was sent; what the control group was not sent goes by ids of the caller's choice.
     pub push: PushId,
     pub block: u32,
 }
@@ -97,6 +97,43 @@ pub fn set_opened(tx: &mut Tx<'_>, app: AppId, key: &GroupKey, opened: &Channels
         ],
     )?;
     Ok(())
+}
+
+/// Those in the control group of an experiment, block by block.
+pub fn control_members(tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId) -> Result<Vec<Vec<u8>>> {
+    let sql = "select members from experiment_group where app = $1 and experiment = $2 and variant is null";
+    tx.query(sql, &[app.into(), experiment.into()], |row| row.get(0))
+}
+
+/// Adds up the blocks of up to `at_most` groups that were made up before an instant, and forgets who is in them; `nobody` is what is kept
+/// instead. Answers how many groups there were. They count as made up at the beginning of time from then on.
+pub fn sum_up(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, nobody: &[u8], at_most: u32) -> Result<u64> {
+    let sql = "select experiment, push, variant, cast(sum(n_members) as bigint), cast(sum(n_opened) as bigint)
+               from experiment_group where app = $1 and since > 0 and since < $2
+               group by experiment, push, variant order by experiment, push limit $3";
+    let groups: Vec<(ExperimentId, PushId, Option<i64>, i64, i64)> =
+        tx.query(sql, &[app.into(), before.into(), at_most.into()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+        })?;
+    for (experiment, push, variant, n_members, n_opened) in &groups {
+        let delete = "delete from experiment_group where app = $1 and experiment = $2 and push = $3";
+        tx.execute(delete, &[app.into(), (*experiment).into(), (*push).into()])?;
+        tx.execute(
+            "insert into experiment_group
+               (app, experiment, push, block, variant, since, members, n_members, opened, n_opened)
+             values ($1, $2, $3, 0, $4, 0, $5, $6, $5, $7)",
+            &[
+                app.into(),
+                (*experiment).into(),
+                (*push).into(),
+                (*variant).into(),
+                nobody.to_vec().into(),
+                (*n_members).into(),
+                (*n_opened).into(),
+            ],
+        )?;
+    }
+    Ok(groups.len() as u64)
 }
 
 /// The groups of an experiment.

@@ -1,6 +1,7 @@
 //! Experiments: made, shown and deleted, who gets which variant at which moment, and what is told of the control group, across
 //! restarts.
 
+mod control;
 mod results;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,16 +1,23 @@
 //! The moment a variant has waited for: it becomes a push for its share of the audience.
 
+use std::time::Duration;
+
 use model::ids::{AppId, ExperimentId, OperationId, PushId};
 use model::origin::{Origin, Part, Provenance, VariantPart};
 use model::schedule::Wave;
 use model::time::UtcMillis;
+use store::documents::{self, DocumentKind};
 use store::jobs::{self, ClaimedJob};
 use store::{Tx, apps};
 
 use super::stored::Stored;
+use crate::job::Job;
 use crate::push::NewPush;
 use crate::schedules::{Timing, waves_to_somebody};
 use crate::{Engine, Error, Result};
+
+/// When one is looked at again that cannot be read, which only another version of this program can change.
+const UNREADABLE_FOR: Duration = Duration::from_secs(60 * 60);
 
 /// Of which experiment something is sent, and when.
 #[derive(Clone, Copy)]
@@ -43,10 +50,16 @@ impl Engine {
     ) -> Result<u64> {
         let app = claimed.app;
         apps::hold(tx, app)?;
+        let document = documents::get(tx, app, DocumentKind::Experiment, &id.to_string())?;
+        let before = document.as_ref().and_then(Stored::known);
+        if document.is_some() && before.is_none() {
+            jobs::postpone(tx, claimed, now.plus(UNREADABLE_FOR))?;
+            return Ok(0);
+        }
         if !jobs::settle(tx, claimed)? {
             return Ok(0);
         }
-        let Some(before) = Stored::find(tx, app, id)? else { return Ok(0) };
+        let Some(before) = before else { return Ok(0) };
         let mut stored = before.clone();
         let Some((schedule, timing)) = before.waiting(variant, claimed.id) else { return Ok(0) };
         let waves = waves_to_somebody(tx, app, schedule, timing.done_until, now)?;
@@ -88,9 +101,12 @@ impl Engine {
         let (content, share) = found.ok_or_else(|| Error::internal("a variant that an experiment does not have"))?;
         let payload = serde_json::to_string(&content.push).map_err(Error::internal)?;
         let mut provenances = Vec::with_capacity(pushes.len());
-        for (push, clocks) in pushes {
-            let control = (!stored.has_started && !shares.control.is_empty()).then_some(shares.control);
+        if !stored.has_started && !pushes.is_empty() {
             stored.has_started = true;
+            stored.control_with = (!shares.control.is_empty()).then_some(variant);
+        }
+        let control = (stored.control_with == Some(variant)).then_some(shares.control);
+        for (push, clocks) in pushes {
             // Whoever travels gets the variant once.
             let run = clocks.is_some().then(|| variant.to_string());
             let part = Part::Variant(VariantPart { variant, share: *share, control, clocks });
@@ -105,6 +121,9 @@ impl Engine {
         let new: Vec<_> = new.collect();
         if !new.is_empty() {
             self.insert_pushes(tx, app, now, OperationId::at(now), &new)?;
+        }
+        for NewPush { id: push, .. } in new.iter().filter(|_| control.is_some()) {
+            self.enqueue(tx, app, now, &Job::HoldBack { push: *push })?;
         }
         Ok(new.len() as u64)
     }

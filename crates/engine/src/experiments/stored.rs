@@ -22,6 +22,8 @@ pub(super) struct Stored {
     pub(super) experiment: Experiment,
     /// Whether a variant has been sent.
     pub(super) has_started: bool,
+    /// The variant with whose pushes the control group is made up: the first that was sent, if there is a control group.
+    pub(super) control_with: Option<u32>,
     /// One for each variant; none for those without a schedule.
     pub(super) timings: Vec<Option<Timing>>,
 }
@@ -53,12 +55,7 @@ impl Stored {
     pub(super) fn starting(experiment: Experiment, now: UtcMillis) -> Self {
         let schedules = experiment.variants.iter().map(|variant| variant.schedule.as_ref());
         let timings = schedules.map(|schedule| Some(Timing::starting(schedule?, now, PushId::at(now)))).collect();
-        Self { experiment, has_started: false, timings }
-    }
-
-    pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: ExperimentId) -> Result<Option<Self>> {
-        let document = documents::get(tx, app, DocumentKind::Experiment, &id.to_string())?;
-        document.map(|document| Self::read(&document.body)).transpose()
+        Self { experiment, has_started: false, control_with: None, timings }
     }
 
     pub(super) fn view(document: &Document) -> Result<ExperimentView> {
@@ -68,8 +65,14 @@ impl Stored {
 
     /// For listings: one that cannot be read does not hide the others.
     pub(super) fn known_view(document: &Document) -> Option<ExperimentView> {
-        match Self::view(document) {
-            Ok(view) => Some(view),
+        Self::known(document)?;
+        Self::view(document).ok()
+    }
+
+    /// Unless it cannot be read, which the operator is told. A newer version may have written it, before this one was started again.
+    pub(super) fn known(document: &Document) -> Option<Self> {
+        match Self::read(&document.body) {
+            Ok(stored) => Some(stored),
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::error!(id = document.id, error, "a stored experiment cannot be read");
@@ -111,11 +114,12 @@ impl Stored {
         let mut fields = at.object()?;
         let experiment = fields.required("experiment", Experiment::parse);
         let has_started = fields.required("has_started", At::boolean);
+        let control_with = fields.nullable("control_with", |at| u32::try_from(at.integer(0..=i64::MAX)?).ok());
         let timings = fields.required("timings", |at| {
             at.array(0..=usize::MAX, |at| if at.is_null() { Some(None) } else { Timing::parse(at).map(Some) })
         });
         fields.finish();
-        Some(Self { experiment: experiment?, has_started: has_started?, timings: timings? })
+        Some(Self { experiment: experiment?, has_started: has_started?, control_with, timings: timings? })
     }
 }
 

@@ -24,6 +24,7 @@ const COUNTS_FOR: Duration = Duration::from_secs(12 * 60 * 60);
 /// For so long groups are looked at: devices may tell late of what happened in time.
 const WATCHED_FOR: Duration = Duration::from_secs(3 * 24 * 60 * 60);
 const OPENINGS_AT_ONCE: u32 = 2000;
+const GROUPS_AT_ONCE: u32 = 100;
 
 /// An app has one watcher.
 const WATCHER: Uuid = Uuid::from_u128(0xab7e57);
@@ -61,6 +62,22 @@ impl Engine {
     pub(crate) async fn watch_experiments(&self, claimed: &ClaimedJob) -> Result<()> {
         let (claimed, now) = (claimed.clone(), self.clock().now());
         self.0.store.write(claimed.app, move |tx| watch(tx, &claimed, now)).await
+    }
+}
+
+impl Engine {
+    /// Keeps only the numbers of groups that are not watched any more.
+    pub(crate) async fn forget_old_groups(&self, app: AppId) -> Result<()> {
+        let oldest = self.clock().now().minus(WATCHED_FOR);
+        loop {
+            let sum_up = move |tx: &mut Tx<'_>| {
+                let nobody = codec::encode(&RoaringBitmap::new());
+                groups::sum_up(tx, app, oldest, &nobody, GROUPS_AT_ONCE)
+            };
+            if self.0.store.write(app, sum_up).await? < u64::from(GROUPS_AT_ONCE) {
+                return Ok(());
+            }
+        }
     }
 }
 

@@ -1,0 +1,94 @@
+//! The control group: those of an experiment's audience who get nothing. It is made up when the first variant is sent, of those whom
+//! that push would reach; by local time wherever the variant is. It does not depend on what becomes of the push.
+
+use audience::block::blocks;
+use audience::codec;
+use model::event::{RecordKind, SharedPush};
+use model::ids::{AppId, ExperimentId, Id, PushId};
+use roaring::RoaringBitmap;
+use store::counters::{self, Metric};
+use store::jobs::{self, ClaimedJob};
+use store::{Tx, apps, experiment_groups, origins, pushes};
+use uuid::Uuid;
+
+use super::push_id;
+use crate::journal::Journal;
+use crate::plan::Planner;
+use crate::push::stored_push;
+use crate::resolve::{PerPlatform, audience_per_platform, open_types, union};
+use crate::{Engine, Error, Result};
+
+impl Engine {
+    /// Running it twice is harmless: the transaction that writes the group settles the job.
+    pub(crate) async fn hold_back(&self, claimed: &ClaimedJob, push: PushId) -> Result<()> {
+        let app = claimed.app;
+        let read =
+            move |tx: &mut Tx<'_>| -> Result<_> { Ok((pushes::by_id(tx, app, push)?, origins::of(tx, app, push)?)) };
+        let (row, provenance) = self.0.store.read(read).await?;
+        let Some(row) = row else { return self.settle(claimed).await };
+        let Some((content, experiment)) = stored_push(&row)?.zip(provenance.experiment()) else {
+            return self.settle(claimed).await;
+        };
+        let index = self.index_at(app, row.accepted_at).await?;
+        let now = self.clock().now();
+        let told = SharedPush { variant_id: None, ..provenance.shared_push(push_id(experiment), &content) };
+        let resolve = move |tx: &mut Tx<'_>| -> Result<PerPlatform> {
+            let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
+            let audience = planner.audience(&content.audience)?;
+            let Some(held_back) = planner.held_back(audience, &provenance) else { return Ok(Vec::new()) };
+            // However few get the variant, the others are compared with all of the control group.
+            Ok(audience_per_platform(&mut planner, &content, &held_back, u64::MAX).0)
+        };
+        let held_back = self.0.store.read(resolve).await?;
+        let (engine, claimed) = (self.clone(), claimed.clone());
+        let write = move |tx: &mut Tx<'_>| {
+            apps::hold(tx, app)?;
+            if !jobs::settle(tx, &claimed)? {
+                return Ok(());
+            }
+            engine.write_control(tx, app, (experiment, push), &told, &held_back)
+        };
+        self.0.store.write(app, write).await
+    }
+
+    /// Notes who is held back, counts them, and tells of them by the id of the experiment. Whoever was held back before, in the time
+    /// zone that they have left since, is left out.
+    fn write_control(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        (experiment, push): (ExperimentId, PushId),
+        told: &SharedPush,
+        held_back: &PerPlatform,
+    ) -> Result<()> {
+        let now = self.clock().now();
+        let before = members(tx, app, experiment)?;
+        for (device_type, held_back) in held_back {
+            let (platform, n) = (device_type.to_string(), (held_back - &before).len());
+            counters::add(tx, app, Metric::Controls, now, &platform, n)?;
+            counters::add_of_push(tx, app, told.push_id, Metric::Controls, now, &platform, n)?;
+        }
+        let held_back = union(held_back) - before;
+        self.watch_group(tx, app, (experiment, group_id(push)), None, &held_back, now)?;
+        let mut journal = Journal::new(now);
+        for (_, held_back) in blocks(&held_back) {
+            journal.many(RecordKind::Control, told, false, &held_back)?;
+        }
+        journal.write(tx, app)?;
+        Ok(())
+    }
+}
+
+/// Those who are held back when a push is sent go by an id that follows from it.
+fn group_id(push: PushId) -> PushId {
+    Id::from_uuid(Uuid::new_v5(&push.uuid(), b"control"))
+}
+
+/// Everybody who is in the control group so far.
+fn members(tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId) -> Result<RoaringBitmap> {
+    let mut members = RoaringBitmap::new();
+    for part in experiment_groups::control_members(tx, app, experiment)? {
+        members |= codec::decode(&part).map_err(Error::internal)?;
+    }
+    Ok(members)
+}
