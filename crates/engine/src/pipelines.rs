@@ -1,12 +1,14 @@
 //! Pipelines: made, shown, replaced and deleted. What they wait for is read from the log (`watch.rs`, `reading.rs`), who waits for them is kept
 //! by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
 
+mod conditions;
 mod dayparts;
 mod fire;
 mod follow;
 mod inactivity;
 mod rates;
 mod reading;
+mod spans;
 mod stored;
 mod timers;
 mod watch;
@@ -127,6 +129,7 @@ impl Engine {
                     if !pipeline.enabled {
                         engine.stop_waiting(tx, app, id)?;
                     }
+                    spans::keep_up(tx, app, id, before.as_ref().map(|before| &before.pipeline), pipeline)?;
                     engine.put_pipeline(tx, app, id, pipeline, before.as_ref(), now)?;
                 }
                 refuse_too_many(tx, app, now)?;
@@ -206,13 +209,13 @@ impl Engine {
     ) -> Result<()> {
         // One that is replaced goes on from where it was: what has happened and was not read yet is not lost.
         let before = before.filter(|before| before.pipeline.enabled);
-        let since = match before {
-            Some(before) => before.since,
-            None => store::log::head(tx, app)?,
+        let (since, since_time) = match before {
+            Some(before) => (before.since, before.since_time),
+            None => (store::log::head(tx, app)?, now),
         };
         let watched = before.filter(|before| !before.pipeline.historical.is_empty());
         let checked_day = watched.map_or(now.day(), |before| before.checked_day);
-        Stored { pipeline: pipeline.clone(), modified: now, since, checked_day }.put(tx, app, id, now)?;
+        Stored { pipeline: pipeline.clone(), modified: now, since, since_time, checked_day }.put(tx, app, id, now)?;
         self.plan_inactivity(tx, app, id, pipeline, now)
     }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::EventId;
 use crate::time::UtcMillis;
 
-pub use channels::{FirstOpen, TagChange, Uninstall};
+pub use channels::{FirstOpen, FirstOptIn, TagChange, Uninstall};
 pub use device::{EventDevice, device_type_name};
 pub use devices::{
     Close, Custom, CustomSource, Expiration, ExpirationKind, InAppDisplay, InAppExpiration, InAppResolution, Location,
@@ -55,10 +55,12 @@ pub enum RecordKind {
     InAppMessageExpiration,
     /// What a device told that has no type of its own. Kept as it came, and not shown among the events.
     Unrecognized,
+    /// A channel that was there already can be shown notifications for the first time. Not shown to customers.
+    FirstOptIn,
 }
 
 impl RecordKind {
-    pub const NUMBERED: [(i64, RecordKind); 20] = [
+    pub const NUMBERED: [(i64, RecordKind); 21] = [
         (0, RecordKind::Terms),
         (1, RecordKind::PushBody),
         (2, RecordKind::Send),
@@ -79,6 +81,7 @@ impl RecordKind {
         (17, RecordKind::InAppMessageResolution),
         (18, RecordKind::InAppMessageExpiration),
         (19, RecordKind::Unrecognized),
+        (20, RecordKind::FirstOptIn),
     ];
 
     pub fn number(self) -> i64 {
@@ -98,7 +101,7 @@ impl RecordKind {
     /// The type under which customers know it; `None` for what is only ours.
     pub const fn public_name(self) -> Option<&'static str> {
         Some(match self {
-            RecordKind::Terms | RecordKind::Unrecognized => return None,
+            RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn => return None,
             RecordKind::PushBody => "PUSH_BODY",
             RecordKind::Send => "SEND",
             RecordKind::FirstOpen => "FIRST_OPEN",

@@ -79,6 +79,13 @@ impl<Kind> Id<Kind> {
         Self::from_uuid(Uuid::from_u128(millis << 80))
     }
 
+    /// When an id was made that sorts by it.
+    pub fn time(&self) -> Option<UtcMillis> {
+        let (seconds, nanos) = self.0.get_timestamp()?.to_unix();
+        let millis = i64::try_from(seconds).ok()?.checked_mul(1000)?;
+        Some(UtcMillis(millis + i64::from(nanos / 1_000_000)))
+    }
+
     /// The one textual form of the API: 32 hexadecimal digits with four hyphens, in either case.
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let text = at.string()?;

@@ -102,6 +102,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("push_origin", "push"),
     ("push_audience", "push, block"),
     ("pipeline_timer", "pipeline, due, block"),
+    ("pipeline_span", "pipeline, block, width, span"),
     ("pipeline_sent", "pipeline, block, slice, layer"),
     ("job", "id"),
     ("counter", "metric, hour, platform"),

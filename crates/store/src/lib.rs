@@ -26,6 +26,7 @@ pub mod named_users;
 mod ordinals;
 pub mod origins;
 pub mod pipeline_sent;
+pub mod pipeline_spans;
 pub mod pipeline_timers;
 pub mod push_audience;
 pub mod pushes;

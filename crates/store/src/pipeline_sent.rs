@@ -32,21 +32,35 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, key: &SentKey, members: Vec<u8>) -> Resu
     Ok(())
 }
 
-/// All layers of the slices from one to another, both included, within a block.
-pub fn within(
+/// Visits all layers of the slices from one to another, both included, within a block. There may be thousands of them.
+pub fn visit(
     tx: &mut Tx<'_>,
     app: AppId,
     pipeline: PipelineId,
     (first, last): (i64, i64),
     block: u16,
-) -> Result<Vec<Vec<u8>>> {
+    mut visit: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let sql = "select members from pipeline_sent
                where app = $1 and pipeline = $2 and slice >= $3 and slice <= $4 and block = $5";
     let params = [app.into(), pipeline.into(), first.into(), last.into(), u32::from(block).into()];
-    tx.query(sql, &params, |row| row.get(0))
+    tx.for_each(sql, &params, |row| visit(row.get(0)?))
 }
 
-/// Forgets what was sent in the slices from one to another, the last one not included.
+/// Forgets what a pipeline has sent within a block in the slices from one to another, the last one not included.
+pub fn forget_in_block(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    pipeline: PipelineId,
+    block: u16,
+    (first, end): (i64, i64),
+) -> Result<u64> {
+    let sql = "delete from pipeline_sent
+               where app = $1 and pipeline = $2 and block = $3 and slice >= $4 and slice < $5";
+    tx.execute(sql, &[app.into(), pipeline.into(), u32::from(block).into(), first.into(), end.into()])
+}
+
+/// Forgets what all pipelines have sent in the slices from one to another, the last one not included.
 pub fn forget_slices(tx: &mut Tx<'_>, app: AppId, first: i64, end: i64) -> Result<u64> {
     let sql = "delete from pipeline_sent where app = $1 and slice >= $2 and slice < $3";
     tx.execute(sql, &[app.into(), first.into(), end.into()])

@@ -37,12 +37,24 @@ pub fn take(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -
     Ok(parts)
 }
 
-/// Everything of a pipeline that waits within a block.
-pub fn waiting(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, block: u16) -> Result<Vec<TimerPart>> {
-    let sql = "select due, members from pipeline_timer where app = $1 and pipeline = $2 and block = $3 order by due";
-    tx.query(sql, &[app.into(), pipeline.into(), u32::from(block).into()], |row| {
-        Ok(TimerPart { due: row.get(0)?, block, members: row.get(1)? })
-    })
+/// Everything of a pipeline that waits within a block and is due from one instant to another, both included.
+pub fn between(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    pipeline: PipelineId,
+    block: u16,
+    (first, last): (UtcMillis, UtcMillis),
+) -> Result<Vec<TimerPart>> {
+    let sql = "select due, members from pipeline_timer
+               where app = $1 and pipeline = $2 and block = $3 and due >= $4 and due <= $5 order by due";
+    let params = [app.into(), pipeline.into(), u32::from(block).into(), first.into(), last.into()];
+    tx.query(sql, &params, |row| Ok(TimerPart { due: row.get(0)?, block, members: row.get(1)? }))
+}
+
+/// When the first who waits for a pipeline is due.
+pub fn first_due(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<Option<UtcMillis>> {
+    let sql = "select min(due) from pipeline_timer where app = $1 and pipeline = $2";
+    tx.query_one(sql, &[app.into(), pipeline.into()], |row| row.get(0))
 }
 
 pub fn delete_part(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis, block: u16) -> Result<()> {

@@ -67,10 +67,11 @@ pub struct PushRow {
     pub payload: Option<String>,
 }
 
-const COLUMNS: &str = "id, operation, created, expires, push_type, state, paused, accepted_at, redact, payload";
+const COLUMNS: &str = "id, operation, created, expires, push_type, state, paused, accepted_at, redact";
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
-    let sql = format!("insert into push (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
+    let sql =
+        format!("insert into push (app, {COLUMNS}, payload) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
     tx.execute(
         &sql,
         &[
@@ -91,7 +92,11 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow>> {
-    let sql = format!("select {COLUMNS} from push where app = $1 and id = $2");
+    let sql = format!(
+        "select {COLUMNS}, coalesce(payload, (select other.payload from push other
+           where other.app = push.app and other.id = push.payload_of))
+         from push where app = $1 and id = $2"
+    );
     tx.query_opt(&sql, &[app.into(), push.into()], |row| {
         Ok(PushRow {
             id: row.get(0)?,
@@ -182,6 +187,15 @@ pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState) ->
 fn redact(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<()> {
     let sql = "update push set payload = null where app = $1 and id = $2 and redact = 1";
     tx.execute(sql, &[app.into(), push.into()])?;
+    Ok(())
+}
+
+/// Keeps the payload of a push with an earlier one that has the same. Neither may be one that is to be redacted.
+pub fn share_payload(tx: &mut Tx<'_>, app: AppId, push: PushId, earlier: PushId) -> Result<()> {
+    let sql = "update push set payload = null, payload_of =
+                 (select coalesce(other.payload_of, other.id) from push other where other.app = $1 and other.id = $3)
+               where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), push.into(), earlier.into()])?;
     Ok(())
 }
 

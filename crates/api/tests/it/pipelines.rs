@@ -1,8 +1,10 @@
 //! Pipelines: made, shown, replaced, deleted and limited. What they do is in the files beside.
 
 mod firing;
+mod lateness;
 mod rules;
 mod triggers;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -72,10 +74,15 @@ async fn happen(app: &TestApp, kind: RecordKind, channel: &str, body: Value) {
 
 /// A device tells that its app is opened now.
 async fn open(app: &TestApp, channel: &str) {
-    let now = app.engine().clock().now().0;
-    let id = Uuid::new_v5(&Uuid::nil(), format!("{channel} {now}").as_bytes());
-    let time = format!("{}.{:03}", now.div_euclid(1000), now.rem_euclid(1000));
-    let event = json!({"type": "app_foreground", "event_id": id.to_string(), "time": time, "data": {}});
+    tell(app, channel, "app_foreground", Duration::ZERO, json!({})).await;
+}
+
+/// A device tells of something that happened a while ago.
+async fn tell(app: &TestApp, channel: &str, kind: &str, ago: Duration, data: Value) {
+    let at = app.engine().clock().now().minus(ago).0;
+    let id = Uuid::new_v5(&Uuid::nil(), format!("{channel} {kind} {at} {data}").as_bytes());
+    let time = format!("{}.{:03}", at.div_euclid(1000), at.rem_euclid(1000));
+    let event = json!({"type": kind, "event_id": id.to_string(), "time": time, "data": data});
     let request = app.nobody().request(Method::POST, "/warp9/");
     let request = request.header("X-UA-App-Key", app.app.key.as_str()).header("X-UA-Channel-ID", channel);
     let body = Bytes::from(json!([event]).to_string());

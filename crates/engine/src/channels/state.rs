@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::channel::Profile;
-use model::event::{FirstOpen, RecordKind};
+use model::event::{FirstOpen, FirstOptIn, RecordKind};
 use model::ids::{ChannelId, NamedUserId, Ordinal, TermId};
 use model::platform::DeviceType;
 use model::property::{property_terms, reach_terms};
@@ -92,7 +92,8 @@ impl Desk<'_> {
         let row =
             self.fill(tx, Opened { row, state: before.clone(), was_installed: false, held: Vec::new() }, state)?;
         channels::insert(tx, self.app, &row)?;
-        self.journal.event(RecordKind::FirstOpen, Some(row.ordinal), FirstOpen {})?;
+        let first_open = FirstOpen { opted_in: state.profile.is_opted_in() };
+        self.journal.event(RecordKind::FirstOpen, Some(row.ordinal), first_open)?;
         self.journal.change_tags(row.ordinal, &before.own.tags, &state.own.tags)?;
         Ok(row)
     }
@@ -111,8 +112,12 @@ impl Desk<'_> {
 
     pub(crate) fn save(&mut self, tx: &mut Tx<'_>, opened: Opened, after: &State) -> Result<Channel> {
         let before = opened.state.own.tags_told().into_owned();
+        let could_never = !opened.state.profile.is_opted_in() && !opened.state.profile.was_opted_in;
         let row = self.fill(tx, opened, after)?;
         channels::update(tx, self.app, &row)?;
+        if row.installed && could_never && after.profile.is_opted_in() {
+            self.journal.event(RecordKind::FirstOptIn, Some(row.ordinal), FirstOptIn {})?;
+        }
         // An uninstalled channel has no tags; that it left is told otherwise.
         if row.installed {
             self.journal.change_tags(row.ordinal, &before, &after.own.tags)?;
@@ -125,6 +130,7 @@ impl Desk<'_> {
         state.own.check_number_of_tags()?;
         let Opened { mut row, held, was_installed, state: before } = opened;
         let mut stored = state.profile.clone();
+        stored.was_opted_in = !stored.is_opted_in() && (before.profile.is_opted_in() || before.profile.was_opted_in);
         row.address = stored.address.take();
         row.device_type = stored.device_type.clone();
         row.language = stored.locale_language.clone();

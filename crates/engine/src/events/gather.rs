@@ -86,7 +86,7 @@ const fn shape(kind: RecordKind) -> Shape {
         | RecordKind::InAppMessageDisplay
         | RecordKind::InAppMessageResolution
         | RecordKind::InAppMessageExpiration => Shape::One(OneShape::Stored),
-        RecordKind::Terms | RecordKind::Unrecognized => Shape::Hidden,
+        RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn => Shape::Hidden,
     }
 }
 

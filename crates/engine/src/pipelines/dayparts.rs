@@ -10,6 +10,7 @@ use roaring::RoaringBitmap;
 use store::Tx;
 
 use super::fire::Firing;
+use super::timers::Canceling;
 use crate::plan::Planner;
 use crate::{Engine, Result};
 
@@ -41,7 +42,7 @@ impl Engine {
             }
         }
         for (at, group) in later.into_iter().filter(|(_, group)| !group.is_empty()) {
-            self.add_waiting(tx, firing.app, firing.id, at, &group)?;
+            self.add_waiting(tx, firing.app, (firing.id, Canceling::of(firing.pipeline)), at, &group)?;
         }
         Ok(ready)
     }

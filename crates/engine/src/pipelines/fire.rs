@@ -10,19 +10,21 @@ use audience::plan::Plan;
 use model::ids::{AppId, OperationId, PipelineId, PushId};
 use model::origin::{Origin, Part, Provenance};
 use model::payload::Push;
-use model::pipeline::{Condition, Fact, Junction, Pipeline};
+use model::pipeline::Pipeline;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::jobs::{self, ClaimedJob};
-use store::{Tx, apps, followers, log, pipeline_timers, push_audience};
+use store::{Tx, apps, followers, log, origins, push_audience, pushes};
 
+use super::conditions::holds;
 use super::follow::AUTOMATION;
 use super::rates;
 use super::stored::{self, Stored};
+use super::timers::take_waiting;
 use crate::plan::Planner;
 use crate::push::NewPush;
 use crate::resolve::reachable;
-use crate::{Engine, Error, Result, subscriptions};
+use crate::{Engine, Error, Result};
 
 /// How long a pipeline that may have been canceled waits for the log to be read.
 const CATCHING_UP: Duration = Duration::from_millis(100);
@@ -55,10 +57,7 @@ impl Engine {
             if !jobs::settle(tx, &claimed)? {
                 return Ok(0);
             }
-            let mut channels = RoaringBitmap::new();
-            for part in pipeline_timers::take(tx, app, id, due)? {
-                channels |= codec::decode(&part).map_err(Error::internal)?;
-            }
+            let channels = take_waiting(tx, app, id, due)?;
             let stored = stored.filter(|stored| stored.pipeline.enabled && stored.pipeline.active.contains(due));
             let Some(Stored { pipeline, .. }) = stored else { return Ok(0) };
             let firing = Firing { app, id, pipeline: &pipeline, index: &index, now };
@@ -97,9 +96,27 @@ impl Engine {
         }
         let new = named.iter().map(|(id, push, payload)| NewPush { id: *id, push, payload, provenance: &provenance });
         let new: Vec<_> = new.collect();
+        let earlier = earlier_payloads(tx, app, id, new.len())?;
         self.insert_pushes(tx, app, now, OperationId::at(now), &new)?;
+        for NewPush { id, payload, push, .. } in &new {
+            let same = earlier.iter().find(|(_, earlier)| earlier == payload && !push.is_redacted());
+            if let Some((earlier, _)) = same {
+                pushes::share_payload(tx, app, *id, *earlier)?;
+            }
+        }
         Ok(new.len() as u64)
     }
+}
+
+/// What a pipeline has sent last. Most of the time it sends the same again, which does not have to be kept again.
+fn earlier_payloads(tx: &mut Tx<'_>, app: AppId, id: PipelineId, n_outcomes: usize) -> Result<Vec<(PushId, String)>> {
+    let n_outcomes = u32::try_from(n_outcomes).unwrap_or(u32::MAX);
+    let mut earlier = Vec::new();
+    for push in origins::last_pushes(tx, app, Origin::Pipeline(id), n_outcomes)? {
+        let row = pushes::by_id(tx, app, push)?.filter(|row| !row.redact);
+        earlier.extend(row.and_then(|row| Some((push, row.payload?))));
+    }
+    Ok(earlier)
 }
 
 /// Whether something that happened before an instant is still to be read.
@@ -120,19 +137,5 @@ impl Firing<'_> {
             reached |= reachable(&mut planner, push, &eligible);
         }
         reached
-    }
-}
-
-fn holds(planner: &Planner<'_, '_>, condition: &Condition) -> Plan {
-    let facts = condition.facts.iter().map(|(fact, is_negated)| {
-        let is_so = match fact {
-            Fact::Tag { group, tag } => planner.tag(group, tag),
-            Fact::Subscribed(list) => subscriptions::plan(planner.index, &[list.as_str().to_owned()]),
-        };
-        if *is_negated { Plan::Not(Box::new(is_so)) } else { is_so }
-    });
-    match condition.junction {
-        Junction::And => Plan::And(facts.collect()),
-        Junction::Or => Plan::Or(facts.collect()),
     }
 }

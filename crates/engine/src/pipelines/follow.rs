@@ -1,13 +1,16 @@
 //! The follower of the log that sets pipelines off: one per app that has any to set off.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use model::event::{EventOffset, RecordKind};
-use model::ids::{AppId, Id, Offset};
+use model::ids::{AppId, Id, Offset, PipelineId, PushId};
+use model::origin::Origin;
 use model::time::UtcMillis;
+use roaring::RoaringBitmap;
 use store::jobs::{self, ClaimedJob, JobId, NEVER};
 use store::log::Record;
-use store::{Tx, followers, log};
+use store::{Tx, followers, log, origins};
 use uuid::Uuid;
 
 use super::reading::{Effect, Effects, Reading};
@@ -16,6 +19,8 @@ use crate::job::Job;
 use crate::{Engine, Error, Result};
 
 const RECORDS_PER_READ: u32 = 1_000;
+/// How long after a push of a pipeline those are gathered who are next.
+const GATHERING: Duration = Duration::from_secs(5);
 
 /// An app has one follower of this kind, so its id can be the same in all. It sorts before others: of what is due at the same
 /// instant, reading what has happened comes first.
@@ -55,11 +60,15 @@ impl Engine {
     /// read, and fails if somebody else has moved it.
     pub(crate) async fn automate(&self, claimed: &ClaimedJob) -> Result<()> {
         let (engine, app, now) = (self.clone(), claimed.app, self.clock().now());
-        let index = self.index(app).await?;
+        let watch = self.0.store.read(move |tx| engine.0.watches.current(tx, app)).await?;
+        // Conditions are about what is true by now; else the index only tells names.
+        let has_conditions = !watch.conditions.is_empty();
+        let index = if has_conditions { self.current_index(app).await? } else { self.index(app).await? };
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             let Some(from) = followers::position(tx, app, AUTOMATION)? else { return Ok(None) };
-            let watch = engine.0.watches.current(tx, app)?;
-            let (records, looked) = read_kinds(tx, app, from.records_done(), &watch.kinds())?;
+            let head = log::head(tx, app)?;
+            let until = if has_conditions { head.min(index.offset()) } else { head };
+            let (records, looked) = read_kinds(tx, app, (from.records_done(), until), &watch.kinds())?;
             let effects = Reading::new(tx, app, &index, &watch, now).effects_of(&records)?;
             let looked = EventOffset::end_of(looked);
             Ok(Some(Stretch { from, revision: watch.revision.clone(), looked, effects, now }))
@@ -74,13 +83,8 @@ impl Engine {
         let is_unmoved = followers::position(tx, app, AUTOMATION)? == Some(stretch.from);
         // Pipelines that have changed since may want something else; then the same is read again.
         if is_unmoved && stored::revision(tx, app)? == stretch.revision {
-            for (pipeline, Effect { waiting, canceled }) in &stretch.effects {
-                if !canceled.is_empty() {
-                    self.remove_waiting(tx, app, *pipeline, canceled)?;
-                }
-                for (due, channels) in waiting.iter().filter(|(_, channels)| !channels.is_empty()) {
-                    self.add_waiting(tx, app, *pipeline, *due, channels)?;
-                }
+            for (pipeline, effect) in &stretch.effects {
+                self.write_effect(tx, app, *pipeline, effect, stretch.now)?;
             }
             followers::advance(tx, app, AUTOMATION, stretch.looked)?;
         }
@@ -88,22 +92,59 @@ impl Engine {
     }
 }
 
+impl Engine {
+    fn write_effect(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        pipeline: PipelineId,
+        effect: &Effect,
+        now: UtcMillis,
+    ) -> Result<()> {
+        for (last, channels) in &effect.canceled {
+            self.remove_waiting(tx, app, pipeline, *last, channels)?;
+        }
+        let mut at_once = RoaringBitmap::new();
+        for (due, channels) in &effect.waiting {
+            if *due <= now {
+                at_once |= channels;
+            } else if !channels.is_empty() {
+                self.add_waiting(tx, app, (pipeline, effect.canceling), *due, channels)?;
+            }
+        }
+        if at_once.is_empty() {
+            return Ok(());
+        }
+        let soon = soonest(tx, app, pipeline, now)?;
+        // They were in time; that we are not, or send together with others, does not make them late.
+        let due = effect.until.map_or(soon, |until| soon.min(UtcMillis(until.0.saturating_sub(1))));
+        self.add_waiting(tx, app, (pipeline, effect.canceling), due, &at_once)
+    }
+}
+
+/// When something can be sent at once: now, unless the pipeline has just sent something. Then others are waited for, since every push
+/// leaves something behind, and a pipeline that is set off all the time would make one for every channel.
+fn soonest(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, now: UtcMillis) -> Result<UtcMillis> {
+    let last = origins::last_pushes(tx, app, Origin::Pipeline(pipeline), 1)?;
+    let last = last.first().and_then(PushId::time).filter(|last| *last <= now);
+    Ok(last.map_or(now, |last| last.plus(GATHERING).max(now)))
+}
+
 /// The next records of some kinds, and how far the log was looked through for them.
 fn read_kinds(
     tx: &mut Tx<'_>,
     app: AppId,
-    after: Offset,
+    (after, until): (Offset, Offset),
     kinds: &BTreeSet<RecordKind>,
 ) -> Result<(Vec<Record>, Offset)> {
-    let head = log::head(tx, app)?;
     let mut records = Vec::new();
     if !kinds.is_empty() {
-        log::visit_kinds(tx, app, after, head, kinds, RECORDS_PER_READ, |record| {
+        log::visit_kinds(tx, app, after, until, kinds, RECORDS_PER_READ, |record| {
             records.push(record.into());
             Ok(())
         })?;
     }
     let is_full = records.len() >= RECORDS_PER_READ as usize;
-    let looked = records.last().filter(|_| is_full).map_or(head, |last: &Record| last.offset);
+    let looked = records.last().filter(|_| is_full).map_or(until.max(after), |last: &Record| last.offset);
     Ok((records, looked))
 }

@@ -13,6 +13,7 @@ use store::{Tx, apps};
 use uuid::Uuid;
 
 use super::stored::Stored;
+use super::timers::Canceling;
 use crate::job::Job;
 use crate::plan::Planner;
 use crate::{Engine, Error, Result};
@@ -51,7 +52,7 @@ impl Engine {
                 }
             }
             if !inactive.is_empty() {
-                engine.add_waiting(tx, app, id, now, &inactive)?;
+                engine.add_waiting(tx, app, (id, Canceling::of(&stored.pipeline)), now, &inactive)?;
             }
             Stored { checked_day: now.day(), ..stored }.put(tx, app, id, now)?;
             if jobs::postpone(tx, &claimed, now.plus(DAY))? {

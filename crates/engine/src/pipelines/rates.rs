@@ -33,15 +33,16 @@ pub(super) fn with_room(
     for rate in rates {
         let mut full = RoaringBitmap::new();
         for (block, channels) in blocks(&left) {
-            let sent = pipeline_sent::within(tx, app, pipeline, slices(rate.within, now), block.0)?;
-            full |= at_least(rate.pushes, &channels, &sent)?;
+            let mut tally = Tally::new(rate.pushes, &channels);
+            pipeline_sent::visit(tx, app, pipeline, slices(rate.within, now), block.0, |sent| tally.add(sent))?;
+            full |= tally.full();
         }
         left -= full;
     }
     Ok(left)
 }
 
-/// Remembers that channels are sent something, for as long as the rates need it.
+/// Remembers that channels are sent something, for as long as the rates need it, and forgets what they do not need any more.
 pub(super) fn note_sent(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -51,10 +52,14 @@ pub(super) fn note_sent(
 ) -> Result<()> {
     let is_endless = |rate: &Rate| rate.within.duration().is_none();
     let endless = rates.iter().any(is_endless).then_some(EVER);
-    let passing = rates.iter().any(|rate| !is_endless(rate)).then_some(slice(now));
-    for slice in endless.into_iter().chain(passing) {
-        for (block, channels) in blocks(channels) {
-            add(tx, app, SentKey { pipeline, slice, layer: 0, block: block.0 }, channels)?;
+    let passing = rates.iter().filter(|rate| !is_endless(rate)).map(|rate| slices(rate.within, now));
+    let oldest = passing.map(|(oldest, _)| oldest).min();
+    for (block, channels) in blocks(channels) {
+        if let Some(oldest) = oldest {
+            pipeline_sent::forget_in_block(tx, app, pipeline, block.0, (0, oldest))?;
+        }
+        for slice in endless.into_iter().chain(oldest.map(|_| slice(now))) {
+            add(tx, app, SentKey { pipeline, slice, layer: 0, block: block.0 }, channels.clone())?;
         }
     }
     Ok(())
@@ -75,13 +80,23 @@ fn add(tx: &mut Tx<'_>, app: AppId, mut key: SentKey, mut channels: RoaringBitma
     Ok(())
 }
 
-/// Those of `channels` who are in at least `n` of the sets.
-fn at_least(n: u32, channels: &RoaringBitmap, sets: &[Vec<u8>]) -> Result<RoaringBitmap> {
-    let mut counted = vec![RoaringBitmap::new(); n as usize];
-    for set in sets {
-        let mut more = codec::decode(set).map_err(Error::internal)? & channels;
+/// Counts how often channels were sent something, up to a number that is enough.
+struct Tally<'c> {
+    channels: &'c RoaringBitmap,
+    /// Those who were sent something once, twice, and so on.
+    counted: Vec<RoaringBitmap>,
+}
+
+impl<'c> Tally<'c> {
+    fn new(enough: u32, channels: &'c RoaringBitmap) -> Self {
+        Self { channels, counted: vec![RoaringBitmap::new(); enough as usize] }
+    }
+
+    fn add(&mut self, set: &[u8]) -> store::Result<()> {
+        let set = codec::decode(set).map_err(|error| store::Error::corrupt(error.to_string()))?;
+        let mut more = set & self.channels;
         // Whoever was counted before moves up, from the first place on.
-        for place in &mut counted {
+        for place in &mut self.counted {
             let moved = &*place & &more;
             *place |= &more;
             more = moved;
@@ -89,8 +104,12 @@ fn at_least(n: u32, channels: &RoaringBitmap, sets: &[Vec<u8>]) -> Result<Roarin
                 break;
             }
         }
+        Ok(())
     }
-    Ok(counted.pop().unwrap_or_default())
+
+    fn full(mut self) -> RoaringBitmap {
+        self.counted.pop().unwrap_or_default()
+    }
 }
 
 fn slice(now: UtcMillis) -> i64 {
@@ -125,7 +144,11 @@ mod tests {
         let set = |members: &[u32]| codec::encode(&members.iter().copied().collect());
         let sets = [set(&[1, 2, 3]), set(&[2, 3]), set(&[3, 9]), set(&[2, 3])];
         let channels: RoaringBitmap = [1, 2, 3, 4].into_iter().collect();
-        let found = |n| at_least(n, &channels, &sets).unwrap().iter().collect::<Vec<_>>();
+        let found = |n| {
+            let mut tally = Tally::new(n, &channels);
+            sets.iter().for_each(|set| tally.add(set).unwrap());
+            tally.full().iter().collect::<Vec<_>>()
+        };
         assert_eq!(found(1), [1, 2, 3]);
         assert_eq!(found(2), [2, 3]);
         assert_eq!(found(3), [2, 3]);

@@ -5,27 +5,49 @@ use std::time::Duration;
 
 use audience::codec;
 use audience::index::Index;
-use model::event::{Custom, Event, RecordKind, Region};
-use model::ids::{AppId, PipelineId, TermId};
+use audience::plan::Plan;
+use model::event::{Custom, Event, FirstOpen, RecordKind, Region};
+use model::ids::{AppId, Offset, PipelineId, TermId};
 use model::pipeline::{EventSelector, Subject};
 use model::term::{Term, TermsRecord};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use store::log::Record;
 use store::{Tx, terms};
 
-use super::watch::{Aim, Watch, Wish};
+use super::conditions::holds;
+use super::timers::Canceling;
+use super::watch::{Aim, Watch, Watched, Wish};
+use crate::plan::Planner;
 use crate::{Error, Result};
 
-/// What a stretch of the log means for one pipeline. Whoever is canceled leaves what they have waited for before the stretch.
+/// What a stretch of the log means for one pipeline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Effect {
+    /// By when they are due, which may have passed.
     pub(super) waiting: BTreeMap<UtcMillis, RoaringBitmap>,
-    pub(super) canceled: RoaringBitmap,
+    /// Whoever leaves what they have waited for before the stretch, by the last instant at which that may be due.
+    pub(super) canceled: BTreeMap<UtcMillis, RoaringBitmap>,
+    /// When the pipeline is over, if ever. Everybody who waits was due before.
+    pub(super) until: Option<UtcMillis>,
+    pub(super) canceling: Canceling,
 }
 
 pub(super) type Effects = BTreeMap<PipelineId, Effect>;
+
+/// What is told so long after it should have been sent is not sent any more: it would be news of another day.
+const TOO_LATE: Duration = Duration::from_secs(24 * 60 * 60);
+/// What is told within so long counts as told at once.
+const PROMPT: Duration = Duration::from_secs(10);
+
+/// When something happened, and when we heard of it, which is never earlier.
+#[derive(Clone, Copy)]
+struct Moment {
+    occurred: UtcMillis,
+    told: UtcMillis,
+}
 
 /// Reads a stretch of the log.
 pub(super) struct Reading<'a, 'c> {
@@ -57,27 +79,34 @@ impl<'a, 'c> Reading<'a, 'c> {
             return self.read_terms(record);
         }
         let Some(ordinal) = record.ordinal else { return Ok(()) };
+        let (occurred, wishes) = self.wishes(record)?;
+        let moment = Moment { occurred: occurred.min(record.at), told: record.at };
         let channel = RoaringBitmap::from_iter([ordinal.0]);
-        for wish in self.wishes(record)? {
-            self.grant(wish, record, &channel);
+        for wish in wishes {
+            self.grant(wish, record.offset, moment, &channel);
         }
         Ok(())
     }
 
-    /// Who wants to know of a record about one channel.
-    fn wishes(&self, record: &Record) -> Result<Vec<Wish>> {
+    /// When a record about one channel says that it happened, and who wants to know of it.
+    fn wishes(&self, record: &Record) -> Result<(UtcMillis, Vec<Wish>)> {
         Ok(match record.kind {
-            RecordKind::Open => self.watch.opens.clone(),
-            RecordKind::FirstOpen => self.watch.first_opens.clone(),
+            RecordKind::Open => (parse::<IgnoredAny>(&record.body)?.occurred, self.watch.opens.clone()),
+            RecordKind::FirstOpen => {
+                let opted_in = parse::<FirstOpen>(&record.body)?.body.opted_in;
+                let first_opt_ins = self.watch.first_opt_ins.iter().filter(|_| opted_in);
+                (record.at, self.watch.first_opens.iter().chain(first_opt_ins).copied().collect())
+            }
+            RecordKind::FirstOptIn => (record.at, self.watch.first_opt_ins.clone()),
             RecordKind::Custom => self.wishes_for_event(&record.body)?,
             RecordKind::Region => {
-                let event: Event<Region> = serde_json::from_slice(&record.body).map_err(Error::internal)?;
+                let event: Event<Region> = parse(&record.body)?;
                 let is_meant = |selector: &Option<EventSelector>| {
                     selector.as_ref().is_none_or(|selector| selector.matches(Subject::Region(&event.body)))
                 };
                 let meant = self.watch.regions.iter();
                 let meant = meant.filter(|(action, selector, _)| *action == event.body.action && is_meant(selector));
-                meant.map(|(_, _, wish)| *wish).collect()
+                (event.occurred, meant.map(|(_, _, wish)| *wish).collect())
             }
             RecordKind::Terms
             | RecordKind::PushBody
@@ -94,20 +123,20 @@ impl<'a, 'c> Reading<'a, 'c> {
             | RecordKind::InAppMessageDisplay
             | RecordKind::InAppMessageResolution
             | RecordKind::InAppMessageExpiration
-            | RecordKind::Unrecognized => Vec::new(),
+            | RecordKind::Unrecognized => (record.at, Vec::new()),
         })
     }
 
-    fn wishes_for_event(&self, body: &[u8]) -> Result<Vec<Wish>> {
-        let EventName { body: Name { name } } = serde_json::from_slice(body).map_err(Error::internal)?;
+    fn wishes_for_event(&self, body: &[u8]) -> Result<(UtcMillis, Vec<Wish>)> {
+        let Event { occurred, body: Name { name }, .. } = parse(body)?;
         let named = self.watch.named_events.get(&name);
         if named.is_none() && self.watch.other_events.is_empty() {
-            return Ok(Vec::new());
+            return Ok((occurred, Vec::new()));
         }
-        let event: Event<Custom> = serde_json::from_slice(body).map_err(Error::internal)?;
+        let event: Event<Custom> = parse(body)?;
         let wanted = named.into_iter().flatten().chain(&self.watch.other_events);
         let wanted = wanted.filter(|(selector, _)| selector.matches(Subject::Custom(&event.body)));
-        Ok(wanted.map(|(_, wish)| *wish).collect())
+        Ok((occurred, wanted.map(|(_, wish)| *wish).collect()))
     }
 
     fn read_terms(&mut self, record: &Record) -> Result<()> {
@@ -137,8 +166,9 @@ impl<'a, 'c> Reading<'a, 'c> {
         }
         // Of what happens at the same moment, cancellations come last.
         granted.sort_by_key(|(wish, _)| matches!(wish.aim, Aim::Cancel));
+        let moment = Moment { occurred: record.at, told: record.at };
         for (wish, channels) in granted {
-            self.grant(wish, record, channels);
+            self.grant(wish, record.offset, moment, channels);
         }
         Ok(())
     }
@@ -159,42 +189,73 @@ impl<'a, 'c> Reading<'a, 'c> {
     }
 
     /// Notes that channels did what a pipeline waits for, if it does at that time.
-    fn grant(&mut self, wish: Wish, record: &Record, channels: &RoaringBitmap) {
+    fn grant(&mut self, wish: Wish, offset: Offset, moment: Moment, channels: &RoaringBitmap) {
         let pipeline = &self.watch.pipelines[wish.pipeline];
-        let counts =
-            record.offset > pipeline.since && wish.active.contains(record.at) && pipeline.active.contains(record.at);
+        let Moment { occurred, told } = moment;
+        let counts = offset > pipeline.since
+            && occurred >= pipeline.since_time
+            && wish.active.contains(occurred)
+            && pipeline.active.contains(occurred);
         if !counts {
             return;
         }
+        let channels = &self.for_whom_it_holds(wish, channels);
         let effect = self.effects.entry(pipeline.id).or_default();
         match wish.aim {
-            Aim::SetOff => *effect.waiting.entry(due(pipeline.delay, record.at, self.now)).or_default() |= channels,
+            Aim::SetOff => {
+                let due = due(pipeline.delay, occurred);
+                if told <= due.plus(TOO_LATE) && pipeline.active.contains(due.max(told)) {
+                    (effect.until, effect.canceling) = (pipeline.active.until, pipeline.canceling);
+                    *effect.waiting.entry(due).or_default() |= channels;
+                }
+            }
             Aim::Cancel => {
-                effect.waiting.values_mut().for_each(|waiting| *waiting -= channels);
-                effect.canceled |= channels;
+                let last = last_canceled(pipeline, moment);
+                effect.waiting.range_mut(..=last).for_each(|(_, waiting)| *waiting -= channels);
+                *effect.canceled.entry(last).or_default() |= channels;
             }
         }
+    }
+
+    /// Those of the channels for whom the conditions of a trigger hold.
+    fn for_whom_it_holds(&mut self, wish: Wish, channels: &RoaringBitmap) -> RoaringBitmap {
+        let Some(conditions) = wish.conditions.and_then(|place| self.watch.conditions.get(place)) else {
+            return channels.clone();
+        };
+        let planner = Planner::new(self.tx, self.app, self.index, self.now, Vec::new());
+        let mut parts = vec![Plan::Set(channels.clone())];
+        parts.extend(conditions.iter().map(|condition| holds(&planner, condition)));
+        self.index.resolve(&Plan::And(parts).normalize())
     }
 }
 
 /// The name of a custom event, for those that interest nobody otherwise.
 #[derive(Deserialize)]
-struct EventName {
-    body: Name,
-}
-
-#[derive(Deserialize)]
 struct Name {
     name: String,
 }
 
-/// When something is to be sent: in whole seconds, so that many are sent together; at once if that has passed.
-fn due(delay: Duration, at: UtcMillis, now: UtcMillis) -> UtcMillis {
+fn parse<'b, Body: Deserialize<'b>>(body: &'b [u8]) -> Result<Event<Body>> {
+    serde_json::from_slice(body).map_err(Error::internal)
+}
+
+/// When something is to be sent: in whole seconds, so that many are sent together.
+fn due(delay: Duration, occurred: UtcMillis) -> UtcMillis {
     if delay.is_zero() {
-        return now;
+        return occurred;
     }
-    let exact = at.plus(delay).0;
-    UtcMillis(exact.saturating_add(999).div_euclid(1000).saturating_mul(1000)).max(now)
+    let exact = occurred.plus(delay).0;
+    UtcMillis(exact.saturating_add(999).div_euclid(1000).saturating_mul(1000))
+}
+
+/// A cancellation that is told late leaves those alone who were set off after it happened, which shows in when they are due. Of a
+/// pipeline whose channels may wait for longer than the delay it does not show, and all of them are canceled: a message that is
+/// missing does less harm than one that is out of place.
+fn last_canceled(pipeline: &Watched, Moment { occurred, told }: Moment) -> UtcMillis {
+    if told <= occurred.plus(PROMPT) || pipeline.has_dayparts {
+        return UtcMillis(i64::MAX);
+    }
+    due(pipeline.delay, occurred)
 }
 
 #[cfg(test)]
@@ -202,16 +263,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_rounded_up_to_seconds_and_never_past() {
+    fn times_are_rounded_up_to_seconds() {
         let second = Duration::from_secs(1);
-        for (delay, at, now, wanted) in [
-            (Duration::ZERO, 1_500, 1_700, 1_700),
-            (second, 1_000, 1_001, 2_000),
-            (second, 1_001, 1_001, 3_000),
-            (second, 1_001, 3_000, 3_000),
-            (second, 1_001, 9_123, 9_123),
-        ] {
-            assert_eq!(due(delay, UtcMillis(at), UtcMillis(now)), UtcMillis(wanted), "{at} {now}");
+        for (delay, occurred, wanted) in
+            [(Duration::ZERO, 1_500, 1_500), (second, 1_000, 2_000), (second, 1_001, 3_000), (second, 2_000, 3_000)]
+        {
+            assert_eq!(due(delay, UtcMillis(occurred)), UtcMillis(wanted), "{occurred}");
         }
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Stored {
     pub(super) modified: UtcMillis,
     /// Only what stands in the log after this sets it off.
     pub(super) since: Offset,
+    /// Nor does what happened before this, however late it is told. Pipelines of earlier versions have no such time.
+    pub(super) since_time: UtcMillis,
     /// The last day on which it was looked who has not opened the app for long enough, in days since 1970.
     pub(super) checked_day: i32,
 }
@@ -73,9 +75,10 @@ impl Stored {
         let pipeline = fields.required("pipeline", Pipeline::parse);
         let modified = fields.required("modified", number).map(UtcMillis);
         let since = fields.required("since", number).map(Offset);
+        let since_time = fields.nullable("since_time", number).map_or(UtcMillis(0), UtcMillis);
         let checked_day = fields.required("checked_day", number).and_then(|day| i32::try_from(day).ok());
         fields.finish();
-        Some(Self { pipeline: pipeline?, modified: modified?, since: since?, checked_day: checked_day? })
+        Some(Self { pipeline: pipeline?, modified: modified?, since: since?, since_time, checked_day: checked_day? })
     }
 }
 

@@ -3,6 +3,7 @@
 use audience::block::blocks;
 use audience::codec;
 use model::ids::{AppId, Id, PipelineId};
+use model::pipeline::Pipeline;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
@@ -10,8 +11,23 @@ use store::jobs::{self, JobId, Lane};
 use store::pipeline_timers::{self, TimerPart};
 use uuid::Uuid;
 
+use super::spans;
 use crate::job::{Job, pipeline_lane};
 use crate::{Engine, Error, Result};
+
+/// Whether those who wait may have to be looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Canceling {
+    #[default]
+    Never,
+    Possible,
+}
+
+impl Canceling {
+    pub(super) fn of(pipeline: &Pipeline) -> Self {
+        if pipeline.cancellation.is_empty() { Canceling::Never } else { Canceling::Possible }
+    }
+}
 
 impl Engine {
     /// Lets channels wait for an instant, in a transaction that holds the app.
@@ -19,11 +35,15 @@ impl Engine {
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
-        pipeline: PipelineId,
+        (pipeline, canceling): (PipelineId, Canceling),
         due: UtcMillis,
         channels: &RoaringBitmap,
     ) -> Result<()> {
         for (block, channels) in blocks(channels) {
+            match canceling {
+                Canceling::Possible => spans::add(tx, app, pipeline, due, block.0, &channels)?,
+                Canceling::Never => {}
+            }
             let before = pipeline_timers::get(tx, app, pipeline, due, block.0)?;
             let members = match before {
                 Some(before) => codec::decode(&before).map_err(Error::internal)? | channels,
@@ -35,27 +55,20 @@ impl Engine {
         self.enqueue_as(tx, app, job_of(pipeline, due), due, &Job::FirePipeline { pipeline, due })
     }
 
-    /// Takes channels out of everything they wait for, in a transaction that holds the app. A job whose channels have all
-    /// left finds nobody.
+    /// Takes channels out of everything they wait for that is due by an instant, in a transaction that holds the app. A job whose
+    /// channels have all left finds nobody.
     pub(super) fn remove_waiting(
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
         pipeline: PipelineId,
+        last: UtcMillis,
         channels: &RoaringBitmap,
     ) -> Result<()> {
         for (block, channels) in blocks(channels) {
-            for part in pipeline_timers::waiting(tx, app, pipeline, block.0)? {
-                let members = codec::decode(&part.members).map_err(Error::internal)?;
-                if members.is_disjoint(&channels) {
-                    continue;
-                }
-                let left = members - &channels;
-                if left.is_empty() {
-                    pipeline_timers::delete_part(tx, app, pipeline, part.due, part.block)?;
-                } else {
-                    let part = TimerPart { members: codec::encode(&left), ..part };
-                    pipeline_timers::put(tx, app, pipeline, &part)?;
+            for (within, channels) in spans::with(tx, app, pipeline, last, block.0, &channels)? {
+                for part in pipeline_timers::between(tx, app, pipeline, block.0, within)? {
+                    leave(tx, app, pipeline, part, &channels)?;
                 }
             }
         }
@@ -65,8 +78,33 @@ impl Engine {
     /// Nobody waits for the pipeline any more, and none of its jobs is left.
     pub(super) fn stop_waiting(&self, tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
         pipeline_timers::delete_all(tx, app, pipeline)?;
+        spans::forget_all(tx, app, pipeline)?;
         Ok(jobs::cancel_lane(tx, &Lane { app, name: pipeline_lane(pipeline) })?)
     }
+}
+
+/// Takes everybody out who has waited for an instant.
+pub(super) fn take_waiting(tx: &mut Tx<'_>, app: AppId, id: PipelineId, due: UtcMillis) -> Result<RoaringBitmap> {
+    let mut channels = RoaringBitmap::new();
+    for part in pipeline_timers::take(tx, app, id, due)? {
+        channels |= codec::decode(&part).map_err(Error::internal)?;
+    }
+    spans::forget_past(tx, app, id)?;
+    Ok(channels)
+}
+
+fn leave(tx: &mut Tx<'_>, app: AppId, id: PipelineId, part: TimerPart, channels: &RoaringBitmap) -> Result<()> {
+    let members = codec::decode(&part.members).map_err(Error::internal)?;
+    if members.is_disjoint(channels) {
+        return Ok(());
+    }
+    let left = members - channels;
+    if left.is_empty() {
+        pipeline_timers::delete_part(tx, app, id, part.due, part.block)?;
+    } else {
+        pipeline_timers::put(tx, app, id, &TimerPart { members: codec::encode(&left), ..part })?;
+    }
+    Ok(())
 }
 
 /// All who wait for an instant do so with one job.

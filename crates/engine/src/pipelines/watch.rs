@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use model::event::{RecordKind, RegionAction};
 use model::ids::{AppId, Offset, PipelineId};
-use model::pipeline::{EventSelector, Happening, Period, Pipeline};
+use model::pipeline::{Condition, EventSelector, Happening, Period};
+use model::time::UtcMillis;
 use store::Tx;
 
 use super::stored::{self, Stored};
+use super::timers::Canceling;
 use crate::Result;
 
 /// What is known of the pipelines of apps. They are read again when their revision has changed.
@@ -23,18 +25,27 @@ pub(super) struct Watch {
     pub(super) pipelines: Vec<Watched>,
     pub(super) opens: Vec<Wish>,
     pub(super) first_opens: Vec<Wish>,
+    pub(super) first_opt_ins: Vec<Wish>,
     /// Tags and subscriptions.
     pub(super) changes: Vec<(Happening, Wish)>,
     /// By the name that the event must have.
     pub(super) named_events: HashMap<String, Vec<(EventSelector, Wish)>>,
     pub(super) other_events: Vec<(EventSelector, Wish)>,
     pub(super) regions: Vec<(RegionAction, Option<EventSelector>, Wish)>,
+    /// What has to hold when triggers happen, of those that say so.
+    pub(super) conditions: Vec<Vec<Condition>>,
 }
 
 pub(super) struct Watched {
     pub(super) id: PipelineId,
+    /// Only what stands in the log after this counts.
     pub(super) since: Offset,
+    /// Nor does what happened before this, however late it is told.
+    pub(super) since_time: UtcMillis,
     pub(super) delay: Duration,
+    /// Whether its channels may wait longer than the delay.
+    pub(super) has_dayparts: bool,
+    pub(super) canceling: Canceling,
     pub(super) active: Period,
 }
 
@@ -44,6 +55,8 @@ pub(super) struct Wish {
     /// Its place among the pipelines.
     pub(super) pipeline: usize,
     pub(super) aim: Aim,
+    /// The place of its conditions among all.
+    pub(super) conditions: Option<usize>,
     pub(super) active: Period,
 }
 
@@ -62,8 +75,8 @@ impl Watches {
             return Ok(known);
         }
         let mut watch = Watch { revision, ..Watch::default() };
-        for (id, Stored { pipeline, since, .. }) in Stored::enabled(tx, app)? {
-            watch.add(id, since, &pipeline);
+        for (id, stored) in Stored::enabled(tx, app)? {
+            watch.add(id, &stored);
         }
         let watch = Arc::new(watch);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(app, watch.clone());
@@ -76,15 +89,27 @@ impl Watches {
 }
 
 impl Watch {
-    fn add(&mut self, id: PipelineId, since: Offset, pipeline: &Pipeline) {
+    fn add(&mut self, id: PipelineId, stored: &Stored) {
         let number = self.pipelines.len();
-        self.pipelines.push(Watched { id, since, delay: pipeline.delay, active: pipeline.active });
+        let Stored { pipeline, since, since_time, .. } = stored;
+        self.pipelines.push(Watched {
+            id,
+            since: *since,
+            since_time: *since_time,
+            delay: pipeline.delay,
+            has_dayparts: pipeline.dayparts.is_some(),
+            canceling: Canceling::of(pipeline),
+            active: pipeline.active,
+        });
         let immediate = pipeline.immediate.iter().map(|trigger| (trigger, Aim::SetOff));
         for (trigger, aim) in immediate.chain(pipeline.cancellation.iter().map(|trigger| (trigger, Aim::Cancel))) {
-            let wish = Wish { pipeline: number, aim, active: trigger.active };
+            let conditions = (!trigger.conditions.is_empty()).then_some(self.conditions.len());
+            self.conditions.extend(conditions.map(|_| trigger.conditions.clone()));
+            let wish = Wish { pipeline: number, aim, conditions, active: trigger.active };
             match &trigger.happening {
                 Happening::Open => self.opens.push(wish),
                 Happening::FirstOpen => self.first_opens.push(wish),
+                Happening::FirstOptIn => self.first_opt_ins.push(wish),
                 change @ (Happening::TagAdded { .. }
                 | Happening::TagRemoved { .. }
                 | Happening::SubscriptionAdded(_)
@@ -104,7 +129,8 @@ impl Watch {
     pub(super) fn kinds(&self) -> BTreeSet<RecordKind> {
         let wanted = [
             (RecordKind::Open, !self.opens.is_empty()),
-            (RecordKind::FirstOpen, !self.first_opens.is_empty()),
+            (RecordKind::FirstOpen, !self.first_opens.is_empty() || !self.first_opt_ins.is_empty()),
+            (RecordKind::FirstOptIn, !self.first_opt_ins.is_empty()),
             (RecordKind::Terms, !self.changes.is_empty()),
             (RecordKind::Custom, !self.named_events.is_empty() || !self.other_events.is_empty()),
             (RecordKind::Region, !self.regions.is_empty()),

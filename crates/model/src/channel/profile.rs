@@ -17,6 +17,10 @@ pub struct Profile {
     #[serde(deserialize_with = "device_type")]
     pub device_type: DeviceType,
     pub opt_in: bool,
+    /// Whether the channel, which cannot be shown notifications now, could be once. Nothing is kept of the others: those that can
+    /// be shown them could be, and those that never could are as they came.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub was_opted_in: bool,
     /// Whether the device can receive silent pushes; not every device says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub background: Option<bool>,
@@ -101,11 +105,17 @@ pub struct IdentityHints {
 }
 
 impl Profile {
+    /// Whether it can be shown notifications.
+    pub const fn is_opted_in(&self) -> bool {
+        self.opt_in && self.address.is_some()
+    }
+
     /// A channel of which only the type is known: not opted in, not reachable.
     pub fn new(device_type: DeviceType) -> Self {
         Self {
             device_type,
             opt_in: false,
+            was_opted_in: false,
             background: None,
             address: None,
             alias: None,

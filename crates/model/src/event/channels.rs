@@ -4,9 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::channel::TagSets;
 
-/// A channel registered for the first time. There is nothing more to say.
+/// A channel registered for the first time. Customers are told nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FirstOpen {}
+pub struct FirstOpen {
+    /// Whether it could be shown notifications from the start, which is its first opt-in then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opted_in: bool,
+}
+
+/// A channel that registered before can be shown notifications for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstOptIn {}
 
 /// A channel was uninstalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

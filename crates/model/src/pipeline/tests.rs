@@ -82,7 +82,11 @@ fn what_is_wrong_is_said_where_it_is() {
     let cases: Vec<(&str, Value)> = vec![
         ("enabled", with(|body| drop(body.as_object_mut().unwrap().remove("enabled")))),
         ("immediate_trigger", with(|body| drop(body.as_object_mut().unwrap().remove("immediate_trigger")))),
-        ("immediate_trigger", with(|body| body["immediate_trigger"] = json!("first_opt_in"))),
+        ("immediate_trigger", with(|body| body["immediate_trigger"] = json!("double_opt_in"))),
+        (
+            "immediate_trigger.condition.and[0].tag",
+            with(|body| body["immediate_trigger"] = json!({"tag_added": "a", "condition": {"and": [{}]}})),
+        ),
         ("immediate_trigger", with(|body| body["immediate_trigger"] = json!("sneeze"))),
         ("immediate_trigger", with(|body| body["immediate_trigger"] = json!({"group": "x"}))),
         ("immediate_trigger.double_opt_in", with(|body| body["immediate_trigger"] = json!({"double_opt_in": {}}))),

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! triggers   = trigger | [trigger, ...]            one of them is enough
-//! trigger    = "open" | "first_open" | "region_entered" | "region_exited"
+//! trigger    = "open" | "first_open" | "first_opt_in" | "region_entered" | "region_exited"
 //!            | {"tag_added": TAG, "group"?: GROUP} | {"tag_added": {"tag": TAG, "group"?: GROUP}}   also tag_removed
 //!            | {"subscription_added": LIST}                                                 also subscription_removed
 //!            | {"custom_event": event selector}
 //!            | {"region_entered": event selector}                                                 also region_exited
 //! ```
 //!
-//! An object may also have `id`, `activation_time` and `deactivation_time`.
+//! An object may also have `id`, `condition`, `activation_time` and `deactivation_time`.
 
+use super::condition::Condition;
 use super::event_selector::{EventSelector, Vocabulary};
 use super::{Period, instant};
 use crate::channel::name_text;
@@ -25,6 +26,8 @@ use crate::term::Term;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trigger {
     pub happening: Happening,
+    /// All of them have to hold when it happens.
+    pub conditions: Vec<Condition>,
     /// When it counts, within the time of its pipeline.
     pub active: Period,
 }
@@ -34,6 +37,8 @@ pub struct Trigger {
 pub enum Happening {
     Open,
     FirstOpen,
+    /// The channel can be shown notifications for the first time.
+    FirstOptIn,
     /// The channel comes to hold a tag, or its named user does.
     TagAdded {
         group: TagGroup,
@@ -76,9 +81,11 @@ const KEYS: [&str; 7] = [
 ];
 
 /// Known elsewhere, and why they are refused here.
-const UNSUPPORTED: [(&str, &str); 3] = [
-    ("first_opt_in", "This version does not keep who has opted in before; use 'first_open', or a tag."),
-    ("double_opt_in", "This version has no double opt-in; use a tag or a custom event."),
+const UNSUPPORTED: [(&str, &str); 2] = [
+    (
+        "double_opt_in",
+        "Only e-mail channels confirm that they opt in, and pipelines do not send e-mail; use 'first_opt_in' or a tag.",
+    ),
     ("pipeline_event", "Pipelines cannot set off each other in this version; use a tag or a custom event."),
 ];
 
@@ -89,7 +96,8 @@ impl Trigger {
 
     fn parse(at: &At<'_>, role: Role) -> Option<Self> {
         if let Json::String(_) = at.json() {
-            return Some(Self { happening: parse_word(at, role)?, active: Period::default() });
+            let happening = parse_word(at, role)?;
+            return Some(Self { happening, conditions: Vec::new(), active: Period::default() });
         }
         let mut fields = at.object()?;
         let given: Vec<&str> = KEYS.into_iter().filter(|key| fields.has(key)).collect();
@@ -107,9 +115,7 @@ impl Trigger {
             ),
         };
         fields.nullable("id", |at| name_text(at, limits::PIPELINE_NAME_CHARS));
-        if let Some(condition) = fields.take("condition").filter(|at| !at.is_null()) {
-            condition.invalid::<()>("Triggers have no conditions of their own; set 'condition' of the pipeline.");
-        }
+        let conditions = fields.nullable("condition", Condition::parse_all);
         let from = fields.nullable("activation_time", instant);
         let until = fields.nullable("deactivation_time", instant);
         fields.finish();
@@ -117,7 +123,7 @@ impl Trigger {
         if !active.is_sound() {
             return at.invalid_key("deactivation_time", "The deactivation must come after the activation.");
         }
-        Some(Self { happening: happening?, active })
+        Some(Self { happening: happening?, conditions: conditions.unwrap_or_default(), active })
     }
 }
 
@@ -133,10 +139,12 @@ fn parse_word(at: &At<'_>, role: Role) -> Option<Happening> {
         ("first_open", Role::Cancellation) => {
             at.invalid("Who opens the app for the first time is not waiting for anything yet; use 'open'.")
         }
+        ("first_opt_in", _) => Some(Happening::FirstOptIn),
         ("region_entered", _) => region(RegionAction::Enter),
         ("region_exited", _) => region(RegionAction::Exit),
         _ => at.invalid(format!(
-            "'{word}' is not a trigger; use first_open, open, region_entered, region_exited, or an object with one of {}.",
+            "'{word}' is not a trigger; use first_open, first_opt_in, open, region_entered, region_exited, or an object \
+             with one of {}.",
             KEYS.join(", ")
         )),
     }
@@ -210,7 +218,11 @@ impl Happening {
             Happening::TagRemoved { group, tag } => !gained && is_tag(group, tag),
             Happening::SubscriptionAdded(list) => gained && is_subscription(list),
             Happening::SubscriptionRemoved(list) => !gained && is_subscription(list),
-            Happening::Open | Happening::FirstOpen | Happening::Custom(_) | Happening::Region { .. } => false,
+            Happening::Open
+            | Happening::FirstOpen
+            | Happening::FirstOptIn
+            | Happening::Custom(_)
+            | Happening::Region { .. } => false,
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Who waits for pipelines, whom they have sent something, and whom the pushes are for that they send.
 
+use std::time::Duration;
+
 use model::ids::{AppId, PipelineId};
 use model::time::UtcMillis;
 use store::jobs::{self, Lane, NewJob};
 use store::pipeline_sent::{self, SentKey};
+use store::pipeline_spans::{self, SpanKey, Width};
 use store::pipeline_timers::{self, TimerPart};
 use store::{Error, push_audience};
 
@@ -27,16 +30,60 @@ async fn those_who_wait_are_taken_out_by_instant() {
             }
             pipeline_timers::put(tx, OTHER, pipeline, &part(10, 0, &[9]))?;
             pipeline_timers::put(tx, APP, id(8), &part(10, 0, &[8]))?;
-            assert_eq!(pipeline_timers::waiting(tx, APP, pipeline, 0)?, [part(10, 0, &[4])]);
-            assert_eq!(pipeline_timers::waiting(tx, APP, pipeline, 1)?, [part(10, 1, &[2]), part(20, 1, &[1])]);
+            let always = (UtcMillis(0), UtcMillis(i64::MAX));
+            let waiting = pipeline_timers::between;
+            assert_eq!(waiting(tx, APP, pipeline, 0, always)?, [part(10, 0, &[4])]);
+            assert_eq!(waiting(tx, APP, pipeline, 1, always)?, [part(10, 1, &[2]), part(20, 1, &[1])]);
+            assert_eq!(waiting(tx, APP, pipeline, 1, (UtcMillis(11), UtcMillis(20)))?, [part(20, 1, &[1])]);
+            assert_eq!(waiting(tx, APP, pipeline, 1, (UtcMillis(10), UtcMillis(19)))?, [part(10, 1, &[2])]);
+            assert_eq!(pipeline_timers::first_due(tx, APP, pipeline)?, Some(UtcMillis(10)));
             assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, Some(vec![1]));
             assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, [vec![4], vec![2]]);
             assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, Vec::<Vec<u8>>::new());
             pipeline_timers::delete_part(tx, APP, pipeline, UtcMillis(20), 1)?;
             assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, None);
             pipeline_timers::delete_all(tx, APP, id(8))?;
-            assert_eq!(pipeline_timers::waiting(tx, APP, id(8), 0)?, []);
-            assert_eq!(pipeline_timers::waiting(tx, OTHER, pipeline, 0)?, [part(10, 0, &[9])]);
+            assert_eq!(waiting(tx, APP, id(8), 0, always)?, []);
+            assert_eq!(pipeline_timers::first_due(tx, APP, id(8))?, None);
+            assert_eq!(waiting(tx, OTHER, pipeline, 0, always)?, [part(10, 0, &[9])]);
+            Ok::<_, Error>(())
+        });
+        checked.await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn spans_are_found_by_time_and_forgotten() {
+    on_both(async |store, _| {
+        let pipeline: PipelineId = id(7);
+        let checked = store.write(APP, move |tx| {
+            let width = Width(Duration::from_millis(100));
+            let key = |block, number| SpanKey { block, width, number };
+            assert_eq!(key(0, width.number(UtcMillis(199))).instants(), (UtcMillis(100), UtcMillis(199)));
+            for (key, members) in [(key(0, 1), [1]), (key(0, 2), [2]), (key(1, 2), [3]), (key(0, 2), [4])] {
+                pipeline_spans::put(tx, APP, pipeline, &key, members.to_vec())?;
+            }
+            pipeline_spans::put(tx, OTHER, pipeline, &key(0, 1), vec![9])?;
+            let between = |tx: &mut store::Tx<'_>, app, first, last| {
+                pipeline_spans::between(tx, app, pipeline, (0, width), (UtcMillis(first), UtcMillis(last)))
+            };
+            assert_eq!(between(tx, APP, 199, 200)?, [(key(0, 1), vec![1]), (key(0, 2), vec![4])]);
+            assert_eq!(between(tx, APP, 200, 900)?, [(key(0, 2), vec![4])]);
+            assert_eq!(pipeline_spans::get(tx, APP, pipeline, &key(1, 2))?, Some(vec![3]));
+            // Those who wait are not known any more, whoever was.
+            pipeline_timers::put(tx, APP, pipeline, &part(250, 0, &[1]))?;
+            pipeline_timers::put(tx, APP, pipeline, &part(260, 0, &[1]))?;
+            pipeline_timers::put(tx, APP, id(8), &part(300, 0, &[1]))?;
+            pipeline_spans::put_unknown(tx, APP, pipeline, width)?;
+            assert_eq!(between(tx, APP, 0, 900)?, [(key(0, 1), vec![1]), (key(0, 2), vec![])]);
+            pipeline_spans::forget_before(tx, APP, pipeline, width, UtcMillis(200))?;
+            assert_eq!(between(tx, APP, 0, 900)?, [(key(0, 2), vec![])]);
+            pipeline_spans::delete(tx, APP, pipeline, &key(0, 2))?;
+            assert_eq!(between(tx, APP, 0, 900)?, []);
+            pipeline_spans::delete_all(tx, APP, pipeline)?;
+            assert_eq!(pipeline_spans::get(tx, APP, pipeline, &key(1, 2))?, None);
+            assert_eq!(between(tx, OTHER, 0, 900)?, [(key(0, 1), vec![9])]);
             Ok::<_, Error>(())
         });
         checked.await.unwrap();
@@ -56,14 +103,22 @@ async fn what_was_sent_is_found_by_time_and_forgotten() {
             pipeline_sent::put(tx, APP, &key(6, 0, 0), vec![9])?;
             assert_eq!(pipeline_sent::get(tx, APP, &key(6, 0, 0))?, Some(vec![9]));
             assert_eq!(pipeline_sent::get(tx, OTHER, &key(6, 0, 0))?, None);
-            let mut within = pipeline_sent::within(tx, APP, pipeline, (5, 6), 0)?;
-            within.sort();
-            assert_eq!(within, [vec![1], vec![2], vec![9]]);
-            assert_eq!(pipeline_sent::within(tx, APP, pipeline, (-1, -1), 0)?, [vec![0]]);
+            let within = |tx: &mut store::Tx<'_>, first, last| {
+                let mut found = Vec::new();
+                pipeline_sent::visit(tx, APP, pipeline, (first, last), 0, |members| {
+                    found.push(members.to_vec());
+                    Ok(())
+                })?;
+                found.sort();
+                Ok::<_, Error>(found)
+            };
+            assert_eq!(within(tx, 5, 6)?, [vec![1], vec![2], vec![9]]);
+            assert_eq!(within(tx, -1, -1)?, [vec![0]]);
+            assert_eq!(pipeline_sent::forget_in_block(tx, APP, pipeline, 1, (0, 6))?, 0);
             assert_eq!(pipeline_sent::forget_slices(tx, APP, 0, 6)?, 2);
-            assert_eq!(pipeline_sent::within(tx, APP, pipeline, (-1, 9), 0)?.len(), 2);
+            assert_eq!(within(tx, -1, 9)?.len(), 2);
             pipeline_sent::forget(tx, APP, pipeline)?;
-            assert!(pipeline_sent::within(tx, APP, pipeline, (-1, 9), 0)?.is_empty());
+            assert!(within(tx, -1, 9)?.is_empty());
             Ok::<_, Error>(())
         });
         checked.await.unwrap();

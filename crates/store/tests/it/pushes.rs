@@ -39,6 +39,30 @@ async fn a_push_comes_back_as_it_was() {
 }
 
 #[tokio::test]
+async fn payloads_that_are_the_same_are_kept_once() {
+    on_both(async |store, _| {
+        let alike = |n| PushRow { payload: push(1).payload, ..push(n) };
+        for n in [1, 2, 3] {
+            insert(store, APP, alike(n)).await.unwrap();
+        }
+        insert(store, OTHER, push(1)).await.unwrap();
+        let share = |tx: &mut store::Tx<'_>| {
+            pushes::share_payload(tx, APP, id(2), id(1))?;
+            pushes::share_payload(tx, APP, id(3), id(2))
+        };
+        store.write(APP, share).await.unwrap();
+        for n in [1, 2, 3] {
+            assert_eq!(store.read(move |tx| pushes::by_id(tx, APP, id(n))).await.unwrap(), Some(alike(n)));
+        }
+        let kept = |tx: &mut store::Tx<'_>| -> store::Result<i64> {
+            tx.query_one("select count(payload) from push", &[], |row| row.get(0))
+        };
+        assert_eq!(store.read(kept).await.unwrap(), 2, "one in each app");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_payload_that_is_not_to_be_kept_goes_when_the_push_is_done() {
     on_both(async |store, _| {
         let redacted = PushRow { redact: true, ..push(1) };

@@ -2,9 +2,9 @@
 
 use model::event::RecordKind;
 use serde_json::{Value, json};
-use testkit::app::on_each_engine;
+use testkit::app::{TestApp, on_each_engine};
 
-use super::{DAY, HOUR, create, happen, open, pipeline, register, shown, tag};
+use super::{DAY, HOUR, create, delayed, happen, open, pipeline, register, shown, tag};
 
 fn custom(name: &str, properties: Value) -> Value {
     let mut body = json!({"name": name, "source": "API", "value": 10.0});
@@ -29,6 +29,7 @@ async fn tags_that_come_and_go_set_pipelines_off() {
         // The tag goes and comes again.
         tag(&app, &b, "remove", "new").await;
         tag(&app, &b, "add", "new").await;
+        app.advance(HOUR);
         assert_eq!(shown(&app).await[&b], ["One", "One"]);
         // A named user brings its tags along.
         let user = json!({"tags": {"add": {"crm": ["new"]}}});
@@ -37,6 +38,7 @@ async fn tags_that_come_and_go_set_pipelines_off() {
         let associate = json!({"channel_id": b, "named_user_id": "kim"});
         app.master().post("/api/named_users/associate", associate).await.expect(200);
         assert_eq!(shown(&app).await[&b], ["One", "One", "Three"]);
+        app.advance(HOUR);
         let c = register(&app, "c", &["new"]).await;
         assert_eq!(shown(&app).await[&c], ["One"], "a channel may come with the tag");
     })
@@ -97,6 +99,7 @@ async fn opens_and_events_set_pipelines_off() {
         for (action, n_shown) in [("enter", 2), ("exit", 3)] {
             let source = json!({"source": "gps", "region_id": "x"});
             let region = json!({"action": action, "region_id": "r", "source_info": source});
+            app.advance(HOUR);
             happen(&app, RecordKind::Region, &a, region).await;
             assert_eq!(shown(&app).await[&a].len(), n_shown, "{action}");
         }
@@ -120,6 +123,78 @@ async fn pipelines_and_triggers_count_only_in_their_time() {
         app.advance(DAY);
         register(&app, "c", &["x"]).await;
         assert_eq!(json!(shown(&app).await), json!({&early: ["Two"], &timely: ["One"]}));
+    })
+    .await;
+}
+
+/// Registers what a device says of itself under a channel id.
+async fn update(app: &TestApp, channel: &str, opt_in: bool, address: Option<&str>) {
+    let device = json!({"channel": {"device_type": "android", "opt_in": opt_in, "push_address": address}});
+    app.device().put(&format!("/api/channels/{channel}"), device).await.expect(200);
+}
+
+#[tokio::test]
+async fn the_first_opt_in_sets_pipelines_off_once() {
+    on_each_engine(async |app| {
+        let early = register(&app, "early", &[]).await;
+        create(&app, pipeline(json!("first_opt_in"), "One")).await;
+        let from_the_start = register(&app, "a", &[]).await;
+        assert_eq!(json!(shown(&app).await), json!({&from_the_start: ["One"]}));
+        app.advance(HOUR);
+        let device = json!({"channel": {"device_type": "android", "opt_in": false, "push_address": "b"}});
+        let answer = app.device().post("/api/channels", device).await.expect(201);
+        let later = answer["channel_id"].as_str().unwrap().to_owned();
+        for (opt_in, address) in [(false, Some("b")), (false, None), (true, None)] {
+            update(&app, &later, opt_in, address).await;
+            assert_eq!(shown(&app).await.len(), 1, "{opt_in} {address:?}");
+        }
+        update(&app, &later, true, Some("b")).await;
+        // The log has it; nobody has read it yet.
+        let app = app.restart().await;
+        assert_eq!(json!(shown(&app).await), json!({&from_the_start: ["One"], &later: ["One"]}));
+        for channel in [&later, &from_the_start, &early] {
+            let address = format!("again {channel}");
+            for opt_in in [true, false, false, true] {
+                app.advance(HOUR);
+                update(&app, channel, opt_in, Some(&address)).await;
+                app.step_all().await;
+            }
+        }
+        assert_eq!(json!(shown(&app).await), json!({&from_the_start: ["One"], &later: ["One"]}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn conditions_of_a_trigger_hold_when_it_happens() {
+    on_each_engine(async |app| {
+        let [vip, other, late] =
+            [register(&app, "a", &["vip"]).await, register(&app, "b", &[]).await, register(&app, "c", &[]).await];
+        let trigger = |tag: &str, condition: Value| json!({"tag_added": tag, "condition": condition});
+        let is_vip = json!({"and": [{"tag": {"tag_name": "vip"}}]});
+        let is_not = json!([{"or": [{"tag": {"tag_name": "vip", "negated": true}}]}]);
+        create(&app, delayed(json!([trigger("x", is_vip.clone()), trigger("y", is_not)]), "One", HOUR)).await;
+        let mut body = delayed(json!({"tag_added": "x"}), "Two", HOUR);
+        body["cancellation_trigger"] = trigger("y", is_vip);
+        create(&app, body).await;
+        for channel in [&vip, &other, &late] {
+            tag(&app, channel, "add", "x").await;
+        }
+        // The log has it; nobody has read it yet.
+        let app = app.restart().await;
+        app.step_all().await;
+        tag(&app, &vip, "remove", "vip").await;
+        tag(&app, &late, "add", "vip").await;
+        app.step_all().await;
+        for channel in [&other, &late] {
+            tag(&app, channel, "add", "y").await;
+        }
+        app.step_all().await;
+        let app = app.restart().await;
+        app.advance(HOUR);
+        let mut shown = shown(&app).await;
+        shown.values_mut().for_each(|alerts| alerts.sort());
+        assert_eq!(json!(shown), json!({&vip: ["One", "Two"], &other: ["One", "Two"]}));
     })
     .await;
 }

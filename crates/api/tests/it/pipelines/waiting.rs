@@ -1,0 +1,148 @@
+//! What waiting and sending leave behind: pipelines that are busy, cancellations far ahead, and rates.
+
+use std::time::Duration;
+
+use serde_json::json;
+use testkit::app::{TestApp, on_each_engine};
+use testkit::rows::row_counts;
+
+use super::{DAY, HOUR, count_after, create, delayed, pipeline, register, shown, tag};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+async fn rows(app: &TestApp, table: &str) -> i64 {
+    row_counts(app.engine().store()).await[table]
+}
+
+#[tokio::test]
+async fn a_busy_pipeline_sends_to_many_together() {
+    on_each_engine(async |app| {
+        create(&app, pipeline(json!("first_open"), "One")).await;
+        register(&app, "a", &[]).await;
+        assert_eq!(count_after(&app, Duration::ZERO).await, 1, "at once, since nothing was sent before");
+        for address in ["b", "c", "d"] {
+            register(&app, address, &[]).await;
+            assert_eq!(count_after(&app, SECOND).await, 1);
+        }
+        let app = app.restart().await;
+        assert_eq!(count_after(&app, 2 * SECOND - Duration::from_millis(1)).await, 1);
+        assert_eq!(count_after(&app, Duration::from_millis(1)).await, 4);
+        assert_eq!((rows(&app, "push").await, rows(&app, "pipeline_timer").await), (2, 0));
+        let payloads = app.engine().store().read(|tx| -> store::Result<i64> {
+            tx.query_one("select count(payload) from push", &[], |row| row.get(0))
+        });
+        assert_eq!(payloads.await.unwrap(), 1, "they are the same");
+        app.advance(HOUR);
+        register(&app, "e", &[]).await;
+        assert_eq!(count_after(&app, Duration::ZERO).await, 5);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_replaced_pipeline_keeps_its_new_payload() {
+    on_each_engine(async |app| {
+        let path = create(&app, pipeline(json!("first_open"), "One")).await;
+        let mut channels = Vec::new();
+        for (alert, address) in [("One", "a"), ("One", "b"), ("Two", "c"), ("Two", "d")] {
+            app.master().put(&path, pipeline(json!("first_open"), alert)).await.expect(200);
+            channels.push((register(&app, address, &[]).await, alert));
+            app.step_all().await;
+            app.advance(HOUR);
+        }
+        let shown = shown(&app).await;
+        for (channel, alert) in &channels {
+            assert_eq!(shown[channel], [*alert]);
+        }
+        let payloads = app.engine().store().read(|tx| -> store::Result<i64> {
+            tx.query_one("select count(payload) from push", &[], |row| row.get(0))
+        });
+        assert_eq!(payloads.await.unwrap(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_canceled_are_found_wherever_they_wait() {
+    on_each_engine(async |app| {
+        let mut body = delayed(json!({"tag_added": "x"}), "One", 30 * DAY);
+        body["cancellation_trigger"] = json!({"tag_added": "bought"});
+        create(&app, body).await;
+        let mut channels = Vec::new();
+        // In one second, in one span of minutes, of hours, and of days.
+        for (address, wait) in
+            [("a", Duration::ZERO), ("b", Duration::ZERO), ("c", 10 * SECOND), ("d", HOUR), ("e", DAY), ("f", 10 * DAY)]
+        {
+            app.advance(wait);
+            let channel = register(&app, address, &[]).await;
+            tag(&app, &channel, "add", "x").await;
+            app.step_all().await;
+            channels.push(channel);
+        }
+        // One waits twice.
+        tag(&app, &channels[0], "remove", "x").await;
+        tag(&app, &channels[0], "add", "x").await;
+        app.step_all().await;
+        assert!(rows(&app, "pipeline_span").await > 3);
+        let app = app.restart().await;
+        for canceled in [0, 2, 4] {
+            tag(&app, &channels[canceled], "add", "bought").await;
+        }
+        app.step_all().await;
+        assert_eq!(rows(&app, "pipeline_timer").await, 3);
+        let app = app.restart().await;
+        app.advance(60 * DAY);
+        let shown = shown(&app).await;
+        let got: Vec<_> = channels.iter().map(|channel| shown.contains_key(channel)).collect();
+        assert_eq!(got, [false, true, false, true, false, true]);
+        for table in ["pipeline_timer", "pipeline_span"] {
+            assert_eq!(rows(&app, table).await, 0, "{table}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_cancellation_that_comes_later_finds_those_who_wait_already() {
+    on_each_engine(async |app| {
+        let mut body = delayed(json!({"tag_added": "x"}), "One", 2 * DAY);
+        let path = create(&app, body.clone()).await;
+        let [a, b] = [register(&app, "a", &["x"]).await, register(&app, "b", &["x"]).await];
+        app.step_all().await;
+        assert_eq!(rows(&app, "pipeline_span").await, 0, "nobody would be looked for");
+        body["cancellation_trigger"] = json!({"tag_added": "bought"});
+        app.master().put(&path, &body).await.expect(200);
+        // Some come to those of whom nothing was noted.
+        let [c, d] = [register(&app, "c", &["x"]).await, register(&app, "d", &["x"]).await];
+        app.step_all().await;
+        let app = app.restart().await;
+        for canceled in [&a, &c] {
+            tag(&app, canceled, "add", "bought").await;
+        }
+        app.step_all().await;
+        let app = app.restart().await;
+        app.advance(3 * DAY);
+        assert_eq!(json!(shown(&app).await), json!({&b: ["One"], &d: ["One"]}));
+        assert_eq!(rows(&app, "pipeline_span").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_no_rate_looks_back_to_is_forgotten_when_more_is_sent() {
+    on_each_engine(async |app| {
+        let mut body = pipeline(json!({"tag_added": "x"}), "One");
+        body["constraint"] = json!([{"rate": {"pushes": 1, "hours": 1}}, {"rate": {"pushes": 9, "hours": 3}}]);
+        create(&app, body).await;
+        let channel = register(&app, "a", &[]).await;
+        for wanted in [1, 2, 3, 3, 3] {
+            tag(&app, &channel, "add", "x").await;
+            tag(&app, &channel, "remove", "x").await;
+            app.step_all().await;
+            assert_eq!(rows(&app, "pipeline_sent").await, wanted);
+            app.advance(HOUR);
+        }
+        assert_eq!(shown(&app).await[&channel].len(), 5);
+    })
+    .await;
+}
