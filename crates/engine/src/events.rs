@@ -11,7 +11,7 @@ use bytes::Bytes;
 use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, ChannelId, EventId, Ordinal};
 
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, causes};
 
 pub use feed::EventFeed;
 pub use filter::{EventClause, EventFilter};
@@ -64,7 +64,8 @@ impl Engine {
             .read(move |tx| {
                 let gathered = gather::gather(tx, app, after, at_most, &filter)?;
                 let devices = devices::read(tx, app, &gathered.ordinals(), now)?;
-                let (events, lines) = write::write(&gathered.told, &devices)?;
+                let causes = causes::of_pushes(tx, app, gathered.automated_pushes())?;
+                let (events, lines) = write::write(&gathered.told, &devices, &causes)?;
                 let gather::Gathered { looked, is_end, missed, .. } = gathered;
                 Ok::<_, Error>(EventPage { events, looked, is_end, missed, lines })
             })

@@ -4,6 +4,7 @@ mod apps;
 mod attributes;
 mod audience;
 mod callers;
+mod causes;
 mod channels;
 mod contacts;
 mod credentials;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::ids::{AppId, Offset, PushId};
-use store::{Tx, blocks, log};
+use store::{Tx, blocks, log, push_causes};
 
 use crate::{Engine, Result};
 
@@ -50,11 +50,14 @@ impl Engine {
         Ok(true)
     }
 
-    /// Deletes the sets of recipients of pushes that are long done. Their counts stay.
+    /// Deletes the sets of recipients of pushes that are long done, and what set them off. Their counts stay.
     pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<bool> {
         let first_kept = PushId::first_at(self.0.clock.now().minus(BLOCKS_KEPT_FOR));
         for _ in 0..PORTIONS_PER_RUN {
-            let forget = move |tx: &mut Tx<'_>| blocks::delete_settled_before(tx, app, first_kept, PORTION);
+            let forget = move |tx: &mut Tx<'_>| -> Result<u64> {
+                let n_causes = push_causes::delete_before(tx, app, first_kept, PORTION)?;
+                Ok(n_causes.max(blocks::delete_settled_before(tx, app, first_kept, PORTION)?))
+            };
             if self.0.store.write(app, forget).await? < u64::from(PORTION) {
                 return Ok(false);
             }

@@ -21,5 +21,17 @@ insert into pipeline_span (app, pipeline, block, width, span, members)
 drop index pipeline_timer_by_block;
 create index pipeline_timer_by_block on pipeline_timer (app, pipeline, block, due);
 
+-- The custom events that set off those who wait; none where something else did.
+alter table pipeline_timer add column causes blob;
+
+-- The same of those to whom a push goes.
+create table push_cause (
+  app bigint not null,
+  push blob not null,
+  block bigint not null,
+  causes blob not null,
+  primary key (app, push, block)
+);
+
 -- The push of which the payload is, when it is the same: automated messages are sent over and over.
 alter table push add column payload_of blob;

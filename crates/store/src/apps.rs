@@ -101,6 +101,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("push_block", "push, platform, block"),
     ("push_origin", "push"),
     ("push_audience", "push, block"),
+    ("push_cause", "push, block"),
     ("pipeline_timer", "pipeline, due, block"),
     ("pipeline_span", "pipeline, block, width, span"),
     ("pipeline_sent", "pipeline, block, slice, layer"),

@@ -29,6 +29,7 @@ pub mod pipeline_sent;
 pub mod pipeline_spans;
 pub mod pipeline_timers;
 pub mod push_audience;
+pub mod push_causes;
 pub mod pushes;
 pub mod recipients;
 pub mod sandbox;

@@ -4,7 +4,7 @@
 use model::ids::{AppId, PipelineId};
 use model::time::UtcMillis;
 
-use crate::{Result, Tx};
+use crate::{Error, Result, Row, Tx};
 
 /// The part of those who wait that is within a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,27 +12,41 @@ pub struct TimerPart {
     pub due: UtcMillis,
     pub block: u16,
     pub members: Vec<u8>,
+    /// What set them off, where that is told.
+    pub causes: Option<Vec<u8>>,
 }
 
-pub fn get(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis, block: u16) -> Result<Option<Vec<u8>>> {
-    let sql = "select members from pipeline_timer where app = $1 and pipeline = $2 and due = $3 and block = $4";
-    tx.query_opt(sql, &[app.into(), pipeline.into(), due.into(), u32::from(block).into()], |row| row.get(0))
+pub fn get(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis, block: u16) -> Result<Option<TimerPart>> {
+    let found = between(tx, app, pipeline, block, (due, due))?;
+    Ok(found.into_iter().next())
 }
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, part: &TimerPart) -> Result<()> {
     tx.execute(
-        "insert into pipeline_timer (app, pipeline, due, block, members) values ($1, $2, $3, $4, $5)
-         on conflict (app, pipeline, due, block) do update set members = excluded.members",
-        &[app.into(), pipeline.into(), part.due.into(), u32::from(part.block).into(), part.members.clone().into()],
+        "insert into pipeline_timer (app, pipeline, due, block, members, causes) values ($1, $2, $3, $4, $5, $6)
+         on conflict (app, pipeline, due, block) do update set members = excluded.members, causes = excluded.causes",
+        &[
+            app.into(),
+            pipeline.into(),
+            part.due.into(),
+            u32::from(part.block).into(),
+            part.members.clone().into(),
+            part.causes.clone().into(),
+        ],
     )?;
     Ok(())
 }
 
 /// Takes all parts of a timer out, in the order of their blocks.
-pub fn take(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -> Result<Vec<Vec<u8>>> {
+pub fn take(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -> Result<Vec<TimerPart>> {
     let key = [app.into(), pipeline.into(), due.into()];
-    let sql = "select members from pipeline_timer where app = $1 and pipeline = $2 and due = $3 order by block";
-    let parts = tx.query(sql, &key, |row| row.get(0))?;
+    let sql = "select due, members, causes, block from pipeline_timer
+               where app = $1 and pipeline = $2 and due = $3 order by block";
+    let parts = tx.query(sql, &key, |row| {
+        let block: i64 = row.get(3)?;
+        let block = u16::try_from(block).map_err(|_| Error::corrupt(format!("block {block}")))?;
+        read_part(row, block)
+    })?;
     tx.execute("delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3", &key)?;
     Ok(parts)
 }
@@ -45,10 +59,14 @@ pub fn between(
     block: u16,
     (first, last): (UtcMillis, UtcMillis),
 ) -> Result<Vec<TimerPart>> {
-    let sql = "select due, members from pipeline_timer
+    let sql = "select due, members, causes from pipeline_timer
                where app = $1 and pipeline = $2 and block = $3 and due >= $4 and due <= $5 order by due";
     let params = [app.into(), pipeline.into(), u32::from(block).into(), first.into(), last.into()];
-    tx.query(sql, &params, |row| Ok(TimerPart { due: row.get(0)?, block, members: row.get(1)? }))
+    tx.query(sql, &params, |row| read_part(row, block))
+}
+
+fn read_part(row: &Row<'_>, block: u16) -> Result<TimerPart> {
+    Ok(TimerPart { due: row.get(0)?, block, members: row.get(1)?, causes: row.get(2)? })
 }
 
 /// When the first who waits for a pipeline is due.

@@ -83,8 +83,8 @@ struct PublicPushBody<'a> {
     trimmed: bool,
 }
 
-/// What all events of a record of many channels say.
-pub(super) fn of_many(shape: ManyShape, many: &Many) -> Result<Vec<u8>> {
+/// What all events of a record of many channels say, or those that are due to a custom event.
+pub(super) fn of_many(shape: ManyShape, many: &Many, cause: Option<EventId>) -> Result<Vec<u8>> {
     let shared = &many.push;
     let push = Told {
         push_id: shared.push_id,
@@ -95,7 +95,7 @@ pub(super) fn of_many(shape: ManyShape, many: &Many) -> Result<Vec<u8>> {
         ManyShape::Control => serde_json::to_vec(&Control { push, experiment_id: shared.experiment_id }),
         ManyShape::RichDelivery => serde_json::to_vec(&RichDelivery { push, variant_id: shared.variant_id }),
         ManyShape::Send => {
-            let context = shared.triggered_by.map(|event_uuid| Context { triggered_by: "custom_event", event_uuid });
+            let context = cause.map(|event_uuid| Context { triggered_by: "custom_event", event_uuid });
             serde_json::to_vec(&Send { push, variant_id: shared.variant_id, alerting: many.alerting, context })
         }
     };

@@ -2,7 +2,7 @@
 
 use audience::codec;
 use model::event::{EventOffset, Many, RecordKind};
-use model::ids::{AppId, Offset, Ordinal};
+use model::ids::{AppId, Offset, Ordinal, PushId};
 use roaring::RoaringBitmap;
 use store::Tx;
 use store::log::{self, Record};
@@ -91,6 +91,16 @@ const fn shape(kind: RecordKind) -> Shape {
 }
 
 impl Gathered<'_> {
+    /// The pushes that were sent to channels on the page for what these did, and some others that are parts of a group.
+    pub(super) fn automated_pushes(&self) -> impl Iterator<Item = PushId> {
+        self.told.iter().filter_map(|told| match &told.content {
+            Content::Many(ManyShape::Send, Many { push, .. }, _) => {
+                (push.group_id.is_some() && push.experiment_id.is_none()).then_some(push.push_id)
+            }
+            Content::Many(ManyShape::Control | ManyShape::RichDelivery, ..) | Content::One(_) => None,
+        })
+    }
+
     /// Of all channels on the page.
     pub(super) fn ordinals(&self) -> RoaringBitmap {
         let mut ordinals = RoaringBitmap::new();

@@ -1,37 +1,46 @@
 //! Writing a page of events as text, straight into one piece of memory that all of them share.
 
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::ops::Range;
 
 use bytes::Bytes;
 use model::event::EventOffset;
-use model::ids::{EventId, Ordinal};
+use model::ids::{EventId, Ordinal, PushId};
 use model::time::UtcMillis;
 
 use super::PublicEvent;
 use super::bodies::{self, Stored};
 use super::devices::{Device, Devices};
 use super::gather::{Content, OneShape, Told};
+use crate::causes::Causes;
 use crate::{Error, Result};
 
 /// A guess, to begin with.
 const BYTES_PER_EVENT: usize = 768;
 
 /// The events, and all of them together with a line break after each.
-pub(super) fn write(told: &[Told<'_>], devices: &Devices) -> Result<(Vec<PublicEvent>, Bytes)> {
+pub(super) fn write(
+    told: &[Told<'_>],
+    devices: &Devices,
+    causes: &HashMap<PushId, Causes>,
+) -> Result<(Vec<PublicEvent>, Bytes)> {
     let mut page = Writing::default();
     page.text.reserve(told.len() * BYTES_PER_EVENT);
     for one in told {
         match &one.content {
             Content::One(shape) => page.one(one, *shape, devices)?,
             Content::Many(shape, many, channels) => {
-                let body = bodies::of_many(*shape, many)?;
+                let body = bodies::of_many(*shape, many, None)?;
+                let causes = causes.get(&many.push.push_id);
                 let name = one.record.kind.public_name().unwrap_or_default();
                 for (place, ordinal) in channels {
                     let Some(device) = accepted(one, devices, *ordinal) else { continue };
                     let id = EventId::of(name, many.push.push_id, device.id);
                     let offset = EventOffset::new(one.record.offset, *place);
-                    page.event(one, offset, id, many.occurred, Some(device), Some(&body));
+                    let cause = causes.and_then(|causes| causes.get(ordinal.0));
+                    let own = cause.map(|cause| bodies::of_many(*shape, many, Some(cause))).transpose()?;
+                    page.event(one, offset, id, many.occurred, Some(device), Some(own.as_ref().unwrap_or(&body)));
                 }
             }
         }

@@ -10,7 +10,7 @@ use roaring::RoaringBitmap;
 use store::Tx;
 
 use super::fire::Firing;
-use super::timers::Canceling;
+use super::timers::{Canceling, Waiting};
 use crate::plan::Planner;
 use crate::{Engine, Result};
 
@@ -20,8 +20,9 @@ impl Engine {
         &self,
         tx: &mut Tx<'_>,
         firing: &Firing<'_>,
-        channels: RoaringBitmap,
+        Waiting { channels, causes }: &Waiting,
     ) -> Result<RoaringBitmap> {
+        let channels = channels.clone();
         let Some(dayparts) = &firing.pipeline.dayparts else { return Ok(channels) };
         let groups = match dayparts.by {
             ByClock::Utc => vec![(None, channels)],
@@ -42,7 +43,8 @@ impl Engine {
             }
         }
         for (at, group) in later.into_iter().filter(|(_, group)| !group.is_empty()) {
-            self.add_waiting(tx, firing.app, (firing.id, Canceling::of(firing.pipeline)), at, &group)?;
+            let waiting = Waiting { causes: causes.within(&group), channels: group };
+            self.add_waiting(tx, firing.app, (firing.id, Canceling::of(firing.pipeline)), at, &waiting)?;
         }
         Ok(ready)
     }

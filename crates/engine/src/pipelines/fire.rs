@@ -21,6 +21,7 @@ use super::follow::AUTOMATION;
 use super::rates;
 use super::stored::{self, Stored};
 use super::timers::take_waiting;
+use crate::causes::Causes;
 use crate::plan::Planner;
 use crate::push::NewPush;
 use crate::resolve::reachable;
@@ -57,12 +58,12 @@ impl Engine {
             if !jobs::settle(tx, &claimed)? {
                 return Ok(0);
             }
-            let channels = take_waiting(tx, app, id, due)?;
+            let waiting = take_waiting(tx, app, id, due)?;
             let stored = stored.filter(|stored| stored.pipeline.enabled && stored.pipeline.active.contains(due));
             let Some(Stored { pipeline, .. }) = stored else { return Ok(0) };
             let firing = Firing { app, id, pipeline: &pipeline, index: &index, now };
-            let channels = engine.wait_for_daypart(tx, &firing, channels)?;
-            engine.send(tx, &firing, channels)
+            let ready = engine.wait_for_daypart(tx, &firing, &waiting)?;
+            engine.send(tx, &firing, ready, &waiting.causes)
         };
         let n_pushes = self.0.store.write(app, write).await?;
         self.metrics().pushes_accepted(n_pushes);
@@ -70,7 +71,7 @@ impl Engine {
     }
 
     /// How many pushes were accepted.
-    fn send(&self, tx: &mut Tx<'_>, firing: &Firing<'_>, channels: RoaringBitmap) -> Result<u64> {
+    fn send(&self, tx: &mut Tx<'_>, firing: &Firing<'_>, channels: RoaringBitmap, causes: &Causes) -> Result<u64> {
         let Firing { app, id, pipeline, now, .. } = *firing;
         let channels = firing.eligible(tx, channels);
         let own = (id, pipeline.rates.as_slice());
@@ -90,6 +91,7 @@ impl Engine {
             .map(|push| Ok((PushId::at(now), push, serde_json::to_string(push).map_err(Error::internal)?)))
             .collect::<Result<_>>()?;
         for (push, ..) in &named {
+            causes.keep(tx, app, *push, &channels)?;
             for (block, members) in blocks(&channels) {
                 push_audience::insert(tx, app, *push, block.0, codec::encode(&members))?;
             }

@@ -7,7 +7,6 @@ use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, Id, Offset, PipelineId, PushId};
 use model::origin::Origin;
 use model::time::UtcMillis;
-use roaring::RoaringBitmap;
 use store::jobs::{self, ClaimedJob, JobId, NEVER};
 use store::log::Record;
 use store::{Tx, followers, log, origins};
@@ -15,6 +14,7 @@ use uuid::Uuid;
 
 use super::reading::{Effect, Effects, Reading};
 use super::stored::{self, Stored};
+use super::timers::Waiting;
 use crate::job::Job;
 use crate::{Engine, Error, Result};
 
@@ -104,15 +104,15 @@ impl Engine {
         for (last, channels) in &effect.canceled {
             self.remove_waiting(tx, app, pipeline, *last, channels)?;
         }
-        let mut at_once = RoaringBitmap::new();
-        for (due, channels) in &effect.waiting {
+        let mut at_once = Waiting::default();
+        for (due, waiting) in effect.waiting.iter().filter(|(_, waiting)| !waiting.channels.is_empty()) {
             if *due <= now {
-                at_once |= channels;
-            } else if !channels.is_empty() {
-                self.add_waiting(tx, app, (pipeline, effect.canceling), *due, channels)?;
+                at_once.add(waiting);
+            } else {
+                self.add_waiting(tx, app, (pipeline, effect.canceling), *due, waiting)?;
             }
         }
-        if at_once.is_empty() {
+        if at_once.channels.is_empty() {
             return Ok(());
         }
         let soon = soonest(tx, app, pipeline, now)?;

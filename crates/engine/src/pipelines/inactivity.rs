@@ -13,7 +13,7 @@ use store::{Tx, apps};
 use uuid::Uuid;
 
 use super::stored::Stored;
-use super::timers::Canceling;
+use super::timers::{Canceling, Waiting};
 use crate::job::Job;
 use crate::plan::Planner;
 use crate::{Engine, Error, Result};
@@ -52,6 +52,7 @@ impl Engine {
                 }
             }
             if !inactive.is_empty() {
+                let inactive = Waiting { channels: inactive, ..Waiting::default() };
                 engine.add_waiting(tx, app, (id, Canceling::of(&stored.pipeline)), now, &inactive)?;
             }
             Stored { checked_day: now.day(), ..stored }.put(tx, app, id, now)?;

@@ -7,7 +7,7 @@ use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
 use model::event::{Custom, Event, FirstOpen, RecordKind, Region};
-use model::ids::{AppId, Offset, PipelineId, TermId};
+use model::ids::{AppId, EventId, Offset, PipelineId, TermId};
 use model::pipeline::{EventSelector, Subject};
 use model::term::{Term, TermsRecord};
 use model::time::UtcMillis;
@@ -18,8 +18,9 @@ use store::log::Record;
 use store::{Tx, terms};
 
 use super::conditions::holds;
-use super::timers::Canceling;
+use super::timers::{Canceling, Waiting};
 use super::watch::{Aim, Watch, Watched, Wish};
+use crate::causes::Causes;
 use crate::plan::Planner;
 use crate::{Error, Result};
 
@@ -27,7 +28,7 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Effect {
     /// By when they are due, which may have passed.
-    pub(super) waiting: BTreeMap<UtcMillis, RoaringBitmap>,
+    pub(super) waiting: BTreeMap<UtcMillis, Waiting>,
     /// Whoever leaves what they have waited for before the stretch, by the last instant at which that may be due.
     pub(super) canceled: BTreeMap<UtcMillis, RoaringBitmap>,
     /// When the pipeline is over, if ever. Everybody who waits was due before.
@@ -47,6 +48,16 @@ const PROMPT: Duration = Duration::from_secs(10);
 struct Moment {
     occurred: UtcMillis,
     told: UtcMillis,
+    /// The custom event, if it was one.
+    event: Option<EventId>,
+}
+
+/// What a record about one channel says.
+struct Heard {
+    occurred: UtcMillis,
+    event: Option<EventId>,
+    /// Of those who want to know of it.
+    wishes: Vec<Wish>,
 }
 
 /// Reads a stretch of the log.
@@ -79,8 +90,8 @@ impl<'a, 'c> Reading<'a, 'c> {
             return self.read_terms(record);
         }
         let Some(ordinal) = record.ordinal else { return Ok(()) };
-        let (occurred, wishes) = self.wishes(record)?;
-        let moment = Moment { occurred: occurred.min(record.at), told: record.at };
+        let Heard { occurred, event, wishes } = self.wishes(record)?;
+        let moment = Moment { occurred: occurred.min(record.at), told: record.at, event };
         let channel = RoaringBitmap::from_iter([ordinal.0]);
         for wish in wishes {
             self.grant(wish, record.offset, moment, &channel);
@@ -88,9 +99,9 @@ impl<'a, 'c> Reading<'a, 'c> {
         Ok(())
     }
 
-    /// When a record about one channel says that it happened, and who wants to know of it.
-    fn wishes(&self, record: &Record) -> Result<(UtcMillis, Vec<Wish>)> {
-        Ok(match record.kind {
+    /// What a record about one channel says, and who wants to know of it.
+    fn wishes(&self, record: &Record) -> Result<Heard> {
+        let (occurred, wishes) = match record.kind {
             RecordKind::Open => (parse::<IgnoredAny>(&record.body)?.occurred, self.watch.opens.clone()),
             RecordKind::FirstOpen => {
                 let opted_in = parse::<FirstOpen>(&record.body)?.body.opted_in;
@@ -98,7 +109,7 @@ impl<'a, 'c> Reading<'a, 'c> {
                 (record.at, self.watch.first_opens.iter().chain(first_opt_ins).copied().collect())
             }
             RecordKind::FirstOptIn => (record.at, self.watch.first_opt_ins.clone()),
-            RecordKind::Custom => self.wishes_for_event(&record.body)?,
+            RecordKind::Custom => return self.wishes_for_event(&record.body),
             RecordKind::Region => {
                 let event: Event<Region> = parse(&record.body)?;
                 let is_meant = |selector: &Option<EventSelector>| {
@@ -124,19 +135,20 @@ impl<'a, 'c> Reading<'a, 'c> {
             | RecordKind::InAppMessageResolution
             | RecordKind::InAppMessageExpiration
             | RecordKind::Unrecognized => (record.at, Vec::new()),
-        })
+        };
+        Ok(Heard { occurred, event: None, wishes })
     }
 
-    fn wishes_for_event(&self, body: &[u8]) -> Result<(UtcMillis, Vec<Wish>)> {
-        let Event { occurred, body: Name { name }, .. } = parse(body)?;
+    fn wishes_for_event(&self, body: &[u8]) -> Result<Heard> {
+        let Event { id, occurred, body: Name { name } } = parse(body)?;
         let named = self.watch.named_events.get(&name);
         if named.is_none() && self.watch.other_events.is_empty() {
-            return Ok((occurred, Vec::new()));
+            return Ok(Heard { occurred, event: None, wishes: Vec::new() });
         }
         let event: Event<Custom> = parse(body)?;
         let wanted = named.into_iter().flatten().chain(&self.watch.other_events);
         let wanted = wanted.filter(|(selector, _)| selector.matches(Subject::Custom(&event.body)));
-        Ok((occurred, wanted.map(|(_, wish)| *wish).collect()))
+        Ok(Heard { occurred, event: Some(id), wishes: wanted.map(|(_, wish)| *wish).collect() })
     }
 
     fn read_terms(&mut self, record: &Record) -> Result<()> {
@@ -166,7 +178,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         }
         // Of what happens at the same moment, cancellations come last.
         granted.sort_by_key(|(wish, _)| matches!(wish.aim, Aim::Cancel));
-        let moment = Moment { occurred: record.at, told: record.at };
+        let moment = Moment { occurred: record.at, told: record.at, event: None };
         for (wish, channels) in granted {
             self.grant(wish, record.offset, moment, channels);
         }
@@ -191,7 +203,7 @@ impl<'a, 'c> Reading<'a, 'c> {
     /// Notes that channels did what a pipeline waits for, if it does at that time.
     fn grant(&mut self, wish: Wish, offset: Offset, moment: Moment, channels: &RoaringBitmap) {
         let pipeline = &self.watch.pipelines[wish.pipeline];
-        let Moment { occurred, told } = moment;
+        let Moment { occurred, told, event } = moment;
         let counts = offset > pipeline.since
             && occurred >= pipeline.since_time
             && wish.active.contains(occurred)
@@ -199,19 +211,20 @@ impl<'a, 'c> Reading<'a, 'c> {
         if !counts {
             return;
         }
-        let channels = &self.for_whom_it_holds(wish, channels);
+        let channels = self.for_whom_it_holds(wish, channels);
         let effect = self.effects.entry(pipeline.id).or_default();
         match wish.aim {
             Aim::SetOff => {
                 let due = due(pipeline.delay, occurred);
                 if told <= due.plus(TOO_LATE) && pipeline.active.contains(due.max(told)) {
                     (effect.until, effect.canceling) = (pipeline.active.until, pipeline.canceling);
-                    *effect.waiting.entry(due).or_default() |= channels;
+                    let causes = event.map(|event| Causes::of(&channels, event)).unwrap_or_default();
+                    effect.waiting.entry(due).or_default().add(&Waiting { channels, causes });
                 }
             }
             Aim::Cancel => {
                 let last = last_canceled(pipeline, moment);
-                effect.waiting.range_mut(..=last).for_each(|(_, waiting)| *waiting -= channels);
+                effect.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.remove(&channels));
                 *effect.canceled.entry(last).or_default() |= channels;
             }
         }
@@ -251,7 +264,7 @@ fn due(delay: Duration, occurred: UtcMillis) -> UtcMillis {
 /// A cancellation that is told late leaves those alone who were set off after it happened, which shows in when they are due. Of a
 /// pipeline whose channels may wait for longer than the delay it does not show, and all of them are canceled: a message that is
 /// missing does less harm than one that is out of place.
-fn last_canceled(pipeline: &Watched, Moment { occurred, told }: Moment) -> UtcMillis {
+fn last_canceled(pipeline: &Watched, Moment { occurred, told, .. }: Moment) -> UtcMillis {
     if told <= occurred.plus(PROMPT) || pipeline.has_dayparts {
         return UtcMillis(i64::MAX);
     }

@@ -12,6 +12,7 @@ use store::pipeline_timers::{self, TimerPart};
 use uuid::Uuid;
 
 use super::spans;
+use crate::causes::Causes;
 use crate::job::{Job, pipeline_lane};
 use crate::{Engine, Error, Result};
 
@@ -21,6 +22,30 @@ pub(super) enum Canceling {
     #[default]
     Never,
     Possible,
+}
+
+/// Channels that wait, and what set some of them off.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Waiting {
+    pub(super) channels: RoaringBitmap,
+    pub(super) causes: Causes,
+}
+
+impl Waiting {
+    pub(super) fn add(&mut self, others: &Waiting) {
+        self.channels |= &others.channels;
+        self.causes.add(&others.causes);
+    }
+
+    pub(super) fn remove(&mut self, channels: &RoaringBitmap) {
+        self.channels -= channels;
+        self.causes.remove(channels);
+    }
+
+    fn decode(part: &TimerPart) -> Result<Self> {
+        let channels = codec::decode(&part.members).map_err(Error::internal)?;
+        Ok(Self { channels, causes: Causes::decode(part.causes.as_deref())? })
+    }
 }
 
 impl Canceling {
@@ -37,7 +62,7 @@ impl Engine {
         app: AppId,
         (pipeline, canceling): (PipelineId, Canceling),
         due: UtcMillis,
-        channels: &RoaringBitmap,
+        Waiting { channels, causes }: &Waiting,
     ) -> Result<()> {
         for (block, channels) in blocks(channels) {
             match canceling {
@@ -45,12 +70,10 @@ impl Engine {
                 Canceling::Never => {}
             }
             let before = pipeline_timers::get(tx, app, pipeline, due, block.0)?;
-            let members = match before {
-                Some(before) => codec::decode(&before).map_err(Error::internal)? | channels,
-                None => channels,
-            };
-            let part = TimerPart { due, block: block.0, members: codec::encode(&members) };
-            pipeline_timers::put(tx, app, pipeline, &part)?;
+            let mut waiting = before.as_ref().map(Waiting::decode).transpose()?.unwrap_or_default();
+            waiting.add(&Waiting { causes: causes.within(&channels), channels });
+            let (members, causes) = (codec::encode(&waiting.channels), waiting.causes.encode()?);
+            pipeline_timers::put(tx, app, pipeline, &TimerPart { due, block: block.0, members, causes })?;
         }
         self.enqueue_as(tx, app, job_of(pipeline, due), due, &Job::FirePipeline { pipeline, due })
     }
@@ -84,25 +107,26 @@ impl Engine {
 }
 
 /// Takes everybody out who has waited for an instant.
-pub(super) fn take_waiting(tx: &mut Tx<'_>, app: AppId, id: PipelineId, due: UtcMillis) -> Result<RoaringBitmap> {
-    let mut channels = RoaringBitmap::new();
+pub(super) fn take_waiting(tx: &mut Tx<'_>, app: AppId, id: PipelineId, due: UtcMillis) -> Result<Waiting> {
+    let mut waiting = Waiting::default();
     for part in pipeline_timers::take(tx, app, id, due)? {
-        channels |= codec::decode(&part).map_err(Error::internal)?;
+        waiting.add(&Waiting::decode(&part)?);
     }
     spans::forget_past(tx, app, id)?;
-    Ok(channels)
+    Ok(waiting)
 }
 
 fn leave(tx: &mut Tx<'_>, app: AppId, id: PipelineId, part: TimerPart, channels: &RoaringBitmap) -> Result<()> {
-    let members = codec::decode(&part.members).map_err(Error::internal)?;
-    if members.is_disjoint(channels) {
+    let mut waiting = Waiting::decode(&part)?;
+    if waiting.channels.is_disjoint(channels) {
         return Ok(());
     }
-    let left = members - channels;
-    if left.is_empty() {
+    waiting.remove(channels);
+    if waiting.channels.is_empty() {
         pipeline_timers::delete_part(tx, app, id, part.due, part.block)?;
     } else {
-        pipeline_timers::put(tx, app, id, &TimerPart { members: codec::encode(&left), ..part })?;
+        let (members, causes) = (codec::encode(&waiting.channels), waiting.causes.encode()?);
+        pipeline_timers::put(tx, app, id, &TimerPart { members, causes, ..part })?;
     }
     Ok(())
 }

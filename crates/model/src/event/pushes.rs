@@ -80,7 +80,8 @@ pub struct SharedPush {
     pub variant_id: Option<u32>,
     pub experiment_id: Option<ExperimentId>,
     pub categories: Vec<String>,
-    /// The custom event that set off an automated message.
+    /// Nothing. What set off an automated message differs from channel to channel and is kept with the push; records that are
+    /// stored have a place for it.
     pub triggered_by: Option<EventId>,
 }
 

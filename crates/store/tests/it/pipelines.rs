@@ -8,7 +8,7 @@ use store::jobs::{self, Lane, NewJob};
 use store::pipeline_sent::{self, SentKey};
 use store::pipeline_spans::{self, SpanKey, Width};
 use store::pipeline_timers::{self, TimerPart};
-use store::{Error, push_audience};
+use store::{Error, push_audience, push_causes};
 
 use crate::on_both;
 use crate::sample::id;
@@ -17,7 +17,7 @@ const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
 
 fn part(due: i64, block: u16, members: &[u8]) -> TimerPart {
-    TimerPart { due: UtcMillis(due), block, members: members.to_vec() }
+    TimerPart { due: UtcMillis(due), block, members: members.to_vec(), causes: None }
 }
 
 #[tokio::test]
@@ -37,9 +37,11 @@ async fn those_who_wait_are_taken_out_by_instant() {
             assert_eq!(waiting(tx, APP, pipeline, 1, (UtcMillis(11), UtcMillis(20)))?, [part(20, 1, &[1])]);
             assert_eq!(waiting(tx, APP, pipeline, 1, (UtcMillis(10), UtcMillis(19)))?, [part(10, 1, &[2])]);
             assert_eq!(pipeline_timers::first_due(tx, APP, pipeline)?, Some(UtcMillis(10)));
-            assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, Some(vec![1]));
-            assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, [vec![4], vec![2]]);
-            assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, Vec::<Vec<u8>>::new());
+            assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, Some(part(20, 1, &[1])));
+            let caused = TimerPart { causes: Some(vec![7]), ..part(10, 1, &[2]) };
+            pipeline_timers::put(tx, APP, pipeline, &caused)?;
+            assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, [part(10, 0, &[4]), caused]);
+            assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, []);
             pipeline_timers::delete_part(tx, APP, pipeline, UtcMillis(20), 1)?;
             assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, None);
             pipeline_timers::delete_all(tx, APP, id(8))?;
@@ -140,6 +142,25 @@ async fn a_push_knows_whom_it_is_for_until_that_is_deleted() {
                 (push_audience::parts(tx, APP, id(2))?.len(), push_audience::parts(tx, OTHER, id(1))?.len()),
                 (1, 1)
             );
+            Ok::<_, Error>(())
+        });
+        checked.await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_set_pushes_off_is_kept_with_them_until_they_are_old() {
+    on_both(async |store, _| {
+        let checked = store.write(APP, |tx| {
+            for (app, push, block) in [(APP, 1, 2), (APP, 1, 0), (APP, 2, 0), (OTHER, 1, 0)] {
+                push_causes::insert(tx, app, id(push), block, vec![u8::try_from(block).unwrap()])?;
+            }
+            assert_eq!(push_causes::of(tx, APP, id(1))?, [vec![0], vec![2]]);
+            assert_eq!(push_causes::delete_before(tx, APP, id(2), 1)?, 1);
+            assert_eq!(push_causes::delete_before(tx, APP, id(2), 9)?, 1);
+            assert_eq!(push_causes::of(tx, APP, id(1))?, Vec::<Vec<u8>>::new());
+            assert_eq!((push_causes::of(tx, APP, id(2))?.len(), push_causes::of(tx, OTHER, id(1))?.len()), (1, 1));
             Ok::<_, Error>(())
         });
         checked.await.unwrap();

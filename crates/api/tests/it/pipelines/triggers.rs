@@ -1,10 +1,14 @@
 //! What sets pipelines off.
 
-use model::event::RecordKind;
+use std::collections::BTreeMap;
+
+use engine::EventFilter;
+use model::event::{EventOffset, RecordKind};
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_engine};
+use testkit::rows::row_counts;
 
-use super::{DAY, HOUR, create, delayed, happen, open, pipeline, register, shown, tag};
+use super::{APP, DAY, HOUR, create, delayed, happen, open, pipeline, register, shown, tag};
 
 fn custom(name: &str, properties: Value) -> Value {
     let mut body = json!({"name": name, "source": "API", "value": 10.0});
@@ -59,6 +63,54 @@ async fn what_devices_and_servers_tell_sets_pipelines_off() {
             app.master().post("/api/custom-events", event).await.expect(200);
         }
         assert_eq!(json!(shown(&app).await), json!({&a: ["One"], &b: ["Two"]}));
+    })
+    .await;
+}
+
+/// The types, channels, ids and bodies of some events.
+async fn events(app: &TestApp, types: &[&str]) -> Vec<(String, String, Value, Value)> {
+    let page = app.engine().read_events(APP, EventOffset::START, 1000, &EventFilter::everything()).await.unwrap();
+    let events = page.events.iter().map(|event| serde_json::from_slice::<Value>(&event.json).unwrap());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let described = events.map(|event| {
+        (text(&event["type"]), text(&event["device"]["channel"]), event["id"].clone(), event["body"].clone())
+    });
+    described.filter(|(kind, ..)| types.contains(&kind.as_str())).collect()
+}
+
+#[tokio::test]
+async fn sends_tell_of_the_custom_event_they_are_due_to() {
+    on_each_engine(async |app| {
+        let [a, b, c] =
+            [register(&app, "a", &[]).await, register(&app, "b", &[]).await, register(&app, "c", &[]).await];
+        let bought = json!({"custom_event": {"key": "name", "value": {"equals": "bought"}}});
+        let mut body = delayed(json!([bought, {"tag_added": "x"}]), "One", HOUR);
+        // They wait once more after the delay.
+        body["timing"] = json!({"schedule": {"type": "utc", "dayparts": [{"allowed_times": [{"start": "14:00"}]}]}});
+        create(&app, body).await;
+        let event = |channel: &str| json!({"user": {"android_channel": channel}, "body": {"name": "bought"}});
+        app.master().post("/api/custom-events", json!([event(&a), event(&b)])).await.expect(200);
+        tag(&app, &c, "add", "x").await;
+        app.step_all().await;
+        let app = app.restart().await;
+        app.advance(HOUR);
+        app.step_all().await;
+        let app = app.restart().await;
+        app.advance(HOUR);
+        assert_eq!(shown(&app).await.len(), 3);
+        let causes: BTreeMap<String, Value> =
+            events(&app, &["CUSTOM"]).await.into_iter().map(|(_, channel, id, _)| (channel, id)).collect();
+        assert_eq!(causes.len(), 2);
+        let sends = events(&app, &["SEND"]).await;
+        assert_eq!(sends.len(), 3);
+        for (_, channel, _, body) in &sends {
+            let context = causes.get(channel).map(|id| json!({"triggered_by": "custom_event", "event_uuid": id}));
+            assert_eq!(body.get("context"), context.as_ref(), "{channel}");
+        }
+        assert_eq!(row_counts(app.engine().store()).await["push_cause"], 1);
+        app.advance(32 * DAY);
+        app.step_all().await;
+        assert_eq!(row_counts(app.engine().store()).await["push_cause"], 0);
     })
     .await;
 }

@@ -1,0 +1,104 @@
+//! Which custom event set off an automated message, channel by channel: told with its SEND events.
+
+use std::collections::{BTreeMap, HashMap};
+
+use audience::block::blocks;
+use model::ids::{AppId, EventId, PushId};
+use roaring::RoaringBitmap;
+use store::{Tx, push_causes};
+
+use crate::{Error, Result};
+
+/// Custom events by the ordinals of the channels that they set something off for. Of several the last counts. Events come one by one,
+/// so that this is never more than what they have taken already; whoever is set off otherwise is not in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Causes(BTreeMap<u32, EventId>);
+
+impl Causes {
+    pub(crate) fn of(channels: &RoaringBitmap, event: EventId) -> Self {
+        Self(channels.iter().map(|ordinal| (ordinal, event)).collect())
+    }
+
+    pub(crate) fn get(&self, ordinal: u32) -> Option<EventId> {
+        self.0.get(&ordinal).copied()
+    }
+
+    pub(crate) fn add(&mut self, others: &Causes) {
+        self.0.extend(&others.0);
+    }
+
+    pub(crate) fn remove(&mut self, channels: &RoaringBitmap) {
+        self.0.retain(|ordinal, _| !channels.contains(*ordinal));
+    }
+
+    /// Those of some channels.
+    pub(crate) fn within(&self, channels: &RoaringBitmap) -> Self {
+        Self(self.0.iter().filter(|(ordinal, _)| channels.contains(**ordinal)).map(|(key, id)| (*key, *id)).collect())
+    }
+
+    /// `None` when there are none.
+    pub(crate) fn encode(&self) -> Result<Option<Vec<u8>>> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
+        postcard::to_stdvec(&self.0).map(Some).map_err(Error::internal)
+    }
+
+    pub(crate) fn decode(bytes: Option<&[u8]>) -> Result<Self> {
+        let decoded = bytes.map(postcard::from_bytes).transpose().map_err(Error::internal)?;
+        Ok(Self(decoded.unwrap_or_default()))
+    }
+
+    /// Keeps them with a push that goes to some channels.
+    pub(crate) fn keep(&self, tx: &mut Tx<'_>, app: AppId, push: PushId, channels: &RoaringBitmap) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        for (block, channels) in blocks(channels) {
+            if let Some(causes) = self.within(&channels).encode()? {
+                push_causes::insert(tx, app, push, block.0, causes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is kept with some pushes.
+pub(crate) fn of_pushes(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    pushes: impl IntoIterator<Item = PushId>,
+) -> Result<HashMap<PushId, Causes>> {
+    let mut found = HashMap::new();
+    for push in pushes {
+        if found.contains_key(&push) {
+            continue;
+        }
+        let mut causes = Causes::default();
+        for part in push_causes::of(tx, app, push)? {
+            causes.add(&Causes::decode(Some(&part))?);
+        }
+        found.insert(push, causes);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_survive_storage() {
+        let [first, second] = [EventId::random(), EventId::random()];
+        let mut causes = Causes::of(&[1, 70_000].into_iter().collect(), first);
+        causes.add(&Causes::of(&[70_000, 3].into_iter().collect(), second));
+        causes.remove(&[3].into_iter().collect());
+        let bytes = causes.encode().unwrap();
+        assert_eq!(Causes::decode(bytes.as_deref()).unwrap(), causes);
+        assert_eq!((causes.get(1), causes.get(3), causes.get(70_000)), (Some(first), None, Some(second)));
+        let few = causes.within(&[1, 2].into_iter().collect());
+        assert_eq!((few.get(1), few.get(70_000)), (Some(first), None));
+        assert_eq!(Causes::default().encode().unwrap(), None);
+        assert_eq!(Causes::decode(None).unwrap(), Causes::default());
+    }
+}

@@ -1,0 +1,26 @@
+//! What set off the channels that an automated message goes to, where that is told: per block, in a form that is the engine's business.
+
+use model::ids::{AppId, PushId};
+
+use crate::{Result, Tx};
+
+pub fn insert(tx: &mut Tx<'_>, app: AppId, push: PushId, block: u16, causes: Vec<u8>) -> Result<()> {
+    let sql = "insert into push_cause (app, push, block, causes) values ($1, $2, $3, $4)";
+    tx.execute(sql, &[app.into(), push.into(), u32::from(block).into(), causes.into()])?;
+    Ok(())
+}
+
+/// Of a push, block by block.
+pub fn of(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<Vec<u8>>> {
+    let sql = "select causes from push_cause where app = $1 and push = $2 order by block";
+    tx.query(sql, &[app.into(), push.into()], |row| row.get(0))
+}
+
+/// Deletes those of up to `at_most` blocks of pushes whose ids come before one, and answers how many.
+pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: PushId, at_most: u32) -> Result<u64> {
+    tx.execute(
+        "delete from push_cause where app = $1 and (push, block) in
+         (select push, block from push_cause where app = $1 and push < $2 order by push, block limit $3)",
+        &[app.into(), first_kept.into(), at_most.into()],
+    )
+}
