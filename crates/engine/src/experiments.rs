@@ -145,8 +145,11 @@ impl Engine {
             let document = documents::get(tx, app, DocumentKind::Experiment, &id.to_string())?.ok_or(NOT_FOUND)?;
             let start = match Stored::known(&document) {
                 Some(stored) => {
-                    stored.timers().try_for_each(|(timer, _)| jobs::cancel(tx, app, timer))?;
-                    stored.start_key(id).map(|start| start.to_string())
+                    let start = stored.start_key(id).map(|start| start.to_string());
+                    if start.is_some() {
+                        stored.timers().try_for_each(|(timer, _)| jobs::cancel(tx, app, timer))?;
+                    }
+                    start
                 }
                 // One that cannot be read can still be got rid of. Its timers will find nothing.
                 None => {

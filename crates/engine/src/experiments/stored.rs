@@ -65,8 +65,8 @@ impl Stored {
 
     /// For listings: one that cannot be read does not hide the others.
     pub(super) fn known_view(document: &Document) -> Option<ExperimentView> {
-        Self::known(document)?;
-        Self::view(document).ok()
+        let (id, stored) = (document.id.parse().ok()?, Self::known(document)?);
+        Some(ExperimentView { id, experiment: stored.experiment, created: document.created })
     }
 
     /// Unless it cannot be read, which the operator is told. A newer version may have written it, before this one was started again.

@@ -202,7 +202,8 @@ impl<'a, 'c> Reading<'a, 'c> {
 
     /// Notes that channels did what a pipeline waits for, if it does at that time.
     fn grant(&mut self, wish: Wish, offset: Offset, moment: Moment, channels: &RoaringBitmap) {
-        let pipeline = &self.watch.pipelines[wish.pipeline];
+        let watch = self.watch;
+        let pipeline = &watch.pipelines[wish.pipeline];
         let Moment { occurred, told, event } = moment;
         let counts = offset > pipeline.since
             && occurred >= pipeline.since_time
@@ -232,7 +233,8 @@ impl<'a, 'c> Reading<'a, 'c> {
 
     /// Those of the channels for whom the conditions of a trigger hold.
     fn for_whom_it_holds(&mut self, wish: Wish, channels: &RoaringBitmap) -> RoaringBitmap {
-        let Some(conditions) = wish.conditions.and_then(|place| self.watch.conditions.get(place)) else {
+        let watch = self.watch;
+        let Some(conditions) = wish.conditions.and_then(|place| watch.conditions.get(place)) else {
             return channels.clone();
         };
         let planner = Planner::new(self.tx, self.app, self.index, self.now, Vec::new());
