@@ -39,6 +39,10 @@ class Province:
 MISNAMED_COUNTRIES = {"GY", "ER"}
 MISNAMED_PROVINCES = {("EC", "Napo"), ("EC", "Tungurahua")}
 
+# Provinces that Natural Earth gives a code of a neighbor, which has it in ISO 3166-2: Lord Howe Island, Bogotá, Western in the
+# Solomon Islands, and Eastern Darfur.
+BORROWERS = {"AUS-2659", "COL-1399", "SLB-3507", "SDN-5857"}
+
 # Natural Earth draws the Vatican as a dot.
 REDRAWN = {"VA"}
 
@@ -67,7 +71,23 @@ def load(folder: pathlib.Path, outlines: dict[str, dict]) -> tuple[list[Province
         geometries.append(geometry)
     if len({province.key for province in provinces}) != len(provinces):
         raise SystemExit("two provinces have the same key")
+    drop_shared_codes(provinces)
     return provinces, geometries
+
+
+def drop_shared_codes(provinces: list[Province]) -> None:
+    """Takes a code from all provinces that share it: mostly it is that of a region they are in, and would mean one of them."""
+    for kind in ("iso", "hasc", "fips"):
+        holders: dict[str, list[Province]] = {}
+        for province in provinces:
+            if code := getattr(province, kind):
+                # The service does not tell the cases apart.
+                holders.setdefault(code.upper(), []).append(province)
+        for several in holders.values():
+            owners = [province for province in several if province.key not in BORROWERS]
+            for province in several:
+                if len(several) > 1 and owners != [province]:
+                    setattr(province, kind, "")
 
 
 def _country(attributes: dict) -> str | None:
@@ -88,8 +108,15 @@ def _is_misnamed(attributes: dict, country: str) -> bool:
 
 def _code(attributes: dict, country: str, key: str) -> str:
     text = (attributes.get(key) or "").strip()
-    # Codes that the source made up are marked.
-    return "" if _is_misnamed(attributes, country) or text in ("", "-99") or "~" in text or text.endswith("-X") or "?" in text else text
+    if _is_misnamed(attributes, country) or is_made_up(key, text):
+        return ""
+    return text
+
+
+def is_made_up(key: str, text: str) -> bool:
+    """Codes that the source made up are marked; in FIPS 10-4 it gave them the number 0."""
+    is_marked = text == "-99" or text.endswith("-X") or any(mark in text for mark in "~?*")
+    return is_marked or (key == "fips" and text.endswith("00"))
 
 
 def _names(attributes: dict, country: str) -> list[str]:

@@ -43,6 +43,11 @@ impl Params {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
+    /// The names of all values.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.pairs.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Adds a value that was found elsewhere.
     pub(crate) fn add(&mut self, name: &str, value: Option<String>) {
         self.pairs.extend(value.map(|value| (name.to_owned(), value)));

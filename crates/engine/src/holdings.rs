@@ -40,7 +40,6 @@ impl Holdings {
                 | Term::Reach(_)
                 | Term::Clock(_)
                 | Term::Day(_)
-                | Term::Place(_)
                 | Term::LastPlace(_) => {}
             }
         }

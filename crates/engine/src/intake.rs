@@ -78,10 +78,9 @@ impl Engine {
         let n_events = events.len();
         let mut timed = time_events(events, sent_at, now);
         let too_old = (n_events - timed.len()) as u64;
-        for Timed { event, at, seen, .. } in &mut timed {
-            if let Told::Location(location) = &event.told {
-                *seen = Some(self.whereabouts(Sighting { point: location.point, at: Some(*at) }).await?);
-            }
+        let mut whereabouts = self.whereabouts(timed.iter().filter_map(sighting).collect()).await?.into_iter();
+        for timed in timed.iter_mut().filter(|timed| sighting(timed).is_some()) {
+            timed.seen = whereabouts.next();
         }
         let index = self.index(app).await?;
         let recent = self.recent_deliveries(app).await?;
@@ -105,6 +104,12 @@ impl Engine {
         while self.0.store.write(app, forget).await? {}
         Ok(())
     }
+}
+
+/// Where the device was, by an event that tells it.
+fn sighting(timed: &Timed) -> Option<Sighting> {
+    let Told::Location(location) = &timed.event.told else { return None };
+    Some(Sighting { point: location.point, at: Some(timed.at) })
 }
 
 /// Puts events on our time and leaves out those that are too old.

@@ -127,7 +127,6 @@ impl Holdings {
             | Term::List(_)
             | Term::Clock(_)
             | Term::Day(_)
-            | Term::Place(_)
             | Term::LastPlace(_)
             | Term::Retired { .. } => None,
         })

@@ -81,22 +81,28 @@ impl Cells {
         let km_per_x = KM_PER_MICRO * (f64::from(spot.y) / MICRO).to_radians().cos();
         let reach_y = to_micro(most_km / KM_PER_MICRO);
         let reach_x = to_micro(most_km / km_per_x.max(KM_PER_MICRO / 100.0));
-        let low = Spot { x: (spot.x - reach_x).max(-180_000_000), y: (spot.y - reach_y).max(-90_000_000) };
-        let high = Spot { x: (spot.x + reach_x).min(180_000_000), y: (spot.y + reach_y).min(90_000_000) };
-        let ((west, south), (east, north)) = (self.cell(low), self.cell(high));
         let mut nearest: Option<(f64, u32)> = None;
-        for entry in (south..=north).flat_map(|row| self.row(row, west..=east)) {
-            for edge in self.edges_of(entry) {
-                let (a, b) = self.shapes.ends(*edge);
-                let local = |end: Spot| {
-                    (
-                        (f64::from(end.x) - f64::from(spot.x)) * km_per_x,
-                        (f64::from(end.y) - f64::from(spot.y)) * KM_PER_MICRO,
-                    )
-                };
-                let distance = distance_to_segment(local(a), local(b));
-                if distance < nearest.map_or(most_km, |(least, _)| least) {
-                    nearest = Some((distance, entry.shape));
+        // What is near across the antimeridian is near the same spot by its other number.
+        for x in [spot.x, spot.x - TURN, spot.x + TURN] {
+            let low = Spot { x: (x - reach_x).max(-180_000_000), y: (spot.y - reach_y).max(-90_000_000) };
+            let high = Spot { x: (x + reach_x).min(180_000_000), y: (spot.y + reach_y).min(90_000_000) };
+            if low.x > high.x {
+                continue;
+            }
+            let ((west, south), (east, north)) = (self.cell(low), self.cell(high));
+            for entry in (south..=north).flat_map(|row| self.row(row, west..=east)) {
+                for edge in self.edges_of(entry) {
+                    let (a, b) = self.shapes.ends(*edge);
+                    let local = |end: Spot| {
+                        (
+                            (f64::from(end.x) - f64::from(x)) * km_per_x,
+                            (f64::from(end.y) - f64::from(spot.y)) * KM_PER_MICRO,
+                        )
+                    };
+                    let distance = distance_to_segment(local(a), local(b));
+                    if distance < nearest.map_or(most_km, |(least, _)| least) {
+                        nearest = Some((distance, entry.shape));
+                    }
                 }
             }
         }
@@ -187,6 +193,8 @@ impl Rect {
     }
 }
 
+/// Once around the earth.
+pub(crate) const TURN: i32 = 360_000_000;
 pub(crate) const MICRO: f64 = 1_000_000.0;
 pub(crate) const KM_PER_MICRO: f64 = 111.195 / MICRO;
 
@@ -201,4 +209,23 @@ fn distance_to_segment((ax, ay): (f64, f64), (bx, by): (f64, f64)) -> f64 {
     let length = dx * dx + dy * dy;
     let along = if length > 0.0 { (-(ax * dx + ay * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
     (ax + along * dx).hypot(ay + along * dy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coast_is_near_across_the_antimeridian() {
+        let square = [(179_900_000, 0), (179_980_000, 0), (179_980_000, 1_000_000), (179_900_000, 1_000_000)];
+        for side in [1, -1] {
+            let spots = square.iter().chain(&square[..1]).map(|(x, y)| Spot { x: side * x, y: *y }).collect();
+            let shapes = Shapes { spots, arcs: vec![0, 5], shapes: vec![0, 1], rings: vec![0, 1], parts: vec![0] };
+            let cells = Cells::new(shapes, 250);
+            let near = cells.nearest(Spot { x: -side * 179_990_000, y: 500_000 }, 5.0);
+            // 0.03 degrees at the equator.
+            assert!(near.is_some_and(|(km, shape)| shape == 0 && (km - 3.336).abs() < 0.01), "{near:?}");
+            assert_eq!(cells.nearest(Spot { x: -side * 179_960_000, y: 500_000 }, 5.0), None);
+        }
+    }
 }

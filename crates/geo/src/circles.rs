@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::boundary::Extent;
-use crate::cells::{KM_PER_MICRO, MICRO, Rect, to_micro};
+use crate::cells::{KM_PER_MICRO, MICRO, Rect, TURN, to_micro};
 use crate::shape::Spot;
 
 /// The side of a square by which circles are found, in millionths of a degree.
@@ -41,11 +41,11 @@ impl Circle {
         Self { center, radius_km: radius_km.clamp(1.5, 25.0), km_per_x }
     }
 
-    /// The bounds of the circle. One that reaches across the antimeridian is cut off there.
+    /// The bounds of the circle. Those of one that reaches across the antimeridian end there.
     pub(crate) fn extent(self) -> Extent {
-        let Circle { center, radius_km, km_per_x } = self;
+        let Circle { center, radius_km, .. } = self;
         let height = to_micro(radius_km / KM_PER_MICRO);
-        let width = to_micro(radius_km / km_per_x);
+        let width = self.width();
         Extent {
             south: center.y - height,
             west: (center.x - width).max(-180_000_000),
@@ -54,6 +54,19 @@ impl Circle {
             lat: center.y,
             lon: center.x,
         }
+    }
+
+    /// From the center to the western edge, and to the eastern one.
+    fn width(self) -> i32 {
+        to_micro(self.radius_km / self.km_per_x)
+    }
+
+    /// The columns of squares it reaches into: one range, or two if it reaches across the antimeridian.
+    fn columns(self) -> impl Iterator<Item = u32> {
+        let (west, east) = (self.center.x - self.width(), self.center.x + self.width());
+        let beyond_west = (west < -180_000_000).then(|| column(west + TURN)..=column(180_000_000));
+        let beyond_east = (east > 180_000_000).then(|| column(-180_000_000)..=column(east - TURN));
+        [Some(column(west)..=column(east)), beyond_west, beyond_east].into_iter().flatten().flatten()
     }
 
     /// How far from the center a spot is, if it is inside; 1 on the edge.
@@ -66,9 +79,10 @@ impl Circle {
     }
 
     fn touches(self, rect: Rect) -> bool {
-        let nearest =
-            Spot { x: self.center.x.clamp(rect.low.x, rect.high.x), y: self.center.y.clamp(rect.low.y, rect.high.y) };
-        self.distance(nearest).is_some()
+        let y = self.center.y.clamp(rect.low.y, rect.high.y);
+        let is_near = |x: i32| self.distance(Spot { x: x.clamp(rect.low.x, rect.high.x), y }).is_some();
+        let is_across = self.center.x.abs() + self.width() > 180_000_000;
+        is_near(self.center.x) || (is_across && (is_near(self.center.x - TURN) || is_near(self.center.x + TURN)))
     }
 }
 
@@ -76,10 +90,9 @@ impl Circles {
     pub(crate) fn new(circles: &[Circle]) -> Self {
         let mut by_row = Vec::with_capacity(circles.len() * 2);
         for (number, circle) in (0_u32..).zip(circles) {
-            let Extent { south, west, north, east, .. } = circle.extent();
+            let Extent { south, north, .. } = circle.extent();
             for row in row(south)..=row(north) {
-                let columns = column(west)..=column(east);
-                by_row.extend(columns.map(|column| (row, Entry { column, number, circle: *circle })));
+                by_row.extend(circle.columns().map(|column| (row, Entry { column, number, circle: *circle })));
             }
         }
         by_row.sort_unstable_by_key(|(row, entry)| (*row, entry.column, entry.number));
@@ -121,4 +134,29 @@ fn row(y: i32) -> u32 {
 
 fn column(x: i32) -> u32 {
     (x.clamp(-180_000_000, 180_000_000) + 180_000_000).unsigned_abs() / SQUARE.unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_circle_reaches_across_the_antimeridian() {
+        for x in [179_950_000, -179_950_000] {
+            let circles = Circles::new(&[Circle::new(Spot { x, y: 0 }, 1_000_000)]);
+            // The radius is 8.8 km, which are 0.079 degrees.
+            for (across, is_inside) in [(20_000, true), (40_000, false)] {
+                let spot = Spot { x: -x.signum() * (180_000_000 - across), y: 0 };
+                assert_eq!(circles.at(spot).count() > 0, is_inside, "{x} {spot:?}");
+                let far = Spot { x: -x.signum() * 179_000_000, y: 10_000 };
+                let rect = Rect {
+                    low: Spot { x: spot.x.min(far.x), y: -10_000 },
+                    high: Spot { x: spot.x.max(far.x), y: 10_000 },
+                };
+                let mut is_touched = false;
+                circles.touching(rect, |_| is_touched = true);
+                assert_eq!(is_touched, is_inside, "{x} {rect:?}");
+            }
+        }
+    }
 }

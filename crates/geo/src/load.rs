@@ -47,7 +47,7 @@ impl Atlas {
             outline_countries,
             parents: gazetteer.boundaries.iter().map(|boundary| boundary.parent).collect(),
             by_id: gazetteer.by_id(),
-            by_code: gazetteer.by_code(),
+            by_code: gazetteer.by_code()?,
             names: gazetteer.names.finish(),
             boundaries: gazetteer.boundaries,
         })
@@ -250,14 +250,17 @@ impl Gazetteer {
         numbers
     }
 
-    fn by_code(&self) -> HashMap<(Code, Box<str>), u32> {
+    /// A code that two places have would mean one of them; there is none in the file.
+    fn by_code(&self) -> Result<HashMap<(Code, Box<str>), u32>, Damaged> {
         let mut found = HashMap::new();
         for (number, boundary) in (0_u32..).zip(&self.boundaries) {
             for (kind, code) in &boundary.codes {
-                found.entry((*kind, code.to_ascii_uppercase().into_boxed_str())).or_insert(number);
+                if found.insert((*kind, code.to_ascii_uppercase().into_boxed_str()), number).is_some() {
+                    return Err(Damaged);
+                }
             }
         }
-        found
+        Ok(found)
     }
 }
 

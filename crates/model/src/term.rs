@@ -15,8 +15,6 @@ const REACH_GROUP: &str = "@reach";
 const LIST_GROUP: &str = "@list";
 /// What happened on days.
 pub const DAY_GROUP: &str = "@day";
-/// Where channels have been.
-pub const PLACE_GROUP: &str = "@place";
 const LAST_PLACE_GROUP: &str = "@last_place";
 const CLOCK_GROUP: &str = "@clock";
 const RETIRED_GROUP: &str = "@retired";
@@ -37,8 +35,6 @@ pub enum Term {
     Subscription(Subscription),
     /// Every channel to which something happened on a day.
     Day(DayTerm),
-    /// Every channel that was in a place on a day.
-    Place(PlaceDay),
     /// Every channel that was in a place when it last told where it was.
     LastPlace(PlaceId),
     /// Every channel in a time zone whose clock is not that of the zone its tag names.
@@ -54,27 +50,6 @@ pub struct DayTerm {
     pub kind: DayKind,
     /// Days since 1970 in UTC.
     pub day: i32,
-}
-
-/// A place on a day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PlaceDay {
-    /// Days since 1970 in UTC.
-    pub day: i32,
-    pub place: PlaceId,
-}
-
-impl PlaceDay {
-    /// What the names of all places on a day begin with, and no name of an earlier day comes after: old days are found by
-    /// their names.
-    pub fn day_name(day: i32) -> String {
-        format!("{:07}/", day.max(0))
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        let (day, place) = name.split_once('/')?;
-        Some(Self { day: day.parse().ok()?, place: PlaceId::from_text(place)? })
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -158,9 +133,6 @@ impl Term {
             Term::List(name) => (LIST_GROUP, name.as_str().into()),
             Term::Subscription(Subscription { list, scope }) => (subscription_group(*scope), list.as_str().into()),
             Term::Day(DayTerm { kind, day }) => (DAY_GROUP, format!("{}/{day}", kind.name()).into()),
-            Term::Place(PlaceDay { day, place }) => {
-                (PLACE_GROUP, format!("{}{place}", PlaceDay::day_name(*day)).into())
-            }
             Term::LastPlace(place) => (LAST_PLACE_GROUP, place.to_string().into()),
             Term::Clock(zone) => (CLOCK_GROUP, zone.as_str().into()),
             Term::Retired { number, tag } => (RETIRED_GROUP, format!("{}/{tag}", number.0).into()),
@@ -174,7 +146,6 @@ impl Term {
             REACH_GROUP => Reach::ALL.into_iter().find(|(name, _)| *name == tag).map(|(_, reach)| Term::Reach(reach)),
             LIST_GROUP => Some(Term::List(tag.to_owned())),
             DAY_GROUP => DayTerm::from_name(tag).map(Term::Day),
-            PLACE_GROUP => PlaceDay::from_name(tag).map(Term::Place),
             LAST_PLACE_GROUP => PlaceId::from_text(tag).map(Term::LastPlace),
             CLOCK_GROUP => Some(Term::Clock(tag.to_owned())),
             RETIRED_GROUP => {
@@ -211,7 +182,7 @@ fn subscription_scope(group: &str) -> Option<Option<Scope>> {
 ///
 /// What happened to a channel on some day remains true when the channel leaves, and does not make it part of everyone.
 pub fn is_kept_apart(group: &str) -> bool {
-    [DAY_GROUP, PLACE_GROUP, LAST_PLACE_GROUP].contains(&group)
+    [DAY_GROUP, LAST_PLACE_GROUP].contains(&group)
 }
 
 /// Whether the terms of a group are what people put on channels, rather than what devices told or what happened to them.
@@ -278,7 +249,7 @@ mod tests {
         terms.extend(scopes.map(|scope| Term::Subscription(Subscription { list: weekly.clone(), scope })));
         terms.push(Term::Retired { number: TermId(17), tag: Tag::new("a/b").unwrap() });
         let place = PlaceId::from_text("4oFkxX7RcUdirjtaenEQIV").unwrap();
-        terms.extend([Term::Place(PlaceDay { day: 20_407, place }), Term::LastPlace(place)]);
+        terms.push(Term::LastPlace(place));
         terms.extend(DayKind::ALL.into_iter().map(|(_, kind)| Term::Day(DayTerm { kind, day: 20_407 })));
         for term in terms {
             let (group, stored_tag) = term.key();

@@ -127,6 +127,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("list_member", "list, generation, kind, identifier"),
     ("term_set", "term, block"),
     ("last_place", "ordinal"),
+    ("place_day", "place, day, block"),
     ("legacy_tag", "tag"),
     ("message", "number"),
     ("message_text", "number, text"),

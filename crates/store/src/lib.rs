@@ -28,6 +28,7 @@ pub mod origins;
 pub mod pipeline_sent;
 pub mod pipeline_spans;
 pub mod pipeline_timers;
+pub mod place_days;
 pub mod push_audience;
 pub mod push_causes;
 pub mod pushes;

@@ -4,7 +4,7 @@
 use model::ids::{AppId, Offset, TermId};
 use model::term::Term;
 
-use crate::{Error, Result, Tx, apps};
+use crate::{Error, Result, Row, Tx, apps};
 
 /// The number of a term, if it has one.
 pub fn find(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<Option<TermId>> {
@@ -29,24 +29,15 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<TermId> {
 
 /// The term behind a number.
 pub fn name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Term> {
-    let found =
-        tx.query_opt("select grp, tag from term where app = $1 and id = $2", &[app.into(), id.into()], |row| {
-            Ok((row.get::<String>(0)?, row.get::<String>(1)?))
-        })?;
-    let term = found.and_then(|(group, tag)| Term::from_key(&group, &tag));
-    term.ok_or_else(|| Error::corrupt(format!("term {} has no name", id.0)))
+    find_name(tx, app, id)?.ok_or_else(|| Error::corrupt(format!("term {} has no name", id.0)))
 }
 
-/// The terms of a group whose names come before a text, in their order.
-pub fn named_before(tx: &mut Tx<'_>, app: AppId, group: &str, name: &str, at_most: u32) -> Result<Vec<TermId>> {
-    let sql = "select id from term where app = $1 and grp = $2 and tag < $3 order by tag limit $4";
-    tx.query(sql, &[app.into(), group.into(), name.into(), at_most.into()], |row| row.get(0))
-}
-
-/// Forgets a term that nobody will ask for again. Its number is not given out a second time.
-pub fn delete(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<()> {
-    tx.execute("delete from term where app = $1 and id = $2", &[app.into(), id.into()])?;
-    Ok(())
+/// The term behind a number from the log, if it is still a term: older versions had terms for things that are none any more.
+pub fn find_name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Option<Term>> {
+    let sql = "select grp, tag from term where app = $1 and id = $2";
+    let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
+    let found = tx.query_opt(sql, &[app.into(), id.into()], read)?;
+    Ok(found.and_then(|(group, tag)| Term::from_key(&group, &tag)))
 }
 
 /// Gives a number a name under which nobody looks for it. What was called `name` so far has no number any more.

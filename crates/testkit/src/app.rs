@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use engine::{NewApp, SealKey, Worker};
+use engine::{LocationSettings, NewApp, SealKey, Worker};
 use model::app::Mode;
 use model::time::{Clock, UtcMillis};
 use tempfile::TempDir;
@@ -24,6 +24,7 @@ pub struct TestApp {
     home: Home,
     clock: Clock,
     snapshots: TempDir,
+    locations: LocationSettings,
     parts: Parts,
     /// An app in development mode that exists from the start.
     pub app: Credentials,
@@ -52,23 +53,30 @@ impl TestApp {
     pub async fn on(engine: Engine) -> Self {
         let (home, clock) = (Home::new(engine), Clock::stepped(START));
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let parts = Parts::start(&home, &clock, snapshots.path()).await;
+        let locations = LocationSettings::default();
+        let parts = Parts::start(&home, &clock, snapshots.path(), locations).await;
         let app = create_app(&parts.engine, Mode::Development).await;
-        Self { caller: Caller::new(parts.base.clone()), home, clock, snapshots, parts, app }
+        Self { caller: Caller::new(parts.base.clone()), home, clock, snapshots, locations, parts, app }
     }
 
     /// Stops the service as SIGTERM would and starts it again on the same database, under a new address.
     pub async fn restart(self) -> Self {
+        let locations = self.locations;
+        self.restart_with_locations(locations).await
+    }
+
+    /// As [`TestApp::restart`], by an operator who keeps more or less of where devices were.
+    pub async fn restart_with_locations(self, locations: LocationSettings) -> Self {
         self.parts.stop().await;
-        let parts = Parts::start(&self.home, &self.clock, self.snapshots.path()).await;
-        Self { caller: Caller::new(parts.base.clone()), parts, ..self }
+        let parts = Parts::start(&self.home, &self.clock, self.snapshots.path(), locations).await;
+        Self { caller: Caller::new(parts.base.clone()), locations, parts, ..self }
     }
 
     /// As [`TestApp::restart`], but the audience index has to be built from the channels again.
     pub async fn restart_without_snapshots(self) -> Self {
         self.parts.stop().await;
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let parts = Parts::start(&self.home, &self.clock, snapshots.path()).await;
+        let parts = Parts::start(&self.home, &self.clock, snapshots.path(), self.locations).await;
         Self { caller: Caller::new(parts.base.clone()), parts, snapshots, ..self }
     }
 
@@ -135,7 +143,7 @@ impl TestApp {
 }
 
 impl Parts {
-    async fn start(home: &Home, clock: &Clock, snapshots: &Path) -> Self {
+    async fn start(home: &Home, clock: &Clock, snapshots: &Path, locations: LocationSettings) -> Self {
         let store = home.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let base = format!("http://{}", listener.local_addr().expect("a listener has an address"));
@@ -144,7 +152,7 @@ impl Parts {
             allow_private_addresses: true,
             snapshot_folder: Some(snapshots.to_owned()),
             retention: engine::Retention::default(),
-            locations: engine::LocationSettings::default(),
+            locations,
             public_url: base.clone(),
         };
         let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");

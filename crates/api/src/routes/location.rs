@@ -103,13 +103,17 @@ pub(super) async fn by_place(
 
 /// One alias gives one place; several give a list.
 pub(super) async fn by_alias(State(edge): State<Edge>, params: Params) -> Result<Answer> {
+    let known = || Code::ALL.map(Code::name).join(", ");
+    // Everything in this query is meant as an alias. To answer with the places of some would hide that another is not known.
+    if let Some(other) = params.names().find(|name| Code::from_name(name).is_none()) {
+        return Err(Error::invalid(other, format!("Places are not known by '{other}', only by {}.", known())));
+    }
     let aliases: Vec<(Code, String)> = Code::ALL
         .into_iter()
         .flat_map(|code| params.all(code.name()).map(move |value| (code, value.to_owned())))
         .collect();
     if aliases.is_empty() {
-        let known: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
-        return Err(Error::invalid("", format!("The query must name a place by one of {}.", known.join(", "))));
+        return Err(Error::invalid("", format!("The query must name a place by one of {}.", known())));
     }
     let is_single = aliases.len() == 1;
     let found = edge.engine.ask_atlas(move |atlas| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use engine::LocationSettings;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::rows::row_counts;
@@ -106,9 +107,11 @@ async fn a_segment_of_those_seen_in_portland_in_the_last_three_months_moves_with
 #[tokio::test]
 async fn every_form_of_a_period_is_understood() {
     on_each_engine(async |app| {
-        let travelers = Travelers::register(&app, &["april", "may", "moved", "now"]).await;
+        let travelers = Travelers::register(&app, &["again", "april", "may", "moved", "now"]).await;
         let portland = place(&app, "?q=Portland&type=city").await;
         // It is 1 May 2024, a Wednesday.
+        travelers.at(&app, "again", PORTLAND, Some("2024-04-20T10:00:00")).await;
+        travelers.at(&app, "again", PORTLAND, Some("2024-04-28T10:00:00")).await;
         travelers.at(&app, "april", PORTLAND, Some("2024-04-20T10:00:00")).await;
         travelers.at(&app, "moved", PORTLAND, Some("2024-04-20T10:00:00")).await;
         travelers.at(&app, "moved", SEATTLE, Some("2024-04-28T10:00:00")).await;
@@ -116,27 +119,30 @@ async fn every_form_of_a_period_is_understood() {
         travelers.at(&app, "now", PORTLAND, None).await;
         // What a device only tells later does not change where it was last seen.
         travelers.at(&app, "now", SEATTLE, Some("2024-04-30T09:00:00")).await;
+        let everybody = "again april may moved now";
         for (date, wanted) in [
             (json!({"recent": {"months": 1}}), "may now"),
-            (json!({"recent": {"months": 2}}), "april may moved now"),
-            (json!({"months": {"recent": 2}}), "april may moved now"),
+            (json!({"recent": {"months": 2}}), everybody),
+            (json!({"months": {"recent": 2}}), everybody),
             (json!({"recent": {"hours": 1}}), "may now"),
             (json!({"recent": {"days": 1}}), "may now"),
-            (json!({"recent": {"days": 12}}), "april may moved now"),
+            (json!({"recent": {"days": 12}}), everybody),
             (json!({"recent": {"weeks": 1}}), "may now"),
-            (json!({"recent": {"weeks": 3}}), "april may moved now"),
-            (json!({"recent": {"years": 1}}), "april may moved now"),
-            (json!({"days": {"start": "2024-04-20", "end": "2024-04-20"}}), "april moved"),
-            (json!({"days": {"start": "2024-04-21", "end": "2024-04-30"}}), ""),
-            (json!({"weeks": {"start": "2024-W16", "end": "2024-W16"}}), "april moved"),
-            (json!({"months": {"start": "2024-04", "end": "2024-04"}}), "april moved"),
-            (json!({"years": {"start": "2023", "end": "2024"}}), "april may moved now"),
-            (json!({"hours": {"start": "2024-04-20 09", "end": "2024-04-20 11"}}), "april moved"),
-            (json!({"minutes": {"start": "2024-04-20 09:30", "end": "2024-04-20 10:30"}}), "april moved"),
+            (json!({"recent": {"weeks": 3}}), everybody),
+            (json!({"recent": {"years": 1}}), everybody),
+            (json!({"days": {"start": "2024-04-20", "end": "2024-04-20"}}), "again april moved"),
+            (json!({"days": {"start": "2024-04-21", "end": "2024-04-30"}}), "again"),
+            (json!({"weeks": {"start": "2024-W16", "end": "2024-W16"}}), "again april moved"),
+            (json!({"months": {"start": "2024-04", "end": "2024-04"}}), "again april moved"),
+            (json!({"years": {"start": "2023", "end": "2024"}}), everybody),
+            (json!({"hours": {"start": "2024-04-20 09", "end": "2024-04-20 11"}}), "again april moved"),
+            (json!({"minutes": {"start": "2024-04-20 09:30", "end": "2024-04-20 10:30"}}), "again april moved"),
             (json!({"days": {"start": "2024-06-01", "end": "2024-06-02"}}), ""),
-            (json!({"recent": {"months": 2}, "last_seen": true}), "april may now"),
-            (json!({"recent": {"months": 2}, "last_seen": false}), "april may moved now"),
+            (json!({"recent": {"months": 2}, "last_seen": true}), "again april may now"),
+            (json!({"recent": {"months": 2}, "last_seen": false}), everybody),
+            // Who was there again was last seen there later.
             (json!({"days": {"start": "2024-04-20", "end": "2024-04-20"}, "last_seen": true}), "april"),
+            (json!({"days": {"start": "2024-04-20", "end": "2024-04-28"}, "last_seen": true}), "again april"),
         ] {
             let audience = location(&portland, &date);
             assert_eq!(travelers.reached(&app, &audience).await, wanted, "{date}");
@@ -145,8 +151,8 @@ async fn every_form_of_a_period_is_understood() {
         let recent = json!({"recent": {"months": 2}});
         let county = place(&app, "45.523,-122.676?type=county").await;
         let country = place(&app, "?q=USA&type=country").await;
-        assert_eq!(travelers.reached(&app, &location(&county, &recent)).await, "april may moved now");
-        assert_eq!(travelers.reached(&app, &location(&country, &recent)).await, "april may moved now");
+        assert_eq!(travelers.reached(&app, &location(&county, &recent)).await, everybody);
+        assert_eq!(travelers.reached(&app, &location(&country, &recent)).await, everybody);
         let by_alias = |kind: &str, name: &str| json!({"location": {kind: name, "date": recent}});
         assert_eq!(travelers.reached(&app, &by_alias("us_state", "WA")).await, "moved now");
         assert_eq!(travelers.reached(&app, &by_alias("country", "de")).await, "");
@@ -177,12 +183,6 @@ async fn unknown_places_are_pointed_out() {
     .await;
 }
 
-async fn place_terms(app: &TestApp) -> i64 {
-    let sql = "select count(*) from term where grp = '@place'";
-    let read = app.engine().store().read(move |tx| tx.query_one(sql, &[], |row| row.get(0)));
-    read.await.unwrap()
-}
-
 #[tokio::test]
 async fn where_devices_were_is_forgotten() {
     on_each_engine(async |app| {
@@ -196,18 +196,62 @@ async fn where_devices_were_is_forgotten() {
         app.master().post("/api/channels/uninstall", body).await.expect(202);
         assert_eq!(travelers.reached(&app, &last_seen).await, "stays");
         let count = async |table: &str| row_counts(app.engine().store()).await[table];
-        assert_eq!(count("last_place").await, 1);
-        assert_eq!(place_terms(&app).await, 4);
+        assert_eq!((count("last_place").await, count("place_day").await), (1, 4));
         app.advance(1_461 * DAY);
         app.step_all().await;
         assert_eq!(travelers.reached(&app, &last_seen).await, "stays");
         app.advance(DAY);
         app.step_all().await;
-        assert_eq!((count("last_place").await, place_terms(&app).await), (0, 0));
+        assert_eq!((count("last_place").await, count("place_day").await), (0, 0));
         assert_eq!(travelers.reached(&app, &last_seen).await, "");
         // What is as old as that is not noted any more.
         travelers.at(&app, "stays", PORTLAND, Some("2024-05-01T12:00:00")).await;
         assert_eq!(count("last_place").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn places_are_kept_for_as_many_days_as_the_operator_says() {
+    on_each_engine(async |app| {
+        let app = app.restart_with_locations(LocationSettings { kept_days: 3, ..LocationSettings::default() }).await;
+        let travelers = Travelers::register(&app, &["traveler"]).await;
+        let portland = place(&app, "?q=Portland&type=city").await;
+        let days = |n: u32| location(&portland, &json!({"recent": {"days": n}}));
+        travelers.at(&app, "traveler", PORTLAND, None).await;
+        travelers.at(&app, "traveler", SEATTLE, Some("2024-04-27T12:00:00")).await;
+        let seattle = location(&place(&app, "?q=Seattle&type=city").await, &json!({"recent": {"days": 60}}));
+        assert_eq!(travelers.reached(&app, &seattle).await, "", "four days ago is not noted");
+        app.advance(3 * DAY);
+        app.step_all().await;
+        assert_eq!(travelers.reached(&app, &days(60)).await, "traveler");
+        app.advance(DAY);
+        app.step_all().await;
+        assert_eq!(travelers.reached(&app, &days(60)).await, "");
+        let counts = row_counts(app.engine().store()).await;
+        assert_eq!((counts["last_place"], counts["place_day"]), (0, 0));
+    })
+    .await;
+}
+
+/// An app may have tens of millions of sets of channels that were in a place on a day: nothing is known of them in memory, in
+/// snapshots of the index or in the log it is made of.
+#[tokio::test]
+async fn days_in_places_are_in_the_database_only() {
+    on_each_engine(async |app| {
+        let travelers = Travelers::register(&app, &["traveler"]).await;
+        travelers.at(&app, "traveler", PORTLAND, None).await;
+        app.step_all().await;
+        let before = row_counts(app.engine().store()).await;
+        for _ in 0..5 {
+            app.advance(DAY);
+            travelers.at(&app, "traveler", PORTLAND, None).await;
+        }
+        let after = row_counts(app.engine().store()).await;
+        assert_eq!(after["place_day"], before["place_day"] + 5 * 4);
+        for table in ["term", "term_set", "log"] {
+            assert_eq!(after[table], before[table], "{table}");
+        }
     })
     .await;
 }

@@ -11,7 +11,8 @@ use model::ids::Offset;
 use super::SnapshotError;
 
 const MAGIC: [u8; 15] = *b"aerogram index\n";
-pub(super) const VERSION: u8 = 1;
+/// What has another version is built anew. In the first one, every place a channel was in had a term for each day.
+pub(super) const VERSION: u8 = 2;
 
 #[derive(Clone, Copy)]
 pub(super) enum Kind {

@@ -97,7 +97,6 @@ impl ChannelView {
                 | Term::Subscription(_)
                 | Term::Clock(_)
                 | Term::Day(_)
-                | Term::Place(_)
                 | Term::LastPlace(_)
                 | Term::Retired { .. } => {}
             }

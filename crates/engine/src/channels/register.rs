@@ -45,7 +45,7 @@ impl Engine {
                 Some(channel) => update(tx, &mut desk, channel, &registration)?,
                 None => create(tx, &mut desk, NewId::Ours, &registration)?,
             };
-            note_place(tx, &mut desk, id, seen.as_ref())?;
+            note_place(tx, &mut desk, id, &seen)?;
             desk.journal.write(tx, app)?;
             Ok(Registered { operation_id, id, created })
         })
@@ -78,23 +78,22 @@ impl Engine {
                     }
                     Some(channel) => update(tx, &mut desk, channel, &registration)?,
                 };
-                note_place(tx, &mut desk, id, seen.as_ref())?;
+                note_place(tx, &mut desk, id, &seen)?;
                 desk.journal.write(tx, app)?;
                 Ok(Registered { operation_id, id, created })
             })
             .await
     }
 
-    async fn seen_by(&self, registration: &Registration) -> Result<Option<Whereabouts>> {
-        match registration.location {
-            Some(sighting) => self.whereabouts(sighting).await.map(Some),
-            None => Ok(None),
-        }
+    async fn seen_by(&self, registration: &Registration) -> Result<Vec<Whereabouts>> {
+        self.whereabouts(registration.location.into_iter().collect()).await
     }
 }
 
-fn note_place(tx: &mut Tx<'_>, desk: &mut Desk<'_>, id: ChannelId, seen: Option<&Whereabouts>) -> Result<()> {
-    let Some(seen) = seen else { return Ok(()) };
+fn note_place(tx: &mut Tx<'_>, desk: &mut Desk<'_>, id: ChannelId, seen: &[Whereabouts]) -> Result<()> {
+    if seen.is_empty() {
+        return Ok(());
+    }
     match channels::ordinal_of(tx, desk.app, id)? {
         Some(ordinal) => desk.seen(tx, ordinal, seen),
         None => Ok(()),

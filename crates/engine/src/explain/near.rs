@@ -2,12 +2,13 @@
 
 use model::ids::SegmentId;
 use model::lifecycle::lifecycle_names;
-use model::selector::{Atomic, Location, Place, Selector};
+use model::selector::{Atomic, Location, Selector};
 use model::tag::{Tag, TagGroup};
 use store::documents::{self, DocumentKind};
 use strsim::normalized_damerau_levenshtein;
 
 use super::{Warning, count};
+use crate::locations::find_place;
 use crate::plan::Planner;
 use crate::{Error, Result};
 
@@ -59,7 +60,7 @@ fn warn_of_atom(planner: &mut Planner<'_, '_>, atomic: &Atomic, path: &str, warn
                 near: nearest(name, known.iter().map(String::as_str)),
             }));
         }
-        Atomic::Location(location) => warnings.extend(unknown_place(planner, location, path)?),
+        Atomic::Location(location) => warnings.extend(unknown_place(location, path)?),
         Atomic::NamedUser(_)
         | Atomic::Alias(_)
         | Atomic::SubscriptionList { .. }
@@ -82,14 +83,10 @@ fn warn_of_atom(planner: &mut Planner<'_, '_>, atomic: &Atomic, path: &str, warn
     Ok(())
 }
 
-fn unknown_place(planner: &Planner<'_, '_>, location: &Location, path: &str) -> Result<Option<Warning>> {
+fn unknown_place(location: &Location, path: &str) -> Result<Option<Warning>> {
     let atlas = geo::atlas().map_err(Error::internal)?;
-    let place = planner.place(&location.place)?.and_then(|id| atlas.by_id(id));
-    let (key, name) = match &location.place {
-        Place::Id(id) => ("id", id),
-        Place::Alias { kind, name } => (kind.as_str(), name),
-    };
-    Ok(place.is_none().then(|| Warning {
+    let (key, name) = location.place.named_by();
+    Ok(find_place(atlas, &location.place).is_none().then(|| Warning {
         path: format!("{path}.location.{key}"),
         message: format!("There is no place with the {key} '{name}'."),
         near: Vec::new(),

@@ -41,6 +41,7 @@ pub(super) fn take(
         return Ok(Taken { of_nobody: events.len() as u64, ..Taken::default() });
     };
     let new = new_events(tx, desk, events)?;
+    desk.seen(tx, row.ordinal, new.iter().filter_map(|timed| timed.seen.as_ref()))?;
     let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
     let mut taking = Taking {
         ordinal: row.ordinal,
@@ -98,7 +99,7 @@ impl Taking<'_, '_> {
             Told::Custom(custom) => self.custom(tx, timed, custom),
             Told::Screen(screen) => self.record(RecordKind::ScreenViewed, timed, screen),
             Told::Region(region) => self.record(RecordKind::Region, timed, region),
-            Told::Location(location) => self.location(tx, timed, location),
+            Told::Location(location) => self.location(timed, location),
             Told::InAppDisplay(told) => {
                 let (display, _) = self.display(tx, timed, told)?;
                 self.record(RecordKind::InAppMessageDisplay, timed, display)
@@ -173,10 +174,7 @@ impl Taking<'_, '_> {
         self.record(RecordKind::Custom, timed, body)
     }
 
-    fn location(&mut self, tx: &mut Tx<'_>, timed: &Timed, told: &ToldLocation) -> Result<()> {
-        if let Some(seen) = &timed.seen {
-            self.desk.seen(tx, self.ordinal, seen)?;
-        }
+    fn location(&mut self, timed: &Timed, told: &ToldLocation) -> Result<()> {
         let kept = |text: &String| self.keep_coordinates.then(|| text.clone());
         let body = event::Location {
             latitude: kept(&told.latitude),

@@ -8,7 +8,7 @@ use audience::index::Index;
 use audience::plan::Plan;
 use model::event::{Custom, Event, FirstOpen, RecordKind, Region};
 use model::ids::{AppId, EventId, Offset, PipelineId, TermId};
-use model::pipeline::{EventSelector, Subject};
+use model::pipeline::{EventSelector, Happening, Subject};
 use model::term::{Term, TermsRecord};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -188,11 +188,13 @@ impl<'a, 'c> Reading<'a, 'c> {
     fn interests(&mut self, number: TermId, gained: bool) -> Result<&[Wish]> {
         if !self.interests.contains_key(&number) {
             let term = match self.index.name(number).and_then(|(group, tag)| Term::from_key(&group, &tag)) {
-                Some(term) => term,
-                None => terms::name(self.tx, self.app, number)?,
+                Some(term) => Some(term),
+                None => terms::find_name(self.tx, self.app, number)?,
             };
             let of = |gained: bool| {
-                let meant = self.watch.changes.iter().filter(|(change, _)| change.is_change_of(&term, gained));
+                // Nobody waits for what is no term any more.
+                let is_meant = |change: &Happening| term.as_ref().is_some_and(|term| change.is_change_of(term, gained));
+                let meant = self.watch.changes.iter().filter(|(change, _)| is_meant(change));
                 meant.map(|(_, wish)| *wish).collect()
             };
             self.interests.insert(number, [of(false), of(true)]);

@@ -5,7 +5,6 @@ use model::ids::AppId;
 use model::json::OneOrMany;
 use model::payload::Push;
 use model::payload::message::Message;
-use model::place::PlaceId;
 use model::platform::{DeviceType, OpenPlatform};
 use model::problem::{Problem, ProblemKind, Problems};
 use model::property::{country_tag, language_tag};
@@ -15,6 +14,7 @@ use store::documents::{self, DocumentKind};
 use store::{Tx, terms};
 
 use super::fit::{Company, oversized};
+use crate::locations::find_place;
 use crate::{Error, Result};
 
 /// Where the pushes are in a body.
@@ -76,12 +76,12 @@ fn refuse_unsupported_with<'p>(
 
 /// What is wrong with an audience that would not mean what it says.
 pub(crate) fn misunderstood(selector: &Selector, path: String) -> Option<Problem> {
-    let mut atoms = selector.atoms();
-    let unknown = atoms.find_map(|atom| if let Atomic::Location(place) = atom { unknown_place(place) } else { None });
-    match unknown {
-        Some(message) => Some(Problem { path, message, kind: ProblemKind::Invalid }),
-        None => unsupported(selector, path),
-    }
+    unsupported(selector, path.clone()).or_else(|| {
+        let of_atom =
+            |atom: &Atomic| if let Atomic::Location(location) = atom { unknown_place(location) } else { None };
+        let message = selector.atoms().find_map(of_atom)?;
+        Some(Problem { path, message, kind: ProblemKind::Invalid })
+    })
 }
 
 /// Messages whose title or body would have to come from elsewhere: there would be nothing to put into inboxes.
@@ -189,16 +189,9 @@ fn unknown_alias(location: &Location) -> Option<String> {
 fn unknown_place(location: &Location) -> Option<String> {
     // Whoever asks first waits until the atlas is read. If it cannot be, the push will say so.
     let atlas = geo::atlas().ok()?;
-    let (is_known, name) = match &location.place {
-        selector::Place::Id(id) => {
-            (PlaceId::from_text(id).and_then(|id| atlas.by_id(id)).is_some(), format!("id '{id}'"))
-        }
-        selector::Place::Alias { kind, name } => {
-            let code = Code::from_name(kind)?;
-            (atlas.by_code(code, name).is_some(), format!("{kind} '{name}'"))
-        }
-    };
-    (!is_known).then(|| format!("There is no place with the {name}; GET /api/location/?q=NAME finds places."))
+    let (key, name) = location.place.named_by();
+    let is_known = find_place(atlas, &location.place).is_some();
+    (!is_known).then(|| format!("There is no place with the {key} '{name}'; GET /api/location/?q=NAME finds places."))
 }
 
 /// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake. A push that

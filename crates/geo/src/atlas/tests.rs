@@ -21,6 +21,21 @@ fn is_in(shapes: &Shapes, shape: usize, spot: Spot) -> bool {
     shapes.edges(shape).filter(is_west).count() % 2 == 1
 }
 
+/// Whether a box and a shape have something in common: a corner of the one is in the other, or two of their sides meet.
+fn touches(shapes: &Shapes, shape: usize, low: Spot, high: Spot) -> bool {
+    let corners = [low, Spot { x: high.x, y: low.y }, high, Spot { x: low.x, y: high.y }];
+    let is_in_box = |spot: Spot| (low.x..=high.x).contains(&spot.x) && (low.y..=high.y).contains(&spot.y);
+    let meets_side = |a: Spot, b: Spot| (0..4).any(|n| do_meet(a, b, corners[n], corners[(n + 1) % 4]));
+    let mut sides = shapes.edges(shape).map(|edge| shapes.ends(edge));
+    is_in(shapes, shape, low) || sides.any(|(a, b)| is_in_box(a) || is_in_box(b) || meets_side(a, b))
+}
+
+/// Whether two lines with ends cross.
+fn do_meet(a: Spot, b: Spot, c: Spot, d: Spot) -> bool {
+    let are_apart = |one: i64, other: i64| one.signum() * other.signum() < 0;
+    are_apart(side(a, b, c), side(a, b, d)) && are_apart(side(c, d, a), side(c, d, b))
+}
+
 fn point(spot: Spot) -> Point {
     Point::new(f64::from(spot.y) / 1e6, f64::from(spot.x) / 1e6).unwrap()
 }
@@ -81,6 +96,8 @@ proptest! {
         (dx, dy) in prop_oneof![
             (-2_000..=2_000_i32, -2_000..=2_000_i32),
             (-40_000..=40_000_i32, -40_000..=40_000_i32),
+            // Into cells that a large shape covers as a whole.
+            (-4_000_000..=4_000_000_i32, -4_000_000..=4_000_000_i32),
             Just((0, 0)),
             (Just(500), Just(500)),
         ],
@@ -88,6 +105,30 @@ proptest! {
         let layer = [&ATLAS.provinces, &ATLAS.counties, &ATLAS.us_cities][layer];
         let shape = shape.index(layer.cells.shapes.len());
         check(layer, shape, spot_near_corner(layer, shape, usize::from(corner), dx, dy))?;
+    }
+
+    #[test]
+    fn a_box_touches_the_shapes_it_has_something_in_common_with(
+        layer in 0..3_usize,
+        shape in any::<prop::sample::Index>(),
+        corner in any::<u16>(),
+        (dx, dy) in prop_oneof![
+            (-20_000..=20_000_i32, -20_000..=20_000_i32),
+            (-3_000_000..=3_000_000_i32, -3_000_000..=3_000_000_i32),
+        ],
+        (width, height) in prop_oneof![
+            (0..50_000_i32, 0..50_000_i32),
+            (0..3_000_000_i32, 0..3_000_000_i32),
+        ],
+    ) {
+        let layer = [&ATLAS.provinces, &ATLAS.counties, &ATLAS.us_cities][layer];
+        let shapes = &layer.cells.shapes;
+        let shape = shape.index(shapes.len());
+        let low = spot_near_corner(layer, shape, usize::from(corner), dx, dy);
+        let high = Spot { x: (low.x + width).min(180_000_000), y: (low.y + height).min(90_000_000) };
+        let mut is_touched = false;
+        layer.cells.touching(Rect { low, high }, |found| is_touched |= found as usize == shape);
+        prop_assert_eq!(is_touched, touches(shapes, shape, low, high), "{:?} {:?}", low, high);
     }
 
     #[test]
@@ -103,7 +144,7 @@ proptest! {
         let circles = &ATLAS.boundaries[ATLAS.first_circle as usize..];
         let city = &circles[city.index(circles.len())];
         let Extent { north, east, lat, lon, .. } = city.extent;
-        // Circles are cut off at the antimeridian; other tests are about that.
+        // Bounds end at the antimeridian; another test is about circles that do not.
         prop_assume!(lon.abs() < 178_000_000);
         let low = Spot { x: lon + dx, y: lat + dy };
         let high = Spot { x: low.x + width, y: low.y + height };

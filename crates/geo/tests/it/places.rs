@@ -5,7 +5,7 @@ use geo::{Boundary, Code, Kind};
 use crate::{ATLAS, at};
 
 /// The city, its province, its country, and a point in the middle of it, as printed in any atlas.
-static PLACES: [(&str, &str, &str, f64, f64); 269] = [
+static PLACES: [(&str, &str, &str, f64, f64); 270] = [
     ("Ambato", "Tungurahua", "EC", -1.25, -78.62),
     ("Tena", "Napo", "EC", -0.99, -77.81),
     ("Kabul", "Kabul", "AF", 34.53, 69.17),
@@ -125,6 +125,7 @@ static PLACES: [(&str, &str, &str, f64, f64); 269] = [
     ("Palikir", "Pohnpei", "FM", 6.92, 158.16),
     ("Chisinau", "Chişinău", "MD", 47.01, 28.86),
     ("Monaco", "Monaco", "MC", 43.738, 7.425),
+    ("Yaren", "Yaren", "NR", -0.5477, 166.9209),
     ("Ulan Bator", "Ulaanbaatar", "MN", 47.91, 106.88),
     ("Podgorica", "Podgorica", "ME", 42.44, 19.26),
     ("Rabat", "Rabat - Salé - Zemmour - Zaer", "MA", 34.02, -6.84),

@@ -197,6 +197,35 @@ fn codes_name_places() {
 }
 
 #[test]
+fn a_code_names_one_place() {
+    let mut n_codes = 0;
+    for boundary in ATLAS.boundaries() {
+        for (kind, code) in &boundary.codes {
+            let found = ATLAS.by_code(*kind, code).unwrap();
+            assert_eq!(found.id, boundary.id, "{code} is {} and {}", found.name, boundary.name);
+            n_codes += 1;
+        }
+    }
+    assert!(n_codes > 11_000, "{n_codes}");
+    // Codes of regions, of which the atlas has only the parts, and what stands for no code at all.
+    for (kind, code) in [
+        (Code::Hasc, "ES.AN"),
+        (Code::Hasc, "ES.CT"),
+        (Code::Fips, "IT09"),
+        (Code::Fips, "SI00"),
+        (Code::Fips, "DR00"),
+        (Code::Fips, "MB**"),
+        (Code::Province, "BA-BIH"),
+    ] {
+        assert!(ATLAS.by_code(kind, code).is_none(), "{code}");
+    }
+    // Neighbors to which the source gives the same code do not take it away.
+    for (code, name) in [("AU-NSW", "New South Wales"), ("CO-CUN", "Cundinamarca"), ("SB-CH", "Choiseul")] {
+        assert_eq!(ATLAS.by_code(Code::Province, code).map(|found| &*found.name), Some(name), "{code}");
+    }
+}
+
+#[test]
 fn names_are_found_however_they_are_written() {
     let first = |name: &str, kind| {
         let found = ATLAS.named(name, kind, 10);

@@ -197,7 +197,6 @@ impl Happening {
             | Term::List(_)
             | Term::Subscription(_)
             | Term::Day(_)
-            | Term::Place(_)
             | Term::LastPlace(_)
             | Term::Clock(_) => false,
         };
@@ -209,7 +208,6 @@ impl Happening {
             | Term::Reach(_)
             | Term::List(_)
             | Term::Day(_)
-            | Term::Place(_)
             | Term::LastPlace(_)
             | Term::Clock(_) => false,
         };

@@ -96,6 +96,14 @@ impl Location {
 }
 
 impl Place {
+    /// The key and the value by which the place is named.
+    pub fn named_by(&self) -> (&str, &str) {
+        match self {
+            Place::Id(id) => ("id", id),
+            Place::Alias { kind, name } => (kind, name),
+        }
+    }
+
     fn parse(key: &str, at: &At<'_>) -> Option<Self> {
         let name = at.text(1..=limits::LOCATION_NAME_CHARS)?;
         if key == "id" {
@@ -245,10 +253,8 @@ fn has_form(text: &str, form: &str) -> bool {
 impl Serialize for Location {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
-        match &self.place {
-            Place::Id(id) => map.serialize_entry("id", id)?,
-            Place::Alias { kind, name } => map.serialize_entry(kind, name)?,
-        }
+        let (key, name) = self.place.named_by();
+        map.serialize_entry(key, name)?;
         map.serialize_entry("date", &Date(self))?;
         map.end()
     }

@@ -27,6 +27,7 @@ mod opening;
 mod origins;
 mod outages;
 mod pipelines;
+mod place_days;
 mod pushes;
 mod report_sums;
 mod sample;
