@@ -105,6 +105,10 @@ impl Index {
         Some((group.to_owned(), tag.to_owned()))
     }
 
+    pub fn is_named(&self, term: TermId) -> bool {
+        self.dictionary.read().expect(UNPOISONED).key(term).is_some()
+    }
+
     /// Visits numbered terms with their groups and tags; `None` for those that are new to the index.
     pub fn visit_names(&self, terms: &[TermId], mut visit: impl FnMut(TermId, Option<(&str, &str)>)) {
         let dictionary = self.dictionary.read().expect(UNPOISONED);

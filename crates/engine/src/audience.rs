@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use audience::codec;
 use audience::index::Index;
-use model::ids::{AppId, Offset};
-use model::term::TermsRecord;
+use model::ids::{AppId, Offset, TermId};
+use model::term::{FORMER_PLACE_GROUP, TermsRecord};
 use store::{Store, channels, log, term_sets, terms};
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
@@ -117,7 +117,8 @@ impl Followed {
                 return Ok(false);
             }
             for (offset, body) in &records.found {
-                let change: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
+                let mut change: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
+                leave_out_former_terms(&self.index, &mut change);
                 self.index.apply(*offset, &change).map_err(Error::internal)?;
             }
             self.index.advance(records.looked);
@@ -159,6 +160,14 @@ impl Engine {
     }
 }
 
+/// Leaves out what nodes of an earlier version tell of days in places, which are no terms any more: under their names, and
+/// under numbers whose names are deleted.
+fn leave_out_former_terms(index: &Index, record: &mut TermsRecord) {
+    record.new_terms.retain(|(_, group, _)| group != FORMER_PLACE_GROUP);
+    let is_new = |term: TermId| record.new_terms.iter().any(|(new, ..)| *new == term);
+    record.sets.retain(|set| index.is_named(set.term) || is_new(set.term));
+}
+
 /// Builds an index from the channels as they stand, in one snapshot with the log offset they stand at.
 async fn build(store: &Store, app: AppId) -> Result<Index> {
     store
@@ -184,4 +193,25 @@ async fn build(store: &Store, app: AppId) -> Result<Index> {
             Ok(builder.finish(log::head(tx, app)?))
         })
         .await
+}
+
+#[cfg(test)]
+mod tests {
+    use model::term::TermSet;
+
+    use super::*;
+
+    #[test]
+    fn what_was_a_term_in_an_earlier_version_is_left_out() {
+        let index = Index::new();
+        let named = |term: u32, group: &str| (TermId(term), group.to_owned(), "x".to_owned());
+        let news = TermsRecord { new_terms: vec![named(1, "device")], ..TermsRecord::default() };
+        index.apply(Offset(1), &news).unwrap();
+        let set = |term: u32| TermSet { term: TermId(term), added: Vec::new(), removed: Vec::new() };
+        let new_terms = vec![named(2, "@day"), named(3, FORMER_PLACE_GROUP)];
+        let mut record = TermsRecord { new_terms, changes: Vec::new(), sets: (1..=4).map(set).collect() };
+        leave_out_former_terms(&index, &mut record);
+        assert_eq!(record.new_terms, [named(2, "@day")]);
+        assert_eq!(record.sets, [set(1), set(2)]);
+    }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
 use store::{Tx, apps, jobs};
 
-use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported_in_group};
+use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::schedules::passed;
 use crate::{Engine, Error, Once, Result};
 use fire::Occasion;
@@ -74,6 +74,7 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<CreatedExperiment> {
         let now = self.clock().now();
+        self.ready_atlas(experiment.pushes()).await?;
         refuse(&experiment, now)?;
         let (operation_id, id) = (OperationId::at(now), ExperimentId::at(now));
         let stored = Stored::starting(experiment, now);
@@ -96,6 +97,7 @@ impl Engine {
 
     /// Finds everything [`Engine::create_experiment`] would object to, and records nothing.
     pub async fn validate_experiment(&self, app: AppId, experiment: Experiment) -> Result<()> {
+        self.ready_atlas(experiment.pushes()).await?;
         refuse(&experiment, self.clock().now())?;
         self.0.store.read(move |tx| refuse_platforms(tx, app, &experiment)).await
     }
@@ -193,7 +195,7 @@ fn refuse(experiment: &Experiment, now: UtcMillis) -> Result<()> {
 
 /// Variants have the same device types.
 fn refuse_platforms(tx: &mut Tx<'_>, app: AppId, experiment: &Experiment) -> Result<()> {
-    refuse_unknown_platforms(tx, app, experiment.pushes().take(1), WHOLE)
+    refuse_unfit_platforms(tx, app, experiment.pushes().take(1), WHOLE)
 }
 
 const WHOLE: Place = Place::of(&OneOrMany::One(()), "");

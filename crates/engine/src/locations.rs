@@ -4,24 +4,17 @@
 //! The days are sets of channels in the database. They are not terms: an app with devices all over the world would have tens
 //! of millions of them, most of which no audience ever asks for. Where channels were last seen is a term for each place.
 
-use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
+mod noting;
+mod selecting;
 
-use audience::block::{Block, blocks};
-use audience::codec;
-use audience::plan::Plan;
 use geo::{Atlas, Boundary, Code};
-use model::ids::{AppId, Ordinal, TermId};
+use model::ids::{AppId, Ordinal};
+use model::payload::Push;
 use model::place::{PlaceId, Sighting};
-use model::selector::{Location, Place};
-use model::term::Term;
+use model::selector::{Atomic, Audience, Place, Selector};
 use model::time::UtcMillis;
-use roaring::RoaringBitmap;
-use store::last_places::{self, LastPlaces};
-use store::{Tx, apps, place_days, term_sets};
+use store::{Tx, apps, last_places, place_days};
 
-use crate::desk::Desk;
-use crate::plan::Planner;
 use crate::{Engine, Error, Result};
 
 /// Four years: the longest period that audiences count in months.
@@ -59,6 +52,21 @@ impl Engine {
     pub async fn ask_atlas<T: Send + 'static>(&self, question: impl FnOnce(&Atlas) -> T + Send + 'static) -> Result<T> {
         let asked = tokio::task::spawn_blocking(move || geo::atlas().map(question));
         asked.await.map_err(Error::internal)?.map_err(Error::internal)
+    }
+
+    /// Has the atlas read if a push is for a place: checking that there is one would otherwise wait for it on a thread that
+    /// serves requests.
+    pub(crate) async fn ready_atlas(&self, pushes: impl IntoIterator<Item = &Push>) -> Result<()> {
+        let is_by_place = |push: &Push| match &push.audience {
+            Audience::Selector(selector) => is_by_place(selector),
+            Audience::All(_) | Audience::Triggered(_) | Audience::CreateAndSend(_) => false,
+        };
+        if pushes.into_iter().any(is_by_place) { self.ask_atlas(|_| ()).await } else { Ok(()) }
+    }
+
+    /// As [`Engine::ready_atlas`], for an audience that is stored.
+    pub(crate) async fn ready_atlas_for(&self, selector: &Selector) -> Result<()> {
+        if is_by_place(selector) { self.ask_atlas(|_| ()).await } else { Ok(()) }
     }
 
     fn kept_days(&self) -> i32 {
@@ -107,130 +115,15 @@ fn old_last_places(tx: &mut Tx<'_>, app: AppId, first_day: i32) -> Result<Vec<Or
     Ok(last_places::before(tx, app, first_kept, LAST_PLACES_FORGOTTEN_AT_ONCE)?)
 }
 
+/// Whether a selector asks where devices have been, other than by way of a segment.
+pub(crate) fn is_by_place(selector: &Selector) -> bool {
+    selector.atoms().any(|atomic| matches!(atomic, Atomic::Location(_)))
+}
+
 /// The place that a selector names, if there is one.
 pub(crate) fn find_place<'a>(atlas: &'a Atlas, place: &Place) -> Option<&'a Boundary> {
     match place {
         Place::Id(id) => atlas.by_id(PlaceId::from_text(id)?),
         Place::Alias { kind, name } => atlas.by_code(Code::from_name(kind)?, name),
-    }
-}
-
-impl Desk<'_> {
-    /// Notes where a channel was: each place of a day once, and the last of all places.
-    pub(crate) fn seen<'w>(
-        &mut self,
-        tx: &mut Tx<'_>,
-        ordinal: Ordinal,
-        seen: impl IntoIterator<Item = &'w Whereabouts>,
-    ) -> Result<()> {
-        let now = self.journal.now();
-        let mut days = BTreeSet::new();
-        let mut last: Option<(UtcMillis, &[PlaceId])> = None;
-        for Whereabouts { places, at, kept_days } in seen {
-            // Clocks of devices may be wrong; nobody has been anywhere tomorrow.
-            let at = at.map_or(now, |at| at.min(now));
-            if at.day() < now.day() - kept_days {
-                continue;
-            }
-            days.extend(places.iter().map(|place| (*place, at.day())));
-            if last.is_none_or(|(before, _)| before <= at) {
-                last = Some((at, places));
-            }
-        }
-        let Some((at, places)) = last else { return Ok(()) };
-        // Sets are read to be added to.
-        apps::hold(tx, self.app)?;
-        for (place, day) in days {
-            self.was_in(tx, place, day, ordinal)?;
-        }
-        self.last_seen(tx, ordinal, at, places)
-    }
-
-    fn was_in(&self, tx: &mut Tx<'_>, place: PlaceId, day: i32, ordinal: Ordinal) -> Result<()> {
-        let Block(block) = Block::of(ordinal);
-        let before = place_days::get(tx, self.app, place, day, block)?;
-        let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |bytes| codec::decode(&bytes));
-        let mut members = before.map_err(Error::internal)?;
-        if members.insert(ordinal.0) {
-            place_days::put(tx, self.app, place, day, block, codec::encode(&members))?;
-        }
-        Ok(())
-    }
-
-    fn last_seen(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal, at: UtcMillis, places: &[PlaceId]) -> Result<()> {
-        let before = last_places::get(tx, self.app, ordinal)?;
-        if before.as_ref().is_some_and(|before| before.seen > at) {
-            return Ok(());
-        }
-        let before = before.map_or_else(Vec::new, |before| before.terms);
-        let here: Vec<Term> = places.iter().map(|place| Term::LastPlace(*place)).collect();
-        let after = LastPlaces { seen: at, terms: self.numbers(tx, &here)? };
-        // Most devices are where they were.
-        if after.terms != before {
-            let channel = RoaringBitmap::from([ordinal.0]);
-            for left in before.iter().filter(|term| !after.terms.contains(term)) {
-                self.leave(tx, *left, &channel)?;
-            }
-            for term in &here {
-                self.join(tx, term, &channel)?;
-            }
-        }
-        last_places::put(tx, self.app, ordinal, &after)?;
-        Ok(())
-    }
-
-    /// Forgets where a channel was last seen.
-    pub(crate) fn forget_last_place(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal) -> Result<()> {
-        let Some(last) = last_places::get(tx, self.app, ordinal)? else { return Ok(()) };
-        apps::hold(tx, self.app)?;
-        for term in last.terms {
-            self.leave(tx, term, &RoaringBitmap::from([ordinal.0]))?;
-        }
-        last_places::delete(tx, self.app, ordinal)?;
-        Ok(())
-    }
-
-    /// Takes channels out of a set that is kept apart.
-    fn leave(&mut self, tx: &mut Tx<'_>, term: TermId, channels: &RoaringBitmap) -> Result<()> {
-        for (block, channels) in blocks(channels) {
-            if let Some(bytes) = term_sets::get(tx, self.app, term, block.0)? {
-                let before = codec::decode(&bytes).map_err(Error::internal)?;
-                term_sets::put(tx, self.app, term, block.0, codec::encode(&(before - channels)))?;
-            }
-        }
-        self.journal.change_set(term, &RoaringBitmap::new(), channels);
-        Ok(())
-    }
-}
-
-impl Planner<'_, '_> {
-    /// Who was in a place in a period. Periods are counted in days: a day that one touches counts as a whole.
-    pub(crate) fn location(&mut self, location: &Location) -> Result<Plan> {
-        let atlas = geo::atlas().map_err(Error::internal)?;
-        let Some(place) = find_place(atlas, &location.place).map(|boundary| boundary.id) else {
-            return Ok(Plan::Nobody);
-        };
-        let today = self.now.day();
-        let days = location.period.days(self.now);
-        let (first, last) = ((*days.start()).max(today - MOST_KEPT_DAYS), (*days.end()).min(today));
-        let within = self.seen_in(place, first..=last)?;
-        if location.last_seen != Some(true) {
-            return Ok(within);
-        }
-        // Who is still there was last seen there on the last of these days.
-        let later = self.seen_in(place, last.saturating_add(1).max(first)..=today)?;
-        Ok(Plan::And(vec![self.term(&Term::LastPlace(place)), within, Plan::Not(Box::new(later))]))
-    }
-
-    fn seen_in(&mut self, place: PlaceId, days: RangeInclusive<i32>) -> Result<Plan> {
-        if days.is_empty() {
-            return Ok(Plan::Nobody);
-        }
-        let mut members = RoaringBitmap::new();
-        place_days::visit(self.tx, self.app, place, days, |part| {
-            members |= codec::decode(part).map_err(|error| store::Error::corrupt(error.to_string()))?;
-            Ok(())
-        })?;
-        Ok(Plan::Set(members))
     }
 }

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
 use store::{Tx, apps, pipeline_sent};
 
-use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported_in_group};
+use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::{Engine, Error, Once, Result};
 use stored::Stored;
 pub(crate) use watch::Watches;
@@ -76,7 +76,7 @@ impl Engine {
         let engine = self.clone();
         self.write_once(app, once, move |tx| {
             apps::hold(tx, app)?;
-            refuse_outcomes(&pipelines, is_array, |push| refuse_unknown_platforms(tx, app, [push], WHOLE))?;
+            refuse_outcomes(&pipelines, is_array, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))?;
             for (id, pipeline) in created.ids.iter().zip(&pipelines) {
                 engine.put_pipeline(tx, app, *id, pipeline, None, now)?;
             }
@@ -93,7 +93,7 @@ impl Engine {
         let pipelines = pipelines.into_vec();
         refuse_outcomes(&pipelines, is_array, |push| refuse_unsupported_in_group([push], WHOLE))?;
         let read = move |tx: &mut Tx<'_>| {
-            refuse_outcomes(&pipelines, is_array, |push| refuse_unknown_platforms(tx, app, [push], WHOLE))
+            refuse_outcomes(&pipelines, is_array, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))
         };
         self.0.store.read(read).await
     }
@@ -124,7 +124,7 @@ impl Engine {
                 let before = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?.ok_or(NOT_FOUND)?;
                 // One that cannot be read has done nothing and can be replaced.
                 let before = Stored::read(&before.body).ok();
-                refuse_outcomes(&pipelines, false, |push| refuse_unknown_platforms(tx, app, [push], WHOLE))?;
+                refuse_outcomes(&pipelines, false, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))?;
                 for pipeline in &pipelines {
                     if !pipeline.enabled {
                         engine.stop_waiting(tx, app, id)?;

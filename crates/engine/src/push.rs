@@ -28,7 +28,7 @@ use crate::journal::Journal;
 use crate::{Engine, Error, Once, Result, pages};
 
 pub(crate) use check::{
-    Place, fail_with, misunderstood, refuse_unknown_platforms, refuse_unsupported, refuse_unsupported_in_group,
+    Place, fail_with, misunderstood, refuse_unfit_platforms, refuse_unsupported, refuse_unsupported_in_group,
     unsupported,
 };
 pub use control::PushControl;
@@ -71,6 +71,7 @@ impl Engine {
     ) -> Result<AcceptedPushes> {
         let place = Place::of(&pushes, "");
         let pushes = pushes.into_vec();
+        self.ready_atlas(&pushes).await?;
         refuse_unsupported(&pushes, place)?;
         let now = self.clock().now();
         let accepted = self.name_pushes(&app.key, &pushes, now);
@@ -81,7 +82,7 @@ impl Engine {
         let registry = self.registry_for(app, &pushes).await?;
         let (n_pushes, operation) = (payloads.len() as u64, accepted.operation_id);
         let written = self.write_once(app, once, move |tx| {
-            refuse_unknown_platforms(tx, app, &pushes, place)?;
+            refuse_unfit_platforms(tx, app, &pushes, place)?;
             let provenance = Provenance::of(Origin::Api);
             let named = accepted.push_ids.iter().zip(pushes.iter().zip(&payloads));
             let new = named.map(|(id, (push, payload))| NewPush { id: *id, push, payload, provenance: &provenance });
@@ -120,8 +121,9 @@ impl Engine {
     pub async fn validate_pushes(&self, app: &Arc<App>, pushes: OneOrMany<Push>) -> Result<()> {
         let place = Place::of(&pushes, "");
         let (app, pushes) = (app.id, pushes.into_vec());
+        self.ready_atlas(&pushes).await?;
         refuse_unsupported(&pushes, place)?;
-        self.0.store.read(move |tx| refuse_unknown_platforms(tx, app, &pushes, place)).await
+        self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, &pushes, place)).await
     }
 
     /// Writes the pushes, where they come from, their PUSH_BODY events and the jobs that resolve them.

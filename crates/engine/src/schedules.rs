@@ -17,7 +17,7 @@ use store::jobs;
 use store::{Tx, apps, origins};
 
 use crate::job::Job;
-use crate::push::{Place, fail_with, refuse_unknown_platforms, refuse_unsupported_in_group};
+use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::{Engine, Error, Once, Result};
 pub(crate) use fire::waves_to_somebody;
 use stored::Stored;
@@ -57,10 +57,11 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<CreatedSchedules> {
         let place = Place::of(&scheduled, "push.");
+        self.ready_atlas(scheduled.as_slice().iter().map(|scheduled| &scheduled.push)).await?;
         let planned = self.plan_schedules(scheduled.into_vec(), place)?;
         let engine = self.clone();
         self.write_once(app, once, move |tx| {
-            refuse_unknown_platforms(tx, app, planned.pushes(), place)?;
+            refuse_unfit_platforms(tx, app, planned.pushes(), place)?;
             engine.insert_schedules(tx, app, &planned)?;
             Ok(planned.named.clone())
         })
@@ -139,6 +140,7 @@ impl Engine {
         let (scheduled, now) = (vec![scheduled], self.clock().now());
         // One that has begun keeps its first time, from which the others are counted.
         refuse_past(&scheduled, now, place, |schedule| schedule.has_ended(now))?;
+        self.ready_atlas(scheduled.iter().map(|scheduled| &scheduled.push)).await?;
         let planned = self.plan_from(now, scheduled, place)?;
         let engine = self.clone();
         self.0
@@ -156,7 +158,7 @@ impl Engine {
                          reached the last; {way_out}."
                     )));
                 }
-                refuse_unknown_platforms(tx, app, planned.pushes(), place)?;
+                refuse_unfit_platforms(tx, app, planned.pushes(), place)?;
                 engine.stop_timer(tx, app, &old.timing)?;
                 for stored in &planned.planned {
                     engine.put_schedule(tx, app, id, stored, planned.now)?;

@@ -2,6 +2,7 @@
 
 mod cycle;
 mod expand;
+mod places;
 
 use model::ids::{AppId, OperationId, SegmentId};
 use model::json;
@@ -15,6 +16,8 @@ use store::documents::{self, Document, DocumentKind, Order};
 
 use crate::push::misunderstood;
 use crate::{Engine, Error, Once, Result};
+
+pub(crate) use places::segment_by_place;
 
 /// A segment as listings show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +37,7 @@ pub struct CreatedSegment {
 
 impl Engine {
     pub async fn create_segment(&self, app: AppId, body: SegmentBody, once: Option<Once>) -> Result<CreatedSegment> {
+        self.ready_atlas_for(&body.criteria).await?;
         check(&body)?;
         let now = self.clock().now();
         let (id, text) = (SegmentId::at(now), printed(&body)?);
@@ -73,6 +77,7 @@ impl Engine {
 
     /// Replaces a segment. Whatever is sent to it from now on goes by the new criteria.
     pub async fn update_segment(&self, app: AppId, id: SegmentId, body: SegmentBody) -> Result<()> {
+        self.ready_atlas_for(&body.criteria).await?;
         check(&body)?;
         let (now, text) = (self.clock().now(), printed(&body)?);
         self.0

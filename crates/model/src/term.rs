@@ -16,6 +16,9 @@ const LIST_GROUP: &str = "@list";
 /// What happened on days.
 pub const DAY_GROUP: &str = "@day";
 const LAST_PLACE_GROUP: &str = "@last_place";
+/// Days in places were terms of this group once. Nodes of that version may still write some while others are brought up to
+/// date; they mean nothing any more.
+pub const FORMER_PLACE_GROUP: &str = "@place";
 const CLOCK_GROUP: &str = "@clock";
 const RETIRED_GROUP: &str = "@retired";
 

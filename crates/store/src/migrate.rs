@@ -28,8 +28,8 @@ const STEPS: &[Step] = &[
     Step { name: "0014_webhooks", sql: include_str!("../migrations/0014_webhooks.sql") },
     Step { name: "0008_inbox", sql: include_str!("../migrations/0008_inbox.sql") },
     Step { name: "0018_automation", sql: include_str!("../migrations/0018_automation.sql") },
-    Step { name: "0022_lost_events", sql: include_str!("../migrations/0022_lost_events.sql") },
     Step { name: "0020_place_days", sql: include_str!("../migrations/0020_place_days.sql") },
+    Step { name: "0022_lost_events", sql: include_str!("../migrations/0022_lost_events.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

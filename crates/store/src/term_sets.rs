@@ -2,6 +2,7 @@
 //! set is cut into the blocks of its ordinals, so that a change of a few channels rewrites little.
 
 use model::ids::{AppId, TermId};
+use model::term::FORMER_PLACE_GROUP;
 
 use crate::{Result, Tx};
 
@@ -38,8 +39,9 @@ pub fn terms_of(tx: &mut Tx<'_>, app: AppId, group: &str) -> Result<Vec<(TermId,
     tx.query(sql, &[app.into(), group.into()], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// The terms that are kept this way.
+/// The terms that are kept this way and have a name.
 pub fn terms(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<TermId>> {
-    let sql = "select distinct term from term_set where app = $1 order by term";
-    tx.query(sql, &[app.into()], |row| row.get(0))
+    let sql = "select id from term where app = $1 and grp <> $2
+         and exists (select 1 from term_set where term_set.app = term.app and term_set.term = term.id) order by id";
+    tx.query(sql, &[app.into(), FORMER_PLACE_GROUP.into()], |row| row.get(0))
 }

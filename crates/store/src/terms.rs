@@ -2,7 +2,7 @@
 //! a tag that is deleted loses its number, which [`retired_at`] tells those who cache.
 
 use model::ids::{AppId, Offset, TermId};
-use model::term::Term;
+use model::term::{FORMER_PLACE_GROUP, Term};
 
 use crate::{Error, Result, Row, Tx, apps};
 
@@ -64,9 +64,8 @@ pub fn retired_at(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
 
 /// Every term of an app with its stored name, for loading an index.
 pub fn all(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(TermId, String, String)>> {
-    tx.query("select id, grp, tag from term where app = $1 order by id", &[app.into()], |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-    })
+    let sql = "select id, grp, tag from term where app = $1 and grp <> $2 order by id";
+    tx.query(sql, &[app.into(), FORMER_PLACE_GROUP.into()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
 /// Sorted term numbers as stored with a channel: the differences between neighbors, seven bits a byte.

@@ -51,9 +51,13 @@ pub async fn on_each_engine(test: impl AsyncFn(TestApp)) {
 
 impl TestApp {
     pub async fn on(engine: Engine) -> Self {
+        Self::with_locations(engine, LocationSettings::default()).await
+    }
+
+    /// A service that keeps more or less of where devices are.
+    pub async fn with_locations(engine: Engine, locations: LocationSettings) -> Self {
         let (home, clock) = (Home::new(engine), Clock::stepped(START));
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
-        let locations = LocationSettings::default();
         let parts = Parts::start(&home, &clock, snapshots.path(), locations).await;
         let app = create_app(&parts.engine, Mode::Development).await;
         Self { caller: Caller::new(parts.base.clone()), home, clock, snapshots, locations, parts, app }
@@ -61,15 +65,9 @@ impl TestApp {
 
     /// Stops the service as SIGTERM would and starts it again on the same database, under a new address.
     pub async fn restart(self) -> Self {
-        let locations = self.locations;
-        self.restart_with_locations(locations).await
-    }
-
-    /// As [`TestApp::restart`], by an operator who keeps more or less of where devices were.
-    pub async fn restart_with_locations(self, locations: LocationSettings) -> Self {
         self.parts.stop().await;
-        let parts = Parts::start(&self.home, &self.clock, self.snapshots.path(), locations).await;
-        Self { caller: Caller::new(parts.base.clone()), locations, parts, ..self }
+        let parts = Parts::start(&self.home, &self.clock, self.snapshots.path(), self.locations).await;
+        Self { caller: Caller::new(parts.base.clone()), parts, ..self }
     }
 
     /// As [`TestApp::restart`], but the audience index has to be built from the channels again.

@@ -7,6 +7,7 @@ use engine::LocationSettings;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::rows::row_counts;
+use testkit::store::engines;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const PORTLAND: (f64, f64) = (45.523, -122.676);
@@ -165,6 +166,34 @@ async fn every_form_of_a_period_is_understood() {
 }
 
 #[tokio::test]
+async fn a_segment_by_place_needs_a_platform_that_knows_places() {
+    on_each_engine(async |app| {
+        let portland = place(&app, "?q=Portland&type=city").await;
+        let create = async |criteria: Value| {
+            let body = json!({"display_name": "By place", "criteria": criteria});
+            app.master().post("/api/segments", body).await.expect(201)["segment_id"].clone()
+        };
+        let inner = create(location(&portland, &json!({"recent": {"days": 1}}))).await;
+        let outer = create(json!({"or": [{"tag": "news"}, {"not": {"segment": inner}}]})).await;
+        let push = |device_types: Value| {
+            json!({"audience": {"segment": outer}, "device_types": device_types, "notification": {"alert": "x"}})
+        };
+        for (path, types) in [("/api/push", json!("all")), ("/api/push/validate", json!(["web"]))] {
+            let refused = app.master().post(path, push(types)).await.expect(400);
+            assert_eq!(refused["details"]["path"], "device_types", "{refused}");
+            assert!(refused.to_string().contains("'By place'"), "{refused}");
+        }
+        let scheduled = json!({"schedule": {"scheduled_time": "2024-06-01T00:00:00"}, "push": push(json!("all"))});
+        let refused = app.master().post("/api/schedules", scheduled).await.expect(400);
+        assert_eq!(refused["details"]["path"], "push.device_types", "{refused}");
+        app.master().post("/api/push", push(json!(["android", "web"]))).await.expect(200);
+        app.master().delete(&format!("/api/segments/{}", inner.as_str().unwrap())).await.expect(204);
+        app.master().post("/api/push", push(json!("all"))).await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn unknown_places_are_pointed_out() {
     on_each_engine(async |app| {
         let audience = location("4oFkxX7RcUdirjtaenEQIV", &json!({"recent": {"days": 1}}));
@@ -213,25 +242,27 @@ async fn where_devices_were_is_forgotten() {
 
 #[tokio::test]
 async fn places_are_kept_for_as_many_days_as_the_operator_says() {
-    on_each_engine(async |app| {
-        let app = app.restart_with_locations(LocationSettings { kept_days: 3, ..LocationSettings::default() }).await;
+    for engine in engines() {
+        let locations = LocationSettings { kept_days: 3, ..LocationSettings::default() };
+        let app = Box::pin(TestApp::with_locations(engine, locations)).await;
         let travelers = Travelers::register(&app, &["traveler"]).await;
-        let portland = place(&app, "?q=Portland&type=city").await;
-        let days = |n: u32| location(&portland, &json!({"recent": {"days": n}}));
+        let portland = location(&place(&app, "?q=Portland&type=city").await, &json!({"recent": {"days": 60}}));
+        let seattle = location(&place(&app, "?q=Seattle&type=city").await, &json!({"recent": {"days": 60}}));
         travelers.at(&app, "traveler", PORTLAND, None).await;
         travelers.at(&app, "traveler", SEATTLE, Some("2024-04-27T12:00:00")).await;
-        let seattle = location(&place(&app, "?q=Seattle&type=city").await, &json!({"recent": {"days": 60}}));
         assert_eq!(travelers.reached(&app, &seattle).await, "", "four days ago is not noted");
+        travelers.at(&app, "traveler", SEATTLE, Some("2024-04-28T12:00:00")).await;
+        assert_eq!(travelers.reached(&app, &seattle).await, "traveler");
         app.advance(3 * DAY);
         app.step_all().await;
-        assert_eq!(travelers.reached(&app, &days(60)).await, "traveler");
+        assert_eq!(travelers.reached(&app, &seattle).await, "");
+        assert_eq!(travelers.reached(&app, &portland).await, "traveler");
         app.advance(DAY);
         app.step_all().await;
-        assert_eq!(travelers.reached(&app, &days(60)).await, "");
+        assert_eq!(travelers.reached(&app, &portland).await, "");
         let counts = row_counts(app.engine().store()).await;
         assert_eq!((counts["last_place"], counts["place_day"]), (0, 0));
-    })
-    .await;
+    }
 }
 
 /// An app may have tens of millions of sets of channels that were in a place on a day: nothing is known of them in memory, in

@@ -15,6 +15,7 @@ use store::{Tx, terms};
 
 use super::fit::{Company, oversized};
 use crate::locations::find_place;
+use crate::segments::segment_by_place;
 use crate::{Error, Result};
 
 /// Where the pushes are in a body.
@@ -187,7 +188,7 @@ fn unknown_alias(location: &Location) -> Option<String> {
 }
 
 fn unknown_place(location: &Location) -> Option<String> {
-    // Whoever asks first waits until the atlas is read. If it cannot be, the push will say so.
+    // If the atlas cannot be read, the push will say so.
     let atlas = geo::atlas().ok()?;
     let (key, name) = location.place.named_by();
     let is_known = find_place(atlas, &location.place).is_some();
@@ -195,8 +196,9 @@ fn unknown_place(location: &Location) -> Option<String> {
 }
 
 /// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake. A push that
-/// brings its recipients along registers them, which makes the platform known.
-pub(crate) fn refuse_unknown_platforms<'p>(
+/// brings its recipients along registers them, which makes the platform known. Refuses platforms that do not know where devices
+/// have been, too, for segments that ask for it; the push alone does not tell.
+pub(crate) fn refuse_unfit_platforms<'p>(
     tx: &mut Tx<'_>,
     app: AppId,
     pushes: impl IntoIterator<Item = &'p Push>,
@@ -216,6 +218,19 @@ pub(crate) fn refuse_unknown_platforms<'p>(
                     kind: ProblemKind::Invalid,
                 });
             }
+        }
+        if let Audience::Selector(selector) = &push.audience
+            && !push.device_types.know_places()
+            && let Some(segment) = segment_by_place(tx, app, selector)?
+        {
+            problems.push(Problem {
+                path: place.path(n, "device_types"),
+                message: format!(
+                    "The segment '{segment}' is an audience by location, which needs 'ios' or 'android' to be listed \
+                     here."
+                ),
+                kind: ProblemKind::Invalid,
+            });
         }
     }
     fail_with(problems)

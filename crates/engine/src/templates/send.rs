@@ -18,7 +18,7 @@ use store::Tx;
 use store::apps::{self, App};
 
 use super::stored::{Stored, find};
-use crate::push::{NewPush, Place, refuse_unknown_platforms, refuse_unsupported};
+use crate::push::{NewPush, Place, refuse_unfit_platforms, refuse_unsupported};
 use crate::{CreatedSchedules, Engine, Error, Once, Result};
 
 /// The answer to templates that were sent.
@@ -96,7 +96,7 @@ impl Engine {
                 ScheduledPush { name: name.clone(), schedule: schedule.clone(), push }
             });
             let planned = engine.plan_schedules(to_schedule.collect(), place)?;
-            refuse_unknown_platforms(tx, app, planned.pushes(), place)?;
+            refuse_unfit_platforms(tx, app, planned.pushes(), place)?;
             engine.insert_schedules(tx, app, &planned)?;
             let printed = planned.scheduled().map(serde_json::to_value).collect::<Result<_, _>>();
             let scheduled = printed.map_err(Error::internal)?;
@@ -112,7 +112,7 @@ fn origin(usage: &TemplateUse) -> Origin {
 
 fn refuse(tx: &mut Tx<'_>, app: AppId, pushes: &[Push], place: Place) -> Result<()> {
     refuse_unsupported(pushes, place)?;
-    refuse_unknown_platforms(tx, app, pushes, place)
+    refuse_unfit_platforms(tx, app, pushes, place)
 }
 
 /// The pushes that templates make, after noting that these were used.

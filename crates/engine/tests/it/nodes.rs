@@ -74,6 +74,30 @@ async fn a_push_sees_what_was_registered_on_another_node() {
     }
 }
 
+#[tokio::test]
+async fn a_push_to_a_place_sees_who_was_there_by_another_node() {
+    if !stores::engines().contains(&stores::Engine::Postgres) {
+        return;
+    }
+    let home = Home::new(stores::Engine::Postgres);
+    let (first, second) = (node(&home).await, node(&home).await);
+    let app = create_app(&first).await;
+    let push = r#"{"audience": {"location": {"us_state": "OR", "date": {"recent": {"days": 1}, "last_seen": true}}},
+                   "device_types": ["ios"], "notification": {"alert": "x"}}"#;
+    for n in 1..=2 {
+        let location = r#"{"latitude": 45.52, "longitude": -122.68}"#;
+        let body = format!(
+            r#"{{"channel": {{"device_type": "ios", "opt_in": true, "push_address": "A{n}", "location": {location}}}}}"#
+        );
+        let registration = json::parse(body.as_bytes(), Registration::parse).unwrap();
+        first.register_channel(app.id, registration, None).await.unwrap();
+        let accepted = second.accept_pushes(&app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
+        while Worker::new(second.clone()).step().await.unwrap() {}
+        let filter = Filter { push: Some(accepted.push_ids[0]), channel: None };
+        assert_eq!(second.sandbox(app.id, filter, 10).await.unwrap().len(), n);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_made_on_two_nodes_at_once_are_all_kept() {
     if !stores::engines().contains(&stores::Engine::Postgres) {

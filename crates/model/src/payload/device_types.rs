@@ -58,6 +58,11 @@ impl DeviceTypes {
         }
     }
 
+    /// Whether one of the platforms is named that tell where devices have been.
+    pub fn know_places(&self) -> bool {
+        self.listed().iter().any(|named| matches!(named, DeviceType::Ios | DeviceType::Android))
+    }
+
     /// The platforms named one by one; none for "all".
     pub fn listed(&self) -> &[DeviceType] {
         match self {

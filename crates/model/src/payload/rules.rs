@@ -42,8 +42,7 @@ fn audience_fits_device_types(push: &Push, at: &At<'_>) {
             );
         }
     });
-    let knows_places = [DeviceType::Ios, DeviceType::Android].iter().any(|t| device_types.listed().contains(t));
-    if !knows_places && selector.atoms().any(|atomic| matches!(atomic, Atomic::Location(_))) {
+    if !device_types.know_places() && selector.atoms().any(|atomic| matches!(atomic, Atomic::Location(_))) {
         at.invalid_key::<()>("device_types", "An audience by location needs 'ios' or 'android' to be listed here.");
     }
 }

@@ -88,6 +88,41 @@ async fn a_location_puts_the_channel_into_the_audience_of_the_place() {
 }
 
 #[tokio::test]
+async fn all_places_of_an_upload_count_and_the_latest_is_the_last() {
+    on_each_engine(async |app| {
+        let channel = register(&app, "ios", "A1").await;
+        let spot = |hours_ago: i64, lat: &str, long: &str| {
+            event_at("location", START.0 - hours_ago * 3_600_000, json!({"lat": lat, "long": long}))
+        };
+        let (portland, seattle) = (("45.523", "-122.676"), ("47.61", "-122.33"));
+        let events = json!([
+            spot(1, seattle.0, seattle.1),
+            spot(50, portland.0, portland.1),
+            spot(2, seattle.0, seattle.1),
+            spot(49, portland.0, portland.1),
+        ]);
+        upload(&app, &channel, events.clone()).await;
+        let explain = async |state: &str, date: Value| {
+            let audience = json!({"location": {"us_state": state, "date": date}});
+            let body = json!({"audience": audience, "device_types": ["ios"]});
+            app.master().post("/api/audience/explain", body).await.expect(200)["matched"].as_u64().unwrap()
+        };
+        let rows = row_counts(app.engine().store()).await["place_day"];
+        for _ in 0..2 {
+            assert_eq!(explain("OR", json!({"days": {"start": "2024-04-29", "end": "2024-04-29"}})).await, 1);
+            assert_eq!(explain("OR", json!({"recent": {"days": 2}})).await, 0);
+            assert_eq!(explain("WA", json!({"recent": {"days": 1}})).await, 1);
+            assert_eq!(explain("WA", json!({"recent": {"days": 3}, "last_seen": true})).await, 1);
+            assert_eq!(explain("OR", json!({"recent": {"days": 3}, "last_seen": true})).await, 0);
+            // The same upload once more changes nothing.
+            upload(&app, &channel, events.clone()).await;
+            assert_eq!(row_counts(app.engine().store()).await["place_day"], rows);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn buttons_change_tags_and_count_as_responses() {
     on_each_engine(async |app| {
         let channel = register(&app, "android", "A1").await;
