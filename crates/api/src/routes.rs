@@ -19,6 +19,7 @@ mod inbox;
 mod legacy_tags;
 mod lists;
 mod location;
+mod message_deletion;
 mod messages;
 mod named_user_record;
 mod named_users;
@@ -99,6 +100,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/custom-events", Master, custom_events::send),
         post("/api/user", Channel, inbox::create),
         delete("/api/user/messages/{message_id}", Master, inbox::delete_everywhere),
+        post("/api/user/messages/batch-delete", Master, message_deletion::delete),
         get("/api/user/{user_id}", Inbox, inbox::look_up),
         post("/api/user/{user_id}", Inbox, inbox::change),
         get("/api/user/{user_id}/messages", Inbox, messages::list),

@@ -1,8 +1,8 @@
 //! Inboxes: who holds which Message Center message, and what became of it there.
 //!
 //! A message is stored once. Who holds it is decided when its push is resolved and never changes, so it is kept by message, as
-//! bitmaps; what somebody did with their messages changes all the time, so it is kept by user, as bitmaps of messages. See
-//! docs/decisions/0003-inboxes-are-bitmaps.md.
+//! bitmaps where many hold it and as a row each where few do; what somebody did with their messages changes all the time, so it is
+//! kept by user, as bitmaps of messages. See docs/decisions/0003-inboxes-are-bitmaps.md.
 
 mod listing;
 mod mailbox;
@@ -16,7 +16,7 @@ use audience::codec;
 use model::ids::{AppId, Ordinal, PushId};
 use model::inbox::InboxUserId;
 use roaring::RoaringBitmap;
-use store::{Tx, messages};
+use store::{Tx, inbox_messages, messages};
 
 use crate::{Error, Result};
 
@@ -36,6 +36,11 @@ pub struct InboxCaller {
 /// Holders are kept in slices of 4,096 channels. A listing reads one row of its slice for every message there, which has 512
 /// bytes at most, and a message to ten million channels has 2,442 of them.
 const SLICE_BITS: u32 = 12;
+
+/// A message that no more than so many hold is a row for each of them; with more, so is it in slices where no more than so many
+/// hold it. What everybody in a slice has to read is therefore something that many of them hold.
+const FEW_IN_ALL: u64 = 256;
+const FEW_IN_SLICE: u64 = 8;
 
 fn slice_of(channel: Ordinal) -> u32 {
     channel.0 >> SLICE_BITS
@@ -66,6 +71,7 @@ pub(crate) fn holders(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Roari
     for set in messages::holders(tx, app, message.number, &decode(&message.slices)?)? {
         holders |= decode(&set)?;
     }
+    holders.extend(inbox_messages::holders(tx, app, message.number)?.into_iter().map(|Ordinal(number)| number));
     Ok(holders)
 }
 

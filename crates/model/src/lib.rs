@@ -16,6 +16,7 @@ pub mod json;
 pub mod legacy_tag;
 pub mod lifecycle;
 pub mod limits;
+pub mod message_deletion;
 pub mod named_user;
 pub mod origin;
 pub mod payload;

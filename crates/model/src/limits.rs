@@ -107,8 +107,12 @@ pub const MESSAGE_BYTES: usize = 256 * 1024;
 pub const MESSAGE_DAYS: u64 = 365;
 /// The newest so many messages of an inbox are listed.
 pub const MESSAGES_PER_INBOX: usize = 1000;
+/// Messages sent to few that a channel holds; the oldest make room for others.
+pub const FEW_HELD_PER_CHANNEL: u32 = 1000;
 /// Messages that one request marks as read or deletes.
 pub const MESSAGES_PER_REQUEST: usize = 1000;
+/// Messages, or groups of pushes, that one request of a server deletes.
+pub const MESSAGE_DELETIONS: usize = 50;
 /// Channels that share one inbox.
 pub const CHANNELS_PER_INBOX: usize = 20;
 pub const CONTENT_TYPE_CHARS: usize = 128;

@@ -132,6 +132,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("message", "number"),
     ("message_text", "number, text"),
     ("message_holders", "slice, number"),
+    ("inbox_message", "ordinal, number"),
     ("inbox_user", "id"),
     ("inbox_channel", "ordinal"),
 ];

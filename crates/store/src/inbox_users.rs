@@ -16,7 +16,7 @@ pub struct InboxUser {
     pub deleted: Vec<u8>,
 }
 
-/// A channel of a user, as far as it matters to the inbox. It may be uninstalled.
+/// A channel of a user, as far as it matters to the inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxChannel {
     pub ordinal: Ordinal,
@@ -24,6 +24,7 @@ pub struct InboxChannel {
     pub device_type: DeviceType,
     pub language: Option<String>,
     pub country: Option<String>,
+    pub installed: bool,
 }
 
 /// Fails with `Conflict("inbox_user_by_id")` when any app has a user of this id.
@@ -102,7 +103,7 @@ pub fn owner(tx: &mut Tx<'_>, app: AppId, channel: Ordinal) -> Result<Option<Inb
 
 /// The channels of a user, in the order they were made.
 pub fn channels(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Vec<InboxChannel>> {
-    let sql = "select c.ordinal, c.id, c.device_type, c.language, c.country from inbox_channel i
+    let sql = "select c.ordinal, c.id, c.device_type, c.language, c.country, c.installed from inbox_channel i
                join channel c on c.app = i.app and c.ordinal = i.ordinal
                where i.app = $1 and i.user_id = $2";
     let mut channels = tx.query(sql, &[app.into(), id.as_str().into()], |row| {
@@ -114,6 +115,7 @@ pub fn channels(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Vec<Inb
                 .ok_or_else(|| Error::corrupt(format!("device type {device_type:?}")))?,
             language: row.get(3)?,
             country: row.get(4)?,
+            installed: row.get(5)?,
         })
     })?;
     // Not by the statement: SQLite would rather read all channels of the app in order than sort these few.

@@ -14,6 +14,7 @@ pub mod event_counters;
 pub mod experiment_groups;
 pub mod followers;
 pub mod idempotency;
+pub mod inbox_messages;
 pub mod inbox_users;
 pub mod jobs;
 pub mod last_places;

@@ -1,5 +1,5 @@
 //! Message Center messages: each is stored once, and beside it in whose inboxes it is. The sets are serialized bitmaps; what
-//! is in them is the engine's business.
+//! is in them is the engine's business. Holders without a set are in the file beside.
 
 use model::event::SharedPush;
 use model::ids::{AppId, MessageNumber, PushId};
@@ -8,7 +8,7 @@ use model::time::UtcMillis;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Error, Result, Row, Tx, apps};
+use crate::{Error, Result, Row, Tx, apps, inbox_messages};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -22,7 +22,7 @@ pub struct Message {
     /// What events say about the push.
     pub told: SharedPush,
     pub texts: TextChoice,
-    /// The slices that have holders.
+    /// The slices that have a set of holders.
     pub slices: Vec<u8>,
 }
 
@@ -164,16 +164,18 @@ pub fn ended_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u3
     tx.query(&sql, &[app.into(), instant.into(), at_most.into()], read_message)
 }
 
-/// Forgets a message and who held it. When it ended is kept with the app: see [`forgotten`].
-pub fn forget(tx: &mut Tx<'_>, app: AppId, message: &Message, slices: impl IntoIterator<Item = u32>) -> Result<()> {
+/// Forgets a message and who held it, and answers in how many rows that was. When it ended is kept with the app: see
+/// [`forgotten`].
+pub fn forget(tx: &mut Tx<'_>, app: AppId, message: &Message, slices: impl IntoIterator<Item = u32>) -> Result<u64> {
     let number = message.number;
     let rows = slices.into_iter().map(|slice| [app.into(), slice.into(), number.into()]);
-    tx.execute_many("delete from message_holders where app = $1 and slice = $2 and number = $3", rows)?;
+    let sets = tx.execute_many("delete from message_holders where app = $1 and slice = $2 and number = $3", rows)?;
+    let few = inbox_messages::forget(tx, app, number)?;
     forget_texts(tx, app, number)?;
     tx.execute("delete from message where app = $1 and number = $2", &[app.into(), number.into()])?;
     let raise = "update app set messages_forgotten = $2 where id = $1 and messages_forgotten < $2";
     tx.execute(raise, &[app.into(), message.ends.into()])?;
-    Ok(())
+    Ok(sets + few)
 }
 
 /// When the last message ended of those that are forgotten.

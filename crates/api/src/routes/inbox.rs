@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use engine::{CreatedInbox, InboxCaller, Rights};
 use http::StatusCode;
-use model::ids::{ChannelId, OperationId, PushId};
+use model::ids::{ChannelId, OperationId};
 use model::inbox::{CHANNEL_KEYS, InboxChange, InboxUserId, NewInbox};
 use serde::Serialize;
 
+use super::message_deletion::push_of;
 use crate::answer::Answer;
 use crate::auth::{CallingApp, CallingInbox, CallingRights};
 use crate::edge::Edge;
@@ -86,8 +87,7 @@ pub(super) async fn delete_everywhere(
     CallingApp(app): CallingApp,
     Segments(id): Segments<String>,
 ) -> Result<Answer> {
-    let push: Option<PushId> = providers::push_of_message(&id).or_else(|| id.parse().ok());
-    let push = push.ok_or_else(|| Error::NotFound("There is no such message.".to_owned()))?;
+    let push = push_of(&id).ok_or_else(|| Error::NotFound("There is no such message.".to_owned()))?;
     edge.engine.delete_message(app.id, push).await?;
     Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }

@@ -32,7 +32,7 @@ impl Phone {
         Self::with(app, &json!({format!("{device_type}_channels"): [channel]}), &channel).await
     }
 
-    async fn with(app: &TestApp, body: &Value, channel: &str) -> Self {
+    pub(crate) async fn with(app: &TestApp, body: &Value, channel: &str) -> Self {
         let created = app.device().post("/api/user/", body).await.expect(201);
         let text = |key: &str| created[key].as_str().unwrap().to_owned();
         let phone = Self { channel: channel.to_owned(), user: text("user_id"), password: text("password") };
@@ -64,7 +64,7 @@ impl Phone {
         messages.iter().map(|message| message["title"].as_str().unwrap().to_owned()).collect()
     }
 
-    async fn list_since(&self, app: &TestApp, since: &str) -> Reply {
+    pub(crate) async fn list_since(&self, app: &TestApp, since: &str) -> Reply {
         let request = self.caller(app).request(Method::GET, &self.path("messages/"));
         let request = request.header("if-modified-since", since).header("x-ua-channel-id", &self.channel);
         self.caller(app).send(request.body(Bytes::new()).unwrap()).await

@@ -202,7 +202,7 @@ async fn messages_expire_and_are_forgotten() {
         app.advance(DAY + 2 * 60 * MINUTE);
         app.step_all().await;
         let rows = row_counts(app.engine().store()).await;
-        assert_eq!((rows["message"], rows["message_text"], rows["message_holders"]), (1, 1, 1), "{rows:?}");
+        assert_eq!((rows["message"], rows["message_text"], rows["inbox_message"]), (1, 1, 1), "{rows:?}");
         assert_eq!(phone.titles(&app).await, ["forever"]);
         app.advance(365 * DAY);
         assert_eq!(phone.titles(&app).await, Vec::<String>::new(), "nothing is kept for longer than a year");

@@ -294,6 +294,9 @@ fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         }
         ("POST", "/api/user/{user_id}/messages/message/{message_id}/read") => vec![Value::Null],
         ("DELETE", "/api/user/messages/{message_id}") => vec![Value::Null],
+        ("POST", "/api/user/messages/batch-delete") => {
+            vec![json!({"message_ids": [belongings.message]}), json!({"group_ids": [belongings.schedule]})]
+        }
         ("DELETE", "/api/user/{user_id}/messages/message/{message_id}") => vec![Value::Null],
         // These say all they say in the path; what the stranger makes under a name of the first app is the stranger's.
         ("PUT", "/api/tags/{tag}") => vec![Value::Null],

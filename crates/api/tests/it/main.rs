@@ -18,6 +18,7 @@ mod every_event;
 mod experiments;
 mod idempotency;
 mod inbox;
+mod inbox_holders;
 mod inbox_sending;
 mod isolation;
 mod large_pushes;

@@ -130,12 +130,8 @@ fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &Reg
     after.set_device_tags(registration.device_tags(&opened.state.device_tags()));
     set_named_user(tx, desk, &mut after, registration)?;
     opened.row.last_registration = Some(desk.journal.now());
-    let locale_before = (opened.row.language.clone(), opened.row.country.clone());
     let channel = desk.save(tx, opened, &after)?;
     link_inbox(tx, desk, &channel, registration)?;
-    if locale_before != (channel.language.clone(), channel.country.clone()) {
-        inbox::relocalized(tx, desk.app, channel.ordinal, desk.journal.now())?;
-    }
     Ok(channel.id)
 }
 

@@ -17,7 +17,7 @@ use super::numbers::count_change;
 use crate::desk::{Desk, union};
 use crate::holdings::Holdings;
 use crate::named_users::has_room;
-use crate::{Error, Result};
+use crate::{Error, Result, inbox};
 
 /// A channel as the engine thinks of it.
 #[derive(Clone)]
@@ -113,8 +113,12 @@ impl Desk<'_> {
     pub(crate) fn save(&mut self, tx: &mut Tx<'_>, opened: Opened, after: &State) -> Result<Channel> {
         let before = opened.state.own.tags_told().into_owned();
         let could_never = !opened.state.profile.is_opted_in() && !opened.state.profile.was_opted_in;
+        let locale_before = (opened.row.language.clone(), opened.row.country.clone());
         let row = self.fill(tx, opened, after)?;
         channels::update(tx, self.app, &row)?;
+        if locale_before != (row.language.clone(), row.country.clone()) {
+            inbox::relocalized(tx, self.app, row.ordinal, self.journal.now())?;
+        }
         if row.installed && could_never && after.profile.is_opted_in() {
             self.journal.event(RecordKind::FirstOptIn, Some(row.ordinal), FirstOptIn {})?;
         }

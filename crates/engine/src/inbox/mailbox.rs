@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use audience::codec;
-use model::ids::{ChannelId, MessageNumber, PushId};
+use model::ids::{ChannelId, MessageNumber, Ordinal, PushId};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use store::Tx;
 use store::inbox_users::{self, InboxChannel, InboxUser};
 use store::messages::{self, Message};
+use store::{Tx, inbox_messages};
 
 use super::{InboxCaller, decode, slice_of};
 use crate::{Error, Result};
@@ -57,6 +57,11 @@ impl<'a> Mailbox<'a> {
                 }
             }
         }
+        for (number, ordinal) in inbox_messages::held_by(tx, app, self.ordinals())? {
+            if let Some(channel) = self.channels.iter().find(|channel| channel.ordinal == ordinal) {
+                holders.entry(number).or_insert(channel);
+            }
+        }
         let messages = messages::by_numbers(tx, app, holders.keys().copied())?;
         let held = messages.into_iter().filter_map(|message| {
             let holder = holders.get(&message.number)?;
@@ -70,6 +75,10 @@ impl<'a> Mailbox<'a> {
         let Some(message) = messages::by_push(tx, self.caller.app, push)? else { return Ok(None) };
         if message.ends <= now || self.is_deleted(message.number) {
             return Ok(None);
+        }
+        let few = inbox_messages::holders_among(tx, self.caller.app, message.number, self.ordinals())?;
+        if let Some(holder) = self.channels.iter().find(|channel| few.contains(&channel.ordinal)) {
+            return Ok(Some(Held { message, viewer: self.viewer(holder) }));
         }
         let slices: BTreeSet<u32> = self.channels.iter().map(|channel| slice_of(channel.ordinal)).collect();
         for set in messages::holders(tx, self.caller.app, message.number, slices)? {
@@ -109,6 +118,10 @@ impl<'a> Mailbox<'a> {
             deleted: encode(&self.deleted, deleted),
         };
         Ok(inbox_users::save(tx, self.caller.app, &self.caller.user, &user)?)
+    }
+
+    fn ordinals(&self) -> impl Iterator<Item = Ordinal> {
+        self.channels.iter().map(|channel| channel.ordinal)
     }
 
     fn viewer<'m>(&'m self, holder: &'m InboxChannel) -> &'m InboxChannel {

@@ -7,7 +7,7 @@ use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
 use model::event::{RecordKind, SharedPush};
-use model::ids::{AppId, PushId};
+use model::ids::{AppId, Ordinal, PushId};
 use model::inbox::{MessageDetails, TextChoice, takes_messages};
 use model::limits;
 use model::payload::Push;
@@ -21,9 +21,9 @@ use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::counters::{self, Metric};
 use store::messages::{self, TextHead};
-use store::{Tx, pushes::PushRow};
+use store::{Tx, inbox_messages, pushes::PushRow};
 
-use super::slices;
+use super::{FEW_IN_ALL, FEW_IN_SLICE, slices};
 use crate::Result;
 use crate::desk::Desk;
 use crate::plan::Planner;
@@ -72,7 +72,7 @@ impl Mailing {
             return Ok(());
         }
         let everybody = self.holders.iter().fold(RoaringBitmap::new(), |all, (_, some)| all | some);
-        let slices = slices(&everybody);
+        let (slices, few) = many_and_few(&everybody);
         let number = messages::take_number(tx, app)?;
         let message = messages::Message {
             number,
@@ -90,6 +90,7 @@ impl Mailing {
         }
         let rows = slices.into_iter().map(|(slice, holders)| (slice, codec::encode(&holders)));
         messages::insert_holders(tx, app, number, rows)?;
+        inbox_messages::insert(tx, app, number, few.iter().map(Ordinal), limits::FEW_HELD_PER_CHANNEL)?;
         self.tell(tx, app, index, now, &everybody)
     }
 
@@ -114,6 +115,16 @@ impl Mailing {
         }
         Ok(())
     }
+}
+
+/// The slices in which many hold a message, and everybody who holds it elsewhere.
+fn many_and_few(everybody: &RoaringBitmap) -> (Vec<(u32, RoaringBitmap)>, RoaringBitmap) {
+    if everybody.len() <= FEW_IN_ALL {
+        return (Vec::new(), everybody.clone());
+    }
+    let (many, few): (Vec<_>, Vec<_>) =
+        slices(everybody).into_iter().partition(|(_, holders)| holders.len() > FEW_IN_SLICE);
+    (many, few.into_iter().fold(RoaringBitmap::new(), |all, (_, some)| all | some))
 }
 
 /// Every text of a push under its number: 0 is that of the push, n that of its n-th localization.

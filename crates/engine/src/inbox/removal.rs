@@ -11,7 +11,8 @@ use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::messages::{self, Message};
 use store::pushes::{self, PushRow, PushState};
-use store::{Tx, apps};
+use store::{Tx, apps, origins};
+use uuid::Uuid;
 
 use super::decode;
 use super::mailing::expires;
@@ -23,33 +24,45 @@ const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// Rows that are forgotten in one transaction, and messages if they have few: few enough that others do not wait long.
 const ROWS_AT_ONCE: u64 = 5000;
 const MESSAGES_AT_ONCE: u32 = 200;
+/// Messages that servers delete in one transaction.
+const DELETED_AT_ONCE: usize = 500;
 
 impl Engine {
     /// Takes a message out of all inboxes at once, and its texts out of the database. A push whose audience is not chosen yet
     /// goes out without it. Doing it twice is the same as doing it once.
     pub async fn delete_message(&self, app: AppId, push: PushId) -> Result<()> {
+        let deleted = self.delete_messages(app, vec![push]).await?;
+        if deleted.is_empty() { Err(Error::NotFound("message")) } else { Ok(()) }
+    }
+
+    /// As [`Engine::delete_message`], for many. Answers the pushes that have a message.
+    pub async fn delete_messages(&self, app: AppId, pushes: Vec<PushId>) -> Result<Vec<PushId>> {
         let now = self.clock().now();
-        let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
-            if let Some(message) = messages::by_push(tx, app, push)? {
-                return Ok(messages::end(tx, app, message.number, now)?);
-            }
-            let row = pushes::by_id(tx, app, push)?.filter(|row| row.state == PushState::Accepted);
-            let content = row.as_ref().map(stored_push).transpose()?.flatten();
-            let content = content.filter(Push::has_message).ok_or(Error::NotFound("message"))?;
-            let never_held = Message {
-                number: messages::take_number(tx, app)?,
-                push,
-                sent: now,
-                expires: None,
-                ends: now,
-                told: SharedPush::of(push),
-                texts: TextChoice::of(&content),
-                slices: codec::encode(&RoaringBitmap::new()),
+        let mut deleted = Vec::new();
+        for some in pushes.chunks(DELETED_AT_ONCE) {
+            let some = some.to_vec();
+            let write = move |tx: &mut Tx<'_>| {
+                apps::hold(tx, app)?;
+                let mut deleted = Vec::new();
+                for push in &some {
+                    deleted.extend(delete(tx, app, *push, now)?.then_some(*push));
+                }
+                Ok::<_, Error>(deleted)
             };
-            Ok(messages::insert(tx, app, &never_held)?)
+            deleted.extend(self.0.store.write(app, write).await?);
+        }
+        Ok(deleted)
+    }
+
+    /// Takes the messages of everything that a schedule, an experiment or a pipeline has sent so far out of all inboxes. Answers the
+    /// pushes that have one; `None` when there is no such group.
+    pub async fn delete_messages_of_group(&self, app: AppId, group: Uuid) -> Result<Option<Vec<PushId>>> {
+        let read = move |tx: &mut Tx<'_>| {
+            let Some((_, origin)) = origins::first_of_group(tx, app, group)? else { return Ok(None) };
+            origins::all_of(tx, app, origin).map(Some)
         };
-        self.0.store.write(app, write).await
+        let Some(pushes) = self.0.store.read(read).await? else { return Ok(None) };
+        self.delete_messages(app, pushes.into_iter().map(|(push, _)| push).collect()).await.map(Some)
     }
 
     /// Whether the message of a push was deleted or has expired, so that devices would look for it in vain.
@@ -71,12 +84,34 @@ impl Engine {
     }
 }
 
+/// Whether the push has a message, which is in nobody's inbox then.
+fn delete(tx: &mut Tx<'_>, app: AppId, push: PushId, now: UtcMillis) -> Result<bool> {
+    if let Some(message) = messages::by_push(tx, app, push)? {
+        messages::end(tx, app, message.number, now)?;
+        return Ok(true);
+    }
+    let row = pushes::by_id(tx, app, push)?.filter(|row| row.state == PushState::Accepted);
+    let content = row.as_ref().map(stored_push).transpose()?.flatten();
+    let Some(content) = content.filter(Push::has_message) else { return Ok(false) };
+    let never_held = Message {
+        number: messages::take_number(tx, app)?,
+        push,
+        sent: now,
+        expires: None,
+        ends: now,
+        told: SharedPush::of(push),
+        texts: TextChoice::of(&content),
+        slices: codec::encode(&RoaringBitmap::new()),
+    };
+    messages::insert(tx, app, &never_held)?;
+    Ok(true)
+}
+
 fn forget_some(tx: &mut Tx<'_>, app: AppId, before: UtcMillis) -> Result<()> {
     let mut n_rows = 0;
     for message in messages::ended_before(tx, app, before, MESSAGES_AT_ONCE)? {
         let slices = decode(&message.slices)?;
-        messages::forget(tx, app, &message, &slices)?;
-        n_rows += slices.len();
+        n_rows += messages::forget(tx, app, &message, &slices)?;
         if n_rows >= ROWS_AT_ONCE {
             break;
         }

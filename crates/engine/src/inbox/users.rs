@@ -142,8 +142,11 @@ fn give(tx: &mut Tx<'_>, app: AppId, user: &InboxUserId, channel: Ordinal, now: 
     if before.as_ref() == Some(user) {
         return Ok(true);
     }
-    if inbox_users::channels(tx, app, user)?.len() >= limits::CHANNELS_PER_INBOX {
-        return Ok(false);
+    let channels = inbox_users::channels(tx, app, user)?;
+    if channels.len() >= limits::CHANNELS_PER_INBOX {
+        // One that is uninstalled makes room, the oldest of them first, and what only that one held is gone from the inbox.
+        let Some(useless) = channels.iter().find(|channel| !channel.installed) else { return Ok(false) };
+        inbox_users::unlink(tx, app, useless.ordinal)?;
     }
     if let Some(before) = before {
         inbox_users::touch(tx, app, &before, now)?;

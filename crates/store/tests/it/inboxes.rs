@@ -7,7 +7,7 @@ use model::json;
 use model::payload::Push;
 use model::time::UtcMillis;
 use store::messages::{self, Message, TextHead};
-use store::{Error, Store, Tx, apps, channels, inbox_users};
+use store::{Error, Store, Tx, apps, channels, inbox_messages, inbox_users};
 
 use crate::on_both;
 use crate::sample::{NOW, channel, id, make_app};
@@ -65,6 +65,40 @@ async fn messages_are_numbered_ended_and_forgotten() {
             Ok::<_, Error>(())
         };
         store.write(app, write).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn messages_to_few_are_found_by_channel_and_by_message() {
+    on_both(async |store, _| {
+        let (app, other) = (make_app(store, 1).await, make_app(store, 2).await);
+        let sent =
+            [send(store, app, 1, 5_000).await, send(store, app, 2, 9_000).await, send(store, app, 3, 9_000).await];
+        let foreign = send(store, other, 1, 5_000).await;
+        let write = move |tx: &mut Tx<'_>| {
+            let [one, two, three] = [sent[0].number, sent[1].number, sent[2].number];
+            let [here, there] = [Ordinal(5), Ordinal(70_000)];
+            inbox_messages::insert(tx, app, one, [here, there], 2)?;
+            inbox_messages::insert(tx, app, two, [here], 2)?;
+            assert_eq!(inbox_messages::held_by(tx, app, [here])?, [(one, here), (two, here)]);
+            assert_eq!(inbox_messages::holders(tx, app, one)?, [here, there]);
+            assert_eq!(inbox_messages::holders_among(tx, app, two, [there, here, Ordinal(6)])?, [here]);
+            inbox_messages::insert(tx, app, three, [here], 2)?;
+            assert_eq!(inbox_messages::held_by(tx, app, [here, there])?, [(two, here), (three, here), (one, there)]);
+            assert_eq!(messages::forget(tx, app, &sent[1], [0])?, 2, "a set and a row");
+            assert_eq!(inbox_messages::held_by(tx, app, [here])?, [(three, here)]);
+            assert_eq!(inbox_messages::held_by(tx, other, [here])?, []);
+            Ok::<_, Error>(())
+        };
+        store.write(app, write).await.unwrap();
+        let write = move |tx: &mut Tx<'_>| {
+            inbox_messages::insert(tx, other, foreign.number, [Ordinal(5)], 1)?;
+            assert_eq!(inbox_messages::holders(tx, other, foreign.number)?, [Ordinal(5)]);
+            assert_eq!(inbox_messages::holders(tx, app, foreign.number)?, [Ordinal(70_000)]);
+            Ok::<_, Error>(())
+        };
+        store.write(other, write).await.unwrap();
     })
     .await;
 }

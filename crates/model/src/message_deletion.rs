@@ -1,0 +1,65 @@
+//! Messages that a server wants to be in nobody's inbox any more.
+
+use uuid::Uuid;
+
+use crate::json::At;
+use crate::limits;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageDeletion {
+    /// Each by its own id or by that of its push. What is no id at all is an id that nothing has.
+    Messages(Vec<String>),
+    /// Everything that a schedule, an experiment or a pipeline has sent.
+    Groups(Vec<Uuid>),
+}
+
+impl MessageDeletion {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let n_kinds = ["message_ids", "group_ids"].iter().filter(|key| fields.has(key)).count();
+        let most = 1..=limits::MESSAGE_DELETIONS;
+        let messages = fields.optional("message_ids", |at| at.array(most.clone(), At::any_text)).map(Self::Messages);
+        let groups = fields.optional("group_ids", |at| at.array(most, parse_group)).map(Self::Groups);
+        fields.finish();
+        if n_kinds != 1 {
+            return at.invalid("Give exactly one of 'message_ids' and 'group_ids'.");
+        }
+        messages.or(groups)
+    }
+}
+
+fn parse_group(at: &At<'_>) -> Option<Uuid> {
+    let text = at.string()?;
+    match text.parse() {
+        Ok(group) => Some(group),
+        Err(_) => at.invalid(format!("'{text}' is not a UUID.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    #[test]
+    fn messages_or_groups() {
+        let read = |body: &str| parse(body.as_bytes(), MessageDeletion::parse).map_err(|it| it.first().path.clone());
+        let messages = MessageDeletion::Messages(vec!["a".to_owned()]);
+        assert_eq!(read(r#"{"message_ids": ["a"]}"#), Ok(messages));
+        let group = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
+        let groups = MessageDeletion::Groups(vec![group.parse().unwrap()]);
+        assert_eq!(read(&format!(r#"{{"group_ids": ["{group}"]}}"#)), Ok(groups));
+        let many = format!(r#"{{"message_ids": [{}]}}"#, vec![r#""a""#; 51].join(","));
+        for (body, path) in [
+            ("{}", ""),
+            (r#"{"message_ids": ["a"], "group_ids": []}"#, "group_ids"),
+            (r#"{"message_ids": []}"#, "message_ids"),
+            (r#"{"message_ids": [1]}"#, "message_ids[0]"),
+            (r#"{"group_ids": ["x"]}"#, "group_ids[0]"),
+            (r#"{"message_ids": ["a"], "x": 1}"#, "x"),
+            (many.as_str(), "message_ids"),
+        ] {
+            assert_eq!(read(body), Err(path.to_owned()), "{body}");
+        }
+    }
+}
