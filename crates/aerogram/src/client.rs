@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request, Response, StatusCode};
-use providers::http::{AddressPolicy, SendError, Streaming};
+use providers::http::{AddressPolicy, SendError, Streaming, Timeouts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -18,7 +18,7 @@ use crate::data::DataFolder;
 use crate::output;
 
 const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 pub(crate) struct Client {
     http: providers::http::Client,
@@ -66,7 +66,8 @@ impl Client {
 
     fn new(remote: &Remote, authorization: Option<String>) -> Self {
         // The person at the keyboard chose the address; the policy is for addresses that come from elsewhere.
-        let http = providers::http::Client::new(AddressPolicy::ANY);
+        let timeouts = Timeouts { total: PATIENCE, ..Timeouts::default() };
+        let http = providers::http::Client::with_timeouts(AddressPolicy::ANY, timeouts);
         Self { http, base: remote.url.clone(), authorization }
     }
 

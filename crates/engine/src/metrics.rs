@@ -49,7 +49,7 @@ struct WebhookLabels {
     webhook: String,
 }
 
-/// How the webhooks are doing, as the store knows it: the same on every node.
+/// How the webhooks are doing, as the store knows it: the same on every node, but for what lies in memory.
 #[derive(Default)]
 struct WebhookGauges {
     records_behind: Family<WebhookLabels, Gauge>,
@@ -57,8 +57,12 @@ struct WebhookGauges {
     failing: Family<WebhookLabels, Gauge>,
     disabled: Family<WebhookLabels, Gauge>,
     dead_letters: Family<WebhookLabels, Gauge>,
+    given_up: Family<WebhookLabels, Gauge>,
+    missed: Family<WebhookLabels, Gauge>,
     delivered: Family<WebhookLabels, Gauge>,
     failed: Family<WebhookLabels, Gauge>,
+    /// Of all webhooks together.
+    n_kept: Gauge,
 }
 
 pub struct Metrics {
@@ -181,7 +185,7 @@ impl Metrics {
 }
 
 impl WebhookGauges {
-    fn all(&self) -> [(&'static str, &'static str, &Family<WebhookLabels, Gauge>); 7] {
+    fn all(&self) -> [(&'static str, &'static str, &Family<WebhookLabels, Gauge>); 9] {
         [
             ("webhook_log_records_behind", "Log records that a webhook has not got past yet", &self.records_behind),
             (
@@ -192,6 +196,8 @@ impl WebhookGauges {
             ("webhook_failing", "1 while a webhook does not take some event", &self.failing),
             ("webhook_disabled", "1 while a webhook is disabled by the service itself", &self.disabled),
             ("webhook_dead_letters", "Events that were given up and are kept", &self.dead_letters),
+            ("webhook_events_given_up", "Events that became dead letters", &self.given_up),
+            ("webhook_log_records_missed", "Log records that were deleted before they could be sent", &self.missed),
             ("webhook_events_delivered", "Events that a webhook has taken", &self.delivered),
             ("webhook_attempts_failed", "Requests that a webhook has not answered with success", &self.failed),
         ]
@@ -201,10 +207,13 @@ impl WebhookGauges {
         for (name, text, family) in self.all() {
             registry.register(name, text, family.clone());
         }
+        let text = "Events that wait in the memory of this process until they are tried again";
+        registry.register("webhook_events_in_memory", text, self.n_kept.clone());
     }
 
     /// Takes the place of what was known.
-    fn set(&self, lags: Vec<WebhookLag>) {
+    fn set(&self, lags: Vec<WebhookLag>, n_kept: usize) {
+        self.n_kept.set(i64::try_from(n_kept).unwrap_or(i64::MAX));
         for (_, _, family) in self.all() {
             family.clear();
         }
@@ -215,6 +224,8 @@ impl WebhookGauges {
             self.failing.get_or_create(&labels).set(lag.is_failing.into());
             self.disabled.get_or_create(&labels).set(lag.is_disabled.into());
             self.dead_letters.get_or_create(&labels).set(lag.tally.n_dead);
+            self.given_up.get_or_create(&labels).set(lag.tally.n_given_up);
+            self.missed.get_or_create(&labels).set(lag.tally.n_missed);
             self.delivered.get_or_create(&labels).set(lag.tally.n_delivered);
             self.failed.get_or_create(&labels).set(lag.tally.n_failed);
         }
@@ -247,7 +258,7 @@ impl Engine {
         let commits = self.0.store.commits();
         metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
         metrics.platforms(self.platform_notices().await?);
-        metrics.webhooks.set(self.webhook_lags().await?);
+        metrics.webhooks.set(self.webhook_lags().await?, self.0.webhooks.n_events());
         let mut text = String::new();
         encode(&mut text, &metrics.registry).map_err(|fmt::Error| crate::Error::internal("metrics do not encode"))?;
         Ok(text)

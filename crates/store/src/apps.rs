@@ -116,7 +116,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("session", "ordinal"),
     ("experiment_group", "experiment, push, block"),
     ("webhook", "id"),
-    ("webhook_attempt", "webhook, n"),
+    ("webhook_history", "webhook, n"),
     ("webhook_dead_letter", "webhook, event_offset"),
     ("document", "kind, id"),
     ("idempotency", "key"),

@@ -71,6 +71,8 @@ pub enum Full {
     App(AppId, &'static str),
     /// All jobs of one kind.
     Kind(&'static str),
+    /// All jobs but those of one kind.
+    AllBut(&'static str),
 }
 
 /// Claims up to `at_most` due jobs, the longest due first, none of them among those that are `full`.
@@ -96,6 +98,10 @@ pub fn claim(
             }
             Full::Kind(kind) => {
                 others += &format!(" and kind <> ${first}");
+                params.push((*kind).into());
+            }
+            Full::AllBut(kind) => {
+                others += &format!(" and kind = ${first}");
                 params.push((*kind).into());
             }
         }

@@ -31,6 +31,7 @@ const STEPS: &[Step] = &[
     Step { name: "0019_inbox_messages", sql: include_str!("../migrations/0019_inbox_messages.sql") },
     Step { name: "0020_place_days", sql: include_str!("../migrations/0020_place_days.sql") },
     Step { name: "0022_lost_events", sql: include_str!("../migrations/0022_lost_events.sql") },
+    Step { name: "0016_webhook_gaps", sql: include_str!("../migrations/0016_webhook_gaps.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -1,7 +1,7 @@
 //! Webhooks: what is configured, how far each has got, and what became of its requests.
 
-mod attempts;
 mod dead_letters;
+mod history;
 
 use model::app::AppKey;
 use model::event::EventOffset;
@@ -10,8 +10,8 @@ use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Tx};
 
-pub use attempts::{Attempt, NewAttempt, attempts, note};
 pub use dead_letters::{DeadLetter, bury, dead_letters, discard, exhume};
+pub use history::{Attempt, Entry, Happening, history, note};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
@@ -38,8 +38,8 @@ pub struct Place {
     pub version: i64,
     /// Everything up to here is delivered.
     pub done: EventOffset,
-    /// What is delivered beyond it and what failed, as the engine wrote it.
-    pub progress: Vec<u8>,
+    /// What was not taken of what lies beyond it, as the engine wrote it. `None`: nothing beyond it was sent.
+    pub held: Option<Vec<u8>>,
 }
 
 /// Counts since the webhook was made.
@@ -50,6 +50,10 @@ pub struct Tally {
     pub n_failed: i64,
     /// Dead letters that are kept now.
     pub n_dead: i64,
+    /// Events that became dead letters, whatever has become of those.
+    pub n_given_up: i64,
+    /// Log records that were deleted before they could be sent.
+    pub n_missed: i64,
     pub last_delivered: Option<UtcMillis>,
 }
 
@@ -57,22 +61,25 @@ pub struct Tally {
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
     pub done: EventOffset,
-    pub progress: Vec<u8>,
+    pub held: Option<Vec<u8>>,
     pub n_delivered: i64,
     pub n_failed: i64,
+    pub n_given_up: i64,
+    pub n_missed: i64,
     pub last_delivered: Option<UtcMillis>,
     pub failing: Option<(UtcMillis, String)>,
 }
 
-const COLUMNS: &str = "id, created, modified, enabled, disabled_why, config, changes, version, done, progress,
-                       n_delivered, n_failed, n_dead, last_delivered, failing_since, failure";
+const COLUMNS: &str = "id, created, modified, enabled, disabled_why, config, changes, version, done, held,
+                       n_delivered, n_failed, n_dead, n_given_up, n_missed, last_delivered, failing_since, failure";
+const N_COLUMNS: usize = 18;
 
 /// A new webhook, which begins after an offset.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, new: &Webhook) -> Result<()> {
     tx.execute(
-        "insert into webhook (app, id, created, modified, enabled, config, changes, version, done, progress,
+        "insert into webhook (app, id, created, modified, enabled, config, changes, version, done,
                               n_delivered, n_failed, n_dead, n_noted)
-         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8, 0, 0, 0, 0)",
+         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, 0, 0, 0, 0)",
         &[
             app.into(),
             new.id.into(),
@@ -81,7 +88,6 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, new: &Webhook) -> Result<()> {
             new.enabled.into(),
             new.config.as_str().into(),
             new.place.done.number().into(),
-            new.place.progress.clone().into(),
         ],
     )?;
     Ok(())
@@ -106,9 +112,9 @@ pub fn of_all_apps(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey, Webhook)>> {
         columns.join(", ")
     );
     tx.query(&sql, &[], |row| {
-        let key: String = row.get(17)?;
+        let key: String = row.get(N_COLUMNS + 1)?;
         let key = AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?;
-        Ok((row.get(16)?, key, read_webhook(row)?))
+        Ok((row.get(N_COLUMNS)?, key, read_webhook(row)?))
     })
 }
 
@@ -119,7 +125,7 @@ pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64> {
 /// Removes a webhook with its history and its dead letters. Whether there was one.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, id: WebhookId) -> Result<bool> {
     let key = [app.into(), id.into()];
-    tx.execute("delete from webhook_attempt where app = $1 and webhook = $2", &key)?;
+    tx.execute("delete from webhook_history where app = $1 and webhook = $2", &key)?;
     tx.execute("delete from webhook_dead_letter where app = $1 and webhook = $2", &key)?;
     Ok(tx.execute("delete from webhook where app = $1 and id = $2", &key)? > 0)
 }
@@ -139,10 +145,10 @@ pub fn set_enabled(tx: &mut Tx<'_>, app: AppId, id: WebhookId, enabled: bool, wh
 }
 
 /// Lets a webhook begin again after an offset, whatever it was doing.
-pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, progress: &[u8]) -> Result<()> {
-    let sql = "update webhook set done = $3, progress = $4, version = version + 1, failing_since = null, failure = null
+pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, held: Option<&[u8]>) -> Result<()> {
+    let sql = "update webhook set done = $3, held = $4, version = version + 1, failing_since = null, failure = null
                where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), id.into(), done.number().into(), progress.into()])?;
+    tx.execute(sql, &[app.into(), id.into(), done.number().into(), held.map(<[u8]>::to_vec).into()])?;
     Ok(())
 }
 
@@ -151,18 +157,21 @@ pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, pr
 pub fn remember(tx: &mut Tx<'_>, app: AppId, id: WebhookId, version: i64, stretch: &Stretch) -> Result<Option<i64>> {
     let (since, why) = stretch.failing.as_ref().map_or((None, None), |(since, why)| (Some(*since), Some(why.as_str())));
     tx.query_opt(
-        "update webhook set done = $4, progress = $5, version = version + 1,
-                n_delivered = n_delivered + $6, n_failed = n_failed + $7,
-                last_delivered = coalesce($8, last_delivered), failing_since = $9, failure = $10
+        "update webhook set done = $4, held = $5, version = version + 1,
+                n_delivered = n_delivered + $6, n_failed = n_failed + $7, n_given_up = n_given_up + $8,
+                n_missed = n_missed + $9,
+                last_delivered = coalesce($10, last_delivered), failing_since = $11, failure = $12
          where app = $1 and id = $2 and version = $3 returning changes",
         &[
             app.into(),
             id.into(),
             version.into(),
             stretch.done.number().into(),
-            stretch.progress.clone().into(),
+            stretch.held.clone().into(),
             stretch.n_delivered.into(),
             stretch.n_failed.into(),
+            stretch.n_given_up.into(),
+            stretch.n_missed.into(),
             stretch.last_delivered.into(),
             since.into(),
             why.into(),
@@ -172,8 +181,8 @@ pub fn remember(tx: &mut Tx<'_>, app: AppId, id: WebhookId, version: i64, stretc
 }
 
 fn read_webhook(row: &Row<'_>) -> Result<Webhook> {
-    let since: Option<UtcMillis> = row.get(14)?;
-    let why: Option<String> = row.get(15)?;
+    let since: Option<UtcMillis> = row.get(16)?;
+    let why: Option<String> = row.get(17)?;
     Ok(Webhook {
         id: row.get(0)?,
         created: row.get(1)?,
@@ -182,12 +191,14 @@ fn read_webhook(row: &Row<'_>) -> Result<Webhook> {
         disabled_why: row.get(4)?,
         config: row.get(5)?,
         changes: row.get(6)?,
-        place: Place { version: row.get(7)?, done: EventOffset::from_number(row.get(8)?), progress: row.get(9)? },
+        place: Place { version: row.get(7)?, done: EventOffset::from_number(row.get(8)?), held: row.get(9)? },
         tally: Tally {
             n_delivered: row.get(10)?,
             n_failed: row.get(11)?,
             n_dead: row.get(12)?,
-            last_delivered: row.get(13)?,
+            n_given_up: row.get(13)?,
+            n_missed: row.get(14)?,
+            last_delivered: row.get(15)?,
         },
         failing: since.zip(why),
     })

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 use model::app::AppKey;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Operator;
@@ -64,6 +64,12 @@ enum Action {
         which: Which,
         #[arg(default_value = "list")]
         what: Dead,
+        /// List or send those after this offset, as a page before has it
+        #[arg(long, value_name = "OFFSET")]
+        after: Option<String>,
+        /// How many to list, at most 1000
+        #[arg(long, default_value_t = 100)]
+        limit: u32,
     },
 }
 
@@ -129,19 +135,27 @@ enum Dead {
 }
 
 /// What came of sending some dead letters once more.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize, Serialize)]
 struct Redelivered {
     delivered: u32,
     failed: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<String>,
 }
 
 impl Webhook {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let client = self.operator.connect()?;
-        if let Action::Dead { which, what: Dead::Redeliver } = &self.action {
-            return which.redeliver(&client).await;
+        if let Action::Dead { which, what: Dead::Redeliver, after, .. } = &self.action {
+            let came = which.redeliver(&client, after.clone()).await?;
+            if self.operator.remote.json {
+                output::line(format_args!("{}", serde_json::to_string_pretty(&came)?))?;
+            } else {
+                came.show()?;
+            }
+            return Ok(if came.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         let reply = self.action.ask(&client).await?;
         if self.operator.remote.json {
@@ -168,9 +182,12 @@ impl Action {
             Action::Replay(replay) => {
                 client.send(Method::POST, &format!("{}/replay", replay.which.path()), &replay.body()).await
             }
-            Action::Dead { which, what: Dead::List } => client.get(&format!("{}/dead", which.path())).await,
-            Action::Dead { which, what: Dead::Discard } => client.delete(&format!("{}/dead", which.path())).await,
-            Action::Dead { which, what: Dead::Redeliver } => which.post(client, "dead/redeliver").await,
+            Action::Dead { which, what: Dead::List, after, limit } => {
+                let after = after.as_ref().map(|after| format!("&after={}", segment(after))).unwrap_or_default();
+                client.get(&format!("{}/dead?limit={limit}{after}", which.path())).await
+            }
+            Action::Dead { which, what: Dead::Discard, .. } => client.delete(&format!("{}/dead", which.path())).await,
+            Action::Dead { which, what: Dead::Redeliver, .. } => which.post(client, "dead/redeliver").await,
         }
     }
 
@@ -199,24 +216,32 @@ impl Which {
         client.send_raw(Method::POST, &format!("{}/{action}", self.path()), Bytes::new()).await
     }
 
-    /// The server sends some at a time.
-    async fn redeliver(&self, client: &Client) -> Result<ExitCode> {
-        let (mut delivered, mut failed, mut after) = (0, 0, None);
+    /// The server sends some at a time. What comes after several that are not taken is left for another time.
+    async fn redeliver(&self, client: &Client, after: Option<String>) -> Result<Redelivered> {
+        let mut all = Redelivered { after, ..Redelivered::default() };
         loop {
-            let from = after.as_ref().map(|after| format!("?after={after}")).unwrap_or_default();
+            let from = all.after.as_ref().map(|after| format!("?after={}", segment(after))).unwrap_or_default();
             let came: Redelivered = self.post(client, &format!("dead/redeliver{from}")).await?.read()?;
-            delivered += came.delivered;
-            failed += came.failed;
-            if let Some(reason) = came.reason {
-                output::note(format_args!("{reason}"));
-            }
-            after = came.after;
-            if after.is_none() || came.delivered == 0 {
-                break;
+            all.delivered += came.delivered;
+            all.failed += came.failed;
+            all.reason = came.reason.or(all.reason);
+            all.after = came.after;
+            if all.after.is_none() || came.delivered == 0 {
+                return Ok(all);
             }
         }
-        output::line(format_args!("{delivered} delivered, {failed} not taken."))?;
-        Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+impl Redelivered {
+    fn show(&self) -> Result<()> {
+        if let Some(reason) = &self.reason {
+            output::note(format_args!("{reason}"));
+        }
+        if let Some(after) = &self.after {
+            output::note(format_args!("There are more: go on with --after {after}."));
+        }
+        output::line(format_args!("{} delivered, {} not taken.", self.delivered, self.failed))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
 use crate::query::{Params, Segments};
-use record::{All, AttemptRecord, Attempts, Discarded, LetterRecord, Letters, One, Proof, Sent, WebhookRecord};
+use record::{All, Attempts, Discarded, EntryRecord, Letters, One, Proof, Sent, WebhookRecord};
 
 const MOST_LISTED: u32 = 1000;
 const LISTED: u32 = 100;
@@ -79,7 +79,7 @@ pub(super) async fn history(
     let limit = params.number("limit", 1..=MOST_LISTED).unwrap_or(LISTED);
     params.finish()?;
     let attempts = edge.engine.webhook_history(app, id, limit).await?;
-    Answer::ok(Attempts { attempts: attempts.into_iter().map(AttemptRecord::from).collect() })
+    Answer::ok(Attempts { attempts: attempts.into_iter().map(EntryRecord::from).collect() })
 }
 
 pub(super) async fn replay(
@@ -103,7 +103,7 @@ pub(super) async fn dead_letters(
     let after = params.parsed("after", read_offset).unwrap_or_default();
     params.finish()?;
     let letters = edge.engine.dead_letters(app, id, after, limit).await?;
-    Answer::ok(Letters { dead_letters: letters.into_iter().map(LetterRecord::from).collect() })
+    Answer::ok(Letters::page(letters, limit))
 }
 
 pub(super) async fn redeliver(

@@ -52,5 +52,8 @@ mod subscriptions;
 mod tags;
 mod templates;
 mod webhook_failures;
+mod webhook_gaps;
+mod webhook_neighbors;
+mod webhook_room;
 mod webhook_torture;
 mod webhooks;

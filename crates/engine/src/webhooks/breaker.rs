@@ -17,6 +17,8 @@ pub(super) struct Breaker {
     n_failing: u32,
     /// Failed tries since the webhook is considered away.
     n_tries: u32,
+    /// Since when the webhook is considered away.
+    open_since: Option<UtcMillis>,
     /// The webhook is away, and is tried again then.
     open_until: Option<UtcMillis>,
     pub(super) last_taken: Option<UtcMillis>,
@@ -32,11 +34,11 @@ impl Breaker {
         Self { last_taken: self.last_taken, ..Self::default() }
     }
 
-    /// An event was taken. Whether the webhook was considered away until now.
-    pub(super) fn taken(&mut self, now: UtcMillis) -> bool {
-        let was_open = self.open_until.is_some();
+    /// An event was taken. Since when the webhook was considered away, if it was until now.
+    pub(super) fn taken(&mut self, now: UtcMillis) -> Option<UtcMillis> {
+        let was_away = self.open_since;
         *self = Self { last_taken: Some(now), ..Self::default() };
-        was_open
+        was_away
     }
 
     /// An event failed, for the first time since one was taken or not.
@@ -45,6 +47,7 @@ impl Breaker {
         let opens = self.open_until.is_none() && self.n_failing >= TOO_MANY;
         if opens || is_probe {
             self.n_tries += 1;
+            self.open_since.get_or_insert(now);
             self.open_until = Some(now.plus(back_off(self.n_tries, event)));
         }
     }
@@ -88,6 +91,7 @@ mod tests {
         assert_eq!(breaker.open_until(), Some(first), "what was under way already changes nothing");
         breaker.failed(event, false, true, first);
         assert!(breaker.open_until().unwrap() > first);
-        assert!(breaker.taken(now) && breaker.open_until().is_none() && !breaker.taken(now));
+        assert_eq!((breaker.taken(first), breaker.open_until()), (Some(now), None));
+        assert_eq!(breaker.taken(first), None);
     }
 }

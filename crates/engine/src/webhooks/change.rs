@@ -33,7 +33,6 @@ impl Engine {
         let now = self.clock().now();
         let id = WebhookId::at(now);
         let (engine, sealed) = (self.clone(), self.seal_webhook(app, id, &config)?);
-        let progress = Progress::default().to_bytes()?;
         let write = move |tx: &mut Tx<'_>| {
             apps::hold(tx, app)?;
             if webhooks::count(tx, app)? >= MOST_PER_APP {
@@ -43,7 +42,7 @@ impl Engine {
                 WebhookStart::Now => EventOffset::end_of(log::head(tx, app)?),
                 WebhookStart::Earliest => EventOffset::START,
             };
-            let place = Place { version: 0, done, progress: progress.clone() };
+            let place = Place { version: 0, done, held: None };
             let new = Webhook {
                 id,
                 created: now,
@@ -76,10 +75,10 @@ impl Engine {
                 webhooks::set_enabled(tx, app, id, enabled, None)?;
             }
             // What was refused before may be taken now. Whoever works with what was remembered begins again from it.
-            let progress = Progress::from_bytes(&webhook.place.progress)?;
+            let progress = Progress::from_stored(webhook.place.held.as_deref())?;
             if progress.is_troubled() {
-                let progress = progress.due_at(now).to_bytes()?;
-                webhooks::move_to(tx, app, id, webhook.place.done, &progress)?;
+                let held = progress.due_at(now).to_bytes()?;
+                webhooks::move_to(tx, app, id, webhook.place.done, Some(&held))?;
             }
             Ok::<_, Error>(followers::rouse(tx, app, job_of(id), now)?)
         };

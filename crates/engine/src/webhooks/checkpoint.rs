@@ -77,6 +77,7 @@ impl Engine {
     /// Lets the job of a webhook sleep that is disabled.
     pub(super) async fn rest_disabled(&self, job: &ClaimedJob, webhook: WebhookId) -> Result<()> {
         let (app, job, now) = (job.app, job.clone(), self.clock().now());
+        self.0.webhooks.forget(app, webhook);
         let write = move |tx: &mut Tx<'_>| {
             let is_enabled = webhooks::get(tx, app, webhook)?.is_some_and(|webhook| webhook.enabled);
             let due = if is_enabled { now } else { NEVER };
@@ -115,7 +116,7 @@ fn save(
         jobs::postpone(tx, job, now)?;
         return Ok((Saved::Moved, None));
     };
-    webhooks::note(tx, job.app, webhook, &ledger.attempts)?;
+    webhooks::note(tx, job.app, webhook, &ledger.entries)?;
     let mut end = ledger.end.clone();
     if !ledger.letters.is_empty() && webhooks::bury(tx, job.app, webhook, &ledger.letters)? >= MOST_DEAD {
         let why =

@@ -1,16 +1,20 @@
 //! Events that were given up: shown, sent once more, or discarded.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use model::event::EventOffset;
 use model::ids::{AppId, WebhookId};
 use providers::webhook::Verdict;
 use store::Tx;
 use store::webhooks::{self, DeadLetter};
+use tokio::time::Instant;
 
 use crate::{Engine, Error, Result};
 
-/// So many are sent in one request of the operator.
+/// So many are sent in one request of the operator, and no more are begun after so much time.
 const AT_ONCE: u32 = 100;
+const LONGEST: Duration = Duration::from_secs(20);
 /// After so many that fail in a row there is no point in going on.
 const ENOUGH: u32 = 3;
 
@@ -21,7 +25,7 @@ pub struct Redelivered {
     pub n_failed: u32,
     /// Why the last one failed that did.
     pub reason: Option<String>,
-    /// The last one that was tried, to go on after it; `None` at the end.
+    /// The last one that was tried, to go on after it; `None` when all were.
     pub last: Option<EventOffset>,
 }
 
@@ -47,8 +51,11 @@ impl Engine {
         let letters = self.dead_letters(app, id, after, AT_ONCE).await?;
         let hook = self.hook(app, id).await?;
         let is_full = letters.len() >= AT_ONCE as usize;
-        let (mut came, mut n_in_a_row) = (Redelivered::default(), 0);
+        let (mut came, mut n_in_a_row, begun) = (Redelivered::default(), 0, Instant::now());
         for letter in letters {
+            if begun.elapsed() > LONGEST {
+                return Ok(came);
+            }
             came.last = Some(letter.offset);
             let reason = match hook.post(Bytes::from(letter.body), self.clock().now()).await {
                 Verdict::Taken { .. } => {

@@ -6,11 +6,10 @@ use model::ids::{AppId, EventId, Offset, WebhookId};
 use model::time::UtcMillis;
 use providers::webhook::{Hook, Verdict};
 use serde::Serialize;
-use store::webhooks::{self, Attempt};
+use store::webhooks::{self, Entry};
 use store::{Tx, apps, followers, log};
 use tokio::time::Instant;
 
-use super::progress::Progress;
 use super::{WebhookView, job_of};
 use crate::{Engine, Error, Result};
 
@@ -70,11 +69,11 @@ impl Engine {
         })
     }
 
-    /// The latest attempts, the last one first.
-    pub async fn webhook_history(&self, app: AppId, id: WebhookId, at_most: u32) -> Result<Vec<Attempt>> {
+    /// The latest requests and gaps, the last one first.
+    pub async fn webhook_history(&self, app: AppId, id: WebhookId, at_most: u32) -> Result<Vec<Entry>> {
         let read = move |tx: &mut Tx<'_>| {
             webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
-            Ok::<_, Error>(webhooks::attempts(tx, app, id, at_most)?)
+            Ok::<_, Error>(webhooks::history(tx, app, id, at_most)?)
         };
         self.0.store.read(read).await
     }
@@ -82,7 +81,6 @@ impl Engine {
     /// Sends events again from an earlier place, or leaves some out up to a later one. Whatever failed before is forgotten.
     pub async fn replay_webhook(&self, app: AppId, id: WebhookId, from: ReplayFrom) -> Result<WebhookView> {
         let now = self.clock().now();
-        let progress = Progress::default().to_bytes()?;
         let write = move |tx: &mut Tx<'_>| {
             apps::hold(tx, app)?;
             webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
@@ -94,7 +92,9 @@ impl Engine {
                 ReplayFrom::After(offset) => offset,
                 ReplayFrom::Time(time) => EventOffset::end_of(Offset(log::first_since(tx, app, time)?.0 - 1)),
             };
-            webhooks::move_to(tx, app, id, after, &progress)?;
+            // What is not kept any more was not missed: it was not to be had when it was asked for.
+            let after = after.max(EventOffset::end_of(Offset(log::start(tx, app)?.0 - 1)));
+            webhooks::move_to(tx, app, id, after, None)?;
             followers::start(tx, app, job_of(id), after)?;
             Ok(followers::rouse(tx, app, job_of(id), now)?)
         };

@@ -1,6 +1,7 @@
-//! What is remembered of a webhook between runs beyond the one offset up to which everything is delivered.
+//! What is remembered of a webhook between runs beyond the one offset up to which everything is delivered: how far anything was
+//! delivered beyond it, and the few events in between that were not.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use model::event::EventOffset;
 use model::time::UtcMillis;
@@ -12,16 +13,17 @@ use crate::{Error, Result};
 /// As stored, with offsets as distances from one to the next, most of which are a byte or three.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// Delivered beyond the offset up to which everything is.
-    ahead: Vec<u64>,
-    troubles: Vec<(u64, Trouble)>,
+    /// From the offset up to which everything is delivered to the last event of which it is known what became of it.
+    reach: u64,
+    /// Those in between that were not taken.
+    held: Vec<(u64, Option<Trouble>)>,
     pub(super) breaker: Breaker,
 }
 
 /// An event that was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Trouble {
-    /// Since when; the time before a webhook came back from being away does not count.
+    /// Since when; time during which the webhook was away does not count.
     pub(super) since: UtcMillis,
     pub(super) attempts: u32,
     pub(super) retry_at: UtcMillis,
@@ -30,34 +32,39 @@ pub(super) struct Trouble {
 /// The same, for looking things up.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
-    pub(super) ahead: HashSet<EventOffset>,
-    pub(super) troubles: HashMap<EventOffset, Trouble>,
+    /// Everything up to here is delivered, except what is held.
+    pub(super) until: EventOffset,
+    /// With what is wrong with those that were tried.
+    pub(super) held: BTreeMap<EventOffset, Option<Trouble>>,
 }
 
 impl Progress {
-    /// Both lists are in order, and after `done`.
+    /// What is held is in order, after `done`, and not after `until`.
     pub(super) fn new(
         done: EventOffset,
-        ahead: impl Iterator<Item = EventOffset>,
-        troubles: impl Iterator<Item = (EventOffset, Trouble)>,
+        until: EventOffset,
+        held: impl Iterator<Item = (EventOffset, Option<Trouble>)>,
         breaker: Breaker,
     ) -> Self {
+        let reach = u64::try_from(until.number() - done.number()).unwrap_or(0);
         let mut last = done;
-        let ahead = ahead.map(|offset| step(&mut last, offset)).collect();
-        let mut last = done;
-        let troubles = troubles.map(|(offset, trouble)| (step(&mut last, offset), trouble)).collect();
-        Self { ahead, troubles, breaker }
+        let held = held.map(|(offset, trouble)| {
+            let distance = offset.number().abs_diff(last.number());
+            last = offset;
+            (distance, trouble)
+        });
+        Self { reach, held: held.collect(), breaker }
     }
 
     /// Whether anything waits until it is tried again.
     pub(super) fn is_troubled(&self) -> bool {
-        !self.troubles.is_empty() || self.breaker.open_until().is_some()
+        self.held.iter().any(|(_, trouble)| trouble.is_some()) || self.breaker.open_until().is_some()
     }
 
     /// The same with nothing to wait for from a time on.
     pub(super) fn due_at(mut self, now: UtcMillis) -> Self {
         self.breaker = self.breaker.closed();
-        for (_, trouble) in &mut self.troubles {
+        for trouble in self.held.iter_mut().filter_map(|(_, trouble)| trouble.as_mut()) {
             trouble.retry_at = now;
         }
         self
@@ -67,39 +74,47 @@ impl Progress {
         postcard::to_stdvec(self).map_err(Error::internal)
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        postcard::from_bytes(bytes).map_err(Error::internal)
+    /// `None`: nothing is known.
+    pub(super) fn from_stored(bytes: Option<&[u8]>) -> Result<Self> {
+        bytes.map_or(Ok(Self::default()), |bytes| postcard::from_bytes(bytes).map_err(Error::internal))
     }
 
     pub(super) fn remembered(&self, done: EventOffset) -> Remembered {
-        let walk = |last: &mut EventOffset, distance: u64| {
-            *last = EventOffset::from_number(last.number().saturating_add_unsigned(distance));
-            *last
-        };
+        let further = |from: EventOffset, by: u64| EventOffset::from_number(from.number().saturating_add_unsigned(by));
         let mut last = done;
-        let ahead = self.ahead.iter().map(|distance| walk(&mut last, *distance)).collect();
-        let mut last = done;
-        let troubles = self.troubles.iter().map(|(distance, trouble)| (walk(&mut last, *distance), *trouble)).collect();
-        Remembered { ahead, troubles }
+        let held = self.held.iter().map(|(distance, trouble)| {
+            last = further(last, *distance);
+            (last, *trouble)
+        });
+        Remembered { held: held.collect(), until: further(done, self.reach) }
     }
 }
 
 impl Remembered {
-    /// What concerns events after an offset, in their order.
-    pub(super) fn after(&self, offset: EventOffset) -> (Vec<EventOffset>, Vec<(EventOffset, Trouble)>) {
-        let mut ahead: Vec<_> = self.ahead.iter().copied().filter(|at| *at > offset).collect();
-        ahead.sort_unstable();
-        let troubles = self.troubles.iter().map(|(at, trouble)| (*at, *trouble));
-        let mut troubles: Vec<_> = troubles.filter(|(at, _)| *at > offset).collect();
-        troubles.sort_unstable_by_key(|(at, _)| *at);
-        (ahead, troubles)
+    /// From where to read on after an offset, without what was delivered.
+    pub(super) fn next_after(&self, read: EventOffset) -> EventOffset {
+        match self.held.first_key_value() {
+            Some((first, _)) => EventOffset::from_number(first.number() - 1).max(read),
+            None => self.until.max(read),
+        }
     }
-}
 
-fn step(last: &mut EventOffset, offset: EventOffset) -> u64 {
-    let distance = offset.number().abs_diff(last.number());
-    *last = offset;
-    distance
+    /// Whoever has read up to here has met everything before it, unless it was deleted or is not wanted any more.
+    pub(super) fn forget_until(&mut self, read: EventOffset) {
+        while let Some(first) = self.held.first_entry().filter(|first| *first.key() <= read) {
+            first.remove();
+        }
+    }
+
+    /// How many of the records are missing that were deleted after an offset.
+    pub(super) fn n_missed(&self, read: EventOffset, n_deleted: u64) -> u64 {
+        let last_deleted = read.records_done().0.saturating_add_unsigned(n_deleted);
+        let mut lost: Vec<i64> = self.held.keys().map(|held| held.record().0).collect();
+        lost.retain(|record| *record <= last_deleted);
+        lost.dedup();
+        let n_beyond = last_deleted - self.until.records_done().max(read.records_done()).0;
+        lost.len() as u64 + u64::try_from(n_beyond).unwrap_or(0)
+    }
 }
 
 #[cfg(test)]
@@ -107,28 +122,47 @@ mod tests {
     use super::*;
     use model::ids::Offset;
 
-    #[test]
-    fn nothing_waits_once_everything_is_due() {
-        let (done, now) = (EventOffset::START, UtcMillis(7));
-        let trouble = Trouble { since: UtcMillis(1), attempts: 2, retry_at: UtcMillis(9) };
-        let at = EventOffset::new(Offset(1), 0);
-        let progress = Progress::new(done, std::iter::empty(), [(at, trouble)].into_iter(), Breaker::default());
-        assert!(progress.is_troubled() && !Progress::default().is_troubled());
-        let remembered = progress.due_at(now).remembered(done);
-        assert_eq!(remembered.troubles[&at], Trouble { retry_at: now, ..trouble });
+    fn trouble(retry_at: i64) -> Trouble {
+        Trouble { since: UtcMillis(1), attempts: 2, retry_at: UtcMillis(retry_at) }
+    }
+
+    fn at(record: i64) -> EventOffset {
+        EventOffset::new(Offset(record), 0)
     }
 
     #[test]
-    fn what_is_remembered_comes_back_and_is_small() {
+    fn nothing_waits_once_everything_is_due() {
+        let (done, now) = (EventOffset::START, UtcMillis(7));
+        let held = [(at(1), Some(trouble(9)))];
+        let progress = Progress::new(done, at(1), held.into_iter(), Breaker::default());
+        assert!(progress.is_troubled() && !Progress::default().is_troubled());
+        let remembered = progress.due_at(now).remembered(done);
+        assert_eq!(remembered.held[&at(1)], Some(trouble(7)));
+    }
+
+    #[test]
+    fn what_is_remembered_comes_back_and_is_small_however_much_was_delivered() {
         let done = EventOffset::end_of(Offset(1_000_000_000));
-        let ahead: Vec<_> = (5..4000).map(|place| EventOffset::new(Offset(1_000_000_001), place)).collect();
-        let trouble = Trouble { since: UtcMillis(1), attempts: 2, retry_at: UtcMillis(3) };
-        let troubles = [(EventOffset::new(Offset(1_000_000_001), 2), trouble)];
-        let progress = Progress::new(done, ahead.iter().copied(), troubles.into_iter(), Breaker::default());
-        let bytes = progress.to_bytes().unwrap();
-        assert!(bytes.len() < 4100, "{} bytes", bytes.len());
-        let remembered = Progress::from_bytes(&bytes).unwrap().remembered(done);
-        assert_eq!(remembered.ahead, ahead.into_iter().collect());
-        assert_eq!(remembered.troubles, troubles.into_iter().collect());
+        let held = [(at(1_000_000_001), Some(trouble(3))), (at(1_000_000_500), None)];
+        let until = at(1_999_999_999);
+        let bytes = Progress::new(done, until, held.into_iter(), Breaker::default()).to_bytes().unwrap();
+        assert!(bytes.len() < 40, "{} bytes", bytes.len());
+        let remembered = Progress::from_stored(Some(&bytes)).unwrap().remembered(done);
+        assert_eq!((remembered.until, remembered.held), (until, held.into_iter().collect()));
+    }
+
+    #[test]
+    fn only_what_was_not_delivered_is_missed() {
+        let held = [(at(10), None), (at(20), None), (at(90), None)];
+        let progress = Progress::new(at(9), EventOffset::end_of(Offset(100)), held.into_iter(), Breaker::default());
+        let mut remembered = progress.remembered(EventOffset::end_of(Offset(9)));
+        let read = EventOffset::end_of(Offset(9));
+        assert_eq!(remembered.n_missed(read, 0), 0);
+        assert_eq!(remembered.n_missed(read, 41), 2, "10 and 20; the others up to 50 were delivered");
+        assert_eq!(remembered.n_missed(read, 101), 3 + 10, "those, and everything after what was delivered");
+        remembered.forget_until(at(50));
+        assert_eq!(remembered.next_after(at(50)).number(), at(90).number() - 1);
+        remembered.forget_until(at(95));
+        assert_eq!(remembered.next_after(at(95)), EventOffset::end_of(Offset(100)));
     }
 }

@@ -59,7 +59,7 @@ enum Halt {
 }
 
 struct Landed {
-    number: u64,
+    number: usize,
     verdict: Verdict,
     millis: u32,
 }
@@ -80,11 +80,12 @@ impl Engine {
             Err(error) => return self.rest_unreadable(claimed, id, error).await,
         };
         let place = &webhook.place;
-        let (hook, kept) = self.0.webhooks.take(app, id, place.version, &config, self.0.address_policy);
+        let (policy, now) = (self.0.address_policy, self.clock().now());
+        let (hook, kept) = self.0.webhooks.take((app, id), place.version, &config, policy, now);
         let reason = webhook.failing.as_ref().map(|(_, reason)| reason.clone());
         let window = match kept {
             Some(window) => window,
-            None => Window::new(place.done, &Progress::from_bytes(&place.progress)?, reason),
+            None => Window::new(place.done, &Progress::from_stored(place.held.as_deref())?, reason),
         };
         let run = Run {
             engine: self,
@@ -121,6 +122,9 @@ impl Run<'_> {
                 self.halt.get_or_insert(Halt::Yield);
             }
             let now = self.engine.clock().now();
+            if self.halt.is_none() {
+                self.ledger.letters.extend(self.window.make_room(now));
+            }
             while let Some(parcel) = self.next(sending.len(), now) {
                 sending.push(post(&hook, parcel, now));
             }
@@ -176,12 +180,13 @@ impl Run<'_> {
     }
 
     fn take_in(&mut self, page: EventPage) {
-        if page.missed > 0 {
-            let (app, webhook, records) = (self.job.app.0, self.standing.webhook, page.missed);
-            tracing::warn!(app, %webhook, records, "a webhook was behind for so long that events were deleted unsent");
-        }
         self.is_end = page.is_end;
-        self.window.take_in(page.events, page.looked);
+        let records = self.window.take_in(page.events, page.looked, page.missed);
+        if records > 0 {
+            let (app, webhook) = (self.job.app.0, self.standing.webhook);
+            tracing::warn!(app, %webhook, records, "a webhook was behind for so long that events were deleted unsent");
+            self.ledger.missed(records, self.window.done(), self.engine.clock().now());
+        }
     }
 
     fn land(&mut self, Landed { number, verdict, millis }: Landed) {
@@ -189,17 +194,17 @@ impl Run<'_> {
         match verdict {
             Verdict::Taken { status } => {
                 let sent = self.window.taken(number, now);
-                self.ledger.delivered(&sent, status, millis, now);
+                self.ledger.delivered(sent, status, millis, now);
             }
             Verdict::Failed { status, reason, after } => {
                 let (sent, letter) = self.window.failed(number, &reason, after, self.config.give_up_after(), now);
-                self.ledger.failed(&sent, status, &reason, millis, now);
+                self.ledger.failed(sent, status, &reason, millis, now);
                 self.ledger.letters.extend(letter);
             }
             Verdict::Gone => {
                 const WHY: &str = "The webhook answered 410: it wants no more events.";
                 let (sent, letter) = self.window.failed(number, WHY, None, self.config.give_up_after(), now);
-                self.ledger.failed(&sent, Some(410), WHY, millis, now);
+                self.ledger.failed(sent, Some(410), WHY, millis, now);
                 self.ledger.letters.extend(letter);
                 self.ledger.end = Some(WHY.to_owned());
             }
@@ -218,9 +223,11 @@ impl Run<'_> {
         self.saved = Instant::now();
         let stretch = Stretch {
             done: self.window.done(),
-            progress: self.window.progress().to_bytes()?,
+            held: Some(self.window.progress().to_bytes()?),
             n_delivered: ledger.n_delivered,
             n_failed: ledger.n_failed,
+            n_given_up: i64::try_from(ledger.letters.len()).unwrap_or(i64::MAX),
+            n_missed: ledger.n_missed,
             last_delivered: ledger.last_delivered,
             failing: self.window.failing(),
         };
@@ -250,9 +257,9 @@ impl Run<'_> {
         let snapshot = self.snapshot()?;
         let saved = self.save(snapshot, rest).await?;
         self.heed(saved);
-        if self.halt != Some(Halt::Moved) && !self.window.is_flying() {
-            let Standing { webhook, version, .. } = self.standing;
-            self.engine.0.webhooks.keep(self.job.app, webhook, version, self.window);
+        if saved == Saved::GoOn && !self.window.is_flying() && self.window.len() > 0 {
+            let (Standing { webhook, version, .. }, now) = (self.standing, self.engine.clock().now());
+            self.engine.0.webhooks.keep(self.job.app, webhook, version, self.window, now);
         }
         Ok(())
     }

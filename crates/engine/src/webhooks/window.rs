@@ -1,23 +1,29 @@
-//! The events of one webhook that have been read and are not all delivered yet. Events of a channel go out one after the other,
-//! in their order; those of different channels do not wait for each other, and those about no channel are in order among themselves.
+//! The events of one webhook that have been read and are not delivered yet. Events of a channel go out one after the other, in
+//! their order; those of different channels do not wait for each other, and those about no channel are in order among themselves.
+
+mod room;
+mod slots;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
-use model::event::EventOffset;
-use model::ids::Ordinal;
+use model::event::{EventOffset, RecordKind};
+use model::ids::{EventId, Ordinal};
 use model::time::UtcMillis;
 use store::webhooks::DeadLetter;
 
 use super::breaker::{Breaker, back_off};
 use super::progress::{Progress, Remembered, Trouble};
 use crate::PublicEvent;
+use slots::Slots;
 
-/// How many events may lie between the first that is not delivered and the last that is.
-pub(super) const WIDTH: usize = 4096;
-/// So many are read at once.
+/// How many events may be read and not delivered, and what they may take.
+const WIDTH: usize = 4096;
+const MOST_BYTES: usize = 16 << 20;
+/// So many are read at once, and no fewer are worth the while.
 const PAGE: usize = 1000;
+const LEAST_PAGE: usize = 256;
 /// More are read when no more than so many can be sent.
 const FEW: usize = 250;
 /// A webhook that takes nothing at all has so many times as long as a single event before events are given up.
@@ -27,17 +33,17 @@ const PATIENCE: u32 = 7;
 pub(super) struct Window {
     /// How far the log has been read.
     read: EventOffset,
-    /// The number of the first slot. Slots are numbered one after the other.
-    first: u64,
-    slots: VecDeque<Slot>,
+    /// The last event of which it is known what became of it.
+    furthest: EventOffset,
+    slots: Slots,
     /// The last slot of every channel that has any.
-    tails: HashMap<Option<Ordinal>, u64>,
-    ready: VecDeque<u64>,
+    tails: HashMap<Option<Ordinal>, usize>,
+    ready: VecDeque<usize>,
     /// Those that failed, by when they are tried again.
-    waiting: BTreeSet<(UtcMillis, u64)>,
+    waiting: BTreeSet<(UtcMillis, usize)>,
     n_flying: usize,
     /// The one that is under way while the webhook is considered away.
-    probe: Option<u64>,
+    probe: Option<usize>,
     /// Raised whenever an event is taken.
     n_taken: u64,
     breaker: Breaker,
@@ -50,31 +56,36 @@ pub(super) struct Window {
 struct Slot {
     event: PublicEvent,
     /// The next of the same channel.
-    next: Option<u64>,
-    is_done: bool,
+    next: Option<usize>,
     trouble: Option<Trouble>,
     /// How many events had been taken when it failed last.
     failed_at: Option<u64>,
+    /// Since when events of its channel before it were refused until they were given up for want of room.
+    blamed: Option<UtcMillis>,
 }
 
 /// An event to send.
 pub(super) struct Parcel {
-    pub(super) number: u64,
+    pub(super) number: usize,
     pub(super) json: Bytes,
 }
 
-/// Who was sent, for the history.
+/// What was sent, for the history.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    pub(super) event: PublicEvent,
+    pub(super) event: EventId,
+    pub(super) kind: RecordKind,
+    pub(super) offset: EventOffset,
     pub(super) attempt: u32,
 }
 
 impl Window {
     pub(super) fn new(done: EventOffset, progress: &Progress, reason: Option<String>) -> Self {
+        let remembered = progress.remembered(done);
         Self {
-            read: done,
-            first: 0,
-            slots: VecDeque::new(),
+            read: remembered.next_after(done),
+            furthest: remembered.until,
+            slots: Slots::default(),
             tails: HashMap::new(),
             ready: VecDeque::new(),
             waiting: BTreeSet::new(),
@@ -82,57 +93,68 @@ impl Window {
             probe: None,
             n_taken: 0,
             breaker: progress.breaker.clone(),
-            remembered: progress.remembered(done),
+            remembered,
             reason,
         }
     }
 
     /// Everything up to here is delivered.
     pub(super) fn done(&self) -> EventOffset {
-        let before = |slot: &Slot| EventOffset::from_number(slot.event.offset.number() - 1);
-        self.slots.front().map_or(self.read, before)
+        let first_remembered = self.remembered.held.first_key_value().map(|(offset, _)| *offset);
+        let first = self.slots.first_offset().into_iter().chain(first_remembered).min();
+        first.map_or(self.read, |first| EventOffset::from_number(first.number() - 1))
     }
 
     pub(super) fn read(&self) -> EventOffset {
         self.read
     }
 
+    /// How many events it holds.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// How many events to read next; 0 while there is enough to do.
     pub(super) fn wanted(&self) -> usize {
-        let is_away = self.breaker.open_until().is_some() && !self.slots.is_empty();
-        if is_away || self.ready.len() > FEW { 0 } else { PAGE.min(WIDTH - self.slots.len().min(WIDTH)) }
+        let is_away = self.breaker.open_until().is_some() && self.slots.len() > 0;
+        if is_away || self.ready.len() > FEW || self.is_full() {
+            return 0;
+        }
+        // Those that are read once more lie far apart.
+        let n_again = self.remembered.held.len();
+        if n_again > 0 { PAGE.min(n_again) } else { PAGE.min(WIDTH - self.slots.len()) }
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        self.slots.len() >= WIDTH
-    }
-
-    pub(super) fn take_in(&mut self, events: Vec<PublicEvent>, looked: EventOffset) {
+    /// Takes in what was read, of which some may have been deleted before. Answers how many records were missed by that.
+    pub(super) fn take_in(&mut self, events: Vec<PublicEvent>, looked: EventOffset, n_deleted: u64) -> u64 {
+        let n_missed = if n_deleted > 0 { self.remembered.n_missed(self.read, n_deleted) } else { 0 };
         for event in events {
-            self.add(event);
+            if event.offset > self.remembered.until {
+                self.add(event, None);
+            } else if let Some(trouble) = self.remembered.held.remove(&event.offset) {
+                self.add(event, trouble);
+            }
         }
-        self.read = looked;
-        self.shrink();
+        self.remembered.forget_until(looked);
+        self.read = self.remembered.next_after(looked);
+        n_missed
     }
 
-    fn add(&mut self, event: PublicEvent) {
-        let number = self.first + self.slots.len() as u64;
-        let is_done = self.remembered.ahead.remove(&event.offset);
-        let trouble = self.remembered.troubles.remove(&event.offset);
+    fn add(&mut self, event: PublicEvent, trouble: Option<Trouble>) {
         let channel = event.ordinal;
-        self.slots.push_back(Slot { event, next: None, is_done, trouble, failed_at: None });
-        if is_done {
-            return;
-        }
+        let number = self.slots.insert(Slot { event, next: None, trouble, failed_at: None, blamed: None });
         match self.tails.insert(channel, number) {
-            Some(tail) => self.slot(tail).next = Some(number),
+            Some(tail) => {
+                self.slots.at_mut(tail).next = Some(number);
+                self.slots.at_mut(number).leave_page();
+            }
             None => self.release(number),
         }
     }
 
     /// Lets the first event of a channel go.
-    fn release(&mut self, number: u64) {
-        match self.slot(number).trouble {
+    fn release(&mut self, number: usize) {
+        match self.slots.at(number).trouble {
             Some(trouble) => drop(self.waiting.insert((trouble.retry_at, number))),
             None => self.ready.push_back(number),
         }
@@ -152,13 +174,13 @@ impl Window {
             None => self.ready.pop_front()?,
         };
         self.n_flying += 1;
-        Some(Parcel { number, json: self.slot(number).event.json.clone() })
+        Some(Parcel { number, json: self.slots.at(number).event.json.clone() })
     }
 
     /// When there is something to send next, provided that nothing is now.
     pub(super) fn next_due(&self) -> Option<UtcMillis> {
         let first_waiting = self.waiting.first().map(|(retry_at, _)| *retry_at);
-        self.breaker.open_until().filter(|_| !self.slots.is_empty()).or(first_waiting)
+        self.breaker.open_until().filter(|_| self.slots.len() > 0).or(first_waiting)
     }
 
     pub(super) fn is_away(&self) -> bool {
@@ -170,19 +192,20 @@ impl Window {
     }
 
     /// An event was taken.
-    pub(super) fn taken(&mut self, number: u64, now: UtcMillis) -> Sent {
+    pub(super) fn taken(&mut self, number: usize, now: UtcMillis) -> Sent {
         self.landed(number);
         self.n_taken += 1;
-        if self.breaker.taken(now) {
-            self.come_back(now);
+        if let Some(since) = self.breaker.taken(now) {
+            self.come_back(since, now);
         }
-        self.finish(number)
+        let slot = self.finish(number);
+        slot.sent(slot.trouble.map_or(1, |trouble| trouble.attempts + 1))
     }
 
     /// An event was not taken. Answers what to keep of it if that went on for too long.
     pub(super) fn failed(
         &mut self,
-        number: u64,
+        number: usize,
         reason: &str,
         after: Option<Duration>,
         limit: Duration,
@@ -190,31 +213,23 @@ impl Window {
     ) -> (Sent, Option<DeadLetter>) {
         let is_probe = self.landed(number);
         let n_taken = self.n_taken;
-        let slot = self.slot(number);
+        let slot = self.slots.at_mut(number);
         let is_first = slot.failed_at.replace(n_taken) != Some(n_taken);
         let (since, attempts) = slot.trouble.map_or((now, 1), |before| (before.since, before.attempts + 1));
-        let event = slot.event.clone();
-        let pause = back_off(attempts, event.id).max(after.unwrap_or_default());
+        let pause = back_off(attempts, slot.event.id).max(after.unwrap_or_default());
         let trouble = Trouble { since, attempts, retry_at: now.plus(pause) };
-        slot.trouble = Some(trouble);
-        self.breaker.failed(event.id, is_first, is_probe, now);
+        if slot.trouble.replace(trouble).is_none() {
+            slot.leave_page();
+        }
+        let sent = slot.sent(attempts);
+        self.furthest = self.furthest.max(sent.offset);
+        self.breaker.failed(sent.event, is_first, is_probe, now);
         self.reason = Some(reason.to_owned());
-        let sent = Sent { event: event.clone(), attempt: attempts };
         if !self.is_too_long(&trouble, limit, now) {
             self.waiting.insert((trouble.retry_at, number));
             return (sent, None);
         }
-        self.finish(number);
-        let letter = DeadLetter {
-            offset: event.offset,
-            event: event.id,
-            kind: event.kind,
-            at: now,
-            attempts,
-            reason: reason.to_owned(),
-            body: event.json.to_vec(),
-        };
-        (sent, Some(letter))
+        (sent, Some(self.finish(number).into_letter(attempts, reason.to_owned(), now)))
     }
 
     /// As long as a webhook takes nothing at all, it is not the event's fault.
@@ -224,69 +239,77 @@ impl Window {
         now >= trouble.since.plus(limit)
     }
 
-    /// After the webhook was away, everybody gets a fair chance.
-    fn come_back(&mut self, now: UtcMillis) {
+    /// After the webhook was away, everybody gets a fair chance, and the time is not held against them.
+    fn come_back(&mut self, away_since: UtcMillis, now: UtcMillis) {
         for (_, number) in std::mem::take(&mut self.waiting) {
-            if let Some(trouble) = &mut self.slot(number).trouble {
-                *trouble = Trouble { since: now, retry_at: now, ..*trouble };
+            if let Some(trouble) = &mut self.slots.at_mut(number).trouble {
+                let n_away = now.0 - trouble.since.max(away_since).0;
+                let since = UtcMillis(trouble.since.0 + n_away.max(0));
+                *trouble = Trouble { since, retry_at: now, ..*trouble };
             }
             self.waiting.insert((now, number));
         }
     }
 
     /// Whether it was the probe.
-    fn landed(&mut self, number: u64) -> bool {
+    fn landed(&mut self, number: usize) -> bool {
         self.n_flying -= 1;
         self.probe.take_if(|probe| *probe == number).is_some()
     }
 
-    fn finish(&mut self, number: u64) -> Sent {
-        let slot = self.slot(number);
-        slot.is_done = true;
-        let (next, channel) = (slot.next, slot.event.ordinal);
-        let attempt = slot.trouble.take().map_or(1, |trouble| trouble.attempts + 1);
-        // What is behind a channel that is stuck must not keep the events of others in memory.
-        let sent = Sent { event: slot.event.clone(), attempt };
-        slot.event.json = Bytes::new();
-        match next {
-            Some(next) => self.release(next),
-            None => drop(self.tails.remove(&channel)),
+    /// The first event of a channel is done with, and the next may go.
+    fn finish(&mut self, number: usize) -> Slot {
+        let slot = self.remove(number);
+        if let Some(next) = slot.next {
+            self.release(next);
         }
-        self.shrink();
-        sent
+        slot
     }
 
-    fn shrink(&mut self) {
-        while self.slots.front().is_some_and(|slot| slot.is_done) {
-            self.slots.pop_front();
-            self.first += 1;
+    fn remove(&mut self, number: usize) -> Slot {
+        let slot = self.slots.remove(number);
+        self.furthest = self.furthest.max(slot.event.offset);
+        if slot.next.is_none() {
+            self.tails.remove(&slot.event.ordinal);
         }
-        if self.waiting.is_empty() && self.slots.is_empty() {
-            self.reason = None;
-        }
+        slot
     }
 
     /// Since when, and why, not everything is taken.
     pub(super) fn failing(&self) -> Option<(UtcMillis, String)> {
-        let since = self.waiting.iter().filter_map(|(_, number)| self.at(*number).trouble).map(|t| t.since).min()?;
+        let since = self.slots.iter().filter_map(|slot| slot.trouble).map(|trouble| trouble.since).min()?;
         Some((since, self.reason.clone().unwrap_or_default()))
     }
 
     pub(super) fn progress(&self) -> Progress {
-        let ahead = self.slots.iter().filter(|slot| slot.is_done).map(|slot| slot.event.offset);
-        let troubles = self.slots.iter().filter_map(|slot| Some((slot.event.offset, slot.trouble?)));
-        // What was remembered and has not been read again yet is still true.
-        let (more_ahead, more_troubles) = self.remembered.after(self.read);
-        let (ahead, troubles) = (ahead.chain(more_ahead), troubles.chain(more_troubles));
-        Progress::new(self.done(), ahead, troubles, self.breaker.clone())
+        let slots = self.slots.iter().map(|slot| (slot.event.offset, slot.trouble));
+        // What is known of nobody yet is read again.
+        let mut held: Vec<_> = slots.filter(|(offset, _)| *offset <= self.furthest).collect();
+        held.extend(self.remembered.held.iter().map(|(offset, trouble)| (*offset, *trouble)));
+        held.sort_unstable_by_key(|(offset, _)| *offset);
+        Progress::new(self.done(), self.furthest, held.into_iter(), self.breaker.clone())
+    }
+}
+
+impl Slot {
+    /// Takes the event out of the memory that it shares with its page, for one that may stay long.
+    fn leave_page(&mut self) {
+        self.event.json = Bytes::copy_from_slice(&self.event.json);
     }
 
-    fn at(&self, number: u64) -> &Slot {
-        &self.slots[usize::try_from(number - self.first).unwrap_or(usize::MAX)]
+    /// Since when it, or what came before it, is refused.
+    fn blamed_since(&self) -> Option<UtcMillis> {
+        self.blamed.or(self.trouble.map(|trouble| trouble.since))
     }
 
-    fn slot(&mut self, number: u64) -> &mut Slot {
-        &mut self.slots[usize::try_from(number - self.first).unwrap_or(usize::MAX)]
+    fn sent(&self, attempt: u32) -> Sent {
+        let PublicEvent { id, kind, offset, .. } = self.event;
+        Sent { event: id, kind, offset, attempt }
+    }
+
+    fn into_letter(self, attempts: u32, reason: String, now: UtcMillis) -> DeadLetter {
+        let PublicEvent { offset, kind, id, json, .. } = self.event;
+        DeadLetter { offset, event: id, kind, at: now, attempts, reason, body: json.to_vec() }
     }
 }
 

@@ -25,9 +25,10 @@ impl Engine {
         }
     }
 
-    /// Makes the jobs due of those who follow a log that has grown.
+    /// Makes the jobs due of those who follow a log that has grown, and forgets those that other nodes have taken over.
     pub(super) async fn wake_followers(&self) {
         let (store, now) = (&self.0.store, self.0.clock.now());
+        self.0.webhooks.forget_unused(now);
         let woken = async {
             let behind = store.read(move |tx| followers::behind(tx, now)).await?;
             if behind.is_empty() {

@@ -1,5 +1,5 @@
-//! Who may run at once: so many jobs in all, only some of them deliveries or for webhooks, of which one app has only some, and only
-//! a few in any one lane; so that slow platforms, slow webhooks and busy apps hold up nobody else.
+//! Who may run at once: so many jobs in all, only some of them deliveries, of which one app has only some, and only a few in any one
+//! lane; so that slow platforms, slow webhooks and busy apps hold up nobody else. Webhooks have places of their own.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,15 @@ use store::jobs::{Full, Lane};
 
 use crate::job::{DELIVER, FORWARD, is_delivery, is_forwarding};
 
-/// Jobs running at once in one process. Each has many requests in flight of its own.
+/// Jobs running at once in one process, apart from those of webhooks. Each has many requests in flight of its own.
 const IN_ALL: usize = 40;
-/// Jobs that wait for others, of one kind: how many of them in all, and how many of one app. What they leave is for what is quick,
-/// such as finding out whom a push is for.
-const SLOW: [Slow; 2] = [
-    Slow { kind: DELIVER, is_one: is_delivery, in_all: 20, per_app: 10 },
-    Slow { kind: FORWARD, is_one: is_forwarding, in_all: 16, per_app: 8 },
-];
+/// Jobs that wait for others, of one kind: how many of them in all, and how many of one app. What deliveries leave is for what is
+/// quick, such as finding out whom a push is for.
+const SLOW: [Slow; 2] = [DELIVERIES, FORWARDING];
+const DELIVERIES: Slow = Slow { kind: DELIVER, is_one: is_delivery, in_all: 20, per_app: 10 };
+/// Receivers answer when they like, and whoever waits for one costs next to nothing: there are enough places for many apps whose
+/// receivers are all slow.
+const FORWARDING: Slow = Slow { kind: FORWARD, is_one: is_forwarding, in_all: 128, per_app: 8 };
 const PER_LANE: usize = 2;
 
 struct Slow {
@@ -28,12 +29,14 @@ struct Slow {
 #[derive(Default)]
 pub(super) struct Places {
     taken: HashMap<Lane, usize>,
+    n_forwarding: usize,
+    /// All others.
     n_taken: usize,
 }
 
 impl Places {
     pub(super) fn n_free(&self) -> usize {
-        IN_ALL - self.n_taken
+        IN_ALL - self.n_taken + FORWARDING.in_all - self.n_forwarding
     }
 
     /// What is not to be claimed now.
@@ -42,6 +45,9 @@ impl Places {
         apps.sort_unstable_by_key(|app| app.0);
         apps.dedup();
         let mut full: Vec<Full> = self.full_lanes().collect();
+        if self.n_taken >= IN_ALL {
+            full.push(Full::AllBut(FORWARD));
+        }
         for slow in &SLOW {
             if self.n_taken_by(slow, |_| true) >= slow.in_all {
                 full.push(Full::Kind(slow.kind));
@@ -60,21 +66,26 @@ impl Places {
             self.n_taken_by(slow, |_| true) >= slow.in_all
                 || self.n_taken_by(slow, |app| app == lane.app) >= slow.per_app
         });
-        if self.n_taken == IN_ALL || n == PER_LANE || is_too_much {
+        let is_forwarding = is_forwarding(lane);
+        if n == PER_LANE || is_too_much || !is_forwarding && self.n_taken == IN_ALL {
             return false;
         }
         self.taken.insert(lane.clone(), n + 1);
-        self.n_taken += 1;
+        *self.count(is_forwarding) += 1;
         true
     }
 
     pub(super) fn leave(&mut self, lane: &Lane) {
         let Some(n) = self.taken.get_mut(lane) else { return };
         *n -= 1;
-        self.n_taken -= 1;
         if *n == 0 {
             self.taken.remove(lane);
         }
+        *self.count(is_forwarding(lane)) -= 1;
+    }
+
+    fn count(&mut self, is_forwarding: bool) -> &mut usize {
+        if is_forwarding { &mut self.n_forwarding } else { &mut self.n_taken }
     }
 
     fn full_lanes(&self) -> impl Iterator<Item = Full> {
@@ -102,7 +113,7 @@ mod tests {
         assert!(places.take(&lane(1, "deliver/ios")));
         places.leave(&slow);
         assert!(places.full().is_empty() && places.take(&slow));
-        assert_eq!(places.n_free(), IN_ALL - 4);
+        assert_eq!(places.n_free(), IN_ALL - 4 + FORWARDING.in_all);
     }
 
     #[test]
@@ -118,14 +129,17 @@ mod tests {
     }
 
     #[test]
-    fn webhooks_and_deliveries_leave_room_for_each_other() {
+    fn webhooks_take_nothing_from_other_jobs_and_one_app_only_some_of_theirs() {
         let lane = |app, name: String| Lane { app: AppId(app), name };
         let mut places = Places::default();
         let mut fill = |app| (0..40).filter(|n| places.take(&lane(app, format!("forward_events/{n}")))).count();
-        assert_eq!((fill(1), fill(2), fill(3)), (8, 8, 0));
-        assert_eq!(places.full(), [Full::Kind(FORWARD)]);
-        let n_deliveries = (0..40).filter(|n| places.take(&lane(1, format!("deliver/open::{n}")))).count();
-        assert_eq!(n_deliveries, 10);
-        assert!(places.take(&lane(1, "resolve".to_owned())));
+        assert!((1..=16).all(|app| fill(app) == 8) && fill(17) == 0);
+        assert_eq!((places.full(), places.n_free()), (vec![Full::Kind(FORWARD)], IN_ALL));
+        let n_others = (0..60).filter(|n| places.take(&lane(1, format!("tend_list/{n}")))).count();
+        assert_eq!((n_others, places.n_free()), (IN_ALL, 0));
+        places.leave(&lane(1, "forward_events/0".to_owned()));
+        assert_eq!(places.n_free(), 1);
+        assert!(places.full().contains(&Full::AllBut(FORWARD)) && !places.take(&lane(1, "resolve".to_owned())));
+        assert!(places.take(&lane(17, "forward_events/0".to_owned())));
     }
 }

@@ -4,7 +4,7 @@ use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, EventId, WebhookId};
 use model::time::UtcMillis;
 
-use super::attempts::read_kind;
+use super::history::read_kind;
 use crate::{Result, Tx};
 
 #[derive(Clone, Debug, PartialEq, Eq)]

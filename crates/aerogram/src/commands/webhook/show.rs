@@ -36,6 +36,8 @@ struct Shown {
     delivered: i64,
     failed_attempts: i64,
     dead_letters: i64,
+    given_up: i64,
+    missed_records: i64,
     last_delivered: Option<String>,
     records_behind: i64,
     seconds_behind: i64,
@@ -43,17 +45,19 @@ struct Shown {
 
 #[derive(Deserialize)]
 struct History {
-    attempts: Vec<Attempt>,
+    attempts: Vec<Entry>,
 }
 
+/// A request, or a gap of some records, which has no event.
 #[derive(Deserialize)]
-struct Attempt {
+struct Entry {
     at: String,
     #[serde(rename = "type")]
-    kind: String,
+    kind: Option<String>,
     offset: String,
-    attempt: u32,
-    milliseconds: u32,
+    attempt: Option<u32>,
+    milliseconds: Option<u32>,
+    missed_records: Option<u64>,
     status: Option<u32>,
     error: Option<String>,
 }
@@ -61,6 +65,7 @@ struct Attempt {
 #[derive(Deserialize)]
 struct Letters {
     dead_letters: Vec<Letter>,
+    after: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -111,7 +116,8 @@ pub(super) fn one(reply: &Reply) -> Result<()> {
         ("delivered", webhook.delivered.to_string()),
         ("last delivered", webhook.last_delivered.unwrap_or_default()),
         ("failed attempts", webhook.failed_attempts.to_string()),
-        ("dead letters", webhook.dead_letters.to_string()),
+        ("dead letters", format!("{} now, {} in all", webhook.dead_letters, webhook.given_up)),
+        ("missed", format!("{} log records", webhook.missed_records)),
         ("behind", format!("{} log records, {} s", webhook.records_behind, webhook.seconds_behind)),
     ];
     for (name, value) in lines.iter().filter(|(_, value)| !value.is_empty()) {
@@ -127,22 +133,29 @@ pub(super) fn proof(reply: &Reply) -> Result<()> {
 
 pub(super) fn history(reply: &Reply) -> Result<()> {
     let History { attempts } = reply.read()?;
-    let row = |attempt: Attempt| {
-        let status = attempt.status.map(|status| status.to_string()).unwrap_or_default();
-        let (nth, took) = (attempt.attempt.to_string(), format!("{} ms", attempt.milliseconds));
-        [attempt.at, attempt.kind, attempt.offset, nth, took, status, attempt.error.unwrap_or_default()]
+    let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+    let row = |entry: Entry| {
+        let took = entry.milliseconds.map(|millis| format!("{millis} ms")).unwrap_or_default();
+        let gap = entry.missed_records.map(|records| format!("{records} log records: ")).unwrap_or_default();
+        let error = format!("{gap}{}", entry.error.unwrap_or_default());
+        let kind = entry.kind.unwrap_or_default();
+        [entry.at, kind, entry.offset, number(entry.attempt), took, number(entry.status), error]
     };
     let rows: Vec<_> = attempts.into_iter().map(row).collect();
     output::table(["AT", "TYPE", "OFFSET", "ATTEMPT", "TOOK", "STATUS", "ERROR"], &rows)
 }
 
 pub(super) fn dead(reply: &Reply) -> Result<()> {
-    let Letters { dead_letters } = reply.read()?;
+    let Letters { dead_letters, after } = reply.read()?;
     let row = |letter: Letter| {
         [letter.offset, letter.id, letter.kind, letter.given_up, letter.attempts.to_string(), letter.reason]
     };
     let rows: Vec<_> = dead_letters.into_iter().map(row).collect();
-    output::table(["OFFSET", "EVENT", "TYPE", "GIVEN UP", "ATTEMPTS", "REASON"], &rows)
+    output::table(["OFFSET", "EVENT", "TYPE", "GIVEN UP", "ATTEMPTS", "REASON"], &rows)?;
+    if let Some(after) = after {
+        output::note(format_args!("There may be more: go on with --after {after}."));
+    }
+    Ok(())
 }
 
 pub(super) fn discarded(reply: &Reply) -> Result<()> {

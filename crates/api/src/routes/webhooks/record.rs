@@ -5,7 +5,7 @@ use model::event::EventOffset;
 use model::ids::{EventId, WebhookId};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use store::webhooks::{Attempt, DeadLetter};
+use store::webhooks::{Attempt, DeadLetter, Entry, Happening};
 
 #[derive(Serialize)]
 pub(super) struct One {
@@ -35,6 +35,9 @@ pub(super) struct WebhookRecord {
     delivered: i64,
     failed_attempts: i64,
     dead_letters: i64,
+    given_up: i64,
+    /// Log records that were deleted before they could be sent.
+    missed_records: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_delivered: Option<String>,
     records_behind: i64,
@@ -61,7 +64,23 @@ pub(super) struct Proof {
 
 #[derive(Serialize)]
 pub(super) struct Attempts {
-    pub(super) attempts: Vec<AttemptRecord>,
+    pub(super) attempts: Vec<EntryRecord>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum EntryRecord {
+    Request(AttemptRecord),
+    Gap(GapRecord),
+}
+
+#[derive(Serialize)]
+pub(super) struct GapRecord {
+    at: String,
+    /// Where it went on.
+    offset: String,
+    missed_records: u64,
+    error: &'static str,
 }
 
 #[derive(Serialize)]
@@ -82,6 +101,9 @@ pub(super) struct AttemptRecord {
 #[derive(Serialize)]
 pub(super) struct Letters {
     pub(super) dead_letters: Vec<LetterRecord>,
+    /// Where to go on, if there may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) after: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -145,6 +167,8 @@ impl From<WebhookView> for WebhookRecord {
             delivered: view.tally.n_delivered,
             failed_attempts: view.tally.n_failed,
             dead_letters: view.tally.n_dead,
+            given_up: view.tally.n_given_up,
+            missed_records: view.tally.n_missed,
             last_delivered: view.tally.last_delivered.map(|at| at.to_api()),
             records_behind: view.records_behind,
             seconds_behind: view.seconds_behind,
@@ -152,18 +176,39 @@ impl From<WebhookView> for WebhookRecord {
     }
 }
 
-impl From<Attempt> for AttemptRecord {
-    fn from(Attempt { what, .. }: Attempt) -> Self {
-        Self {
-            at: what.at.to_iso(),
-            id: what.event,
-            kind: what.kind.public_name(),
-            offset: what.offset.to_string(),
-            attempt: what.attempt,
-            milliseconds: what.millis,
-            status: what.status,
-            error: what.error,
+impl From<Entry> for EntryRecord {
+    fn from(Entry { at, offset, what }: Entry) -> Self {
+        let (at, offset) = (at.to_iso(), offset.to_string());
+        match what {
+            Happening::Request(Attempt { event, kind, number, millis, status, error }) => {
+                let kind = kind.public_name();
+                Self::Request(AttemptRecord {
+                    at,
+                    id: event,
+                    kind,
+                    offset,
+                    attempt: number,
+                    milliseconds: millis,
+                    status,
+                    error,
+                })
+            }
+            Happening::Gap { n_missed } => Self::Gap(GapRecord {
+                at,
+                offset,
+                missed_records: n_missed,
+                error: "Deleted from the log before it could be sent.",
+            }),
         }
+    }
+}
+
+impl Letters {
+    /// A page of so many; a shorter one is the last.
+    pub(super) fn page(letters: Vec<DeadLetter>, at_most: u32) -> Self {
+        let is_full = letters.len() >= at_most as usize;
+        let after = letters.last().filter(|_| is_full).map(|last| last.offset.to_string());
+        Self { dead_letters: letters.into_iter().map(LetterRecord::from).collect(), after }
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::event::RecordKind;
-use model::ids::{EventId, Offset};
+use model::ids::Offset;
 use uuid::Uuid;
 
 use super::*;
@@ -39,7 +38,7 @@ fn read_more(window: &mut Window, log: &[PublicEvent]) {
     let unread = log.iter().filter(|event| event.offset > window.read());
     let page: Vec<PublicEvent> = unread.take(wanted).cloned().collect();
     let looked = page.last().map_or(window.read(), |event| event.offset);
-    window.take_in(page, looked);
+    assert_eq!(window.take_in(page, looked, 0), 0);
 }
 
 fn fresh(log: &[PublicEvent]) -> Window {
@@ -53,7 +52,7 @@ fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost
     for seed in 0..20 {
         let mut dice = Dice(seed);
         let log: Vec<_> =
-            (0..3000).map(|n| event(n, u32::try_from(dice.below(60)).ok().filter(|ordinal| *ordinal > 0))).collect();
+            (0..6000).map(|n| event(n, u32::try_from(dice.below(60)).ok().filter(|ordinal| *ordinal > 0))).collect();
         let last = log.last().unwrap().offset;
         let mut window = fresh(&log);
         let mut saved = (window.done(), window.progress());
@@ -77,16 +76,17 @@ fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost
                     assert!(window.failed(number, "no", None, LIMIT, now).1.is_none());
                     continue;
                 }
-                let taken = window.taken(number, now).event;
-                if seen.insert(taken.id) {
-                    channels.entry(taken.ordinal).or_default().push(taken.offset);
+                let channel = window.slots.at(number).event.ordinal;
+                let taken = window.taken(number, now);
+                if seen.insert(taken.event) {
+                    channels.entry(channel).or_default().push(taken.offset);
                 }
             }
             assert!(window.slots.len() <= WIDTH);
             match dice.below(100) {
                 0 => {
                     let bytes = saved.1.to_bytes().unwrap();
-                    window = Window::new(saved.0, &Progress::from_bytes(&bytes).unwrap(), None);
+                    window = Window::new(saved.0, &Progress::from_stored(Some(&bytes)).unwrap(), None);
                     flying.clear();
                 }
                 1..10 => saved = (window.done(), window.progress()),
@@ -102,7 +102,7 @@ fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost
 fn a_crash_repeats_only_what_was_not_remembered() {
     let log: Vec<_> = (0..10).map(|n| event(n, Some(n))).collect();
     let (mut window, now) = (fresh(&log), UtcMillis(0));
-    let numbers: Vec<u64> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.number).collect();
+    let numbers: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.number).collect();
     window.failed(numbers[3], "no", None, LIMIT, now);
     for number in numbers[..3].iter().chain(&numbers[5..9]) {
         window.taken(*number, now);
@@ -110,6 +110,8 @@ fn a_crash_repeats_only_what_was_not_remembered() {
     let (done, progress) = (window.done(), window.progress());
     assert_eq!(done.number(), log[3].offset.number() - 1);
     let mut window = Window::new(done, &progress, None);
+    read_more(&mut window, &log);
+    assert_eq!(window.read(), log[8].offset, "what was delivered is not read again");
     read_more(&mut window, &log);
     let again: Vec<Bytes> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.json).collect();
     assert_eq!(again, ["4", "9"], "the third waits until it is due");
@@ -134,4 +136,102 @@ fn an_event_is_given_up_only_while_others_are_taken() {
     let letter = window.failed(bad, "still no", None, LIMIT, now).1.unwrap();
     assert_eq!((letter.attempts, letter.reason.as_str(), &letter.body[..]), (3, "still no", &b"0"[..]));
     assert_eq!(window.done().number(), log[2].offset.number() - 1, "the log goes on without it");
+}
+
+/// Sends whatever can be sent, and answers with what was refused.
+fn send_all(window: &mut Window, is_bad: impl Fn(&PublicEvent) -> bool, now: UtcMillis) -> Vec<DeadLetter> {
+    let mut letters = window.make_room(now);
+    while let Some(parcel) = window.next(now) {
+        if is_bad(&window.slots.at(parcel.number).event) {
+            letters.extend(window.failed(parcel.number, "no.", None, LIMIT, now).1);
+        } else {
+            window.taken(parcel.number, now);
+        }
+        letters.extend(window.make_room(now));
+    }
+    letters
+}
+
+#[test]
+fn one_event_that_is_refused_holds_up_nobody_else_and_costs_next_to_nothing() {
+    let log: Vec<_> = (0..20_000).map(|n| event(n, Some(n % 5_000))).collect();
+    let (mut window, mut now) = (fresh(&log), UtcMillis(0));
+    let is_bad = |event: &PublicEvent| event.offset == log[7].offset;
+    while window.read() < log[19_999].offset {
+        now = now.plus(Duration::from_millis(100));
+        assert!(send_all(&mut window, is_bad, now).is_empty());
+        read_more(&mut window, &log);
+    }
+    assert!(send_all(&mut window, is_bad, now).is_empty());
+    assert_eq!(window.len(), 4, "the event, and those of its channel behind it");
+    assert_eq!(window.done().number(), log[7].offset.number() - 1);
+    let progress = window.progress().to_bytes().unwrap();
+    assert!(progress.len() < 60, "{} bytes", progress.len());
+
+    let mut window = Window::new(window.done(), &Progress::from_stored(Some(&progress)).unwrap(), None);
+    now = now.plus(Duration::from_secs(300));
+    let mut again = Vec::new();
+    while again.len() < 4 {
+        read_more(&mut window, &log);
+        again.extend(std::iter::from_fn(|| window.next(now)).map(|parcel| window.taken(parcel.number, now).offset));
+    }
+    assert_eq!(again, [7, 5_007, 10_007, 15_007].map(|n| log[n].offset), "and nothing else is even read");
+    assert_eq!(window.done(), log[19_999].offset);
+}
+
+#[test]
+fn a_channel_that_takes_all_the_room_is_given_up_in_its_order_and_the_others_go_on() {
+    // Every other event is of a channel of which none is taken.
+    let log: Vec<_> = (0..30_000).map(|n| event(n, Some(if n % 2 == 0 { 0 } else { n }))).collect();
+    let (mut window, mut now) = (fresh(&log), UtcMillis(0));
+    let is_bad = |event: &PublicEvent| event.ordinal == Some(Ordinal(0));
+    let mut dead = Vec::new();
+    while window.read() < log[29_999].offset {
+        now = now.plus(Duration::from_secs(1));
+        dead.extend(send_all(&mut window, is_bad, now));
+        read_more(&mut window, &log);
+        assert!(window.slots.len() <= WIDTH);
+        assert!(now < UtcMillis(10 * 60 * 1000), "the others wait");
+    }
+    let n_waiting = window.len();
+    assert!((1..=WIDTH).contains(&n_waiting) && dead.len() >= 15_000 - WIDTH, "{n_waiting} and {} dead", dead.len());
+    assert!(dead.is_sorted_by_key(|letter| letter.offset));
+    assert!(dead[0].attempts >= 3 && dead[0].reason.starts_with("no; given up early"), "{:?}", dead[0]);
+    let unsent = dead.iter().find(|letter| letter.attempts == 0).unwrap();
+    assert!(unsent.reason.contains("was not sent"), "{}", unsent.reason);
+}
+
+#[test]
+fn nothing_is_given_up_for_want_of_room_while_the_webhook_is_away() {
+    let log: Vec<_> = (0..10_000).map(|n| event(n, Some(n % 10))).collect();
+    let (mut window, mut now) = (fresh(&log), UtcMillis(0));
+    for _ in 0..100 {
+        now = now.plus(Duration::from_secs(60));
+        assert!(send_all(&mut window, |_| true, now).is_empty());
+        read_more(&mut window, &log);
+    }
+    assert!(window.is_away() && window.len() <= WIDTH);
+}
+
+#[test]
+fn only_the_time_of_an_outage_is_not_held_against_an_event() {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+    let log: Vec<_> = (0..40).map(|n| event(n, Some(n))).collect();
+    let (mut window, mut now) = (fresh(&log), UtcMillis(0));
+    let bad = window.next(now).unwrap().number;
+    window.failed(bad, "no", None, LIMIT, now);
+    now = now.plus(20 * HOUR);
+    let numbers: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.number).take(8).collect();
+    window.taken(numbers[1], now);
+    for number in &numbers[2..] {
+        window.failed(*number, "away", None, LIMIT, now);
+    }
+    window.failed(bad, "no", None, LIMIT, now);
+    assert!(window.is_away());
+    now = now.plus(30 * HOUR);
+    let probe = window.next(now).unwrap().number;
+    window.taken(probe, now);
+    let since = |window: &Window, number: usize| window.slots.at(number).trouble.unwrap().since;
+    assert_eq!(since(&window, bad), now.minus(20 * HOUR), "it had been refused for 20 hours before");
+    assert_eq!(since(&window, numbers[2]), now);
 }
