@@ -24,6 +24,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 
 pub(crate) use resolver::{ResolveError, lookup};
+pub(crate) use url::check_uri;
 
 use crate::tls;
 use resolver::PolicyResolver;
@@ -34,6 +35,9 @@ pub const MOST_ANSWER_BYTES: usize = 64 * 1024;
 
 const IDLE_CONNECTION: Duration = Duration::from_secs(60);
 const MOST_IDLE_PER_HOST: usize = 32;
+
+/// Connects to wherever the policy permits.
+pub(crate) type Connector = HttpsConnector<HttpConnector<PolicyResolver>>;
 
 /// How long to wait for an answer.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +67,7 @@ pub enum SendError {
 /// Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
 pub struct Client {
-    inner: legacy::Client<HttpsConnector<HttpConnector<PolicyResolver>>, Full<Bytes>>,
+    inner: legacy::Client<Connector, Full<Bytes>>,
     policy: AddressPolicy,
     timeouts: Timeouts,
 }
@@ -78,15 +82,8 @@ impl Client {
     }
 
     pub(crate) fn with_tls(policy: AddressPolicy, timeouts: Timeouts, config: ClientConfig) -> Self {
-        let mut tcp = HttpConnector::new_with_resolver(PolicyResolver { policy });
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(timeouts.connect));
-        tcp.enforce_http(false);
-        let tls = HttpsConnectorBuilder::new()
-            .with_tls_config(config)
-            .https_or_http()
-            .enable_all_versions()
-            .wrap_connector(tcp);
+        let tls = HttpsConnectorBuilder::new().with_tls_config(config).https_or_http().enable_all_versions();
+        let tls = tls.wrap_connector(tcp(policy, timeouts));
         let inner = legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .timer(TokioTimer::new())
@@ -103,7 +100,7 @@ impl Client {
     /// One request, one answer; a redirect is an answer like any other.
     pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, SendError> {
         // Addresses in the URL never reach the resolver, so they are checked here.
-        url::check_uri(request.uri(), self.policy).map_err(SendError::Refused)?;
+        check_uri(request.uri(), self.policy).map_err(SendError::Refused)?;
         let exchange = async {
             let answer = self.inner.request(request.map(Full::new)).await.map_err(|error| classify(&error))?;
             let (head, body) = answer.into_parts();
@@ -111,6 +108,20 @@ impl Client {
         };
         tokio::time::timeout(self.timeouts.total, exchange).await.unwrap_or(Err(SendError::Timeout))
     }
+}
+
+/// The way to connections that speak HTTP/1.1, for whoever keeps them in order themselves.
+pub(crate) fn http1_connector(policy: AddressPolicy, timeouts: Timeouts) -> Connector {
+    let tls = HttpsConnectorBuilder::new().with_tls_config(tls::client_config(None, None)).https_or_http();
+    tls.enable_http1().wrap_connector(tcp(policy, timeouts))
+}
+
+fn tcp(policy: AddressPolicy, timeouts: Timeouts) -> HttpConnector<PolicyResolver> {
+    let mut tcp = HttpConnector::new_with_resolver(PolicyResolver { policy });
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(timeouts.connect));
+    tcp.enforce_http(false);
+    tcp
 }
 
 async fn start_of(mut body: Incoming) -> Result<Bytes, SendError> {
@@ -126,7 +137,7 @@ async fn start_of(mut body: Incoming) -> Result<Bytes, SendError> {
 }
 
 /// The deepest known cause decides; the text names every cause, outermost first.
-fn classify(error: &(dyn Error + 'static)) -> SendError {
+pub(crate) fn classify(error: &(dyn Error + 'static)) -> SendError {
     let mut texts: Vec<String> = Vec::new();
     let mut cause = Some(error);
     while let Some(error) = cause {

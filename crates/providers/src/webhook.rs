@@ -2,6 +2,7 @@
 
 mod config;
 mod delivery;
+mod line;
 
 pub use config::{CustomHeader, WebhookChange, WebhookConfig};
 pub use delivery::{Hook, Verdict};

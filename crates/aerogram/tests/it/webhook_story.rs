@@ -26,7 +26,12 @@ fn webhooks_are_managed_without_showing_their_secrets() {
     assert!(story.says(&["webhook", "history", KEY, &id]).starts_with("AT"));
     story.says(&["webhook", "replay", KEY, &id, "--offset", "0"]);
     assert!(story.says(&["webhook", "dead", KEY, &id]).starts_with("OFFSET"));
+    assert!(story.says(&["webhook", "dead", KEY, &id, "--after", "0", "--limit", "7"]).starts_with("OFFSET"));
+    assert!(story.refused(&["webhook", "dead", KEY, &id, "--after", "x"]).contains("offset"));
+    assert_eq!(story.json(&["webhook", "dead", KEY, &id])["dead_letters"], serde_json::json!([]));
     assert_eq!(story.says(&["webhook", "dead", KEY, &id, "redeliver"]), "0 delivered, 0 not taken.\n");
+    let came = story.json(&["webhook", "dead", KEY, &id, "redeliver"]);
+    assert_eq!(came, serde_json::json!({"delivered": 0, "failed": 0}));
     assert_eq!(story.says(&["webhook", "dead", KEY, &id, "discard"]), "0 events were discarded.\n");
     story.says(&["webhook", "delete", KEY, &id]);
     assert!(story.refused(&["webhook", "show", KEY, &id]).contains("404"));

@@ -79,3 +79,39 @@ impl Webhooks {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use model::event::{EventOffset, EventTypes, RecordKind};
+    use model::ids::{EventId, Offset};
+    use providers::http::check_url;
+
+    use super::*;
+    use crate::PublicEvent;
+    use crate::webhooks::progress::Progress;
+
+    #[test]
+    fn what_another_node_took_over_is_let_go_in_time() {
+        let (webhooks, app, id) = (Webhooks::default(), AppId(1), WebhookId::random());
+        let config =
+            WebhookConfig::new(check_url("https://example.com/", AddressPolicy::ANY).unwrap(), EventTypes::all());
+        let take = |version, now| webhooks.take((app, id), version, &config, AddressPolicy::ANY, now).1;
+        assert!(take(1, UtcMillis(0)).is_none());
+        let mut window = Window::new(EventOffset::START, &Progress::default(), None);
+        let offset = EventOffset::new(Offset(1), 0);
+        let (kind, json) = (RecordKind::Custom, Bytes::from_static(b"{}"));
+        let event = PublicEvent { offset, kind, id: EventId::random(), channel: None, ordinal: None, json };
+        window.take_in(vec![event], offset, 0);
+        webhooks.keep(app, id, 2, window, UtcMillis(0));
+        let soon = UtcMillis(0).plus(KEPT_FOR / 2);
+        webhooks.forget_unused(soon);
+        assert_eq!(webhooks.n_events(), 1);
+        let window = take(2, soon).unwrap();
+        webhooks.keep(app, id, 3, window, soon);
+        webhooks.forget_unused(soon.plus(KEPT_FOR / 2));
+        assert_eq!(webhooks.n_events(), 1, "it was used in between");
+        webhooks.forget_unused(soon.plus(KEPT_FOR));
+        assert_eq!((webhooks.n_events(), take(3, soon).is_none()), (0, true));
+    }
+}

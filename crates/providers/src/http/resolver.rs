@@ -13,7 +13,7 @@ use tower::Service;
 use super::{AddressPolicy, Refusal};
 
 #[derive(Clone, Debug)]
-pub(super) struct PolicyResolver {
+pub(crate) struct PolicyResolver {
     pub(super) policy: AddressPolicy,
 }
 

@@ -81,7 +81,7 @@ pub fn check_url(url: &str, policy: AddressPolicy) -> Result<WebUrl, Refusal> {
     Ok(WebUrl(uri))
 }
 
-pub(super) fn check_uri(uri: &Uri, policy: AddressPolicy) -> Result<(), Refusal> {
+pub(crate) fn check_uri(uri: &Uri, policy: AddressPolicy) -> Result<(), Refusal> {
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
         return Err(Refusal::NotAUrl { url: uri.to_string() });
     };

@@ -1,27 +1,48 @@
 //! One request with one event, and what its answer means.
 
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
+use http_body_util::Full;
 use model::time::UtcMillis;
+use tokio::time::Instant;
+use tower::ServiceExt;
 
 use super::WebhookConfig;
+use super::line::{Answer, Failure, Line};
 use crate::credential::Credential;
-use crate::http::{AddressPolicy, Client, Timeouts};
+use crate::http::{AddressPolicy, Connector, Refusal, SendError, Timeouts, check_uri, classify, http1_connector};
 use crate::outcome::retry_after;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=UTF-8");
-/// The client keeps as many idle connections.
 const MOST_AT_ONCE: usize = 32;
+/// A connection that was not used for so long may be gone on its way to the webhook without anybody noticing.
+const IDLE: Duration = Duration::from_secs(50);
 
-/// A webhook with connections of its own, so that a slow one keeps nobody else waiting.
-#[derive(Clone, Debug)]
-pub struct Hook {
-    client: Client,
+/// A webhook with connections of its own, so that a slow one keeps nobody else waiting. Cheap to clone; clones share them.
+#[derive(Clone)]
+pub struct Hook(Arc<Inner>);
+
+struct Inner {
+    connector: Connector,
     uri: Uri,
+    /// Why it is not connected to, if it is not.
+    refusal: Option<Refusal>,
+    /// Without the origin, which is in the headers.
+    path: Uri,
     headers: HeaderMap,
+    timeout: Duration,
+    /// The one that was used last is at the end.
+    idle: Mutex<Vec<Idle>>,
+}
+
+struct Idle {
+    line: Box<Line>,
+    since: Instant,
 }
 
 /// What became of an event.
@@ -45,9 +66,10 @@ impl Hook {
     pub const ROOM: usize = MOST_AT_ONCE;
 
     pub fn new(policy: AddressPolicy, config: &WebhookConfig) -> Self {
-        let total = config.timeout();
-        let timeouts = Timeouts { connect: total.min(Timeouts::default().connect), total };
+        let (uri, timeout) = (config.url.uri().clone(), config.timeout());
+        let timeouts = Timeouts { connect: timeout.min(Timeouts::default().connect), total: timeout };
         let mut headers = HeaderMap::new();
+        headers.extend(host(&uri).map(|host| (HOST, host)));
         for custom in &config.headers {
             if let (Ok(name), Some(value)) = (HeaderName::from_bytes(custom.name.as_bytes()), secret(&custom.value)) {
                 headers.insert(name, value);
@@ -55,24 +77,100 @@ impl Hook {
         }
         headers.insert(CONTENT_TYPE, JSON);
         headers.extend(config.authorization.as_ref().and_then(secret).map(|value| (AUTHORIZATION, value)));
-        Self { client: Client::with_timeouts(policy, timeouts), uri: config.url.uri().clone(), headers }
+        let path = uri.path_and_query().cloned().map_or_else(|| Uri::from_static("/"), Uri::from);
+        Self(Arc::new(Inner {
+            connector: http1_connector(policy, timeouts),
+            refusal: check_uri(&uri, policy).err(),
+            uri,
+            path,
+            headers,
+            timeout,
+            idle: Mutex::default(),
+        }))
     }
 
     /// The length of the body becomes `Content-Length`.
     pub async fn post(&self, event: Bytes, now: UtcMillis) -> Verdict {
-        let mut request = Request::new(event);
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = self.headers.clone();
-        match self.client.send(request).await {
+        let answer = tokio::time::timeout(self.0.timeout, self.0.exchange(event)).await;
+        match answer.unwrap_or(Err(SendError::Timeout)) {
             Ok(answer) => verdict(&answer, now),
             Err(error) => Verdict::Failed { status: None, reason: error.to_string(), after: None },
         }
     }
 }
 
-fn verdict(answer: &Response<Bytes>, now: UtcMillis) -> Verdict {
-    let status = answer.status();
+impl Inner {
+    async fn exchange(&self, event: Bytes) -> Result<Answer, SendError> {
+        if let Some(refusal) = &self.refusal {
+            return Err(SendError::Refused(refusal.clone()));
+        }
+        let mut request = Request::new(Full::new(event));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.path.clone();
+        *request.headers_mut() = self.headers.clone();
+        while let Some(line) = self.take_idle() {
+            match self.send(line, request).await {
+                Ok(answer) => return Ok(answer),
+                Err(Failure::Unsent(again)) => request = *again,
+                Err(Failure::Lost(error)) => return Err(error),
+            }
+        }
+        // Connecting is rare, and what it needs is large.
+        let line = Box::pin(self.connect()).await?;
+        self.send(line, request).await.map_err(|failure| match failure {
+            Failure::Unsent(_) => SendError::Connection("the webhook closes it at once".to_owned()),
+            Failure::Lost(error) => error,
+        })
+    }
+
+    async fn connect(&self) -> Result<Box<Line>, SendError> {
+        let stream = self.connector.clone().oneshot(self.uri.clone()).await.map_err(|error| classify(&*error))?;
+        Ok(Box::new(Line::open(stream).await?))
+    }
+
+    async fn send(&self, mut line: Box<Line>, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
+        let answer = line.exchange(request).await?;
+        if line.is_open() {
+            self.idle().push(Idle { line, since: Instant::now() });
+        }
+        Ok(answer)
+    }
+
+    fn take_idle(&self) -> Option<Box<Line>> {
+        let mut idle = self.idle();
+        let last = idle.pop()?;
+        if last.since.elapsed() < IDLE {
+            return Some(last.line);
+        }
+        // The others were not used for even longer.
+        idle.clear();
+        None
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hook").field("uri", &self.0.uri).finish_non_exhaustive()
+    }
+}
+
+/// What goes into `Host`: the default port of the scheme stays out.
+fn host(uri: &Uri) -> Option<HeaderValue> {
+    let authority = uri.authority()?;
+    let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+    let host = match authority.port_u16() {
+        Some(port) if port != default => authority.as_str(),
+        Some(_) | None => authority.host(),
+    };
+    HeaderValue::from_str(host).ok()
+}
+
+fn verdict(answer: &Answer, now: UtcMillis) -> Verdict {
+    let status = answer.status;
     if status.is_success() {
         return Verdict::Taken { status: status.as_u16() };
     }
@@ -88,7 +186,7 @@ fn verdict(answer: &Response<Bytes>, now: UtcMillis) -> Verdict {
     Verdict::Failed {
         status: Some(status.as_u16()),
         reason: format!("The webhook answered {status}{why}."),
-        after: retry_after(answer.headers(), now),
+        after: retry_after(&answer.headers, now),
     }
 }
 
@@ -104,11 +202,23 @@ mod tests {
     use super::*;
 
     fn of(status: u16, retry_after: Option<&str>) -> Verdict {
-        let mut answer = Response::builder().status(status);
-        if let Some(value) = retry_after {
-            answer = answer.header("retry-after", value);
+        let mut headers = HeaderMap::new();
+        headers.extend(retry_after.map(|value| (http::header::RETRY_AFTER, value.parse().unwrap())));
+        verdict(&Answer { status: StatusCode::from_u16(status).unwrap(), headers }, UtcMillis(0))
+    }
+
+    #[test]
+    fn the_host_is_named_without_its_usual_port() {
+        let hosts = [
+            ("https://a.example/x", "a.example"),
+            ("https://a.example:443/", "a.example"),
+            ("http://a.example:443/", "a.example:443"),
+            ("http://[::1]:8080/", "[::1]:8080"),
+            ("http://[::1]:80/", "[::1]"),
+        ];
+        for (url, expected) in hosts {
+            assert_eq!(host(&Uri::from_static(url)).unwrap(), expected, "{url}");
         }
-        verdict(&answer.body(Bytes::new()).unwrap(), UtcMillis(0))
     }
 
     #[test]

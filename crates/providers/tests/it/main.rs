@@ -16,5 +16,6 @@ mod receiver;
 mod rendering;
 mod sizes;
 mod web_push;
+mod webhook_connections;
 mod windows;
 mod windows_service;
