@@ -13,7 +13,7 @@ use crate::{Error, Result};
 /// As stored, with offsets as distances from one to the next, most of which are a byte or three.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// From the offset up to which everything is delivered to the last event of which it is known what became of it.
+    /// From the offset up to which everything is delivered to the one up to which everything is, apart from what is held.
     reach: u64,
     /// Those in between that were not taken.
     held: Vec<(u64, Option<Trouble>)>,
@@ -27,6 +27,8 @@ pub(super) struct Trouble {
     pub(super) since: UtcMillis,
     pub(super) attempts: u32,
     pub(super) retry_at: UtcMillis,
+    /// The webhook is there, and does not want this very event.
+    pub(super) is_refused: bool,
 }
 
 /// The same, for looking things up.
@@ -123,7 +125,7 @@ mod tests {
     use model::ids::Offset;
 
     fn trouble(retry_at: i64) -> Trouble {
-        Trouble { since: UtcMillis(1), attempts: 2, retry_at: UtcMillis(retry_at) }
+        Trouble { since: UtcMillis(1), attempts: 2, retry_at: UtcMillis(retry_at), is_refused: false }
     }
 
     fn at(record: i64) -> EventOffset {
@@ -154,9 +156,9 @@ mod tests {
     #[test]
     fn only_what_was_not_delivered_is_missed() {
         let held = [(at(10), None), (at(20), None), (at(90), None)];
-        let progress = Progress::new(at(9), EventOffset::end_of(Offset(100)), held.into_iter(), Breaker::default());
-        let mut remembered = progress.remembered(EventOffset::end_of(Offset(9)));
         let read = EventOffset::end_of(Offset(9));
+        let progress = Progress::new(read, EventOffset::end_of(Offset(100)), held.into_iter(), Breaker::default());
+        let mut remembered = progress.remembered(read);
         assert_eq!(remembered.n_missed(read, 0), 0);
         assert_eq!(remembered.n_missed(read, 41), 2, "10 and 20; the others up to 50 were delivered");
         assert_eq!(remembered.n_missed(read, 101), 3 + 10, "those, and everything after what was delivered");

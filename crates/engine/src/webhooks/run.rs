@@ -17,7 +17,7 @@ use tokio::time::{self, Instant};
 use super::checkpoint::{Rest, Saved, Snapshot, Standing};
 use super::ledger::Ledger;
 use super::progress::Progress;
-use super::window::{Parcel, Window};
+use super::window::{Parcel, Setback, Window};
 use crate::worker::Stop;
 use crate::{Engine, EventFilter, EventPage, Result};
 
@@ -196,14 +196,16 @@ impl Run<'_> {
                 let sent = self.window.taken(number, now);
                 self.ledger.delivered(sent, status, millis, now);
             }
-            Verdict::Failed { status, reason, after } => {
-                let (sent, letter) = self.window.failed(number, &reason, after, self.config.give_up_after(), now);
+            Verdict::Failed { status, reason, after, is_refusal } => {
+                let setback = Setback { reason: &reason, pause: after, is_refusal };
+                let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
                 self.ledger.failed(sent, status, &reason, millis, now);
                 self.ledger.letters.extend(letter);
             }
             Verdict::Gone => {
                 const WHY: &str = "The webhook answered 410: it wants no more events.";
-                let (sent, letter) = self.window.failed(number, WHY, None, self.config.give_up_after(), now);
+                let setback = Setback { reason: WHY, pause: None, is_refusal: false };
+                let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
                 self.ledger.failed(sent, Some(410), WHY, millis, now);
                 self.ledger.letters.extend(letter);
                 self.ledger.end = Some(WHY.to_owned());

@@ -70,6 +70,16 @@ pub(super) struct Parcel {
     pub(super) json: Bytes,
 }
 
+/// Why an event was not taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setback<'a> {
+    pub(super) reason: &'a str,
+    /// How long the webhook wants to be left alone.
+    pub(super) pause: Option<Duration>,
+    /// The webhook is there, and does not want this very event.
+    pub(super) is_refusal: bool,
+}
+
 /// What was sent, for the history.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
@@ -206,8 +216,7 @@ impl Window {
     pub(super) fn failed(
         &mut self,
         number: usize,
-        reason: &str,
-        after: Option<Duration>,
+        setback: Setback<'_>,
         limit: Duration,
         now: UtcMillis,
     ) -> (Sent, Option<DeadLetter>) {
@@ -216,27 +225,31 @@ impl Window {
         let slot = self.slots.at_mut(number);
         let is_first = slot.failed_at.replace(n_taken) != Some(n_taken);
         let (since, attempts) = slot.trouble.map_or((now, 1), |before| (before.since, before.attempts + 1));
-        let pause = back_off(attempts, slot.event.id).max(after.unwrap_or_default());
-        let trouble = Trouble { since, attempts, retry_at: now.plus(pause) };
+        let pause = back_off(attempts, slot.event.id).max(setback.pause.unwrap_or_default());
+        let trouble = Trouble { since, attempts, retry_at: now.plus(pause), is_refused: setback.is_refusal };
         if slot.trouble.replace(trouble).is_none() {
             slot.leave_page();
         }
         let sent = slot.sent(attempts);
         self.furthest = self.furthest.max(sent.offset);
         self.breaker.failed(sent.event, is_first, is_probe, now);
-        self.reason = Some(reason.to_owned());
+        self.reason = Some(setback.reason.to_owned());
         if !self.is_too_long(&trouble, limit, now) {
             self.waiting.insert((trouble.retry_at, number));
             return (sent, None);
         }
-        (sent, Some(self.finish(number).into_letter(attempts, reason.to_owned(), now)))
+        (sent, Some(self.finish(number).into_letter(attempts, setback.reason.to_owned(), now)))
     }
 
-    /// As long as a webhook takes nothing at all, it is not the event's fault.
     fn is_too_long(&self, trouble: &Trouble, limit: Duration, now: UtcMillis) -> bool {
-        let others_are_taken = self.breaker.last_taken.is_some_and(|taken| taken > trouble.since);
-        let limit = if others_are_taken { limit } else { limit.saturating_mul(PATIENCE) };
+        let is_to_blame = self.is_to_blame(trouble, Some(trouble.since));
+        let limit = if is_to_blame { limit } else { limit.saturating_mul(PATIENCE) };
         now >= trouble.since.plus(limit)
+    }
+
+    /// As long as a webhook takes nothing at all and does not say that it is about the event, it is not the event's fault.
+    fn is_to_blame(&self, trouble: &Trouble, since: Option<UtcMillis>) -> bool {
+        trouble.is_refused || self.breaker.last_taken > since
     }
 
     /// After the webhook was away, everybody gets a fair chance, and the time is not held against them.
@@ -283,11 +296,13 @@ impl Window {
 
     pub(super) fn progress(&self) -> Progress {
         let slots = self.slots.iter().map(|slot| (slot.event.offset, slot.trouble));
-        // What is known of nobody yet is read again.
-        let mut held: Vec<_> = slots.filter(|(offset, _)| *offset <= self.furthest).collect();
+        let (mut held, unsent): (Vec<_>, Vec<_>) = slots.partition(|(offset, _)| *offset <= self.furthest);
+        // Those beyond what was sent are read again.
+        let first_unsent = unsent.iter().map(|(offset, _)| EventOffset::from_number(offset.number() - 1)).min();
+        let until = first_unsent.unwrap_or(self.read).max(self.furthest);
         held.extend(self.remembered.held.iter().map(|(offset, trouble)| (*offset, *trouble)));
         held.sort_unstable_by_key(|(offset, _)| *offset);
-        Progress::new(self.done(), self.furthest, held.into_iter(), self.breaker.clone())
+        Progress::new(self.done(), until, held.into_iter(), self.breaker.clone())
     }
 }
 

@@ -56,6 +56,8 @@ pub enum Verdict {
         status: Option<u16>,
         reason: String,
         after: Option<Duration>,
+        /// The webhook is there, and says that this very event is wrong.
+        is_refusal: bool,
     },
     /// The webhook wants no more events.
     Gone,
@@ -94,7 +96,7 @@ impl Hook {
         let answer = tokio::time::timeout(self.0.timeout, self.0.exchange(event)).await;
         match answer.unwrap_or(Err(SendError::Timeout)) {
             Ok(answer) => verdict(&answer, now),
-            Err(error) => Verdict::Failed { status: None, reason: error.to_string(), after: None },
+            Err(error) => Verdict::Failed { status: None, reason: error.to_string(), after: None, is_refusal: false },
         }
     }
 }
@@ -187,6 +189,7 @@ fn verdict(answer: &Answer, now: UtcMillis) -> Verdict {
         status: Some(status.as_u16()),
         reason: format!("The webhook answered {status}{why}."),
         after: retry_after(&answer.headers, now),
+        is_refusal: matches!(status.as_u16(), 400 | 406 | 409 | 411..=417 | 422),
     }
 }
 
@@ -229,8 +232,10 @@ mod tests {
         assert_eq!(of(410, None), Verdict::Gone);
         for (status, word) in [(302, "redirects"), (401, "authorization"), (404, "nothing"), (400, "400"), (500, "500")]
         {
-            let Verdict::Failed { status: told, reason, after: None } = of(status, None) else { panic!("{status}") };
-            assert_eq!(told, Some(status));
+            let Verdict::Failed { status: told, reason, after: None, is_refusal } = of(status, None) else {
+                panic!("{status}")
+            };
+            assert_eq!((told, is_refusal), (Some(status), status == 400));
             assert!(reason.contains(word), "{reason}");
         }
         let Verdict::Failed { after, .. } = of(429, Some("7")) else { panic!("429 is no success") };

@@ -32,7 +32,7 @@ impl Webhook {
                 let (answer, tell) = (answer.clone(), tell.clone());
                 tokio::spawn(async move {
                     serve(stream, answer.as_bytes(), closes).await;
-                    drop(tell.send(()));
+                    let _ = tell.send(());
                 });
             }
         });

@@ -37,8 +37,10 @@ impl Window {
     }
 
     fn is_hopeless(&self, slot: &Slot) -> bool {
-        let is_tried = slot.trouble.is_some_and(|trouble| slot.blamed.is_some() || trouble.attempts >= ENOUGH);
-        is_tried && self.breaker.last_taken > slot.blamed_since()
+        slot.trouble.is_some_and(|trouble| {
+            let is_tried = slot.blamed.is_some() || trouble.attempts >= ENOUGH;
+            is_tried && self.is_to_blame(&trouble, slot.blamed_since())
+        })
     }
 
     fn give_up_channel(

@@ -8,6 +8,9 @@ use uuid::Uuid;
 use super::*;
 
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+const NO: Setback<'static> = Setback { reason: "No.", pause: None, is_refusal: false };
+const STILL_NO: Setback<'static> = Setback { reason: "Still no.", ..NO };
+const REFUSED: Setback<'static> = Setback { is_refusal: true, ..NO };
 
 /// The same in every run.
 struct Dice(u64);
@@ -73,7 +76,7 @@ fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost
                 let at = usize::try_from(dice.below(flying.len() as u64)).unwrap();
                 let number = flying.swap_remove(at);
                 if dice.below(100) < 20 {
-                    assert!(window.failed(number, "no", None, LIMIT, now).1.is_none());
+                    assert!(window.failed(number, NO, LIMIT, now).1.is_none());
                     continue;
                 }
                 let channel = window.slots.at(number).event.ordinal;
@@ -103,7 +106,7 @@ fn a_crash_repeats_only_what_was_not_remembered() {
     let log: Vec<_> = (0..10).map(|n| event(n, Some(n))).collect();
     let (mut window, now) = (fresh(&log), UtcMillis(0));
     let numbers: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.number).collect();
-    window.failed(numbers[3], "no", None, LIMIT, now);
+    window.failed(numbers[3], NO, LIMIT, now);
     for number in numbers[..3].iter().chain(&numbers[5..9]) {
         window.taken(*number, now);
     }
@@ -125,16 +128,16 @@ fn an_event_is_given_up_only_while_others_are_taken() {
     let mut window = fresh(&log);
     let mut now = UtcMillis(0);
     let bad = window.next(now).unwrap().number;
-    assert!(window.failed(bad, "no", None, LIMIT, now).1.is_none());
+    assert!(window.failed(bad, NO, LIMIT, now).1.is_none());
     now = now.plus(2 * LIMIT);
     assert_eq!(window.next(now).unwrap().number, bad);
-    assert!(window.failed(bad, "no", None, LIMIT, now).1.is_none(), "nothing is taken at all");
+    assert!(window.failed(bad, NO, LIMIT, now).1.is_none(), "nothing is taken at all");
     let good = window.next(now).unwrap().number;
     window.taken(good, now);
     now = now.plus(Duration::from_secs(10));
     assert_eq!(window.next(now).unwrap().number, bad);
-    let letter = window.failed(bad, "still no", None, LIMIT, now).1.unwrap();
-    assert_eq!((letter.attempts, letter.reason.as_str(), &letter.body[..]), (3, "still no", &b"0"[..]));
+    let letter = window.failed(bad, STILL_NO, LIMIT, now).1.unwrap();
+    assert_eq!((letter.attempts, letter.reason.as_str(), &letter.body[..]), (3, "Still no.", &b"0"[..]));
     assert_eq!(window.done().number(), log[2].offset.number() - 1, "the log goes on without it");
 }
 
@@ -143,7 +146,7 @@ fn send_all(window: &mut Window, is_bad: impl Fn(&PublicEvent) -> bool, now: Utc
     let mut letters = window.make_room(now);
     while let Some(parcel) = window.next(now) {
         if is_bad(&window.slots.at(parcel.number).event) {
-            letters.extend(window.failed(parcel.number, "no.", None, LIMIT, now).1);
+            letters.extend(window.failed(parcel.number, NO, LIMIT, now).1);
         } else {
             window.taken(parcel.number, now);
         }
@@ -198,7 +201,7 @@ fn a_channel_that_takes_all_the_room_is_given_up_in_its_order_and_the_others_go_
     let n_waiting = window.len();
     assert!((1..=WIDTH).contains(&n_waiting) && dead.len() >= 15_000 - WIDTH, "{n_waiting} and {} dead", dead.len());
     assert!(dead.is_sorted_by_key(|letter| letter.offset));
-    assert!(dead[0].attempts >= 3 && dead[0].reason.starts_with("no; given up early"), "{:?}", dead[0]);
+    assert!(dead[0].attempts >= 3 && dead[0].reason.starts_with("No; given up early"), "{:?}", dead[0]);
     let unsent = dead.iter().find(|letter| letter.attempts == 0).unwrap();
     assert!(unsent.reason.contains("was not sent"), "{}", unsent.reason);
 }
@@ -221,14 +224,14 @@ fn only_the_time_of_an_outage_is_not_held_against_an_event() {
     let log: Vec<_> = (0..40).map(|n| event(n, Some(n))).collect();
     let (mut window, mut now) = (fresh(&log), UtcMillis(0));
     let bad = window.next(now).unwrap().number;
-    window.failed(bad, "no", None, LIMIT, now);
+    window.failed(bad, NO, LIMIT, now);
     now = now.plus(20 * HOUR);
     let numbers: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.number).take(8).collect();
     window.taken(numbers[1], now);
     for number in &numbers[2..] {
-        window.failed(*number, "away", None, LIMIT, now);
+        window.failed(*number, NO, LIMIT, now);
     }
-    window.failed(bad, "no", None, LIMIT, now);
+    window.failed(bad, NO, LIMIT, now);
     assert!(window.is_away());
     now = now.plus(30 * HOUR);
     let probe = window.next(now).unwrap().number;
@@ -236,4 +239,27 @@ fn only_the_time_of_an_outage_is_not_held_against_an_event() {
     let since = |window: &Window, number: usize| window.slots.at(number).trouble.unwrap().since;
     assert_eq!(since(&window, bad), now.minus(20 * HOUR), "it had been refused for 20 hours before");
     assert_eq!(since(&window, numbers[2]), now);
+}
+
+#[test]
+fn a_webhook_with_a_single_queue_is_not_stuck_with_what_it_refuses() {
+    let log: Vec<_> = (0..6_000).map(|n| event(n, None)).collect();
+    let (mut window, mut now) = (fresh(&log), UtcMillis(0));
+    let mut letters = Vec::new();
+    while letters.is_empty() {
+        now = now.plus(Duration::from_secs(5));
+        letters = window.make_room(now);
+        if let Some(parcel) = window.next(now) {
+            assert!(window.failed(parcel.number, REFUSED, LIMIT, now).1.is_none());
+        }
+        read_more(&mut window, &log);
+        assert!(now < UtcMillis(60_000), "it says itself that it is about the event");
+    }
+    let next = window.next(now).unwrap().number;
+    assert_eq!(window.taken(next, now).offset, log[letters.len()].offset);
+    let bad = window.next(now).unwrap().number;
+    assert!(window.failed(bad, REFUSED, LIMIT, now).1.is_none());
+    now = now.plus(LIMIT);
+    let bad = window.next(now).unwrap().number;
+    assert!(window.failed(bad, REFUSED, LIMIT, now).1.is_some(), "nor does it have longer than others");
 }
