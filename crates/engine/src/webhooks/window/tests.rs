@@ -245,16 +245,18 @@ fn only_the_time_of_an_outage_is_not_held_against_an_event() {
 fn a_webhook_with_a_single_queue_is_not_stuck_with_what_it_refuses() {
     let log: Vec<_> = (0..6_000).map(|n| event(n, None)).collect();
     let (mut window, mut now) = (fresh(&log), UtcMillis(0));
-    let mut letters = Vec::new();
-    while letters.is_empty() {
-        now = now.plus(Duration::from_secs(5));
-        letters = window.make_room(now);
+    let letters = loop {
+        let letters = window.make_room(now);
+        if !letters.is_empty() {
+            break letters;
+        }
         if let Some(parcel) = window.next(now) {
             assert!(window.failed(parcel.number, REFUSED, LIMIT, now).1.is_none());
         }
         read_more(&mut window, &log);
+        now = now.plus(Duration::from_secs(5));
         assert!(now < UtcMillis(60_000), "it says itself that it is about the event");
-    }
+    };
     let next = window.next(now).unwrap().number;
     assert_eq!(window.taken(next, now).offset, log[letters.len()].offset);
     let bad = window.next(now).unwrap().number;
