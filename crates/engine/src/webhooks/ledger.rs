@@ -28,8 +28,9 @@ impl Ledger {
         is_quiet && self.letters.is_empty() && self.end.is_none()
     }
 
+    /// How much there is to remember.
     pub(super) fn n_events(&self) -> usize {
-        usize::try_from(self.n_delivered + self.n_failed).unwrap_or(usize::MAX)
+        usize::try_from(self.n_delivered + self.n_failed).unwrap_or(usize::MAX).saturating_add(self.letters.len())
     }
 
     pub(super) fn delivered(&mut self, sent: Sent, status: u16, millis: u32, now: UtcMillis) {

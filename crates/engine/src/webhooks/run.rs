@@ -122,7 +122,7 @@ impl Run<'_> {
                 self.halt.get_or_insert(Halt::Yield);
             }
             let now = self.engine.clock().now();
-            if self.halt.is_none() {
+            if self.halt.is_none() && self.ledger.letters.len() < CHECKPOINT {
                 self.ledger.letters.extend(self.window.make_room(now));
             }
             while let Some(parcel) = self.next(sending.len(), now) {
