@@ -114,7 +114,7 @@ fn a_crash_repeats_only_what_was_not_remembered() {
     assert_eq!(done.number(), log[3].offset.number() - 1);
     let mut window = Window::new(done, &progress, None);
     read_more(&mut window, &log);
-    assert_eq!(window.read(), log[8].offset, "what was delivered is not read again");
+    assert_eq!(window.read().number(), log[9].offset.number() - 1, "what was delivered is not read again");
     read_more(&mut window, &log);
     let again: Vec<Bytes> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.json).collect();
     assert_eq!(again, ["4", "9"], "the third waits until it is due");
