@@ -108,7 +108,7 @@ impl Engine {
 impl Run<'_> {
     async fn go(mut self, stop: &Stop) -> Result<()> {
         let (hook, started) = (self.hook.clone(), Instant::now());
-        let mut signals = self.engine.0.store.signals();
+        let mut signals = self.engine.0.store.signals_of(Signal::Log(self.job.app));
         let mut sending = FuturesUnordered::new();
         let mut reading: Option<BoxFuture<'_, Result<EventPage>>> = None;
         let mut saving: Option<BoxFuture<'_, Result<Saved>>> = None;
@@ -156,9 +156,7 @@ impl Run<'_> {
                     saving = None;
                     self.heed(saved?);
                 }
-                signal = signals.next() => {
-                    self.is_end &= signal != Signal::Log(self.job.app);
-                }
+                _ = signals.next() => self.is_end = false,
                 _ = ticks.tick() => {}
             }
         }
