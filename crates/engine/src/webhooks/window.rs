@@ -58,6 +58,8 @@ struct Slot {
     /// The next of the same channel.
     next: Option<usize>,
     trouble: Option<Trouble>,
+    /// What its last failure was, unless another process knows.
+    reason: Option<Box<str>>,
     /// How many events had been taken when it failed last.
     failed_at: Option<u64>,
     /// Since when events of its channel before it were refused until they were given up for want of room.
@@ -152,7 +154,8 @@ impl Window {
 
     fn add(&mut self, event: PublicEvent, trouble: Option<Trouble>) {
         let channel = event.ordinal;
-        let number = self.slots.insert(Slot { event, next: None, trouble, failed_at: None, blamed: None });
+        let number =
+            self.slots.insert(Slot { event, next: None, trouble, reason: None, failed_at: None, blamed: None });
         match self.tails.insert(channel, number) {
             Some(tail) => {
                 self.slots.at_mut(tail).next = Some(number);
@@ -230,6 +233,7 @@ impl Window {
         if slot.trouble.replace(trouble).is_none() {
             slot.leave_page();
         }
+        slot.reason = Some(setback.reason.into());
         let sent = slot.sent(attempts);
         self.furthest = self.furthest.max(sent.offset);
         self.breaker.failed(sent.event, is_first, is_probe, now);

@@ -73,7 +73,7 @@ fn letter_for_want_of_room(slot: Slot, refused: EventOffset, reason: Option<&str
     let attempts = slot.trouble.map_or(0, |trouble| trouble.attempts);
     let why = match attempts {
         0 => format!("It was not sent, because the event {refused} of its channel before it is refused"),
-        _ => reason.unwrap_or("It was not taken").trim_end_matches('.').to_owned(),
+        _ => slot.reason.as_deref().or(reason).unwrap_or("It was not taken").trim_end_matches('.').to_owned(),
     };
     slot.into_letter(attempts, format!("{why}; given up early, to make room for the events of others."), now)
 }
