@@ -21,7 +21,6 @@ use crate::schedules::passed;
 use crate::{Engine, Error, Once, Result};
 use fire::Occasion;
 pub use results::{ExperimentResults, VariantResults};
-pub use stored::StartKey;
 use stored::Stored;
 
 /// The answer to the creation of an experiment.
@@ -44,8 +43,6 @@ pub struct ExperimentView {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentPage {
     pub experiments: Vec<ExperimentView>,
-    /// With what the next page begins.
-    pub next: Option<String>,
     /// How many there are in all.
     pub total: i64,
 }
@@ -75,11 +72,13 @@ impl Engine {
     ) -> Result<CreatedExperiment> {
         let now = self.clock().now();
         self.ready_atlas(experiment.pushes()).await?;
-        refuse(&experiment, now)?;
+        let problems = problems_of(&experiment, now)?;
         let (operation_id, id) = (OperationId::at(now), ExperimentId::at(now));
         let stored = Stored::starting(experiment, now);
         let engine = self.clone();
         let written = self.write_once(app, once, move |tx| {
+            // Only now, because a request that is repeated gets its answer, late as it may be.
+            fail_with(problems.clone())?;
             apps::hold(tx, app)?;
             refuse_platforms(tx, app, &stored.experiment)?;
             let mut stored = stored.clone();
@@ -98,7 +97,7 @@ impl Engine {
     /// Finds everything [`Engine::create_experiment`] would object to, and records nothing.
     pub async fn validate_experiment(&self, app: AppId, experiment: Experiment) -> Result<()> {
         self.ready_atlas(experiment.pushes()).await?;
-        refuse(&experiment, self.clock().now())?;
+        fail_with(problems_of(&experiment, self.clock().now())?)?;
         self.0.store.read(move |tx| refuse_platforms(tx, app, &experiment)).await
     }
 
@@ -106,37 +105,26 @@ impl Engine {
         self.0.store.read(move |tx| view(tx, app, id)).await?.ok_or(NOT_FOUND)
     }
 
-    /// Experiments in the order of their creation, the last first, beginning with `start`.
-    pub async fn experiments(&self, app: AppId, start: Option<ExperimentId>, limit: u32) -> Result<ExperimentPage> {
+    /// Experiments in the order of their creation, the last first, without the first `offset` of them.
+    pub async fn experiments(&self, app: AppId, offset: u32, limit: u32) -> Result<ExperimentPage> {
         let read = move |tx: &mut Tx<'_>| {
-            let (start, kind) = (start.map(|id| id.to_string()), DocumentKind::Experiment);
-            let mut found = documents::page(tx, app, kind, start.as_deref(), Order::Descending, limit + 1)?;
-            let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
+            let kind = DocumentKind::Experiment;
+            let found = documents::slice(tx, app, kind, Order::Descending, offset, limit)?;
             let experiments = found.iter().filter_map(Stored::known_view).collect();
-            let total = documents::count(tx, app, kind)?;
-            Ok(ExperimentPage { experiments, next: next.map(|next| next.id), total })
+            Ok(ExperimentPage { experiments, total: documents::count(tx, app, kind)? })
         };
         self.0.store.read(read).await
     }
 
-    /// Experiments that wait for their start, the next to start first, beginning with `start`.
-    pub async fn scheduled_experiments(
-        &self,
-        app: AppId,
-        start: Option<StartKey>,
-        limit: u32,
-    ) -> Result<ExperimentPage> {
+    /// Experiments that wait for their start, the next to start first, without the first `offset` of them.
+    pub async fn scheduled_experiments(&self, app: AppId, offset: u32, limit: u32) -> Result<ExperimentPage> {
         let read = move |tx: &mut Tx<'_>| {
-            let (start, kind) = (start.map(|start| start.to_string()), DocumentKind::ExperimentStart);
-            let mut found = documents::page(tx, app, kind, start.as_deref(), Order::Ascending, limit + 1)?;
-            let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
-            let mut experiments = Vec::with_capacity(found.len());
-            for start in found {
-                let document = documents::get(tx, app, DocumentKind::Experiment, &start.body)?;
-                experiments.extend(document.as_ref().and_then(Stored::known_view));
-            }
-            let total = documents::count(tx, app, kind)?;
-            Ok(ExperimentPage { experiments, next: next.map(|next| next.id), total })
+            let kind = DocumentKind::ExperimentStart;
+            let starts = documents::slice(tx, app, kind, Order::Ascending, offset, limit)?;
+            let ids: Vec<_> = starts.iter().map(|start| start.body.as_str()).collect();
+            let found = documents::get_many(tx, app, DocumentKind::Experiment, &ids)?;
+            let experiments = found.iter().filter_map(Stored::known_view).collect();
+            Ok(ExperimentPage { experiments, total: documents::count(tx, app, kind)? })
         };
         self.0.store.read(read).await
     }
@@ -173,8 +161,8 @@ fn view(tx: &mut Tx<'_>, app: AppId, id: ExperimentId) -> Result<Option<Experime
     document.map(|document| Stored::view(&document)).transpose()
 }
 
-/// Refuses what can be told without the store.
-fn refuse(experiment: &Experiment, now: UtcMillis) -> Result<()> {
+/// What can be told to be wrong without the store.
+fn problems_of(experiment: &Experiment, now: UtcMillis) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for variant in &experiment.variants {
         let inside = format!("variants[{}]", variant.id);
@@ -190,7 +178,7 @@ fn refuse(experiment: &Experiment, now: UtcMillis) -> Result<()> {
             Err(other) => return Err(other),
         }
     }
-    fail_with(problems)
+    Ok(problems)
 }
 
 /// Variants have the same device types.

@@ -71,7 +71,7 @@ pub use device_tokens::DeviceToken;
 pub use error::{Error, Result};
 pub use events::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
 pub use experiments::{
-    CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, StartKey, VariantResults,
+    CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,
 };
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::PlatformHealth;

@@ -9,7 +9,7 @@ use model::ids::{AppId, OperationId, PushId, ScheduleId};
 use model::json::OneOrMany;
 use model::origin::Origin;
 use model::problem::{Problem, ProblemKind};
-use model::schedule::{FirstTime, Schedule, ScheduledPush};
+use model::schedule::{FirstTime, ScheduledPush};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
@@ -61,6 +61,7 @@ impl Engine {
         let planned = self.plan_schedules(scheduled.into_vec(), place)?;
         let engine = self.clone();
         self.write_once(app, once, move |tx| {
+            planned.refuse_past()?;
             refuse_unfit_platforms(tx, app, planned.pushes(), place)?;
             engine.insert_schedules(tx, app, &planned)?;
             Ok(planned.named.clone())
@@ -68,25 +69,27 @@ impl Engine {
         .await
     }
 
-    /// Names schedules and finds their first moments, or everything that is wrong with them.
+    /// Names schedules and finds their first moments, or what is wrong with them at any time.
     pub(crate) fn plan_schedules(&self, scheduled: Vec<ScheduledPush>, place: Place) -> Result<PlannedSchedules> {
+        refuse_unsendable(&scheduled, place)?;
         let now = self.clock().now();
-        refuse_past(&scheduled, now, place, |schedule| schedule.first.has_passed(now))?;
-        self.plan_from(now, scheduled, place)
-    }
-
-    fn plan_from(&self, now: UtcMillis, scheduled: Vec<ScheduledPush>, place: Place) -> Result<PlannedSchedules> {
-        refuse_redacted(&scheduled, place)?;
-        refuse_unsupported_in_group(scheduled.iter().map(|scheduled| &scheduled.push), place)?;
+        let past = scheduled.iter().enumerate().filter_map(|(n, scheduled)| {
+            let problem = passed(scheduled.schedule.first, now)?;
+            Some(Problem { path: place.path_outside(n, &problem.path), ..problem })
+        });
+        let past = past.collect();
+        // Listings go by the ids, which are those of one instant.
+        let mut ids: Vec<ScheduleId> = scheduled.iter().map(|_| ScheduleId::at(now)).collect();
+        ids.sort_unstable();
         let mut named = CreatedSchedules { operation_id: OperationId::at(now), schedules: Vec::new() };
         let mut planned = Vec::with_capacity(scheduled.len());
-        for scheduled in scheduled {
-            let name = NamedSchedule { id: ScheduleId::at(now), push: PushId::at(now) };
+        for (id, scheduled) in ids.into_iter().zip(scheduled) {
+            let name = NamedSchedule { id, push: PushId::at(now) };
             named.schedules.push(name);
             let timing = Timing::starting(&scheduled.schedule, now, name.push);
             planned.push(Stored { scheduled, timing });
         }
-        Ok(PlannedSchedules { named, planned, now })
+        Ok(PlannedSchedules { named, planned, past, now })
     }
 
     pub(crate) fn insert_schedules(&self, tx: &mut Tx<'_>, app: AppId, planned: &PlannedSchedules) -> Result<()> {
@@ -117,9 +120,7 @@ impl Engine {
                 let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
                 let next = next.map(|next| next.id.parse()).transpose().map_err(Error::internal)?;
                 let mut views = Vec::with_capacity(found.len());
-                for document in found {
-                    let id: ScheduleId = document.id.parse().map_err(Error::internal)?;
-                    let Stored { scheduled, timing } = Stored::read(&document.body)?;
+                for (id, Stored { scheduled, timing }) in found.iter().filter_map(Stored::known) {
                     let mut push_ids = origins::last_pushes(tx, app, Origin::Schedule(id), PUSHES_SHOWN)?;
                     push_ids.extend(timing.will_fire().then_some(timing.next_push));
                     views.push(ScheduleView { id, scheduled, push_ids });
@@ -129,7 +130,8 @@ impl Engine {
             .await
     }
 
-    /// Replaces a schedule, which begins anew. One that is being sent around the world cannot be replaced meanwhile.
+    /// Replaces a schedule, which begins anew: it still fires once at each of its times. One that is being sent around the world
+    /// cannot be replaced meanwhile.
     pub async fn update_schedule(
         &self,
         app: AppId,
@@ -137,18 +139,19 @@ impl Engine {
         scheduled: ScheduledPush,
     ) -> Result<CreatedSchedules> {
         let place = Place::of(&OneOrMany::One(()), "push.");
-        let (scheduled, now) = (vec![scheduled], self.clock().now());
-        // One that has begun keeps its first time, from which the others are counted.
-        refuse_past(&scheduled, now, place, |schedule| schedule.has_ended(now))?;
-        self.ready_atlas(scheduled.iter().map(|scheduled| &scheduled.push)).await?;
-        let planned = self.plan_from(now, scheduled, place)?;
+        self.ready_atlas([&scheduled.push]).await?;
+        refuse_unsendable(std::slice::from_ref(&scheduled), place)?;
+        let now = self.clock().now();
+        let name = NamedSchedule { id, push: PushId::at(now) };
+        let named = CreatedSchedules { operation_id: OperationId::at(now), schedules: vec![name] };
+        let fresh = Timing::starting(&scheduled.schedule, now, name.push);
         let engine = self.clone();
         self.0
             .store
             .write(app, move |tx| {
                 apps::hold(tx, app)?;
                 let old = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
-                if old.is_underway(tx, app, planned.now)? {
+                if old.is_underway(tx, app, now)? {
                     let way_out = match old.scheduled.schedule.recurring {
                         Some(_) => "pause it first, or delete it",
                         None => "what is left of it can be deleted",
@@ -158,13 +161,15 @@ impl Engine {
                          reached the last; {way_out}."
                     )));
                 }
-                refuse_unfit_platforms(tx, app, planned.pushes(), place)?;
-                engine.stop_timer(tx, app, &old.timing)?;
-                for stored in &planned.planned {
-                    engine.put_schedule(tx, app, id, stored, planned.now)?;
+                refuse_unfit_platforms(tx, app, [&scheduled.push], place)?;
+                let timing = fresh.in_place_of(&old.timing, &scheduled.schedule, now);
+                // One that has begun keeps its first time, from which the others are counted.
+                if timing.has_ended(&scheduled.schedule) {
+                    fail_with(vec![past(scheduled.schedule.first, now)])?;
                 }
-                let schedules = planned.named.schedules.iter().map(|named| NamedSchedule { id, ..*named });
-                Ok(CreatedSchedules { schedules: schedules.collect(), ..planned.named })
+                engine.stop_timer(tx, app, &old.timing)?;
+                engine.put_schedule(tx, app, id, &Stored { scheduled: scheduled.clone(), timing }, now)?;
+                Ok(named.clone())
             })
             .await
     }
@@ -207,10 +212,16 @@ const NOT_FOUND: Error = Error::NotFound("schedule");
 pub(crate) struct PlannedSchedules {
     pub(crate) named: CreatedSchedules,
     planned: Vec<Stored>,
+    past: Vec<Problem>,
     now: UtcMillis,
 }
 
 impl PlannedSchedules {
+    /// To be called when it is known that the request is a new one: a repeated one gets its answer, late as it may be.
+    pub(crate) fn refuse_past(&self) -> Result<()> {
+        fail_with(self.past.clone())
+    }
+
     pub(crate) fn scheduled(&self) -> impl Iterator<Item = &ScheduledPush> {
         self.planned.iter().map(|stored| &stored.scheduled)
     }
@@ -220,21 +231,7 @@ impl PlannedSchedules {
     }
 }
 
-/// A time that has passed for everybody is most likely a mistake.
-fn refuse_past(
-    scheduled: &[ScheduledPush],
-    now: UtcMillis,
-    place: Place,
-    is_past: impl Fn(&Schedule) -> bool,
-) -> Result<()> {
-    let problem = |(n, ScheduledPush { schedule, .. }): (usize, &ScheduledPush)| {
-        let problem = is_past(schedule).then(|| past(schedule.first, now))?;
-        Some(Problem { path: place.path_outside(n, &problem.path), ..problem })
-    };
-    fail_with(scheduled.iter().enumerate().filter_map(problem).collect())
-}
-
-/// What is wrong with a first time that has passed for everybody.
+/// A first time that has passed for everybody is most likely a mistake.
 pub(crate) fn passed(first: FirstTime, now: UtcMillis) -> Option<Problem> {
     first.has_passed(now).then(|| past(first, now))
 }
@@ -245,6 +242,12 @@ fn past(first: FirstTime, now: UtcMillis) -> Problem {
         FirstTime::Local(time) => format!("{time} has passed in every time zone."),
     };
     Problem { path: format!("schedule.{}", first.key()), message, kind: ProblemKind::Invalid }
+}
+
+/// Refuses what can be told without the store and the clock.
+fn refuse_unsendable(scheduled: &[ScheduledPush], place: Place) -> Result<()> {
+    refuse_redacted(scheduled, place)?;
+    refuse_unsupported_in_group(scheduled.iter().map(|scheduled| &scheduled.push), place)
 }
 
 /// A redacted payload is gone once it has been sent, and what recurs is sent again.

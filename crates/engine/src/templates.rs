@@ -1,7 +1,10 @@
 //! Templates: kept, changed and deleted. What is done with them is in the files beside.
 
+mod made;
 mod send;
 mod stored;
+
+use std::collections::BTreeMap;
 
 use model::ids::{AppId, OperationId};
 use model::limits;
@@ -16,7 +19,6 @@ use store::documents::{self, DocumentKind, Order};
 
 use crate::{Engine, Error, Once, Result};
 pub use send::{CreatedTemplateSchedules, SentTemplates};
-use stored::{Stored, find};
 
 /// A template and what has happened to it.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +52,7 @@ impl Engine {
     pub async fn create_template(&self, app: AppId, template: Template, once: Option<Once>) -> Result<CreatedTemplate> {
         let now = self.clock().now();
         let created = CreatedTemplate { operation_id: OperationId::at(now), id: TemplateId::at(now) };
-        let text = Stored { template, modified: now, last_used: None }.print()?;
+        let text = stored::print(&template)?;
         self.write_once(app, once, move |tx| {
             apps::hold(tx, app)?;
             if documents::count(tx, app, DocumentKind::Template)? >= limits::TEMPLATES_PER_APP {
@@ -64,9 +66,13 @@ impl Engine {
     }
 
     pub async fn template(&self, app: AppId, id: TemplateId) -> Result<TemplateView> {
-        let read = move |tx: &mut Tx<'_>| documents::get(tx, app, DocumentKind::Template, &id.to_string());
-        let document = self.0.store.read(read).await?;
-        Stored::view(&document.ok_or(NOT_FOUND)?)
+        let read = move |tx: &mut Tx<'_>| {
+            let id = id.to_string();
+            let document = documents::get(tx, app, DocumentKind::Template, &id)?.ok_or(NOT_FOUND)?;
+            let usage = documents::get(tx, app, DocumentKind::TemplateUse, &id)?;
+            stored::view(&document, usage.map(|usage| usage.modified))
+        };
+        self.0.store.read(read).await
     }
 
     /// The templates of one page, counting pages from 1, and how many there are in all.
@@ -78,21 +84,28 @@ impl Engine {
         page: u32,
         page_size: u32,
     ) -> Result<(Vec<TemplateView>, usize)> {
-        let documents = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::Template)).await?;
-        let mut views: Vec<TemplateView> = documents.iter().map(Stored::view).collect::<Result<_>>()?;
-        // They are in the order of their creation, which decides between equals.
-        match sort {
-            TemplateSort::Created => {}
-            TemplateSort::Modified => views.sort_by_key(|view| view.modified),
-            TemplateSort::LastUsed => views.sort_by_key(|view| view.last_used),
-        }
-        match order {
-            Order::Ascending => {}
-            Order::Descending => views.reverse(),
-        }
-        let n_views = views.len();
-        let first = (page as usize - 1).saturating_mul(page_size as usize);
-        Ok((views.into_iter().skip(first).take(page_size as usize).collect(), n_views))
+        let read = move |tx: &mut Tx<'_>| {
+            let mut heads = documents::heads(tx, app, DocumentKind::Template)?;
+            let uses = documents::heads(tx, app, DocumentKind::TemplateUse)?;
+            let uses: BTreeMap<String, UtcMillis> = uses.into_iter().map(|usage| (usage.id, usage.modified)).collect();
+            // They are in the order of their creation, which decides between equals.
+            match sort {
+                TemplateSort::Created => {}
+                TemplateSort::Modified => heads.sort_by_key(|head| head.modified),
+                TemplateSort::LastUsed => heads.sort_by_key(|head| uses.get(&head.id)),
+            }
+            match order {
+                Order::Ascending => {}
+                Order::Descending => heads.reverse(),
+            }
+            let first = (page as usize - 1).saturating_mul(page_size as usize);
+            let shown = heads.iter().skip(first).take(page_size as usize);
+            let shown: Vec<&str> = shown.map(|head| head.id.as_str()).collect();
+            let documents = documents::get_many(tx, app, DocumentKind::Template, &shown)?;
+            let view = |document| stored::known_view(document, uses.get(&document.id).copied());
+            Ok((documents.iter().filter_map(view).collect(), heads.len()))
+        };
+        self.0.store.read(read).await
     }
 
     /// Replaces what is given of a template and keeps the rest. What has been scheduled with it stays as it is.
@@ -102,19 +115,23 @@ impl Engine {
             .store
             .write(app, move |tx| {
                 apps::hold(tx, app)?;
-                let Stored { template, last_used, .. } = find(tx, app, id)?.ok_or(NOT_FOUND)?;
+                let (kind, id) = (DocumentKind::Template, id.to_string());
+                let template = stored::read(&documents::get(tx, app, kind, &id)?.ok_or(NOT_FOUND)?.body)?;
                 let template = template.changed(change.clone()).map_err(|problems| {
                     let problems = Problems::from_vec(problems);
                     problems.map_or_else(|| Error::internal("a change failed without a reason"), Error::Invalid)
                 })?;
-                Stored { template, modified: now, last_used }.put(tx, app, id, now)
+                Ok(documents::put(tx, app, kind, &id, &stored::print(&template)?, now)?)
             })
             .await
     }
 
     /// Nobody who sends it meanwhile can put it back: writers of an app wait for each other, on all nodes.
     pub async fn delete_template(&self, app: AppId, id: TemplateId) -> Result<()> {
-        let delete = move |tx: &mut Tx<'_>| documents::delete(tx, app, DocumentKind::Template, &id.to_string());
+        let delete = move |tx: &mut Tx<'_>| {
+            documents::delete(tx, app, DocumentKind::TemplateUse, &id.to_string())?;
+            documents::delete(tx, app, DocumentKind::Template, &id.to_string())
+        };
         if self.0.store.write(app, delete).await? { Ok(()) } else { Err(NOT_FOUND) }
     }
 }

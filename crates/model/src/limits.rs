@@ -167,7 +167,9 @@ pub const TEMPLATE_DESCRIPTION_CHARS: usize = 1000;
 pub const SUBSTITUTIONS: usize = 1000;
 /// All texts of a push that a template has been filled in for.
 pub const RENDERED_TEMPLATE_BYTES: usize = 512 * 1024;
-/// All of them are read to list some, because listings go by what is inside.
+/// A template as it is stored. A page of them is in memory as a whole.
+pub const TEMPLATE_BYTES: usize = RENDERED_TEMPLATE_BYTES;
+/// The times of all of them are read to list some, because listings go by those.
 pub const TEMPLATES_PER_APP: i64 = 1000;
 pub const TEMPLATES_PER_PAGE: u32 = 100;
 pub const EXTERNAL_ID_CHARS: usize = 64;

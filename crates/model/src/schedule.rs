@@ -188,7 +188,7 @@ impl Recurring {
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let cadence = fields.required("cadence", Cadence::parse);
-        let end_time = fields.nullable("end_time", WallTime::parse);
+        let end_time = fields.nullable("end_time", WallTime::parse_end);
         let exclusions =
             fields.nullable("exclusions", |at| at.array(0..=limits::SCHEDULE_EXCLUSIONS, Exclusion::parse));
         let paused = fields.nullable("paused", At::boolean).unwrap_or(false);

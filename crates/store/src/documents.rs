@@ -31,6 +31,8 @@ pub enum DocumentKind {
     Schedule,
     /// A push with variables.
     Template,
+    /// That a template was used: it was last changed at the last use.
+    TemplateUse,
     /// Variants of a push, and how far each has got.
     Experiment,
     /// That an experiment waits for its start; sorts by when it comes.
@@ -57,6 +59,7 @@ impl DocumentKind {
             DocumentKind::ListErrors => "list_errors",
             DocumentKind::Schedule => "schedule",
             DocumentKind::Template => "template",
+            DocumentKind::TemplateUse => "template_use",
             DocumentKind::Experiment => "experiment",
             DocumentKind::ExperimentStart => "experiment_start",
             DocumentKind::Pipeline => "pipeline",
@@ -89,6 +92,26 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<
         &[app.into(), kind.name().into(), id.into()],
         read_document,
     )
+}
+
+/// Those of several documents that there are, in the order of the ids.
+pub fn get_many(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, ids: &[&str]) -> Result<Vec<Document>> {
+    let sql = "select id, created, modified, body from document where app = $1 and kind = $2 and id = $3";
+    let wanted = ids.iter().map(|id| [app.into(), kind.name().into(), Value::from(*id)]);
+    tx.query_many(sql, wanted, read_document)
+}
+
+/// A document without its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub id: String,
+    pub modified: UtcMillis,
+}
+
+/// The heads of all documents, in order of their ids.
+pub fn heads(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Head>> {
+    let sql = "select id, modified from document where app = $1 and kind = $2 order by id";
+    tx.query(sql, &[app.into(), kind.name().into()], |row| Ok(Head { id: row.get(0)?, modified: row.get(1)? }))
 }
 
 pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Document>> {
@@ -140,6 +163,26 @@ pub fn page(
     let mut params = vec![app.into(), kind.name().into(), at_most.into()];
     params.extend(start.map(Value::from));
     tx.query(&sql, &params, read_document)
+}
+
+/// Up to `at_most` documents in order of their ids, after the first `offset` of them.
+pub fn slice(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    kind: DocumentKind,
+    order: Order,
+    offset: u32,
+    at_most: u32,
+) -> Result<Vec<Document>> {
+    let direction = match order {
+        Order::Ascending => "asc",
+        Order::Descending => "desc",
+    };
+    let sql = format!(
+        "select id, created, modified, body from document
+         where app = $1 and kind = $2 order by id {direction} limit $3 offset $4"
+    );
+    tx.query(&sql, &[app.into(), kind.name().into(), at_most.into(), offset.into()], read_document)
 }
 
 pub fn count(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<i64> {

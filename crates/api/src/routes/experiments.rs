@@ -1,7 +1,7 @@
 //! Experiments: made, shown, and deleted before they start.
 
 use axum::extract::State;
-use engine::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView, StartKey};
+use engine::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView};
 use http::StatusCode;
 use model::experiment::Experiment;
 use model::ids::ExperimentId;
@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::links::Links;
 use crate::query::{Params, Segments};
 
-/// The default as well as the limit.
+const PER_PAGE: u32 = 10;
 const MOST_PER_PAGE: u32 = limits::EXPERIMENTS_PER_PAGE;
 
 /// The experiment is its own push, as far as reports go.
@@ -75,10 +75,10 @@ pub(super) async fn list(
     links: Links,
     mut params: Params,
 ) -> Result<Answer> {
-    let (start, limit) = (params.id("start"), page_size(&mut params));
+    let (offset, limit) = slice(&mut params);
     params.finish()?;
-    let page = edge.engine.experiments(app.id, start, limit).await?;
-    page_answer(&links, "/api/experiments", limit, page)
+    let page = edge.engine.experiments(app.id, offset, limit).await?;
+    page_answer(&links, "/api/experiments", offset, limit, page)
 }
 
 pub(super) async fn list_scheduled(
@@ -87,10 +87,10 @@ pub(super) async fn list_scheduled(
     links: Links,
     mut params: Params,
 ) -> Result<Answer> {
-    let (start, limit) = (params.parsed("start", StartKey::from_text), page_size(&mut params));
+    let (offset, limit) = slice(&mut params);
     params.finish()?;
-    let page = edge.engine.scheduled_experiments(app.id, start, limit).await?;
-    page_answer(&links, "/api/experiments/scheduled", limit, page)
+    let page = edge.engine.scheduled_experiments(app.id, offset, limit).await?;
+    page_answer(&links, "/api/experiments/scheduled", offset, limit, page)
 }
 
 pub(super) async fn look_up(
@@ -113,13 +113,16 @@ pub(super) async fn delete(
     }
 }
 
-fn page_size(params: &mut Params) -> u32 {
-    params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE)
+/// How many are passed over, and how many are shown.
+fn slice(params: &mut Params) -> (u32, u32) {
+    let offset = params.number("offset", 0..=u32::MAX).unwrap_or(0);
+    (offset, params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(PER_PAGE))
 }
 
-fn page_answer(links: &Links, path: &str, limit: u32, page: ExperimentPage) -> Result<Answer> {
-    let ExperimentPage { experiments, next, total } = page;
-    let next_page = next.map(|next| links.to(&format!("{path}?start={next}&limit={limit}")));
+fn page_answer(links: &Links, path: &str, offset: u32, limit: u32, page: ExperimentPage) -> Result<Answer> {
+    let ExperimentPage { experiments, total } = page;
+    let next = offset.checked_add(limit).filter(|next| i64::from(*next) < total);
+    let next_page = next.map(|next| links.to(&format!("{path}?limit={limit}&offset={next}")));
     let experiments: Vec<_> = experiments.into_iter().map(ExperimentRecord::from).collect();
     let page = Page { count: experiments.len(), total_count: total, next_page: next_page.clone(), experiments };
     let answer = Answer::ok(&page)?.data_attribute("experiments").counts(page.count, total);

@@ -163,7 +163,12 @@ async fn listings_have_pages_and_an_order() {
             }
             assert_eq!(seen.iter().collect::<Vec<_>>(), wanted);
         }
-        app.master().get("/api/experiments?limit=0").await.expect(400);
+        let last = app.master().get("/api/experiments?offset=2").await.expect(200);
+        assert_eq!((&last["count"], &last["experiments"][0]["id"]), (&json!(1), &json!(ids[0])));
+        assert_eq!(app.master().get("/api/experiments?offset=3").await.expect(200)["experiments"], json!([]));
+        for query in ["limit=0", "limit=101", "offset=-1"] {
+            app.master().get(&format!("/api/experiments?{query}")).await.expect(400);
+        }
         app.advance(2 * HOUR);
         app.step_all().await;
         let waiting = app.master().get("/api/experiments/scheduled").await.expect(200);

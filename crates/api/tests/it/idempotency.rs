@@ -101,6 +101,44 @@ async fn repeats_get_the_first_answer_whatever_has_happened_since() {
 }
 
 #[tokio::test]
+async fn repeats_may_come_when_the_time_has_passed_and_the_template_is_gone() {
+    on_each_engine(async |app| {
+        let master = app.master();
+        let template = json!({"name": "T", "variables": [], "push": {"notification": {"alert": "Hi"}}});
+        let made = master.post("/api/templates", &template).await.expect(201);
+        let usage =
+            json!({"audience": "all", "device_types": "all", "merge_data": {"template_id": made["template_id"]}});
+        let schedule = json!({"scheduled_time": "2024-05-01T13:00"});
+        let mut later = usage.clone();
+        later["schedule"] = schedule.clone();
+        let variant = json!({"push": {"notification": {"alert": "Hi"}}, "schedule": schedule});
+        let table = [
+            ("/api/schedules", json!([{"schedule": schedule, "push": push("Hi")}])),
+            ("/api/templates/schedules", later),
+            ("/api/templates/push", usage),
+            ("/api/experiments", json!({"audience": "all", "device_types": "all", "variants": [variant, variant]})),
+        ];
+        let mut first = Vec::new();
+        for (path, body) in &table {
+            let reply = post(&master, path, path, body).await;
+            assert!(reply.status.is_success(), "{path}: {}", reply.text());
+            first.push(reply);
+        }
+        app.advance(std::time::Duration::from_secs(2 * 60 * 60));
+        app.step_all().await;
+        master.delete(&format!("/api/templates/{}", made["template_id"].as_str().unwrap())).await.expect(200);
+        let rows = testkit::rows::row_counts(app.engine().store()).await;
+        for ((path, body), first) in table.iter().zip(&first) {
+            let again = post(&master, path, path, body).await;
+            assert_eq!((again.status, again.text()), (first.status, first.text()), "{path}");
+            post(&master, path, "another", body).await.expect(400);
+        }
+        assert_eq!(testkit::rows::row_counts(app.engine().store()).await, rows);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn devices_cannot_use_up_the_keys_of_servers() {
     on_each_engine(async |app| {
         let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "token"}});

@@ -44,6 +44,7 @@ mod push;
 mod report_figures;
 mod reports;
 mod sandbox;
+mod schedule_changes;
 mod schedules;
 mod sdk;
 mod segments;

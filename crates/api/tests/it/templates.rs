@@ -290,3 +290,51 @@ async fn texts_of_messages_are_escaped() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn one_that_cannot_be_read_does_not_hide_the_others() {
+    on_each_engine(async |app| {
+        let bad = create(&app, greeting()).await;
+        let good = create(&app, greeting()).await;
+        let now = app.engine().clock().now();
+        let spoil = move |tx: &mut store::Tx<'_>| documents::put(tx, AppId(1), DocumentKind::Template, &bad, "{}", now);
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        let listed = app.master().get("/api/templates").await.expect(200);
+        assert_eq!((&listed["count"], &listed["templates"][0]["id"]), (&json!(1), &json!(good)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_template_has_a_size() {
+    on_each_engine(async |app| {
+        let id = create(&app, greeting()).await;
+        let mut large = greeting();
+        large["variables"][1]["default_value"] = json!("x".repeat(limits::TEMPLATE_BYTES));
+        let refused = app.master().post("/api/templates", &large).await.expect(400);
+        assert_eq!(refused["details"]["path"], "push");
+        let change = json!({"variables": large["variables"]});
+        app.master().post(&format!("/api/templates/{id}"), change).await.expect(400);
+        assert_eq!(look_up(&app, &id).await["variables"], greeting()["variables"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_template_that_is_used_is_not_written_again() {
+    on_each_engine(async |app| {
+        let id = create(&app, greeting()).await;
+        app.advance(HOUR);
+        app.master().post("/api/templates/push", usage(&id, &json!({"NAME": "Jo"}))).await.expect(200);
+        let stored = id.clone();
+        let read = move |tx: &mut store::Tx<'_>| {
+            documents::get(tx, AppId(1), DocumentKind::Template, &stored).map(Option::unwrap)
+        };
+        let document = app.engine().store().read(read).await.unwrap();
+        assert_eq!(document.modified, document.created);
+        let before = row_counts(app.engine().store()).await["document"];
+        app.master().delete(&format!("/api/templates/{id}")).await.expect(200);
+        assert_eq!(row_counts(app.engine().store()).await["document"], before - 2, "when it was used is gone as well");
+    })
+    .await;
+}

@@ -30,7 +30,7 @@ pub(super) struct Stored {
 
 /// Sorts experiments that wait by when they start, as text too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct StartKey {
+pub(super) struct StartKey {
     millis: u64,
     id: ExperimentId,
 }
@@ -38,15 +38,6 @@ pub struct StartKey {
 impl fmt::Display for StartKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:020}-{}", self.millis, self.id)
-    }
-}
-
-impl StartKey {
-    /// The reverse of its printing.
-    pub fn from_text(text: &str) -> Result<Self, &'static str> {
-        let parts = text.split_once('-').and_then(|(millis, id)| Some((millis.parse().ok()?, id.parse().ok()?)));
-        let (millis, id) = parts.ok_or("This must be what 'next_page' of an earlier page says.")?;
-        Ok(Self { millis, id })
     }
 }
 

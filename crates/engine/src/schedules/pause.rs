@@ -35,13 +35,13 @@ impl Engine {
                 recurring.paused = paused;
                 // What was sent a moment ago is not sent again, and what is to be sent at this very moment is.
                 let done_until = timing.done_until.max(UtcMillis(now.0 - 1));
-                if scheduled.schedule.next_after(done_until).is_none() {
+                let after = Timing::after(&scheduled.schedule, done_until, timing.next_push, timing.last_run);
+                if after.has_ended(&scheduled.schedule) {
                     let text = "The schedule has come to its end; give it another one, or delete it.";
                     return Err(Error::invalid("schedule.recurring", text));
                 }
                 engine.stop_timer(tx, app, &timing)?;
-                let timing = Timing::after(&scheduled.schedule, done_until, timing.next_push, timing.last_run);
-                engine.put_schedule(tx, app, id, &Stored { scheduled, timing }, now)
+                engine.put_schedule(tx, app, id, &Stored { scheduled, timing: after }, now)
             })
             .await
     }

@@ -7,7 +7,7 @@ use model::schedule::{Schedule, ScheduledPush, WallTime};
 use model::time::UtcMillis;
 use serde::Serialize;
 use store::Tx;
-use store::documents::{self, DocumentKind};
+use store::documents::{self, Document, DocumentKind};
 use store::jobs::JobId;
 use store::terms;
 
@@ -41,6 +41,18 @@ impl Stored {
     /// It was checked when it was stored, so a problem now is ours.
     pub(super) fn read(body: &str) -> Result<Self> {
         json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
+    }
+
+    /// For listings: one that cannot be read does not hide the others.
+    pub(super) fn known(document: &Document) -> Option<(ScheduleId, Self)> {
+        let read = || Ok::<_, Error>((document.id.parse().map_err(Error::internal)?, Self::read(&document.body)?));
+        let error = match read() {
+            Ok(known) => return Some(known),
+            Err(error) => error,
+        };
+        let error = &error as &dyn std::error::Error;
+        tracing::error!(id = document.id, error, "a stored schedule cannot be read");
+        None
     }
 
     pub(super) fn print(&self) -> Result<String> {
@@ -92,6 +104,21 @@ impl Timing {
         Self::after(schedule, UtcMillis(now.0 - 1), next_push, None)
     }
 
+    /// Of a schedule, which would start like this, that takes the place of another at `now`. What that one sent a moment ago is not
+    /// sent again; what it was to send by now and has not comes yet, if the new schedule has that time, too.
+    pub(super) fn in_place_of(self, old: &Self, schedule: &Schedule, now: UtcMillis) -> Self {
+        let overdue = old.timer.map(|(_, due)| due).filter(|due| *due < now);
+        let overdue = overdue.filter(|due| schedule.next_after(UtcMillis(due.0 - 1)) == Some(*due));
+        let done_until = match overdue {
+            Some(due) => UtcMillis(due.0 - 1),
+            None => self.done_until.max(old.done_until),
+        };
+        match done_until == self.done_until {
+            true => self,
+            false => Self::after(schedule, done_until, self.next_push, self.last_run),
+        }
+    }
+
     /// Of a schedule that has sent everything up to `done_until`.
     pub(crate) fn after(
         schedule: &Schedule,
@@ -104,6 +131,11 @@ impl Timing {
 
     pub(super) fn will_fire(&self) -> bool {
         self.timer.is_some()
+    }
+
+    /// Whether nothing is left to be sent, be it paused or not.
+    pub(super) fn has_ended(&self, schedule: &Schedule) -> bool {
+        self.timer.is_none() && schedule.next_after(self.done_until).is_none()
     }
 
     pub(crate) fn parse(at: &At<'_>) -> Option<Self> {

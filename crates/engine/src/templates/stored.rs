@@ -1,7 +1,8 @@
-//! A template as it is stored: what was asked for, and when it was changed and used.
+//! A template as it is stored, and when it was used, which is apart from it: whoever sends it does not change it.
 
 use model::ids::AppId;
 use model::json::{self, At};
+use model::limits;
 use model::payload::template::TemplateId;
 use model::template::Template;
 use model::time::UtcMillis;
@@ -12,49 +13,54 @@ use store::documents::{self, Document, DocumentKind};
 use super::TemplateView;
 use crate::{Error, Result};
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Stored {
-    pub(super) template: Template,
-    /// Apart from the document's own, which moves when the template is used.
-    pub(super) modified: UtcMillis,
-    pub(super) last_used: Option<UtcMillis>,
+#[derive(Serialize)]
+struct Stored<'t> {
+    template: &'t Template,
 }
 
-pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: TemplateId) -> Result<Option<Stored>> {
-    let document = documents::get(tx, app, DocumentKind::Template, &id.to_string())?;
-    document.map(|document| Stored::read(&document.body)).transpose()
+/// The text that is stored, unless there is too much of it.
+pub(super) fn print(template: &Template) -> Result<String> {
+    let text = serde_json::to_string(&Stored { template }).map_err(Error::internal)?;
+    if text.len() > limits::TEMPLATE_BYTES {
+        let most = limits::TEMPLATE_BYTES;
+        return Err(Error::invalid("push", format!("A template has at most {most} bytes; this has {}.", text.len())));
+    }
+    Ok(text)
 }
 
-impl Stored {
-    /// It was checked when it was stored, so a problem now is ours.
-    fn read(body: &str) -> Result<Self> {
-        json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
-    }
+/// It was checked when it was stored, so a problem now is ours.
+pub(super) fn read(body: &str) -> Result<Template> {
+    json::parse(body.as_bytes(), parse).map_err(Error::internal)
+}
 
-    pub(super) fn view(document: &Document) -> Result<TemplateView> {
-        let Self { template, modified, last_used } = Self::read(&document.body)?;
-        let id = document.id.parse().map_err(Error::internal)?;
-        Ok(TemplateView { id, template, created: document.created, modified, last_used })
-    }
+pub(super) fn view(document: &Document, last_used: Option<UtcMillis>) -> Result<TemplateView> {
+    let id = document.id.parse().map_err(Error::internal)?;
+    let (created, modified) = (document.created, document.modified);
+    Ok(TemplateView { id, template: read(&document.body)?, created, modified, last_used })
+}
 
-    pub(super) fn print(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(Error::internal)
-    }
-
-    pub(super) fn put(&self, tx: &mut Tx<'_>, app: AppId, id: TemplateId, now: UtcMillis) -> Result<()> {
-        Ok(documents::put(tx, app, DocumentKind::Template, &id.to_string(), &self.print()?, now)?)
-    }
-
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let template = fields.required("template", Template::parse);
-        let modified = fields.required("modified", instant);
-        let last_used = fields.nullable("last_used", instant);
-        fields.finish();
-        Some(Self { template: template?, modified: modified?, last_used })
+/// For listings: one that cannot be read does not hide the others.
+pub(super) fn known_view(document: &Document, last_used: Option<UtcMillis>) -> Option<TemplateView> {
+    match view(document, last_used) {
+        Ok(view) => Some(view),
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(id = document.id, error, "a stored template cannot be read");
+            None
+        }
     }
 }
 
-fn instant(at: &At<'_>) -> Option<UtcMillis> {
-    at.integer(i64::MIN..=i64::MAX).map(UtcMillis)
+pub(super) fn set_used(tx: &mut Tx<'_>, app: AppId, id: TemplateId, now: UtcMillis) -> Result<()> {
+    Ok(documents::put(tx, app, DocumentKind::TemplateUse, &id.to_string(), "", now)?)
+}
+
+fn parse(at: &At<'_>) -> Option<Template> {
+    let mut fields = at.object()?;
+    let template = fields.required("template", Template::parse);
+    for beside in ["modified", "last_used"] {
+        fields.take(beside); // where an earlier version kept them
+    }
+    fields.finish();
+    template
 }

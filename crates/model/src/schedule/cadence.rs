@@ -42,8 +42,8 @@ pub enum Weekday {
     Sunday,
 }
 
-/// After so many times in a row that are excluded, there are none any more: more than two years of hours.
-const MOST_EXCLUDED: usize = 20_000;
+/// After so many excluded stretches in a row there are no times any more: more than two years of half days.
+const MOST_EXCLUDED: usize = 2_000;
 
 impl Cadence {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
@@ -120,7 +120,7 @@ impl Recurring {
         let from = from.max(first);
         let mut number = self.cadence.number_before(first, from);
         let mut n_excluded = 0;
-        std::iter::from_fn(move || {
+        let times = std::iter::from_fn(move || {
             loop {
                 let time = self.cadence.time(first, number)?;
                 number += 1;
@@ -138,11 +138,12 @@ impl Recurring {
                 if n_excluded > MOST_EXCLUDED {
                     return None;
                 }
-                if let Some(end) = exclusion.whole_until() {
-                    number = number.max(self.cadence.number_before(first, end));
-                }
+                // Whatever else is in the stretch need not be looked at one by one.
+                let end = exclusion.covers_until(time)?;
+                number = number.max(self.cadence.number_before(first, end));
             }
-        })
+        });
+        times.fuse()
     }
 }
 
@@ -189,6 +190,12 @@ impl Weekday {
     pub(crate) fn of(time: WallTime) -> Self {
         let n_days = time.0.date().weekday().to_monday_zero_offset();
         usize::try_from(n_days).ok().and_then(|n| Self::ALL.get(n).copied()).unwrap_or(Weekday::Monday)
+    }
+
+    /// The day that follows `n_days` later.
+    pub(super) fn later(self, n_days: usize) -> Self {
+        let all = Self::ALL.into_iter().cycle();
+        all.skip_while(|day| *day != self).nth(n_days).unwrap_or(self)
     }
 
     fn days_after_monday(self) -> i64 {

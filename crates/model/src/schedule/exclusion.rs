@@ -1,5 +1,7 @@
 //! Times at which a recurring schedule sends nothing.
 
+use jiff::ToSpan;
+use jiff::civil::{Date, DateTime};
 use serde::{Serialize, Serializer};
 
 use super::{WallTime, Weekday};
@@ -44,10 +46,12 @@ impl Exclusion {
         Some(exclusion)
     }
 
-    /// The end of a range of which every moment is excluded.
-    pub(super) fn whole_until(&self) -> Option<WallTime> {
-        let is_whole = self.hour_range.is_none_or(HourRange::is_whole_day) && self.days_of_week.is_none();
-        self.date_range.filter(|_| is_whole).map(|range| range.end)
+    /// The last second of the stretch without a gap that begins with a time that is covered. `None` when it has no end.
+    pub(super) fn covers_until(&self, time: WallTime) -> Option<WallTime> {
+        let hours = self.hour_range.and_then(|hours| hours.covers_until(time));
+        let dates = self.date_range.map(|dates| dates.end);
+        let days = self.days_of_week.as_deref().and_then(|days| days_until(days, time));
+        [hours, dates, days].into_iter().flatten().min()
     }
 
     pub(super) fn covers(&self, time: WallTime) -> bool {
@@ -71,6 +75,12 @@ impl HourRange {
         (self.last + 1) % 24 == self.first
     }
 
+    /// The end of the last hour, unless the range goes around the clock.
+    fn covers_until(self, time: WallTime) -> Option<WallTime> {
+        let is_over_midnight = self.first > self.last && time.0.hour() >= self.first;
+        (!self.is_whole_day()).then(|| end_of_hour(time, i64::from(is_over_midnight), self.last))
+    }
+
     fn covers(self, time: WallTime) -> bool {
         let hour = time.0.hour();
         match self.first <= self.last {
@@ -80,11 +90,23 @@ impl HourRange {
     }
 }
 
+/// The end of the last of the days that follow each other, unless those are all there are.
+fn days_until(days: &[Weekday], time: WallTime) -> Option<WallTime> {
+    let today = Weekday::of(time);
+    let n_days = (1..7).find(|n_days| !days.contains(&today.later(*n_days)))?;
+    Some(end_of_hour(time, i64::try_from(n_days).ok()? - 1, 23))
+}
+
+fn end_of_hour(time: WallTime, n_days_later: i64, hour: i8) -> WallTime {
+    let date = time.0.date().checked_add(n_days_later.days()).unwrap_or(Date::MAX);
+    WallTime(DateTime::new(date.year(), date.month(), date.day(), hour, 59, 59, 0).unwrap_or(DateTime::MAX))
+}
+
 impl DateRange {
     fn parse(at: &At<'_>) -> Option<Self> {
         let text = at.string()?;
         let ends = text.split_once('/');
-        let ends = ends.and_then(|(start, end)| Some((WallTime::from_api(start)?, WallTime::from_api(end)?)));
+        let ends = ends.and_then(|(start, end)| Some((WallTime::from_api(start)?, WallTime::end_from_api(end)?)));
         match ends {
             Some((start, end)) if start <= end => Some(Self { start, end }),
             Some(_) => at.invalid("The end of the range must not come before its start."),

@@ -1,6 +1,7 @@
 //! From wall times to instants: whose time has come, and when the next comes.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use jiff::ToSpan;
 use jiff::tz::TimeZone;
@@ -45,14 +46,11 @@ impl Schedule {
         match self.first {
             FirstTime::Utc(_) => self.next_by(&TimeZone::UTC, after).map(|moment| moment.at),
             FirstTime::Local(_) => {
-                device_clocks().iter().filter_map(|clock| self.next_by(&clock.zone, after)).map(|next| next.at).min()
+                let mut times = self.times_around(after);
+                let next = |clock: &Clock| times.moments(&clock.zone, after).next();
+                device_clocks().iter().filter_map(next).map(|next| next.at).min()
             }
         }
-    }
-
-    /// Whether it came for everybody, the last time if it recurs, before `instant`.
-    pub fn has_ended(&self, instant: UtcMillis) -> bool {
-        self.next_after(UtcMillis(instant.0 - 1)).is_none()
     }
 
     /// For whom the time came later than `after` and not later than `until`, in the order of the times. Whoever's time came
@@ -60,13 +58,14 @@ impl Schedule {
     pub fn waves(&self, after: UtcMillis, until: UtcMillis) -> Vec<Wave> {
         match self.first {
             FirstTime::Utc(_) => {
-                let last = self.last_by(&TimeZone::UTC, after, until);
+                let last = self.times_around(after).last(&TimeZone::UTC, after, until);
                 last.into_iter().map(|time| Wave { time, clocks: None }).collect()
             }
             FirstTime::Local(_) => {
+                let mut times = self.times_around(after);
                 let mut waves: BTreeMap<WallTime, Vec<&'static Clock>> = BTreeMap::new();
                 for clock in device_clocks() {
-                    if let Some(time) = self.last_by(&clock.zone, after, until) {
+                    if let Some(time) = times.last(&clock.zone, after, until) {
                         waves.entry(time).or_default().push(clock);
                     }
                 }
@@ -86,18 +85,55 @@ impl Schedule {
 
     /// The first moment later than `after` for those who go by a clock.
     pub fn next_by(&self, zone: &TimeZone, after: UtcMillis) -> Option<Moment> {
-        self.moments(zone, after).next()
+        self.times_around(after).moments(zone, after).next()
     }
 
-    fn last_by(&self, zone: &TimeZone, after: UtcMillis, until: UtcMillis) -> Option<WallTime> {
+    /// Those that any clock shows later than `after`, and some before.
+    fn times_around(&self, after: UtcMillis) -> Times<impl Iterator<Item = WallTime>> {
+        // No clock is further behind than half a day; and see below.
+        let shown = WallTime::at(after, &TimeZone::UTC);
+        let from = shown.0.checked_sub(14.hours()).map_or(shown, WallTime);
+        Times { known: Vec::new(), rest: self.times_from(from) }
+    }
+}
+
+/// The times of a schedule, each of them worked out once for all clocks.
+struct Times<I> {
+    known: Vec<WallTime>,
+    rest: I,
+}
+
+impl<I: Iterator<Item = WallTime>> Times<I> {
+    /// The moments later than `after` for those who go by a clock.
+    fn moments(&mut self, zone: &TimeZone, after: UtcMillis) -> impl Iterator<Item = Moment> {
+        // Clocks may just have been put forward or back, by an hour at most.
+        let shown = WallTime::at(after, zone);
+        let mut n = self.place_of(shown.0.checked_sub(2.hours()).map_or(shown, WallTime));
+        let moments = iter::from_fn(move || {
+            let time = self.get(n)?;
+            n += 1;
+            Some(Moment { at: time.in_zone(zone)?, time })
+        });
+        moments.skip_while(move |moment| moment.at <= after)
+    }
+
+    fn last(&mut self, zone: &TimeZone, after: UtcMillis, until: UtcMillis) -> Option<WallTime> {
         self.moments(zone, after).take_while(|moment| moment.at <= until).last().map(|moment| moment.time)
     }
 
-    fn moments(&self, zone: &TimeZone, after: UtcMillis) -> impl Iterator<Item = Moment> {
-        // Clocks may just have been put forward or back, by an hour at most.
-        let shown = WallTime::at(after, zone);
-        let from = shown.0.checked_sub(2.hours()).map_or(shown, WallTime);
-        let moments = self.times_from(from).map_while(|time| Some(Moment { at: time.in_zone(zone)?, time }));
-        moments.skip_while(move |moment| moment.at <= after)
+    fn get(&mut self, n: usize) -> Option<WallTime> {
+        while self.known.len() <= n {
+            self.known.push(self.rest.next()?);
+        }
+        self.known.get(n).copied()
+    }
+
+    /// The place of the first time that does not come before `from`.
+    fn place_of(&mut self, from: WallTime) -> usize {
+        while self.known.last().is_none_or(|last| *last < from) {
+            let Some(next) = self.rest.next() else { break };
+            self.known.push(next);
+        }
+        self.known.partition_point(|time| *time < from)
     }
 }

@@ -44,7 +44,12 @@ fn every(unit: &str, count: u32, rest: &str) -> String {
 fn times_print_in_one_form() {
     for (sent, printed) in [
         (r#"{"scheduled_time":"2030-01-31T1205"}"#, r#"{"scheduled_time":"2030-01-31T12:05:00"}"#),
-        (r#"{"scheduled_time":"2030-01-31 12:05:06.7Z"}"#, r#"{"scheduled_time":"2030-01-31T12:05:06"}"#),
+        (r#"{"scheduled_time":"2030-01-31 12:05:06.7Z"}"#, r#"{"scheduled_time":"2030-01-31T12:05:07"}"#),
+        (
+            r#"{"scheduled_time":"2030-01-31T12:05","recurring":{"cadence":{"type":"daily","count":1},
+                "end_time":"2030-12-31T12:05:06.7","exclusions":[{"date_range":"2030-03-01T00:00:00.5/2030-04-01T00:00:00.5"}]}}"#,
+            r#"{"scheduled_time":"2030-01-31T12:05:00","recurring":{"cadence":{"type":"daily","count":1},"end_time":"2030-12-31T12:05:06","exclusions":[{"date_range":"2030-03-01T00:00:01/2030-04-01T00:00:00"}],"paused":false}}"#,
+        ),
         (r#"{"local_scheduled_time":"2030-01-31T12:05"}"#, r#"{"local_scheduled_time":"2030-01-31T12:05:00"}"#),
         (r#"{"scheduled_time":"2030-01-31T12:05","recurring":null}"#, r#"{"scheduled_time":"2030-01-31T12:05:00"}"#),
         (
@@ -276,4 +281,41 @@ proptest! {
         let found: Vec<_> = schedule.times_from(from).take(3).collect();
         prop_assert_eq!(found, all);
     }
+
+    /// Passing over whole stretches finds what looking at every single time finds.
+    #[test]
+    fn stretches_that_are_passed_over_have_no_time_that_counts(
+        unit in prop::sample::select(vec!["hourly", "daily", "weekly"]),
+        count in 1_u32..9,
+        exclusions in prop::collection::vec(exclusion(), 1..4),
+        from_hours in 0_i64..2_000,
+    ) {
+        let every = |rest: &str| every(unit, count, rest);
+        let Ok(schedule) = json::parse(every(&format!(r#","exclusions":[{}]"#, exclusions.join(","))).as_bytes(), Schedule::parse)
+        else {
+            return Ok(());
+        };
+        let all = read(&every(""));
+        let excluded = schedule.recurring.clone().unwrap();
+        let from = WallTime(date(2024, 1, 31).at(0, 0, 0, 0) + from_hours.hours());
+        let expected: Vec<_> =
+            all.times_from(from).take(2_000).filter(|time| excluded.exclusion_of(*time).is_none()).take(5).collect();
+        let found: Vec<_> = schedule.times_from(from).take(expected.len()).collect();
+        prop_assert_eq!(found, expected);
+    }
+}
+
+fn exclusion() -> impl Strategy<Value = String> {
+    let hours = (0..24, 0..24).prop_map(|(first, last)| format!(r#""hour_range":"{first}-{last}""#));
+    let days = prop::sample::subsequence(vec!["monday", "tuesday", "wednesday", "saturday", "sunday"], 1..=5)
+        .prop_map(|days| format!(r#""days_of_week":{days:?}"#));
+    let dates = (1..28, 1..28).prop_map(|(first, n_days)| {
+        let start = date(2024, 2, 1).at(7, 30, 0, 0) + i64::from(first).days();
+        format!(r#""date_range":"{}/{}""#, WallTime(start), WallTime(start + i64::from(n_days).days()))
+    });
+    let parts = (prop::option::of(hours), prop::option::of(days), prop::option::of(dates));
+    parts.prop_filter_map("an exclusion has a part", |(hours, days, dates)| {
+        let parts: Vec<String> = [hours, days, dates].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| format!("{{{}}}", parts.join(",")))
+    })
 }

@@ -1,8 +1,9 @@
 //! What a clock on the wall shows: a date and a time of day, without saying where the wall is.
 
 use std::fmt;
+use std::time::Duration;
 
-use jiff::civil::{DateTime, Time};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::json::At;
@@ -13,11 +14,20 @@ use crate::time::UtcMillis;
 pub struct WallTime(pub(super) DateTime);
 
 impl WallTime {
-    /// Reads the forms of date-times that bodies may have.
+    /// Reads the forms of date-times that bodies may have. Nothing begins before the time that was asked for: of a fraction of
+    /// a second, the end is taken.
     pub fn from_api(text: &str) -> Option<Self> {
-        let civil = UtcMillis::parse_api(text)?.civil();
-        let seconds = Time::new(civil.hour(), civil.minute(), civil.second(), 0).ok()?;
-        Some(Self(civil.date().to_datetime(seconds)))
+        let instant = UtcMillis::parse_api(text)?;
+        Some(Self::in_whole_seconds(instant.plus(Duration::from_millis(999))))
+    }
+
+    /// As [`WallTime::from_api`], for what ends something: of a fraction of a second, the beginning is taken.
+    pub fn end_from_api(text: &str) -> Option<Self> {
+        UtcMillis::parse_api(text).map(Self::in_whole_seconds)
+    }
+
+    fn in_whole_seconds(instant: UtcMillis) -> Self {
+        Self(UtcMillis(instant.seconds() * 1000).civil())
     }
 
     pub(crate) const fn new(time: DateTime) -> Self {
@@ -25,8 +35,16 @@ impl WallTime {
     }
 
     pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, Self::from_api)
+    }
+
+    pub(super) fn parse_end(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, Self::end_from_api)
+    }
+
+    fn parse_with(at: &At<'_>, read: impl FnOnce(&str) -> Option<Self>) -> Option<Self> {
         let text = at.string()?;
-        Self::from_api(text).or_else(|| {
+        read(text).or_else(|| {
             at.invalid(format!("'{text}' is not a date-time; use the form 2030-01-31T12:00:00, without an offset."))
         })
     }

@@ -9,10 +9,16 @@ use crate::json::Json;
 pub(super) struct Surroundings {
     /// Whether a `body` without a type of its own is HTML: that of a Message Center message, wherever it is written.
     bodies_are_html: bool,
+    /// Whether names are the caller's own, so that they say nothing.
+    is_free_form: bool,
 }
 
+/// What is below these means something to the caller alone.
+const FREE_FORM: [&str; 7] =
+    ["app_defined", "extra", "global_attributes", "defaults", "params", "content_state", "attributes"];
+
 impl Surroundings {
-    pub(super) const OUTSIDE: Self = Self { bodies_are_html: false };
+    pub(super) const OUTSIDE: Self = Self { bodies_are_html: false, is_free_form: false };
 
     /// Those inside an object under `key`. The content type is looked at after its own variables are filled in.
     pub(super) fn inside(self, key: &str, content_type: Option<&str>) -> Self {
@@ -22,11 +28,11 @@ impl Surroundings {
             (None, "template" | "fields") => self.bodies_are_html,
             (None, _) => false,
         };
-        Self { bodies_are_html }
+        Self { bodies_are_html, is_free_form: self.is_free_form || FREE_FORM.contains(&key) }
     }
 
     pub(super) fn is_html(self, key: &str) -> bool {
-        key == "html_body" || (key == "body" && self.bodies_are_html)
+        !self.is_free_form && (key == "html_body" || (key == "body" && self.bodies_are_html))
     }
 }
 

@@ -166,6 +166,13 @@ fn values_are_no_markup() {
         (&email["html_body"], &email["plaintext_body"], &email["subject"]),
         (&json!("&lt;"), &json!("<"), &json!("<"))
     );
+    let own = json!({"message": {"body": "{{A}}"}, "html_body": "{{A}}", "page": {"content_type": "text/html", "body": "{{A}}"}});
+    let push = json!({"notification": {"alert": "a", "actions": {"app_defined": own}, "ios": {"extra": own}}});
+    let push = rendered(&json!([{"key": "A"}]), &push, &json!({"A": "<"})).unwrap();
+    for found in [&push["notification"]["actions"]["app_defined"], &push["notification"]["ios"]["extra"]] {
+        let texts = [&found["message"]["body"], &found["html_body"], &found["page"]["body"]];
+        assert_eq!(texts, [&json!("<"); 3], "names that are the caller's own say nothing");
+    }
 }
 
 #[test]

@@ -72,3 +72,64 @@ async fn documents_are_read_in_pages_in_either_order() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn documents_are_read_in_slices_in_lists_and_without_bodies() {
+    on_both(async |store, _| {
+        for (id, now) in [("b", 1), ("a", 2), ("d", 3), ("c", 4)] {
+            put(store, APP, id, "{}", now).await;
+        }
+        put(store, OTHER, "b2", "{}", 5).await;
+        for (order, offset, expected) in [
+            (Order::Ascending, 0, vec!["a", "b", "c"]),
+            (Order::Ascending, 3, vec!["d"]),
+            (Order::Descending, 1, vec!["c", "b", "a"]),
+            (Order::Descending, 4, vec![]),
+        ] {
+            let found = store.read(move |tx| documents::slice(tx, APP, KIND, order, offset, 3)).await.unwrap();
+            let ids: Vec<&str> = found.iter().map(|document| document.id.as_str()).collect();
+            assert_eq!(ids, expected, "{order:?} {offset}");
+        }
+        let found = store.read(|tx| documents::get_many(tx, APP, KIND, &["d", "b2", "a"])).await.unwrap();
+        assert_eq!(found, [document("d", 3, 3, "{}"), document("a", 2, 2, "{}")]);
+        let heads = store.read(|tx| documents::heads(tx, APP, KIND)).await.unwrap();
+        let heads: Vec<_> = heads.iter().map(|head| (head.id.as_str(), head.modified.0)).collect();
+        assert_eq!(heads, [("a", 2), ("b", 1), ("c", 4), ("d", 3)]);
+    })
+    .await;
+}
+
+/// The step has been applied to an empty table when this is run; it is applied again to what older versions wrote.
+#[tokio::test]
+async fn uses_of_older_templates_become_documents_of_their_own() {
+    on_both(async |store, _| {
+        let (template, usage) = (DocumentKind::Template, DocumentKind::TemplateUse);
+        let write = move |tx: &mut store::Tx<'_>| {
+            let used = r#"{"template":{"name":"é"},"modified":1714564800001,"last_used":1714564800002}"#;
+            documents::put(tx, APP, template, "used", used, UtcMillis(1_714_564_800_002))?;
+            let unused = r#"{"template":{"name":"a"},"modified":1714564800003,"last_used":null}"#;
+            documents::put(tx, APP, template, "unused", unused, UtcMillis(1_714_564_800_003))?;
+            documents::put(tx, APP, template, "spoiled", "{}", UtcMillis(1))?;
+            for statement in include_str!("../../migrations/0021_template_uses.sql").split(";\n") {
+                if !statement.trim().is_empty() {
+                    tx.execute(statement, &[])?;
+                }
+            }
+            let modified = |heads: Vec<documents::Head>| -> Vec<(String, i64)> {
+                heads.into_iter().map(|head| (head.id, head.modified.0)).collect()
+            };
+            Ok::<_, store::Error>((
+                modified(documents::heads(tx, APP, template)?),
+                modified(documents::heads(tx, APP, usage)?),
+            ))
+        };
+        let (templates, uses) = store.write(APP, write).await.unwrap();
+        let named = |id: &str, at: i64| (id.to_owned(), at);
+        assert_eq!(
+            templates,
+            [named("spoiled", 1), named("unused", 1_714_564_800_003), named("used", 1_714_564_800_001)]
+        );
+        assert_eq!(uses, [named("used", 1_714_564_800_002)]);
+    })
+    .await;
+}

@@ -1,0 +1,143 @@
+//! Schedules that are changed at the moment they fire or after it, and listings of what was made together or cannot be read.
+
+use std::time::Duration;
+
+use model::ids::AppId;
+use serde_json::{Value, json};
+use store::documents::{self, DocumentKind};
+use testkit::app::{TestApp, on_each_engine};
+
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The clock begins at 2024-05-01 12:00:00.
+fn scheduled(schedule: &Value, alert: &str) -> Value {
+    let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": alert}});
+    json!({"schedule": schedule, "push": push})
+}
+
+fn once(time: &str) -> Value {
+    json!({"scheduled_time": time})
+}
+
+fn daily(time: &str) -> Value {
+    json!({"scheduled_time": time, "recurring": {"cadence": {"type": "daily", "count": 1}}})
+}
+
+async fn register(app: &TestApp) {
+    let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "token",
+                        "timezone": "Europe/Paris"}});
+    app.device().post("/api/channels", device).await.expect(201);
+}
+
+async fn create(app: &TestApp, body: Value) -> String {
+    let created = app.master().post("/api/schedules", body).await.expect(201);
+    format!("/api/schedules/{}", created["schedule_ids"][0].as_str().unwrap())
+}
+
+/// What was shown on the device, oldest first.
+async fn shown(app: &TestApp) -> Vec<&'static str> {
+    app.step_all().await;
+    let sandbox = app.master().get("/api/sandbox?limit=1000").await.expect(200);
+    let alert = |delivery: &Value| {
+        let body = delivery["request"]["body"].to_string();
+        ["Old", "New"].into_iter().find(|alert| body.contains(alert)).unwrap_or("?")
+    };
+    sandbox["deliveries"].as_array().unwrap().iter().map(alert).collect()
+}
+
+#[tokio::test]
+async fn what_was_sent_a_moment_ago_is_not_sent_again() {
+    on_each_engine(async |app| {
+        register(&app).await;
+        let path = create(&app, scheduled(&daily("2024-05-01T13:00"), "Old")).await;
+        app.advance(HOUR);
+        assert_eq!(shown(&app).await, ["Old"]);
+        app.master().put(&path, scheduled(&daily("2024-05-01T13:00"), "New")).await.expect(200);
+        assert_eq!(shown(&app).await, ["Old"]);
+        let app = app.restart().await;
+        app.advance(DAY);
+        assert_eq!(shown(&app).await, ["Old", "New"]);
+        app.master().put(&path, scheduled(&once("2024-05-02T13:00"), "New")).await.expect(400);
+        app.advance(DAY);
+        assert_eq!(shown(&app).await, ["Old", "New", "New"], "what is refused changes nothing");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_overdue_is_sent_although_the_schedule_is_changed() {
+    on_each_engine(async |app| {
+        register(&app).await;
+        let local = json!({"local_scheduled_time": "2024-05-01T15:00"});
+        let schedules = [daily("2024-05-01T13:00"), once("2024-05-01T13:00"), local];
+        let mut paths = Vec::new();
+        for schedule in &schedules {
+            paths.push(create(&app, scheduled(schedule, "Old")).await);
+        }
+        // All of them are due, and nobody has worked yet.
+        app.advance(HOUR + SECOND);
+        for (path, schedule) in paths.iter().zip(&schedules) {
+            app.master().put(path, scheduled(schedule, "New")).await.expect(200);
+        }
+        let app = app.restart().await;
+        assert_eq!(shown(&app).await, ["New"; 3]);
+        app.advance(DAY - 2 * SECOND);
+        assert_eq!(shown(&app).await.len(), 3);
+        app.advance(SECOND);
+        assert_eq!(shown(&app).await.len(), 4, "the daily one goes on");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_time_takes_the_place_of_one_that_is_overdue() {
+    on_each_engine(async |app| {
+        register(&app).await;
+        let path = create(&app, scheduled(&daily("2024-05-01T13:00"), "Old")).await;
+        app.advance(HOUR + SECOND);
+        app.master().put(&path, scheduled(&daily("2024-05-01T11:00"), "New")).await.expect(200);
+        assert_eq!(shown(&app).await.len(), 0, "the new time has passed, and the old one does not count");
+        let app = app.restart().await;
+        app.advance(22 * HOUR);
+        assert_eq!(shown(&app).await, ["New"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_made_together_is_listed_in_its_order() {
+    on_each_engine(async |app| {
+        let named = |n: usize| {
+            let mut body = scheduled(&once("2024-06-01T12:00"), "Old");
+            body["name"] = json!(n.to_string());
+            body
+        };
+        let all: Vec<Value> = (0..20).map(named).collect();
+        create(&app, json!(all)).await;
+        let listed = app.master().get("/api/schedules?order=desc").await.expect(200);
+        let names: Vec<&str> =
+            listed["schedules"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+        let expected: Vec<String> = (0..20).rev().map(|n| n.to_string()).collect();
+        assert_eq!(names, expected);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_read_does_not_hide_the_others() {
+    on_each_engine(async |app| {
+        let bad = create(&app, scheduled(&once("2024-06-01T12:00"), "Old")).await;
+        let good = create(&app, scheduled(&once("2024-06-01T12:00"), "New")).await;
+        let (id, now) = (bad.rsplit('/').next().unwrap().to_owned(), app.engine().clock().now());
+        let spoil = move |tx: &mut store::Tx<'_>| {
+            documents::put(tx, AppId(1), DocumentKind::Schedule, &id, r#"{"scheduled":{}}"#, now)
+        };
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        let listed = app.master().get("/api/schedules").await.expect(200);
+        assert_eq!(listed["schedules"].as_array().unwrap().len(), 1);
+        assert_eq!(listed["schedules"][0]["url"], json!(app.url(&good)));
+    })
+    .await;
+}

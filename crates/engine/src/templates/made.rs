@@ -1,0 +1,107 @@
+//! What comes of templates when they are filled in, and of which texts of them: it is made before the transaction that writes it,
+//! and made again there if a template has been changed in between.
+
+use std::collections::BTreeMap;
+
+use model::ids::AppId;
+use model::payload::Push;
+use model::payload::template::TemplateId;
+use model::problem::{Problem, ProblemKind, Problems};
+use model::template::{Template, TemplateUse};
+use model::time::UtcMillis;
+use store::documents::{self, DocumentKind};
+use store::{Tx, apps};
+
+use super::stored;
+use crate::push::{Place, fail_with};
+use crate::{Error, Result};
+
+/// The stored texts of templates, as far as there are any.
+pub(super) type Bodies = BTreeMap<TemplateId, Option<String>>;
+
+pub(super) struct Made<T> {
+    of: Bodies,
+    /// A repeated request is answered although its template is not what it was, so problems wait until that is known.
+    outcome: Result<T, Problems>,
+}
+
+/// What the templates are now.
+pub(super) fn bodies(tx: &mut Tx<'_>, app: AppId, uses: &[TemplateUse]) -> Result<Bodies> {
+    let mut bodies = Bodies::new();
+    for id in uses.iter().map(|usage| usage.merge_data.template_id) {
+        if !bodies.contains_key(&id) {
+            let document = documents::get(tx, app, DocumentKind::Template, &id.to_string())?;
+            bodies.insert(id, document.map(|document| document.body));
+        }
+    }
+    Ok(bodies)
+}
+
+impl<T> Made<T> {
+    pub(super) fn of(
+        bodies: Bodies,
+        uses: &[TemplateUse],
+        place: Place,
+        make: impl Fn(Vec<Push>) -> Result<T>,
+    ) -> Result<Self> {
+        let outcome = match filled_in(&bodies, uses, place).and_then(make) {
+            Ok(made) => Ok(made),
+            Err(Error::Invalid(problems)) => Err(problems),
+            Err(other) => return Err(other),
+        };
+        Ok(Self { of: bodies, outcome })
+    }
+
+    /// What comes of the templates as they are in this transaction, if they are not what they were.
+    pub(super) fn made_again(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        uses: &[TemplateUse],
+        place: Place,
+        make: impl Fn(Vec<Push>) -> Result<T>,
+    ) -> Result<Option<Self>> {
+        apps::hold(tx, app)?;
+        let current = bodies(tx, app, uses)?;
+        (current != self.of).then(|| Self::of(current, uses, place, make)).transpose()
+    }
+
+    pub(super) fn outcome(&self) -> Result<&T> {
+        self.outcome.as_ref().map_err(|problems| Error::Invalid(problems.clone()))
+    }
+
+    /// Notes that the templates were used.
+    pub(super) fn set_used(&self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
+        self.of.keys().try_for_each(|id| stored::set_used(tx, app, *id, now))
+    }
+}
+
+fn filled_in(bodies: &Bodies, uses: &[TemplateUse], place: Place) -> Result<Vec<Push>> {
+    let mut templates: BTreeMap<TemplateId, Template> = BTreeMap::new();
+    for (id, body) in bodies {
+        if let Some(body) = body {
+            templates.insert(*id, stored::read(body)?);
+        }
+    }
+    let mut pushes = Vec::with_capacity(uses.len());
+    let mut problems = Vec::new();
+    for (n, usage) in uses.iter().enumerate() {
+        let id = usage.merge_data.template_id;
+        match templates.get(&id).map_or_else(|| Err(vec![unknown(id)]), |template| template.render(usage)) {
+            Ok(push) => pushes.push(push),
+            Err(found) => problems.extend(
+                found.into_iter().map(|problem| Problem { path: place.path_outside(n, &problem.path), ..problem }),
+            ),
+        }
+    }
+    fail_with(problems)?;
+    Ok(pushes)
+}
+
+fn unknown(id: TemplateId) -> Problem {
+    Problem {
+        path: "merge_data.template_id".to_owned(),
+        message: format!("There is no template {id}."),
+        kind: ProblemKind::Invalid,
+    }
+}
