@@ -1,6 +1,7 @@
 //! Schedules: pushes that are sent later. One timer at a time stands for each; whoever changes a schedule replaces its timer,
 //! and a timer that is not the schedule's does nothing.
 
+mod best_hour;
 mod fire;
 mod pause;
 mod stored;
@@ -58,7 +59,9 @@ impl Engine {
     ) -> Result<CreatedSchedules> {
         let place = Place::of(&scheduled, "push.");
         self.ready_atlas(scheduled.as_slice().iter().map(|scheduled| &scheduled.push)).await?;
-        let planned = self.plan_schedules(scheduled.into_vec(), place)?;
+        let mut scheduled = scheduled.into_vec();
+        self.choose_best_hours(app, scheduled.iter_mut().map(|scheduled| &mut scheduled.schedule)).await?;
+        let planned = self.plan_schedules(scheduled, place)?;
         let engine = self.clone();
         self.write_once(app, once, move |tx| {
             planned.refuse_past()?;
@@ -136,11 +139,12 @@ impl Engine {
         &self,
         app: AppId,
         id: ScheduleId,
-        scheduled: ScheduledPush,
+        mut scheduled: ScheduledPush,
     ) -> Result<CreatedSchedules> {
         let place = Place::of(&OneOrMany::One(()), "push.");
         self.ready_atlas([&scheduled.push]).await?;
         refuse_unsendable(std::slice::from_ref(&scheduled), place)?;
+        self.choose_best_hours(app, std::iter::once(&mut scheduled.schedule)).await?;
         let now = self.clock().now();
         let name = NamedSchedule { id, push: PushId::at(now) };
         let named = CreatedSchedules { operation_id: OperationId::at(now), schedules: vec![name] };
@@ -239,7 +243,9 @@ pub(crate) fn passed(first: FirstTime, now: UtcMillis) -> Option<Problem> {
 fn past(first: FirstTime, now: UtcMillis) -> Problem {
     let message = match first {
         FirstTime::Utc(time) => format!("{time} has passed; it is {} in UTC.", now.to_api()),
-        FirstTime::Local(time) => format!("{time} has passed in every time zone."),
+        FirstTime::Local(_) | FirstTime::Best(_) => {
+            format!("{} has passed in every time zone.", first.wall_time())
+        }
     };
     Problem { path: format!("schedule.{}", first.key()), message, kind: ProblemKind::Invalid }
 }

@@ -1,5 +1,6 @@
 //! Scheduled pushes: what is sent, and when it is sent to whom.
 
+mod best_time;
 mod cadence;
 mod exclusion;
 mod moment;
@@ -7,6 +8,7 @@ mod moment;
 mod tests;
 mod wall_time;
 
+pub use best_time::{BestTime, DayHour};
 pub use cadence::{Cadence, Unit, Weekday};
 pub use exclusion::{DateRange, Exclusion, HourRange};
 pub use moment::{Moment, Wave};
@@ -45,6 +47,9 @@ pub enum FirstTime {
     Utc(WallTime),
     #[serde(rename = "local_scheduled_time")]
     Local(WallTime),
+    /// A local time as well.
+    #[serde(rename = "best_time")]
+    Best(BestTime),
 }
 
 /// How a schedule goes on after its first time. Its times are of the same kind as the first.
@@ -108,7 +113,7 @@ pub fn parse_many<T>(
 ) -> Option<OneOrMany<T>> {
     let all = at.one_or_many(1..=limits::SCHEDULES_PER_REQUEST, parse)?;
     let n_schedules = all.as_slice().len();
-    let is_local = |item: &T| matches!(schedule(item).first, FirstTime::Local(_));
+    let is_local = |item: &T| schedule(item).first.is_local();
     if n_schedules > limits::LOCAL_SCHEDULES_PER_REQUEST && all.as_slice().iter().any(is_local) {
         let most = limits::LOCAL_SCHEDULES_PER_REQUEST;
         return at.invalid(format!("With local times there may be at most {most} schedules; there are {n_schedules}."));
@@ -126,12 +131,7 @@ impl Schedule {
         let n_times = TIMES.iter().filter(|key| fields.has(key)).count();
         let utc = fields.optional("scheduled_time", WallTime::parse).map(FirstTime::Utc);
         let local = fields.optional("local_scheduled_time", WallTime::parse).map(FirstTime::Local);
-        if let Some(best) = fields.take("best_time") {
-            best.invalid::<()>(
-                "This needs to know when each device is mostly used, which this version does not record; use \
-                 'local_scheduled_time'.",
-            );
-        }
+        let best = fields.optional("best_time", BestTime::parse).map(FirstTime::Best);
         let recurring = fields.nullable("recurring", Recurring::parse);
         fields.finish();
         match n_times {
@@ -142,7 +142,7 @@ impl Schedule {
                     .invalid("Only one of 'scheduled_time', 'local_scheduled_time' and 'best_time' may be given.");
             }
         }
-        let schedule = Self { first: utc.or(local)?, recurring };
+        let schedule = Self { first: utc.or(local).or(best)?, recurring };
         if at.is_clean() {
             schedule.check(at)?;
         }
@@ -152,6 +152,10 @@ impl Schedule {
     /// What can be wrong with times that are right by themselves.
     fn check(&self, at: &At<'_>) -> Option<()> {
         let Some(recurring) = &self.recurring else { return Some(()) };
+        if matches!(self.first, FirstTime::Best(_)) {
+            let text = "A best time comes once; use 'local_scheduled_time' for what recurs.";
+            return at.invalid_key("recurring", text);
+        }
         if recurring.end_time.is_some_and(|end| end < self.first.wall_time()) {
             return at.invalid_key("recurring.end_time", "The end must not come before the first time.");
         }
@@ -172,6 +176,32 @@ impl FirstTime {
     pub fn wall_time(self) -> WallTime {
         match self {
             FirstTime::Utc(time) | FirstTime::Local(time) => time,
+            FirstTime::Best(best) => best.wall_time(),
+        }
+    }
+
+    /// Whether everybody's own clock counts.
+    pub const fn is_local(self) -> bool {
+        match self {
+            FirstTime::Utc(_) => false,
+            FirstTime::Local(_) | FirstTime::Best(_) => true,
+        }
+    }
+
+    /// The hour of a best time.
+    pub fn best_hour(self) -> Option<DayHour> {
+        match self {
+            FirstTime::Utc(_) | FirstTime::Local(_) => None,
+            FirstTime::Best(best) => Some(best.hour()),
+        }
+    }
+
+    /// A best time with its hour. Other times have theirs.
+    #[must_use]
+    pub fn at_best_hour(self, hour: DayHour) -> Self {
+        match self {
+            FirstTime::Utc(_) | FirstTime::Local(_) => self,
+            FirstTime::Best(best) => FirstTime::Best(best.at_hour(hour)),
         }
     }
 
@@ -180,6 +210,7 @@ impl FirstTime {
         match self {
             FirstTime::Utc(_) => "scheduled_time",
             FirstTime::Local(_) => "local_scheduled_time",
+            FirstTime::Best(_) => "best_time",
         }
     }
 }

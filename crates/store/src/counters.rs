@@ -29,6 +29,8 @@ pub enum Metric {
     InfluencedResponses,
     /// All openings of the app.
     Opens,
+    /// Those of them whose device says what its clock shows, by the hours of that clock instead of UTC.
+    LocalOpens,
     /// Openings by channels that were opted in at the time.
     OptedInOpens,
     /// Openings by channels that were opted out at the time.
@@ -49,13 +51,14 @@ pub enum Metric {
 }
 
 impl Metric {
-    pub const ALL: [Metric; 17] = [
+    pub const ALL: [Metric; 18] = [
         Metric::Sends,
         Metric::AlertingSends,
         Metric::Controls,
         Metric::DirectResponses,
         Metric::InfluencedResponses,
         Metric::Opens,
+        Metric::LocalOpens,
         Metric::OptedInOpens,
         Metric::OptedOutOpens,
         Metric::Sessions,
@@ -77,6 +80,7 @@ impl Metric {
             Metric::DirectResponses => "direct",
             Metric::InfluencedResponses => "influenced",
             Metric::Opens => "opens",
+            Metric::LocalOpens => "local_opens",
             Metric::OptedInOpens => "opted_in_opens",
             Metric::OptedOutOpens => "opted_out_opens",
             Metric::Sessions => "sessions",

@@ -30,7 +30,7 @@ fn event(kind: &str, data: Value) -> Value {
     event_at(kind, START.0, data)
 }
 
-fn event_at(kind: &str, millis: i64, data: Value) -> Value {
+pub(crate) fn event_at(kind: &str, millis: i64, data: Value) -> Value {
     let id = Uuid::from_u128(rand_like(kind, millis, &data));
     let time = format!("{}.{:03}", millis.div_euclid(1000), millis.rem_euclid(1000));
     let mut event = json!({"type": kind, "event_id": id.to_string(), "time": time});
@@ -62,7 +62,7 @@ async fn upload_with(app: &TestApp, headers: &[(&str, &str)], body: Vec<u8>) -> 
     app.nobody().send(request.body(Bytes::from(body)).unwrap()).await
 }
 
-async fn upload(app: &TestApp, channel: &str, events: Value) {
+pub(crate) async fn upload(app: &TestApp, channel: &str, events: Value) {
     let headers = [("X-UA-App-Key", app.app.key.as_str()), ("X-UA-Channel-ID", channel)];
     let reply = upload_with(app, &headers, events.to_string().into_bytes()).await;
     assert_eq!(reply.expect(200), json!({"ok": true}));

@@ -5,6 +5,7 @@ mod access;
 mod attribute_selectors;
 mod attributes;
 mod bad_bodies;
+mod best_times;
 mod channels;
 mod cors;
 mod create_and_send;

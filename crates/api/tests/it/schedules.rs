@@ -320,7 +320,7 @@ async fn what_is_wrong_is_named_and_nothing_is_stored() {
             ),
             (json!({"push": scheduled("", "One")["push"]}), "schedule"),
             (with("schedule", json!({})), "schedule.scheduled_time"),
-            (with("schedule", json!({"best_time": {"send_date": "2024-06-01"}})), "schedule.best_time"),
+            (with("schedule", json!({"best_time": {"send_date": "soon"}})), "schedule.best_time.send_date"),
             (with("push", json!({"audience": "all"})), "push.device_types"),
             (with("name", json!("")), "name"),
             (with("colour", json!(1)), "colour"),

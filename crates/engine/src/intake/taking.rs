@@ -8,6 +8,7 @@ use model::device_event::{Button, InAppEnd, Opened, PushEcho, Told, ToldCustom, 
 use model::event::{self, AssociatedPush, Event, InAppDisplay, RecordKind};
 use model::ids::{ChannelId, EventId, Ordinal, SessionId};
 use model::term::DayKind;
+use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use serde::Serialize;
 use store::channels::{self, Channel};
@@ -125,6 +126,10 @@ impl Taking<'_, '_> {
         self.counts.add(tx, Metric::Opens, timed.at, 1)?;
         let state = if self.profile.opt_in { Metric::OptedInOpens } else { Metric::OptedOutOpens };
         self.counts.add(tx, state, timed.at, 1)?;
+        if let Some(offset) = opened.utc_offset_seconds.or_else(|| self.profile.utc_offset_seconds(timed.at)) {
+            let shown = UtcMillis(timed.at.0.saturating_add(i64::from(offset) * 1000));
+            self.counts.add(tx, Metric::LocalOpens, shown, 1)?;
+        }
         match (due.direct(), due.indirect()) {
             (Some(push), _) => self.counts.add_response(tx, push, Metric::DirectResponses, timed.at)?,
             (None, Some(push)) => self.counts.add_response(tx, push, Metric::InfluencedResponses, timed.at)?,

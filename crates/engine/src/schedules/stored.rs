@@ -3,7 +3,7 @@
 use model::ids::{AppId, PushId, ScheduleId};
 use model::json::{self, At, Json};
 use model::property::Clock;
-use model::schedule::{Schedule, ScheduledPush, WallTime};
+use model::schedule::{DayHour, Schedule, ScheduledPush, WallTime};
 use model::time::UtcMillis;
 use serde::Serialize;
 use store::Tx;
@@ -17,6 +17,15 @@ use crate::{Error, Result};
 pub(super) struct Stored {
     pub(super) scheduled: ScheduledPush,
     pub(super) timing: Timing,
+}
+
+/// With the hour that was chosen, which is not told with what was asked for.
+#[derive(Serialize)]
+struct Printed<'s> {
+    #[serde(flatten)]
+    stored: &'s Stored,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best_hour: Option<DayHour>,
 }
 
 /// How far a schedule has got.
@@ -56,15 +65,21 @@ impl Stored {
     }
 
     pub(super) fn print(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(Error::internal)
+        let best_hour = self.scheduled.schedule.first.best_hour();
+        serde_json::to_string(&Printed { stored: self, best_hour }).map_err(Error::internal)
     }
 
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let scheduled = fields.required("scheduled", ScheduledPush::parse_stored);
         let timing = fields.required("timing", Timing::parse);
+        let best_hour = fields.optional("best_hour", DayHour::parse);
         fields.finish();
-        Some(Self { scheduled: scheduled?, timing: timing? })
+        let mut scheduled = scheduled?;
+        if let Some(hour) = best_hour {
+            scheduled.schedule.first = scheduled.schedule.first.at_best_hour(hour);
+        }
+        Some(Self { scheduled, timing: timing? })
     }
 
     /// Whether some time zones have had their turn and others, where there is somebody, are waiting for it.
@@ -90,7 +105,9 @@ impl Timing {
         let document = documents::get(tx, app, DocumentKind::Schedule, &id.to_string())?;
         let timing = |at: &At<'_>| {
             let mut fields = at.object()?;
-            fields.take("scheduled");
+            for beside in ["scheduled", "best_hour"] {
+                fields.take(beside);
+            }
             let timing = fields.required("timing", Self::parse);
             fields.finish();
             timing

@@ -96,7 +96,8 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<CreatedTemplateSchedules> {
         let place = Place::of(&scheduled, "");
-        let (scheduled, now) = (scheduled.into_vec(), self.clock().now());
+        let (mut scheduled, now) = (scheduled.into_vec(), self.clock().now());
+        self.choose_best_hours(app, scheduled.iter_mut().map(|scheduled| &mut scheduled.schedule)).await?;
         let uses = Arc::new(scheduled.iter().map(|scheduled| scheduled.usage.clone()).collect::<Vec<_>>());
         let engine = self.clone();
         let scheduled = Arc::new(scheduled);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{AndroidDetails, IosDetails, OpenDetails, UsageDetails, WebDetails};
@@ -141,6 +142,13 @@ impl Profile {
             web: None,
             open: None,
         }
+    }
+
+    /// By how many seconds the device's clock is ahead of UTC at an instant: by its time zone, or as it has said.
+    pub fn utc_offset_seconds(&self, instant: UtcMillis) -> Option<i32> {
+        let zone = self.timezone.as_deref().and_then(|name| TimeZone::get(name).ok());
+        let by_zone = zone.map(|zone| zone.to_offset(instant.timestamp()).seconds());
+        by_zone.or(self.usage.utc_offset_seconds)
     }
 
     /// Where an update starts from. A channel that changes its type keeps nothing of what it was.

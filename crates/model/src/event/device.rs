@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::channel::Profile;
@@ -98,7 +97,6 @@ impl<'a> EventDevice<'a> {
 impl<'a> Attributes<'a> {
     fn new(profile: &'a Profile, now: UtcMillis) -> Self {
         let usage = &profile.usage;
-        let by_zone = profile.timezone.as_deref().and_then(|name| seconds_east(name, now));
         Self {
             app_package_name: usage.package_name.as_deref(),
             app_version: profile.app_version.as_deref(),
@@ -106,7 +104,7 @@ impl<'a> Attributes<'a> {
             device_os: profile.device_os.as_deref(),
             ua_sdk_version: profile.sdk_version.as_deref(),
             iana_timezone: profile.timezone.as_deref(),
-            locale_timezone: by_zone.or(usage.utc_offset_seconds).map(|seconds| seconds.to_string()),
+            locale_timezone: profile.utc_offset_seconds(now).map(|seconds| seconds.to_string()),
             locale_language_code: profile.locale_language.as_deref(),
             locale_country_code: profile.locale_country.as_deref(),
             locale_variant: usage.locale_variant.as_deref(),
@@ -137,11 +135,6 @@ pub const fn device_type_name(device_type: &DeviceType) -> &'static str {
 
 const fn flag(is_set: bool) -> &'static str {
     if is_set { "true" } else { "false" }
-}
-
-fn seconds_east(zone: &str, now: UtcMillis) -> Option<i32> {
-    let zone = TimeZone::get(zone).ok()?;
-    Some(zone.to_offset(now.timestamp()).seconds())
 }
 
 #[cfg(test)]
@@ -176,10 +169,11 @@ mod tests {
 
     #[test]
     fn a_time_zone_that_nobody_knows_has_no_offset() {
-        assert_eq!(seconds_east("Middle/Earth", SUMMER), None);
-        assert_eq!(seconds_east("Asia/Kolkata", SUMMER), Some(19_800));
         let mut profile = Profile::new(DeviceType::Android);
+        profile.timezone = Some("Asia/Kolkata".to_owned());
+        assert_eq!(profile.utc_offset_seconds(SUMMER), Some(19_800));
         profile.timezone = Some("Middle/Earth".to_owned());
+        assert_eq!(profile.utc_offset_seconds(SUMMER), None);
         profile.usage.utc_offset_seconds = Some(-3600);
         assert_eq!(Attributes::new(&profile, SUMMER).locale_timezone.as_deref(), Some("-3600"), "what the device said");
     }

@@ -82,6 +82,10 @@ fn problems_are_where_they_can_be_solved() {
         (with("/variants/0/weight", json!(0.5)), vec!["variants[0].weight"]),
         (with("/variants/0/schedule", recurring), vec!["variants[0].schedule.recurring"]),
         (
+            with("/variants/0/schedule", json!({"best_time": {"send_date": "2030-01-01"}})),
+            vec!["variants[0].schedule.best_time"],
+        ),
+        (
             with("/variants/0", json!({"push": {"notification": {"alert": "x"}}, "wieght": 1})),
             vec!["variants[0].wieght"],
         ),

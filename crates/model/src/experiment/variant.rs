@@ -63,6 +63,10 @@ impl Variant {
 
 fn parse_schedule(at: &At<'_>) -> Option<Schedule> {
     let schedule = Schedule::parse(at)?;
+    if schedule.first.best_hour().is_some() {
+        let text = "Variants can only be compared when each has a time; use 'local_scheduled_time'.";
+        return at.invalid_key("best_time", text);
+    }
     match schedule.recurring {
         None => Some(schedule),
         Some(_) => at.invalid_key("recurring", "A variant is sent once; leave this out."),

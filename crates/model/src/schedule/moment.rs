@@ -30,7 +30,9 @@ impl FirstTime {
     pub fn has_passed(self, instant: UtcMillis) -> bool {
         match self {
             FirstTime::Utc(time) => time.in_zone(&TimeZone::UTC).is_none_or(|at| at < instant),
-            FirstTime::Local(time) => clocks_before(time, UtcMillis(instant.0 - 1)).next().is_none(),
+            FirstTime::Local(_) | FirstTime::Best(_) => {
+                clocks_before(self.wall_time(), UtcMillis(instant.0 - 1)).next().is_none()
+            }
         }
     }
 }
@@ -45,7 +47,7 @@ impl Schedule {
     pub fn next_after(&self, after: UtcMillis) -> Option<UtcMillis> {
         match self.first {
             FirstTime::Utc(_) => self.next_by(&TimeZone::UTC, after).map(|moment| moment.at),
-            FirstTime::Local(_) => {
+            FirstTime::Local(_) | FirstTime::Best(_) => {
                 let mut times = self.times_around(after);
                 let next = |clock: &Clock| times.moments(&clock.zone, after).next();
                 device_clocks().iter().filter_map(next).map(|next| next.at).min()
@@ -61,7 +63,7 @@ impl Schedule {
                 let last = self.times_around(after).last(&TimeZone::UTC, after, until);
                 last.into_iter().map(|time| Wave { time, clocks: None }).collect()
             }
-            FirstTime::Local(_) => {
+            FirstTime::Local(_) | FirstTime::Best(_) => {
                 let mut times = self.times_around(after);
                 let mut waves: BTreeMap<WallTime, Vec<&'static Clock>> = BTreeMap::new();
                 for clock in device_clocks() {
@@ -76,11 +78,7 @@ impl Schedule {
 
     /// For whom a time of this schedule, having come for some, is still to come later than `instant`.
     pub fn waiting(&self, time: WallTime, instant: UtcMillis) -> impl Iterator<Item = &'static Clock> {
-        let local = match self.first {
-            FirstTime::Utc(_) => None,
-            FirstTime::Local(_) => Some(clocks_before(time, instant)),
-        };
-        local.into_iter().flatten()
+        self.first.is_local().then(|| clocks_before(time, instant)).into_iter().flatten()
     }
 
     /// The first moment later than `after` for those who go by a clock.

@@ -78,7 +78,9 @@ fn what_is_wrong_is_named() {
         (r#"{"scheduled_time":"2030-01-31T12:00+02:00"}"#, "scheduled_time"),
         (r#"{"scheduled_time":"tomorrow"}"#, "scheduled_time"),
         (r#"{"local_scheduled_time":1}"#, "local_scheduled_time"),
-        (r#"{"best_time":{"send_date":"2030-01-31"}}"#, "best_time"),
+        (r#"{"best_time":{"send_date":"31.01.2030"}}"#, "best_time.send_date"),
+        (r#"{"best_time":{"send_date":"2030-01-31"},"scheduled_time":"2030-01-31T12:00"}"#, ""),
+        (r#"{"best_time":{"send_date":"2030-01-31"},"recurring":{"cadence":{"type":"daily","count":1}}}"#, "recurring"),
         (r#"{"scheduled_time":"2030-01-31T12:00","when":1}"#, "when"),
         (r#"{"scheduled_time":"2030-01-31T12:00","recurring":{}}"#, "recurring.cadence"),
         (&every("fortnightly", 1, ""), "recurring.cadence.type"),
@@ -101,6 +103,21 @@ fn what_is_wrong_is_named() {
     ] {
         assert_eq!(refused(body), path, "{body}");
     }
+}
+
+#[test]
+fn best_times() {
+    let body = r#"{"best_time":{"send_date":"2030-01-31"}}"#;
+    let schedule = read(body);
+    assert_eq!(schedule.first.wall_time().to_string(), "2030-01-31T18:00:00");
+    // Hours of several days, some of them before 1970.
+    let hour = DayHour::with_most([(-17, 40), (7, 30), (24 * 9 + 7, 30), (24 + 8, 99)]);
+    let chosen = Schedule { first: schedule.first.at_best_hour(hour), ..schedule };
+    assert_eq!(chosen.first.wall_time().to_string(), "2030-01-31T07:00:00");
+    assert_eq!(serde_json::to_string(&chosen).unwrap(), body);
+    assert_eq!(chosen.next_after(utc("2030-01-01T00:00")), Some(utc("2030-01-30T17:00")), "UTC+14 comes first");
+    assert_eq!(DayHour::with_most([(7, 99)]), DayHour::USUAL, "a few openings say nothing");
+    assert_eq!(DayHour::with_most([(9, 50), (7, 50)]), DayHour::with_most([(7, 100)]), "the first of several");
 }
 
 #[test]

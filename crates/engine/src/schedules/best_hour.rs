@@ -1,0 +1,39 @@
+//! At which hour something is sent that is to be sent at the best time of a day.
+
+use model::ids::AppId;
+use model::schedule::{DayHour, Schedule};
+use store::counters::{self, Grain, Metric};
+
+use crate::{Engine, Result};
+
+/// Older openings say little about people of today.
+const HOURS_LOOKED_AT: i64 = 30 * 24;
+/// No clock is further ahead of UTC.
+const MOST_HOURS_AHEAD: i64 = 14;
+
+impl Engine {
+    /// Fixes the hour of best times. It is the same for everybody in the app, by their own clocks.
+    pub(crate) async fn choose_best_hours(
+        &self,
+        app: AppId,
+        schedules: impl Iterator<Item = &mut Schedule> + Send,
+    ) -> Result<()> {
+        let waiting: Vec<&mut Schedule> = schedules.filter(|schedule| schedule.first.best_hour().is_some()).collect();
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let hour = self.best_hour(app).await?;
+        for schedule in waiting {
+            schedule.first = schedule.first.at_best_hour(hour);
+        }
+        Ok(())
+    }
+
+    async fn best_hour(&self, app: AppId) -> Result<DayHour> {
+        let now = counters::hour(self.clock().now());
+        let hours = now - HOURS_LOOKED_AT..now + MOST_HOURS_AHEAD + 1;
+        let read = move |tx: &mut store::Tx<'_>| counters::sums(tx, app, &[Metric::LocalOpens], &hours, Grain::Hour);
+        let openings = self.0.store.read(read).await?;
+        Ok(DayHour::with_most(openings.iter().map(|sum| (sum.slot, u64::try_from(sum.n).unwrap_or(0)))))
+    }
+}

@@ -1,0 +1,79 @@
+//! The best time of a day: the hour at which an app is mostly opened, by the clocks of those who open it.
+
+use jiff::civil::{Date, DateTime, Time};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::WallTime;
+use crate::json::At;
+
+/// A day and the hour that is best, as far as anybody knows. It is read and printed without the hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BestTime {
+    send_date: Date,
+    hour: DayHour,
+}
+
+/// An hour of the day, from 0 to 23.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DayHour(i8);
+
+/// So many openings have to be known before they say anything about the best hour.
+const FEWEST_OPENINGS: u64 = 100;
+
+impl DayHour {
+    /// When most people have time, while nothing is known about those who have the app.
+    pub const USUAL: Self = Self(18);
+
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        i8::try_from(at.integer(0..=23)?).ok().map(Self)
+    }
+
+    /// The hour with the most openings, each of which is given as hours that a clock has shown since 1970, and how many. The first
+    /// of several.
+    pub fn with_most(openings: impl IntoIterator<Item = (i64, u64)>) -> Self {
+        let mut by_hour = [0_u64; 24];
+        for (hour, n) in openings {
+            let place = usize::try_from(hour.rem_euclid(24)).ok().and_then(|hour| by_hour.get_mut(hour));
+            if let Some(sum) = place {
+                *sum = sum.saturating_add(n);
+            }
+        }
+        let most = by_hour.iter().copied().max().unwrap_or(0);
+        let is_enough = by_hour.iter().fold(0, |sum: u64, n| sum.saturating_add(*n)) >= FEWEST_OPENINGS;
+        let best = (0..).zip(by_hour).find(|(_, n)| *n == most).filter(|_| is_enough);
+        best.map_or(Self::USUAL, |(hour, _)| Self(hour))
+    }
+}
+
+impl BestTime {
+    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let send_date = fields.required("send_date", |at| {
+            let text = at.string()?;
+            let date = text.parse().ok().filter(|_| text.len() == 10);
+            date.or_else(|| at.invalid(format!("'{text}' is not a date; use the form 2030-01-31.")))
+        });
+        fields.finish();
+        Some(Self { send_date: send_date?, hour: DayHour::USUAL })
+    }
+
+    pub(super) fn at_hour(self, hour: DayHour) -> Self {
+        Self { hour, ..self }
+    }
+
+    pub(super) fn hour(self) -> DayHour {
+        self.hour
+    }
+
+    pub(super) fn wall_time(self) -> WallTime {
+        let time = Time::new(self.hour.0, 0, 0, 0).unwrap_or(Time::MIN);
+        WallTime(DateTime::from_parts(self.send_date, time))
+    }
+}
+
+impl Serialize for BestTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([("send_date", self.send_date.to_string())])
+    }
+}
