@@ -15,9 +15,11 @@ fn best(date: &str) -> Value {
 }
 
 async fn register(app: &TestApp, zone: &str) -> String {
-    let device =
-        json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "A".repeat(64), "timezone": zone}});
-    app.device().post("/api/channels", device).await.expect(201)["channel_id"].as_str().unwrap().to_owned()
+    let channel = json!({"device_type": "android", "opt_in": true, "push_address": zone, "timezone": zone});
+    app.device().post("/api/channels", json!({ "channel": channel })).await.expect(201)["channel_id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// Opens the app so many times within an hour that begins at an instant.

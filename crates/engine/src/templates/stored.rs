@@ -23,7 +23,7 @@ pub(super) fn print(template: &Template) -> Result<String> {
     let text = serde_json::to_string(&Stored { template }).map_err(Error::internal)?;
     if text.len() > limits::TEMPLATE_BYTES {
         let most = limits::TEMPLATE_BYTES;
-        return Err(Error::invalid("push", format!("A template has at most {most} bytes; this has {}.", text.len())));
+        return Err(Error::invalid("", format!("A template has at most {most} bytes; this has {}.", text.len())));
     }
     Ok(text)
 }
