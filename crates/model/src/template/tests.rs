@@ -167,9 +167,14 @@ fn values_are_no_markup() {
         (&json!("&lt;"), &json!("<"), &json!("<"))
     );
     let own = json!({"message": {"body": "{{A}}"}, "html_body": "{{A}}", "page": {"content_type": "text/html", "body": "{{A}}"}});
-    let push = json!({"notification": {"alert": "a", "actions": {"app_defined": own}, "ios": {"extra": own}}});
-    let push = rendered(&json!([{"key": "A"}]), &push, &json!({"A": "<"})).unwrap();
-    for found in [&push["notification"]["actions"]["app_defined"], &push["notification"]["ios"]["extra"]] {
+    for (more, path) in [
+        (json!({"actions": {"app_defined": own}}), "/notification/actions/app_defined"),
+        (json!({"ios": {"extra": own}}), "/notification/ios/extra"),
+    ] {
+        let mut push = json!({"notification": {"alert": "a"}});
+        push["notification"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let push = rendered(&json!([{"key": "A"}]), &push, &json!({"A": "<"})).unwrap();
+        let found = push.pointer(path).unwrap();
         let texts = [&found["message"]["body"], &found["html_body"], &found["page"]["body"]];
         assert_eq!(texts, [&json!("<"); 3], "names that are the caller's own say nothing");
     }
