@@ -63,22 +63,19 @@ impl Causes {
     }
 }
 
-/// What is kept with some pushes.
+/// What is kept with pushes of some of their channels.
 pub(crate) fn of_pushes(
     tx: &mut Tx<'_>,
     app: AppId,
-    pushes: impl IntoIterator<Item = PushId>,
+    pushes: &BTreeMap<PushId, RoaringBitmap>,
 ) -> Result<HashMap<PushId, Causes>> {
-    let mut found = HashMap::new();
-    for push in pushes {
-        if found.contains_key(&push) {
-            continue;
+    let mut found: HashMap<PushId, Causes> = HashMap::new();
+    for (push, channels) in pushes {
+        for (block, channels) in blocks(channels) {
+            if let Some(part) = push_causes::of(tx, app, *push, block.0)? {
+                found.entry(*push).or_default().add(&Causes::decode(Some(&part))?.within(&channels));
+            }
         }
-        let mut causes = Causes::default();
-        for part in push_causes::of(tx, app, push)? {
-            causes.add(&Causes::decode(Some(&part))?);
-        }
-        found.insert(push, causes);
     }
     Ok(found)
 }

@@ -64,7 +64,7 @@ impl Engine {
             .read(move |tx| {
                 let gathered = gather::gather(tx, app, after, at_most, &filter)?;
                 let devices = devices::read(tx, app, &gathered.ordinals(), now)?;
-                let causes = causes::of_pushes(tx, app, gathered.automated_pushes())?;
+                let causes = causes::of_pushes(tx, app, &gathered.automated_pushes())?;
                 let (events, lines) = write::write(&gathered.told, &devices, &causes)?;
                 let gather::Gathered { looked, is_end, missed, .. } = gathered;
                 Ok::<_, Error>(EventPage { events, looked, is_end, missed, lines })

@@ -55,7 +55,9 @@ impl Engine {
         let first_kept = PushId::first_at(self.0.clock.now().minus(BLOCKS_KEPT_FOR));
         for _ in 0..PORTIONS_PER_RUN {
             let forget = move |tx: &mut Tx<'_>| -> Result<u64> {
-                let n_causes = push_causes::delete_before(tx, app, first_kept, PORTION)?;
+                // Sends are told with their causes for as long as they are told.
+                let first_told = log::time_after(tx, app, Offset(0))?.map_or(first_kept, PushId::first_at);
+                let n_causes = push_causes::delete_before(tx, app, first_kept.min(first_told), PORTION)?;
                 Ok(n_causes.max(blocks::delete_settled_before(tx, app, first_kept, PORTION)?))
             };
             if self.0.store.write(app, forget).await? < u64::from(PORTION) {

@@ -10,7 +10,7 @@ mod usage;
 mod value;
 mod variable;
 
-pub use personal::PersonalText;
+pub use personal::{Outline, PersonalText};
 pub use usage::{MergeData, TemplateSchedule, TemplateUse};
 pub(crate) use value::{default_text, variable_value};
 pub(crate) use variable::key_rule;

@@ -72,6 +72,11 @@ impl UtcMillis {
         Some(Self(civil.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond()))
     }
 
+    /// Without the milliseconds, which most of those leave out who say when something happened.
+    pub fn whole_second(self) -> Self {
+        Self(self.0.div_euclid(1000).saturating_mul(1000))
+    }
+
     /// Days since 1970 in UTC.
     pub fn day(self) -> i32 {
         let days = self.0.div_euclid(24 * 60 * 60 * 1000);

@@ -39,16 +39,21 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, part: &TimerPart) 
 
 /// Takes all parts of a timer out, in the order of their blocks.
 pub fn take(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -> Result<Vec<TimerPart>> {
-    let key = [app.into(), pipeline.into(), due.into()];
+    let parts = at(tx, app, pipeline, due)?;
+    let sql = "delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3";
+    tx.execute(sql, &[app.into(), pipeline.into(), due.into()])?;
+    Ok(parts)
+}
+
+/// All parts of an instant, in the order of their blocks.
+pub fn at(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -> Result<Vec<TimerPart>> {
     let sql = "select due, members, causes, block from pipeline_timer
                where app = $1 and pipeline = $2 and due = $3 order by block";
-    let parts = tx.query(sql, &key, |row| {
+    tx.query(sql, &[app.into(), pipeline.into(), due.into()], |row| {
         let block: i64 = row.get(3)?;
         let block = u16::try_from(block).map_err(|_| Error::corrupt(format!("block {block}")))?;
         read_part(row, block)
-    })?;
-    tx.execute("delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3", &key)?;
-    Ok(parts)
+    })
 }
 
 /// Everything of a pipeline that waits within a block and is due from one instant to another, both included.

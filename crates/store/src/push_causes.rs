@@ -10,10 +10,10 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: PushId, block: u16, causes: Vec
     Ok(())
 }
 
-/// Of a push, block by block.
-pub fn of(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<Vec<u8>>> {
-    let sql = "select causes from push_cause where app = $1 and push = $2 order by block";
-    tx.query(sql, &[app.into(), push.into()], |row| row.get(0))
+/// Of a push, within a block.
+pub fn of(tx: &mut Tx<'_>, app: AppId, push: PushId, block: u16) -> Result<Option<Vec<u8>>> {
+    let sql = "select causes from push_cause where app = $1 and push = $2 and block = $3";
+    tx.query_opt(sql, &[app.into(), push.into(), u32::from(block).into()], |row| row.get(0))
 }
 
 /// Deletes those of up to `at_most` blocks of pushes whose ids come before one, and answers how many.

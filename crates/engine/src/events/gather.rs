@@ -1,5 +1,7 @@
 //! Finding the records that a page of events is made of.
 
+use std::collections::BTreeMap;
+
 use audience::codec;
 use model::event::{EventOffset, Many, RecordKind};
 use model::ids::{AppId, Offset, Ordinal, PushId};
@@ -92,13 +94,19 @@ const fn shape(kind: RecordKind) -> Shape {
 
 impl Gathered<'_> {
     /// The pushes that were sent to channels on the page for what these did, and some others that are parts of a group.
-    pub(super) fn automated_pushes(&self) -> impl Iterator<Item = PushId> {
-        self.told.iter().filter_map(|told| match &told.content {
-            Content::Many(ManyShape::Send, Many { push, .. }, _) => {
-                (push.group_id.is_some() && push.experiment_id.is_none()).then_some(push.push_id)
+    pub(super) fn automated_pushes(&self) -> BTreeMap<PushId, RoaringBitmap> {
+        let mut pushes: BTreeMap<PushId, RoaringBitmap> = BTreeMap::new();
+        for told in &self.told {
+            match &told.content {
+                Content::Many(ManyShape::Send, Many { push, .. }, channels)
+                    if push.group_id.is_some() && push.experiment_id.is_none() =>
+                {
+                    pushes.entry(push.push_id).or_default().extend(channels.iter().map(|(_, ordinal)| ordinal.0));
+                }
+                Content::Many(..) | Content::One(_) => {}
             }
-            Content::Many(ManyShape::Control | ManyShape::RichDelivery, ..) | Content::One(_) => None,
-        })
+        }
+        pushes
     }
 
     /// Of all channels on the page.

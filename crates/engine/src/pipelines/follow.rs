@@ -14,13 +14,13 @@ use uuid::Uuid;
 
 use super::reading::{Effect, Effects, Reading};
 use super::stored::{self, Stored};
-use super::timers::Waiting;
+use super::timers::{self, Waiting};
 use crate::job::Job;
 use crate::{Engine, Error, Result};
 
 const RECORDS_PER_READ: u32 = 1_000;
 /// How long after a push of a pipeline those are gathered who are next.
-const GATHERING: Duration = Duration::from_secs(5);
+pub(super) const GATHERING: Duration = Duration::from_secs(5);
 
 /// An app has one follower of this kind, so its id can be the same in all. It sorts before others: of what is due at the same
 /// instant, reading what has happened comes first.
@@ -104,21 +104,37 @@ impl Engine {
         for (last, channels) in &effect.canceled {
             self.remove_waiting(tx, app, pipeline, *last, channels)?;
         }
-        let mut at_once = Waiting::default();
+        let mut at_once = Vec::new();
         for (due, waiting) in effect.waiting.iter().filter(|(_, waiting)| !waiting.channels.is_empty()) {
             if *due <= now {
-                at_once.add(waiting);
+                at_once.push(waiting);
             } else {
                 self.add_waiting(tx, app, (pipeline, effect.canceling), *due, waiting)?;
             }
         }
-        if at_once.channels.is_empty() {
+        if at_once.is_empty() {
             return Ok(());
         }
-        let soon = soonest(tx, app, pipeline, now)?;
-        // They were in time; that we are not, or send together with others, does not make them late.
-        let due = effect.until.map_or(soon, |until| soon.min(UtcMillis(until.0.saturating_sub(1))));
-        self.add_waiting(tx, app, (pipeline, effect.canceling), due, &at_once)
+        let mut due = soonest(tx, app, pipeline, now)?;
+        let mut rest = at_once.into_iter().cloned().collect::<Vec<_>>();
+        // Channels are gathered, occurrences are not: whoever is in one push already is in the next one again.
+        while !rest.is_empty() {
+            let mut together = Waiting::default();
+            let mut taken = timers::waiting_at(tx, app, pipeline, due)?;
+            for waiting in &mut rest {
+                let first = waiting.take_all_but(&taken);
+                taken |= &first.channels;
+                together.add(&first);
+            }
+            rest.retain(|waiting| !waiting.channels.is_empty());
+            if !together.channels.is_empty() {
+                // They were in time; that we are not, or send together with others, does not make them late.
+                let due = effect.until.map_or(due, |until| due.min(UtcMillis(until.0.saturating_sub(1))));
+                self.add_waiting(tx, app, (pipeline, effect.canceling), due, &together)?;
+            }
+            due = due.plus(GATHERING);
+        }
+        Ok(())
     }
 }
 

@@ -18,6 +18,7 @@ use store::log::Record;
 use store::{Tx, terms};
 
 use super::conditions::holds;
+use super::follow::GATHERING;
 use super::timers::{Canceling, Waiting};
 use super::watch::{Aim, Watch, Watched, Wish};
 use crate::causes::Causes;
@@ -208,7 +209,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         let pipeline = &watch.pipelines[wish.pipeline];
         let Moment { occurred, told, event } = moment;
         let counts = offset > pipeline.since
-            && occurred >= pipeline.since_time
+            && (occurred == told || occurred >= pipeline.since_time.whole_second())
             && wish.active.contains(occurred)
             && pipeline.active.contains(occurred);
         if !counts {
@@ -226,7 +227,8 @@ impl<'a, 'c> Reading<'a, 'c> {
                 }
             }
             Aim::Cancel => {
-                let last = last_canceled(pipeline, moment);
+                // Those too who were told of late themselves, and are about to be sent to.
+                let last = last_canceled(pipeline, moment).max(self.now.plus(GATHERING));
                 effect.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.remove(&channels));
                 *effect.canceled.entry(last).or_default() |= channels;
             }
@@ -266,10 +268,10 @@ fn due(delay: Duration, occurred: UtcMillis) -> UtcMillis {
 }
 
 /// A cancellation that is told late leaves those alone who were set off after it happened, which shows in when they are due. Of a
-/// pipeline whose channels may wait for longer than the delay it does not show, and all of them are canceled: a message that is
+/// pipeline whose channels may wait otherwise than for the delay it does not show, and all of them are canceled: a message that is
 /// missing does less harm than one that is out of place.
 fn last_canceled(pipeline: &Watched, Moment { occurred, told, .. }: Moment) -> UtcMillis {
-    if told <= occurred.plus(PROMPT) || pipeline.has_dayparts {
+    if told <= occurred.plus(PROMPT) || pipeline.waits_otherwise {
         return UtcMillis(i64::MAX);
     }
     due(pipeline.delay, occurred)

@@ -42,6 +42,14 @@ impl Waiting {
         self.causes.remove(channels);
     }
 
+    /// Those who are not among some channels. The others stay.
+    pub(super) fn take_all_but(&mut self, others: &RoaringBitmap) -> Self {
+        let channels = &self.channels - others;
+        let causes = self.causes.within(&channels);
+        self.remove(&channels);
+        Self { channels, causes }
+    }
+
     fn decode(part: &TimerPart) -> Result<Self> {
         let channels = codec::decode(&part.members).map_err(Error::internal)?;
         Ok(Self { channels, causes: Causes::decode(part.causes.as_deref())? })
@@ -104,6 +112,15 @@ impl Engine {
         spans::forget_all(tx, app, pipeline)?;
         Ok(jobs::cancel_lane(tx, &Lane { app, name: pipeline_lane(pipeline) })?)
     }
+}
+
+/// Who waits for an instant.
+pub(super) fn waiting_at(tx: &mut Tx<'_>, app: AppId, id: PipelineId, due: UtcMillis) -> Result<RoaringBitmap> {
+    let mut channels = RoaringBitmap::new();
+    for part in pipeline_timers::at(tx, app, id, due)? {
+        channels |= codec::decode(&part.members).map_err(Error::internal)?;
+    }
+    Ok(channels)
 }
 
 /// Takes everybody out who has waited for an instant.

@@ -43,8 +43,8 @@ pub(super) struct Watched {
     /// Nor does what happened before this, however late it is told.
     pub(super) since_time: UtcMillis,
     pub(super) delay: Duration,
-    /// Whether its channels may wait longer than the delay.
-    pub(super) has_dayparts: bool,
+    /// Whether its channels may wait for longer or shorter than the delay: until a time of day, or as an earlier version of it said.
+    pub(super) waits_otherwise: bool,
     pub(super) canceling: Canceling,
     pub(super) active: Period,
 }
@@ -91,13 +91,13 @@ impl Watches {
 impl Watch {
     fn add(&mut self, id: PipelineId, stored: &Stored) {
         let number = self.pipelines.len();
-        let Stored { pipeline, since, since_time, .. } = stored;
+        let Stored { pipeline, modified, since, since_time, .. } = stored;
         self.pipelines.push(Watched {
             id,
             since: *since,
             since_time: *since_time,
             delay: pipeline.delay,
-            has_dayparts: pipeline.dayparts.is_some(),
+            waits_otherwise: pipeline.dayparts.is_some() || modified > since_time,
             canceling: Canceling::of(pipeline),
             active: pipeline.active,
         });

@@ -24,22 +24,24 @@ impl PersonalText {
         parts.iter().any(|part| matches!(part, Part::Variable { .. })).then_some(Self(parts))
     }
 
-    /// The variables that would have no value.
-    pub fn missing<'t>(&'t self, values: &'t BTreeMap<String, String>) -> impl Iterator<Item = &'t str> {
-        self.0.iter().filter_map(|part| match part {
-            Part::Variable { key, default: None } if !values.contains_key(key) => Some(key.as_str()),
-            Part::Variable { .. } | Part::Text(_) => None,
-        })
-    }
-
-    /// How long the text is for somebody. A long value in thousands of places must not be written to find that out.
-    pub fn n_bytes(&self, values: &BTreeMap<String, String>) -> usize {
-        self.0.iter().fold(0, |sum: usize, part| sum.saturating_add(part.text(values).map_or(0, str::len)))
+    /// What has to be known of the text in order to check the values of thousands of recipients.
+    pub fn outline(&self) -> Outline<'_> {
+        let mut outline = Outline::default();
+        for part in &self.0 {
+            match part {
+                Part::Text(text) => outline.n_fixed = outline.n_fixed.saturating_add(text.len()),
+                Part::Variable { key, default } => {
+                    let use_of = outline.uses.entry(key).or_insert(Use { n: 0, default: default.as_deref() });
+                    use_of.n = use_of.n.saturating_add(1);
+                }
+            }
+        }
+        outline
     }
 
     /// The text for somebody. A variable without a value stays as it is written.
     pub fn filled(&self, values: &BTreeMap<String, String>) -> String {
-        let mut filled = String::with_capacity(self.n_bytes(values));
+        let mut filled = String::with_capacity(self.outline().n_bytes(values));
         for part in &self.0 {
             match (part.text(values), part) {
                 (Some(text), _) => filled.push_str(text),
@@ -48,6 +50,39 @@ impl PersonalText {
             }
         }
         filled
+    }
+}
+
+/// The variables of a text, each once, and the length of the rest.
+#[derive(Debug, Default)]
+pub struct Outline<'t> {
+    n_fixed: usize,
+    uses: BTreeMap<&'t str, Use<'t>>,
+}
+
+#[derive(Debug)]
+struct Use<'t> {
+    n: usize,
+    default: Option<&'t str>,
+}
+
+impl<'t> Outline<'t> {
+    pub fn keys(&self) -> impl Iterator<Item = &'t str> {
+        self.uses.keys().copied()
+    }
+
+    /// The variables that would have no value.
+    pub fn missing<'v>(&'v self, values: &'v BTreeMap<String, String>) -> impl Iterator<Item = &'t str> + 'v {
+        let has_none = |(key, use_of): &(&&'t str, &Use<'t>)| use_of.default.is_none() && !values.contains_key(**key);
+        self.uses.iter().filter(has_none).map(|(key, _)| *key)
+    }
+
+    /// How long the text is for somebody. A long value in thousands of places must not be written to find that out.
+    pub fn n_bytes(&self, values: &BTreeMap<String, String>) -> usize {
+        let value =
+            |key: &str, use_of: &Use<'_>| values.get(key).map_or(use_of.default.map_or(0, str::len), String::len);
+        let filled = self.uses.iter().map(|(key, use_of)| use_of.n.saturating_mul(value(key, use_of)));
+        filled.fold(self.n_fixed, usize::saturating_add)
     }
 }
 
@@ -77,11 +112,12 @@ mod tests {
             (values(&[("name", "Zoë"), ("day", "{{name}}"), ("more", "x")]), "Zoë, {{name}} is yours, Zoë"),
         ] {
             assert_eq!(text.filled(&given), expected);
-            assert_eq!(text.n_bytes(&given), expected.len());
-            assert_eq!(text.missing(&given).count(), 0);
+            assert_eq!(text.outline().n_bytes(&given), expected.len());
+            assert_eq!(text.outline().missing(&given).count(), 0);
         }
         let nothing = values(&[]);
-        assert_eq!(text.missing(&nothing).collect::<Vec<_>>(), ["name", "name"]);
+        assert_eq!(text.outline().missing(&nothing).collect::<Vec<_>>(), ["name"]);
+        assert_eq!(text.outline().keys().collect::<Vec<_>>(), ["day", "name"]);
         assert_eq!(text.filled(&nothing), "{{name}}, today is yours, {{name}}");
     }
 

@@ -72,9 +72,13 @@ pub(crate) fn key_rule() -> String {
     format!("A key has 1 to {most} letters, digits and underscores, and no underscore at either end.")
 }
 
+pub(super) const fn is_in_keys(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
 pub(super) fn is_key(text: &str) -> bool {
     (1..=limits::TEMPLATE_VARIABLE_CHARS).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && text.bytes().all(is_in_keys)
         && !text.starts_with('_')
         && !text.ends_with('_')
 }

@@ -158,3 +158,49 @@ async fn a_cancellation_takes_out_who_was_set_off_before_it_happened() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn every_occurrence_counts_however_close_they_are() {
+    on_each_engine(async |app| {
+        create(&app, pipeline(custom("bought"), "Thanks")).await;
+        let [a, b] = [register(&app, "a", &[]).await, register(&app, "b", &[]).await];
+        told(&app, &a, "bought", Duration::ZERO).await;
+        app.step_all().await;
+        assert_eq!(n_shown(&app, &a).await, 1, "at once");
+        // Three of one channel and one of another, while the pipeline gathers.
+        for (channel, wait) in [(&a, 1), (&b, 1), (&a, 1), (&a, 0)] {
+            app.advance(Duration::from_secs(wait));
+            told(&app, channel, "bought", Duration::ZERO).await;
+            app.step_all().await;
+        }
+        let app = app.restart().await;
+        for expected in [(2, 1), (3, 1), (4, 1), (4, 1)] {
+            app.advance(Duration::from_secs(5));
+            app.step_all().await;
+            assert_eq!((n_shown(&app, &a).await, n_shown(&app, &b).await), expected);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_late_cancellation_finds_those_of_a_pipeline_that_was_replaced() {
+    on_each_engine(async |app| {
+        let mut body = delayed(custom("left"), "Come back", 4 * HOUR);
+        body["cancellation_trigger"] = custom("bought");
+        let path = create(&app, body.clone()).await;
+        let channel = register(&app, "a", &[]).await;
+        told(&app, &channel, "left", Duration::ZERO).await;
+        app.step_all().await;
+        body["outcome"]["delay"] = json!(HOUR.as_secs());
+        app.advance(Duration::from_secs(60));
+        app.master().put(&path, &body).await.expect(200);
+        app.advance(HOUR);
+        told(&app, &channel, "bought", HOUR / 2).await;
+        app.step_all().await;
+        app.advance(4 * HOUR);
+        app.step_all().await;
+        assert_eq!(n_shown(&app, &channel).await, 0);
+    })
+    .await;
+}

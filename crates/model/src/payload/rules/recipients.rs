@@ -10,7 +10,7 @@ use crate::payload::device_types::DeviceTypes;
 use crate::payload::notification::Notification;
 use crate::platform::{DeviceType, OpenPlatform};
 use crate::selector::Audience;
-use crate::template::PersonalText;
+use crate::template::Outline;
 
 pub(super) fn check(push: &Push, at: &At<'_>) {
     let Audience::CreateAndSend(recipients) = &push.audience else { return };
@@ -44,7 +44,13 @@ fn only_for(platform: &OpenPlatform, notification: &Notification, at: &At<'_>, p
 
 fn everybody_has_values(platform: &OpenPlatform, notification: &Notification, all: &Recipients, at: &At<'_>) {
     let Some(open) = notification.for_open(platform) else { return };
-    let texts: Vec<&PersonalText> = open.personal.iter().map(|(_, text)| text).collect();
+    let texts: Vec<Outline<'_>> = open.personal.iter().map(|(_, text)| text.outline()).collect();
+    let keys: BTreeSet<&str> = texts.iter().flat_map(Outline::keys).collect();
+    if keys.len() > limits::TEMPLATE_VARIABLES {
+        let message = format!("The texts of a push have {} variables at most.", limits::TEMPLATE_VARIABLES);
+        at.invalid_key::<()>(&format!("notification.{}.template", DeviceType::Open(platform.clone())), message);
+        return;
+    }
     for (n, recipient) in all.as_slice().iter().enumerate() {
         let missing: BTreeSet<&str> = texts.iter().flat_map(|text| text.missing(&recipient.values)).collect();
         for key in missing {
