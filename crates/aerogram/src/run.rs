@@ -74,6 +74,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
         public_url,
         operator_token: operator_token.reveal().to_owned(),
         serves_api: node.has(Role::Api),
+        keep_alive: api::KEEP_ALIVE,
     };
     let router = api::router(engine, settings);
     let mut server = tokio::spawn(api::serve(listener, router, listening_stops));

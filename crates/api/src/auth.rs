@@ -10,7 +10,7 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use engine::{Bearer, InboxCaller, Refusal, Rights};
+use engine::{Bearer, Caller, InboxCaller, Refusal, Rights};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -32,8 +32,11 @@ pub enum Access {
     /// Devices with the app secret or what they sign with it, and servers with the master secret. Browsers too: this and the
     /// following routes of devices have CORS.
     Device,
-    /// As `Device`, and with a token of a channel. Where the path names a channel, it has to be that one.
+    /// As `Device`, and with a token of a channel, which the path names.
     Channel,
+    /// As `Device`, and with a token of a channel, though the path names none: the handler does something about the calling channel
+    /// and no other.
+    OwnChannel,
     /// As `Device`, and with what a channel signs, but with no token: here tokens are given out, and one that could renew itself
     /// would never end.
     Signed,
@@ -75,6 +78,10 @@ const NOT_OPERATOR: Error = Error::Unauthorized {
     challenge: BEARER,
 };
 
+/// Who is calling, for what goes on for long and has to see whether they may still.
+#[derive(Clone)]
+pub(crate) struct Calling(pub(crate) Caller);
+
 /// The app that an authenticated caller belongs to. Only routes that require credentials have one.
 #[derive(Clone)]
 pub(crate) struct CallingApp(pub(crate) Arc<App>);
@@ -88,7 +95,20 @@ impl CallingRights {
     pub(crate) fn need_master(self) -> Result<()> {
         match self.0 {
             Rights::Master => Ok(()),
-            Rights::Device | Rights::Channel(_) | Rights::Contact(_) => Err(NOT_MASTER),
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => Err(NOT_MASTER),
+        }
+    }
+}
+
+impl CallingRights {
+    /// For what says whose a channel is: an app may leave that to its servers.
+    pub(crate) fn need_association(self, app: &App) -> Result<()> {
+        match self.0 {
+            Rights::Master => Ok(()),
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => {
+                let text = "Devices of this app may not say whose they are; a server has to, with the master secret.";
+                app.device_associations.then_some(()).ok_or_else(|| Error::Forbidden(text.to_owned()))
+            }
         }
     }
 }
@@ -103,6 +123,7 @@ impl Access {
             Access::Open
             | Access::Device
             | Access::Channel
+            | Access::OwnChannel
             | Access::Signed
             | Access::Contact
             | Access::Inbox
@@ -129,6 +150,7 @@ pub(crate) async fn guard(
         | Access::Open
         | Access::Device
         | Access::Channel
+        | Access::OwnChannel
         | Access::Signed
         | Access::Contact
         | Access::Events
@@ -138,14 +160,21 @@ pub(crate) async fn guard(
     };
     match access {
         Access::Probe | Access::Public | Access::Open => {}
-        Access::Device | Access::Channel | Access::Signed | Access::Contact | Access::Events | Access::Master => {
+        Access::Device
+        | Access::Channel
+        | Access::OwnChannel
+        | Access::Signed
+        | Access::Contact
+        | Access::Events
+        | Access::Master => {
             let caller = match access == Access::Events {
                 true => telling(&edge, request.headers()).await?,
                 false => caller(&edge, request.headers()).await?,
             };
             permit(access, &caller, path.ok().as_ref())?;
             request.extensions_mut().insert(CallingRights(caller.rights));
-            request.extensions_mut().insert(CallingApp(caller.app));
+            request.extensions_mut().insert(CallingApp(caller.app().clone()));
+            request.extensions_mut().insert(Calling(caller));
         }
         Access::Inbox => {
             let inbox = inbox(&edge, request.headers(), request.uri().path()).await?;
@@ -161,7 +190,7 @@ pub(crate) async fn guard(
 
 /// Whether a caller may call a route: tokens are for what is their own, wherever a path names it, so that no
 /// handler has to remember to look.
-fn permit(access: Access, caller: &engine::Caller, path: Option<&RawPathParams>) -> Result<()> {
+fn permit(access: Access, caller: &Caller, path: Option<&RawPathParams>) -> Result<()> {
     let rights = caller.rights;
     let for_others = || Err(Error::Forbidden("The token of a channel or contact is not for this.".to_owned()));
     match access {
@@ -169,21 +198,29 @@ fn permit(access: Access, caller: &engine::Caller, path: Option<&RawPathParams>)
         Access::Device => match rights {
             Rights::Master | Rights::Device => Ok(()),
             Rights::Channel(_) | Rights::Contact(_) => for_others(),
+            Rights::KeyOnly => Err(NO_APP),
         },
         Access::Channel => match rights {
             Rights::Master | Rights::Device => Ok(()),
             Rights::Channel(channel) => is_named(path, "channel_id", channel),
             Rights::Contact(_) => for_others(),
+            Rights::KeyOnly => Err(NO_APP),
+        },
+        Access::OwnChannel => match rights {
+            Rights::Master | Rights::Device | Rights::Channel(_) => Ok(()),
+            Rights::Contact(_) => for_others(),
+            Rights::KeyOnly => Err(NO_APP),
         },
         Access::Signed if caller.is_token => Err(NOT_SIGNED),
-        Access::Signed => permit(Access::Channel, caller, path),
+        Access::Signed => permit(Access::OwnChannel, caller, path),
         Access::Contact => match rights {
             Rights::Master | Rights::Device => Ok(()),
             Rights::Contact(contact) => is_named(path, "contact_id", contact),
             Rights::Channel(_) => for_others(),
+            Rights::KeyOnly => Err(NO_APP),
         },
         Access::Events => match rights {
-            Rights::Master | Rights::Device | Rights::Channel(_) => Ok(()),
+            Rights::Master | Rights::Device | Rights::Channel(_) | Rights::KeyOnly => Ok(()),
             Rights::Contact(_) => for_others(),
         },
         Access::Master => CallingRights(rights).need_master(),
@@ -194,14 +231,14 @@ fn permit(access: Access, caller: &engine::Caller, path: Option<&RawPathParams>)
 
 fn is_named<Kind>(path: Option<&RawPathParams>, name: &str, own: Id<Kind>) -> Result<()> {
     let others = "The token is of another one than the path names.";
-    let Some(path) = path else { return Err(Error::Forbidden(others.to_owned())) };
-    let mut named = path.iter().filter(|(variable, _)| *variable == name);
-    let is_own = named.all(|(_, value)| value.parse().is_ok_and(|id: Id<Kind>| id == own));
+    let named = path.and_then(|path| path.iter().find(|(variable, _)| *variable == name));
+    // A path that names nobody is nobody's.
+    let is_own = named.is_some_and(|(_, value)| value.parse().is_ok_and(|id: Id<Kind>| id == own));
     if is_own { Ok(()) } else { Err(Error::Forbidden(others.to_owned())) }
 }
 
 /// Who is calling, by any of the credentials of an app.
-pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<engine::Caller> {
+pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
     if let Some(token) = credentials(headers, "bearer") {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let bearer = Bearer {
@@ -218,14 +255,12 @@ pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<engine::C
 }
 
 /// Who tells what happened on a device.
-async fn telling(edge: &Edge, headers: &HeaderMap) -> Result<engine::Caller> {
+async fn telling(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
     let key = ["x-ua-app-key", "x-ua-appkey"].iter().find_map(|name| headers.get(*name)?.to_str().ok());
     match key {
-        Some(key) if !headers.contains_key(AUTHORIZATION) => match edge.engine.app(key.trim()).await {
-            Ok(app) => Ok(engine::Caller { app, rights: Rights::Device, is_token: false }),
-            Err(engine::Error::NotFound(_)) => Err(WRONG_APP),
-            Err(error) => Err(error.into()),
-        },
+        Some(key) if !headers.contains_key(AUTHORIZATION) => {
+            edge.engine.caller_by_key(key.trim()).await?.ok_or(WRONG_APP)
+        }
         Some(_) | None => caller(edge, headers).await,
     }
 }
@@ -281,6 +316,15 @@ impl FromRequestParts<Edge> for CallingApp {
     }
 }
 
+impl FromRequestParts<Edge> for Calling {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
+        let caller = parts.extensions.get::<Calling>().cloned();
+        caller.ok_or_else(|| Error::internal("a handler asks for a caller on a route without credentials"))
+    }
+}
+
 impl FromRequestParts<Edge> for CallingChannel {
     type Rejection = Error;
 
@@ -288,7 +332,7 @@ impl FromRequestParts<Edge> for CallingChannel {
         let CallingRights(rights) = CallingRights::from_request_parts(parts, edge).await?;
         let channel = match rights {
             Rights::Channel(channel) => Some(channel),
-            Rights::Contact(_) => None,
+            Rights::Contact(_) | Rights::KeyOnly => None,
             Rights::Master | Rights::Device => {
                 parts.headers.get(CHANNEL_ID).and_then(|id| id.to_str().ok()?.parse().ok())
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Engine;
+use model::ids::AppId;
 use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -12,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::Settings;
 use crate::body::Room;
 use crate::error::{Error, Result};
+use crate::places::{Place, Places};
 
 /// Requests in work at once. More than this means that answers would come too late anyway.
 const MOST_IN_FLIGHT: usize = 4096;
@@ -22,7 +24,13 @@ const BODY_PATIENCE: Duration = Duration::from_secs(3);
 /// Long bodies that are taken apart at once. Doing more of this at a time makes none of it faster.
 const MOST_READERS: usize = 4;
 /// Streams stay open for hours, so they are counted apart from requests.
-const MOST_STREAMS: usize = 128;
+const MOST_STREAMS: usize = 256;
+/// Lists that come in or go out. They may take as long as a stream, and more memory than other requests.
+const MOST_TRANSFERS: usize = 64;
+
+/// Streams end rarely.
+const STREAMS_RETRY: Duration = Duration::from_secs(30);
+const TRANSFERS_RETRY: Duration = Duration::from_secs(5);
 
 /// Every request gets a few of them, so a copy is one count.
 #[derive(Clone)]
@@ -34,7 +42,9 @@ pub(crate) struct Parts {
     /// A hash, so that comparing takes the same time for tokens of every length.
     operator_token: [u8; 32],
     in_flight: Arc<Semaphore>,
-    streams: Arc<Semaphore>,
+    streams: Places,
+    transfers: Places,
+    pub(crate) keep_alive: Duration,
     pub(crate) bodies: Room,
     pub(crate) readers: Arc<Semaphore>,
 }
@@ -46,7 +56,9 @@ impl Edge {
             public_url: settings.public_url.map(|url| url.trim_end_matches('/').into()),
             operator_token: hash(&settings.operator_token),
             in_flight: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
-            streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+            streams: Places::new(MOST_STREAMS),
+            transfers: Places::new(MOST_TRANSFERS),
+            keep_alive: settings.keep_alive,
             bodies: Room::new(MOST_BODY_BYTES, BODY_PATIENCE),
             readers: Arc::new(Semaphore::new(MOST_READERS)),
         }))
@@ -62,8 +74,15 @@ impl Edge {
     }
 
     /// A place among the open streams, to be held as long as the stream is.
-    pub(crate) fn admit_stream(&self) -> Result<OwnedSemaphorePermit> {
-        self.streams.clone().try_acquire_owned().map_err(|_| Error::Busy)
+    pub(crate) fn admit_stream(&self, app: AppId) -> Result<Place> {
+        let text = "This app has as many streams open as it may; close one, or try again later.";
+        self.streams.take(app).ok_or(Error::TooMany { text, retry_after: STREAMS_RETRY })
+    }
+
+    /// A place among the lists that come in or go out, to be held until all of it has.
+    pub(crate) fn admit_transfer(&self, app: AppId) -> Result<Place> {
+        let text = "This app has as many lists under way as it may; try again when one is done.";
+        self.transfers.take(app).ok_or(Error::TooMany { text, retry_after: TRANSFERS_RETRY })
     }
 }
 

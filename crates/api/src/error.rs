@@ -1,6 +1,7 @@
 //! Everything a caller can be told is wrong, in one table: status, public code and sentence. Nothing else makes errors.
 
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -46,7 +47,13 @@ pub(crate) enum Error {
     BodyTooLarge {
         limit_bytes: u64,
     },
+    /// There is too much to do for everybody.
     Busy,
+    /// Somebody has too much to do for them alone.
+    TooMany {
+        text: &'static str,
+        retry_after: Duration,
+    },
     Internal(Box<dyn StdError + Send + Sync>),
     Unavailable(Box<dyn StdError + Send + Sync>),
     /// This process is about to end; another one may be there already.
@@ -104,6 +111,7 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             let text = "Too many requests are in work; try again in a moment.";
             (StatusCode::TOO_MANY_REQUESTS, 42900, text.to_owned())
         }
+        Error::TooMany { text, .. } => (StatusCode::TOO_MANY_REQUESTS, 42901, (*text).to_owned()),
         Error::Internal(_) => {
             let text = "Something went wrong inside the service; its log has the cause under this operation_id.";
             (StatusCode::INTERNAL_SERVER_ERROR, 50000, text.to_owned())
@@ -167,6 +175,10 @@ impl Error {
             }
             Error::Busy | Error::Unavailable(_) | Error::Stopping => {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS);
+            }
+            Error::TooMany { retry_after, .. } => {
+                // Rounded up: who comes a moment too early is told to wait again.
+                headers.insert(RETRY_AFTER, (retry_after.as_secs() + 1).into());
             }
             // Nothing else can be done to it under this path either.
             Error::ExperimentStarted => {

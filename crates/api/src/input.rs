@@ -92,7 +92,7 @@ fn idempotency_key(parts: &Parts) -> Result<Option<String>> {
 fn chooser(parts: &Parts) -> &'static str {
     match parts.extensions.get() {
         Some(CallingRights(Rights::Master)) => "server",
-        Some(CallingRights(Rights::Device | Rights::Channel(_) | Rights::Contact(_))) => "device",
+        Some(CallingRights(Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly)) => "device",
         None => "operator",
     }
 }

@@ -10,6 +10,7 @@ mod error;
 mod input;
 mod links;
 mod path;
+mod places;
 mod query;
 mod request_log;
 mod router;
@@ -18,10 +19,15 @@ mod serve;
 mod stopping;
 mod upload;
 
+use std::time::Duration;
+
 pub use auth::Access;
 pub use router::router;
 pub use routes::{Route, routes};
 pub use serve::serve;
+
+/// Often enough for clients and proxies not to take a quiet stream for a dead one.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// What the edge needs to know beyond the engine.
 pub struct Settings {
@@ -31,4 +37,6 @@ pub struct Settings {
     pub operator_token: String,
     /// Whether the API is served; a node that only works tells no more than its health and metrics.
     pub serves_api: bool,
+    /// How often a stream on which nothing happens shows that it is alive.
+    pub keep_alive: Duration,
 }

@@ -67,7 +67,7 @@ pub fn routes() -> Vec<Route> {
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    use Access::{Channel, Contact, Device, Events, Inbox, Master, Open, Operator, Probe, Public, Signed};
+    use Access::{Channel, Contact, Device, Events, Inbox, Master, Open, Operator, OwnChannel, Probe, Public, Signed};
     vec![
         post("/api/push", Master, push::send),
         post("/api/push/validate", Master, push::validate),
@@ -98,7 +98,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/warp9", Events, device_events::upload),
         post("/api/web-events", Events, device_events::upload),
         post("/api/custom-events", Master, custom_events::send),
-        post("/api/user", Channel, inbox::create),
+        post("/api/user", OwnChannel, inbox::create),
         delete("/api/user/messages/{message_id}", Master, inbox::delete_everywhere),
         post("/api/user/messages/batch-delete", Master, message_deletion::delete),
         get("/api/user/{user_id}", Inbox, inbox::look_up),
@@ -214,7 +214,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/contacts/{contact_id}", Contact, contacts::update),
         get("/api/contacts/associated_types/{contact_id}", Contact, contacts::associated_types),
         post("/api/contacts/disassociate/{contact_id}", Contact, contacts::disassociate),
-        post("/api/metered-usage", Channel, device_tokens::metered_usage),
+        post("/api/metered-usage", OwnChannel, device_tokens::metered_usage),
         get("/api/platforms/web/vapid", Device, platforms::web_key),
         post("/api/audience/explain", Master, audience::explain),
         get("/api/events", Master, events::get),

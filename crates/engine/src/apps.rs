@@ -29,6 +29,14 @@ pub struct NewApp {
     pub master_secret: Option<Secret>,
 }
 
+/// What is to be different about an app.
+#[derive(Clone, Debug, Default)]
+pub struct AppChange {
+    pub name: Option<String>,
+    pub mode: Option<Mode>,
+    pub device_associations: Option<bool>,
+}
+
 /// A new app and its secrets, which cannot be shown again.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct CreatedApp {
@@ -109,14 +117,16 @@ impl Engine {
         Ok(created)
     }
 
-    pub async fn change_app(&self, key: &str, name: Option<String>, mode: Option<Mode>) -> Result<Arc<App>> {
+    pub async fn change_app(&self, key: &str, change: AppChange) -> Result<Arc<App>> {
         let app = self.app(key).await?;
         self.0
             .store
             .write(app.id, move |tx| {
                 let (current, _) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
-                let name = name.as_ref().unwrap_or(&current.name);
-                store::apps::set_name_and_mode(tx, app.id, name, mode.unwrap_or(current.mode))?;
+                let name = change.name.as_ref().unwrap_or(&current.name);
+                let mode = change.mode.unwrap_or(current.mode);
+                let associations = change.device_associations.unwrap_or(current.device_associations);
+                store::apps::change(tx, app.id, name, mode, associations)?;
                 Ok::<_, Error>(())
             })
             .await?;

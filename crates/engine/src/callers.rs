@@ -13,10 +13,10 @@ use store::{Signal, Tx};
 
 use crate::{Engine, Result, credentials};
 
-/// An authenticated caller.
-#[derive(Clone, Debug)]
+/// Somebody who speaks for an app, and by what right.
+#[derive(Clone)]
 pub struct Caller {
-    pub app: Arc<App>,
+    known: Arc<KnownApp>,
     pub rights: Rights,
     /// Known by a token of ours, which does not prove that its bearer has a secret.
     pub is_token: bool,
@@ -32,6 +32,8 @@ pub enum Rights {
     Channel(ChannelId),
     /// A token of one contact.
     Contact(ContactId),
+    /// No credentials at all, only the key of the app, which is no secret.
+    KeyOnly,
 }
 
 /// An app and what its callers are known by.
@@ -75,7 +77,34 @@ impl AppCache {
     }
 }
 
+impl Caller {
+    pub(crate) fn new(known: &Arc<KnownApp>, rights: Rights, is_token: bool) -> Self {
+        Self { known: known.clone(), rights, is_token }
+    }
+
+    pub fn app(&self) -> &Arc<App> {
+        &self.known.app
+    }
+}
+
 impl Engine {
+    /// Whether a caller would be let in again: not once the app is deleted, or the secret replaced that they were known by.
+    pub async fn is_current(&self, caller: &Caller) -> Result<bool> {
+        let then = &caller.known;
+        let Some(now) = self.known_app(then.app.key.as_str()).await? else { return Ok(false) };
+        let has_secret = match caller.rights {
+            Rights::Master => now.hashes.master == then.hashes.master,
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) => now.hashes.app == then.hashes.app,
+            Rights::KeyOnly => true,
+        };
+        Ok(now.app.id == then.app.id && has_secret)
+    }
+
+    /// Who says no more than the key of an app; `None` when there is no such app.
+    pub async fn caller_by_key(&self, key: &str) -> Result<Option<Caller>> {
+        Ok(self.known_app(key).await?.map(|known| Caller::new(&known, Rights::KeyOnly, false)))
+    }
+
     /// Who presents this key and secret; `None` when they do not fit together.
     pub async fn authenticate(&self, key: &str, secret: &str) -> Result<Option<Caller>> {
         let Some(known) = self.known_app(key).await? else { return Ok(None) };
@@ -90,7 +119,7 @@ impl Engine {
         if is_device && known.signing.is_none() {
             self.learn_app_secret(&known, secret).await?;
         }
-        Ok(Some(Caller { app: known.app.clone(), rights, is_token: false }))
+        Ok(Some(Caller::new(&known, rights, false)))
     }
 
     pub(crate) async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {

@@ -165,7 +165,7 @@ fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Person> {
 fn check_claim(tx: &mut Tx<'_>, app: AppId, channel: &ChannelRef, rights: Rights) -> Result<()> {
     match rights {
         Rights::Master | Rights::Device => return Ok(()),
-        Rights::Channel(_) | Rights::Contact(_) => {}
+        Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => {}
     }
     let row = channels::by_id(tx, app, channel.id)?.ok_or(Error::NotFound("channel"))?;
     if matches!(row.device_type, DeviceType::Open(_)) && row.named_user.is_none() {

@@ -77,7 +77,7 @@ impl Engine {
             Subject::Channel(channel) => Rights::Channel(channel),
             Subject::Contact(contact) => Rights::Contact(contact),
         };
-        Ok(Ok(Caller { app: known.app.clone(), rights, is_token: true }))
+        Ok(Ok(Caller::new(&known, rights, true)))
     }
 }
 

@@ -5,6 +5,7 @@ mod attribution;
 mod changes;
 mod counts;
 mod custom_events;
+mod pace;
 mod taking;
 
 use std::time::Duration;
@@ -19,6 +20,8 @@ use store::counters::hour;
 use crate::desk::Desk;
 use crate::locations::Whereabouts;
 use crate::{Engine, Result};
+
+pub(crate) use pace::Pace;
 
 /// What happened longer ago is not taken any more.
 const OLDEST: Duration = Duration::from_secs(90 * 24 * 60 * 60);
@@ -68,11 +71,15 @@ impl Engine {
     pub async fn take_events(&self, app: AppId, upload: Upload) -> Result<Taken> {
         let Upload { channel, sent_at, usage, events } = upload;
         let DeviceEvents { mut events, n_unreadable } = events;
+        let unreadable = n_unreadable as u64;
+        let Some(channel) = channel else {
+            let taken = Taken { of_nobody: events.len() as u64, unreadable, ..Taken::default() };
+            self.metrics().events_came_in(&taken);
+            return Ok(taken);
+        };
         // What two devices tell in the same words happened twice.
-        if let Some(channel) = channel {
-            for event in events.iter_mut().filter(|event| event.is_id_of_text) {
-                event.id = event.id.on(channel);
-            }
+        for event in events.iter_mut().filter(|event| event.is_id_of_text) {
+            event.id = event.id.on(channel);
         }
         let now = self.clock().now();
         let n_events = events.len();
@@ -91,7 +98,7 @@ impl Engine {
             desk.journal.write(tx, app)?;
             Ok::<_, crate::Error>(taken)
         });
-        let taken = Taken { too_old, unreadable: n_unreadable as u64, ..written.await? };
+        let taken = Taken { too_old, unreadable, ..written.await? };
         self.metrics().events_came_in(&taken);
         Ok(taken)
     }

@@ -15,6 +15,7 @@ mod error;
 mod events;
 mod experiments;
 mod explain;
+mod feeds;
 mod follow;
 mod health;
 mod holdings;
@@ -28,7 +29,6 @@ mod lists;
 mod locations;
 mod metrics;
 mod named_users;
-mod nonces;
 mod once;
 mod pages;
 mod part;
@@ -62,7 +62,7 @@ use providers::Network;
 use providers::http::{AddressPolicy, Client};
 use store::Store;
 
-pub use apps::{CreatedApp, NewApp, RotatedSecrets, SecretChoice};
+pub use apps::{AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice};
 pub use attributes::Attributes;
 pub use callers::{Caller, Rights};
 pub use channels::{ChannelView, Registered, RegisteredOpen};
@@ -128,9 +128,9 @@ struct Parts {
     retention: Retention,
     seal_key: SealKey,
     apps: callers::AppCache,
-    nonces: nonces::Nonces,
     audiences: audience::Audiences,
     recent: recent::RecentDeliveries,
+    pace: intake::Pace,
     locations: LocationSettings,
     senders: senders::Senders,
     watches: pipelines::Watches,
@@ -155,10 +155,10 @@ impl Engine {
             retention: settings.retention,
             seal_key: settings.seal_key,
             apps: callers::AppCache::default(),
-            nonces: nonces::Nonces::default(),
             audiences: audience::Audiences::default(),
             watches: pipelines::Watches::default(),
             recent: recent::RecentDeliveries::default(),
+            pace: intake::Pace::default(),
             locations: settings.locations,
             metrics: Metrics::default(),
             unreadable_answers: std::sync::Once::new(),

@@ -9,10 +9,10 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use model::ids::ChannelId;
+use model::ids::{AppId, ChannelId};
 use model::time::UtcMillis;
 use ring::hmac;
-use store::channels;
+use store::{Tx, channels, signed_requests};
 
 use crate::callers::KnownApp;
 use crate::device_tokens;
@@ -21,7 +21,9 @@ use crate::{Caller, Engine, Result, Rights};
 const MOST_NONCE_BYTES: usize = 64;
 
 /// How far the clock of a device may be off.
-pub(crate) const MOST_SKEW: Duration = Duration::from_secs(10 * 60);
+const MOST_SKEW: Duration = Duration::from_secs(10 * 60);
+/// Signed requests that are forgotten in one transaction.
+const FORGOTTEN_AT_ONCE: u32 = 5_000;
 
 const LENIENT_BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
@@ -63,8 +65,8 @@ impl Engine {
         let mut refusal = Refusal::Wrong;
         for known in self.candidates(&bearer).await? {
             match check(&known, &bearer, &signature, self.0.clock.now()) {
-                Ok(rights) if self.is_new(&bearer, &signature) => {
-                    return Ok(Ok(Caller { app: known.app.clone(), rights, is_token: false }));
+                Ok((rights, signed)) if self.is_new(known.app.id, signed, &signature).await? => {
+                    return Ok(Ok(Caller::new(&known, rights, false)));
                 }
                 Ok(_) => refusal = Refusal::Repeated,
                 Err(why) => refusal = why,
@@ -89,9 +91,21 @@ impl Engine {
         Ok(known)
     }
 
-    /// A signature without a nonce is the same every time.
-    fn is_new(&self, bearer: &Bearer<'_>, signature: &[u8; 32]) -> bool {
-        bearer.nonce.is_none() || self.0.nonces.is_new(signature, self.0.clock.now())
+    /// Whether a request comes for the first time, at whatever node. A signature without a time is the same every time.
+    ///
+    /// It is remembered before the request is carried out: one that fails is signed anew when it is tried again.
+    async fn is_new(&self, app: AppId, signed: Option<UtcMillis>, signature: &[u8; 32]) -> Result<bool> {
+        let Some(signed) = signed else { return Ok(true) };
+        let [mark @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] = *signature;
+        Ok(self.0.store.write(app, move |tx| signed_requests::remember(tx, app, signed, &mark)).await?)
+    }
+
+    /// Forgets the requests that are too old by now to be sent again.
+    pub(crate) async fn forget_old_signed_requests(&self, app: AppId) -> Result<()> {
+        let first_good = self.0.clock.now().minus(MOST_SKEW);
+        let forget = move |tx: &mut Tx<'_>| signed_requests::forget_before(tx, app, first_good, FORGOTTEN_AT_ONCE);
+        while self.0.store.write(app, forget).await? {}
+        Ok(())
     }
 }
 
@@ -100,7 +114,13 @@ fn signature(token: &str) -> Option<[u8; 32]> {
     LENIENT_BASE64.decode(token.trim()).ok()?.try_into().ok()
 }
 
-fn check(known: &KnownApp, bearer: &Bearer<'_>, signature: &[u8; 32], now: UtcMillis) -> Result<Rights, Refusal> {
+/// Whom a signature lets its bearer speak for, and when it was made, if that is part of it.
+fn check(
+    known: &KnownApp,
+    bearer: &Bearer<'_>,
+    signature: &[u8; 32],
+    now: UtcMillis,
+) -> Result<(Rights, Option<UtcMillis>), Refusal> {
     let key = known.signing.as_ref().ok_or(Refusal::NoAppSecret)?;
     let app_key = known.app.key.as_str();
     if bearer.nonce.is_some_and(|nonce| !is_nonce(nonce)) {
@@ -115,10 +135,8 @@ fn check(known: &KnownApp, bearer: &Bearer<'_>, signature: &[u8; 32], now: UtcMi
         (_, None, Some(_)) | (_, Some(_), None) | (None, None, None) => return Err(Refusal::Wrong),
     };
     hmac::verify(key, signed.join(":").as_bytes(), signature).map_err(|_| Refusal::Wrong)?;
-    match bearer.timestamp {
-        Some(timestamp) => check_time(timestamp, now).map(|()| rights),
-        None => Ok(rights),
-    }
+    let signed = bearer.timestamp.map(|timestamp| check_time(timestamp, now)).transpose()?;
+    Ok((rights, signed))
 }
 
 /// Devices send random ids. What is signed is joined with colons, so that a nonce with one in it could pass for a channel and a nonce,
@@ -132,10 +150,10 @@ fn of_channel(id: &str) -> Result<Rights, Refusal> {
     id.parse().map(Rights::Channel).map_err(|_| Refusal::Wrong)
 }
 
-fn check_time(text: &str, now: UtcMillis) -> Result<(), Refusal> {
+fn check_time(text: &str, now: UtcMillis) -> Result<UtcMillis, Refusal> {
     let at = UtcMillis::parse_api(text.trim()).ok_or(Refusal::Skewed)?;
     let is_near = now.minus(MOST_SKEW) <= at && at <= now.plus(MOST_SKEW);
-    if is_near { Ok(()) } else { Err(Refusal::Skewed) }
+    if is_near { Ok(at) } else { Err(Refusal::Skewed) }
 }
 
 #[cfg(test)]
@@ -181,7 +199,7 @@ mod tests {
     fn times_may_be_off_by_some_minutes_and_have_several_forms() {
         let now = UtcMillis(1_705_320_000_000);
         for text in ["2024-01-15T12:00:00", "2024-01-15T12:00:00Z", "2024-01-15 12:10:00", "2024-01-15T11:50:00.000Z"] {
-            assert_eq!(check_time(text, now), Ok(()), "{text}");
+            assert!(check_time(text, now).is_ok(), "{text}");
         }
         for text in ["2024-01-15T12:10:01", "2024-01-15T11:49:59", "1705320000", "", "today"] {
             assert_eq!(check_time(text, now), Err(Refusal::Skewed), "{text}");

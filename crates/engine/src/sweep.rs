@@ -63,6 +63,7 @@ impl Engine {
         self.forget_old_groups(app).await?;
         let is_more = self.shorten_log(app).await? | self.forget_old_blocks(app).await?;
         self.forget_old_event_ids(app).await?;
+        self.forget_old_signed_requests(app).await?;
         self.forget_ended_messages(app).await?;
         Ok(is_more)
     }

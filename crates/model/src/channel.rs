@@ -2,6 +2,7 @@
 
 mod android;
 mod batch;
+mod browser;
 mod change;
 mod device_update;
 mod ios;
@@ -11,6 +12,7 @@ mod reference;
 mod registration;
 mod tag_operation;
 mod uninstall;
+mod unproven;
 mod usage;
 mod web;
 
@@ -19,6 +21,7 @@ mod tests;
 
 pub use android::{AndroidDetails, DeliveryType};
 pub use batch::ChannelBatch;
+pub use browser::Browser;
 pub use change::Change;
 pub use ios::{IosDetails, QuietTime, TimeOfDay};
 pub(crate) use open::open_address;

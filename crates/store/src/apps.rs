@@ -12,6 +12,8 @@ pub struct App {
     pub key: AppKey,
     pub name: String,
     pub mode: Mode,
+    /// Whether devices may say whose they are; servers always may.
+    pub device_associations: bool,
     pub created: UtcMillis,
 }
 
@@ -31,7 +33,7 @@ pub struct NewApp {
     pub secrets: SecretHashes,
 }
 
-const COLUMNS: &str = "id, key, name, mode, created, app_secret_hash, master_secret_hash";
+const COLUMNS: &str = "id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations";
 
 /// Fails with `Conflict("app_by_key")` when the key is taken.
 pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
@@ -52,7 +54,14 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
         ],
     )?;
     tx.signal(Signal::Apps);
-    Ok(App { id, key: new.key.clone(), name: new.name.clone(), mode: new.mode, created: new.created })
+    Ok(App {
+        id,
+        key: new.key.clone(),
+        name: new.name.clone(),
+        mode: new.mode,
+        device_associations: true,
+        created: new.created,
+    })
 }
 
 pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
@@ -67,8 +76,12 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
     tx.query(&format!("select {COLUMNS} from app order by id"), &[], |row| Ok(read_app(row)?.0))
 }
 
-pub fn set_name_and_mode(tx: &mut Tx<'_>, app: AppId, name: &str, mode: Mode) -> Result<()> {
-    tx.execute("update app set name = $2, mode = $3 where id = $1", &[app.into(), name.into(), mode.name().into()])?;
+/// What the operator can change about an app: its name, its mode, and what its devices may do.
+pub fn change(tx: &mut Tx<'_>, app: AppId, name: &str, mode: Mode, device_associations: bool) -> Result<()> {
+    tx.execute(
+        "update app set name = $2, mode = $3, device_associations = $4 where id = $1",
+        &[app.into(), name.into(), mode.name().into(), i64::from(device_associations).into()],
+    )?;
     tx.signal(Signal::Apps);
     Ok(())
 }
@@ -114,6 +127,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("event_counter", "hour, name, conversion, push"),
     ("event_counter_day", "day, name, conversion"),
     ("session", "ordinal"),
+    ("signed_request", "slot, mark"),
     ("experiment_group", "experiment, push, block"),
     ("webhook", "id"),
     ("webhook_history", "webhook, n"),
@@ -194,6 +208,7 @@ fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {
         name: row.get(2)?,
         mode: Mode::from_name(&mode).ok_or_else(|| Error::corrupt(format!("app mode {mode:?}")))?,
         created: row.get(4)?,
+        device_associations: row.get::<i64>(7)? != 0,
     };
     Ok((app, SecretHashes { app: read_hash(row, 5)?, master: read_hash(row, 6)? }))
 }

@@ -1,5 +1,6 @@
 //! Counts of custom events per hour, by name and by how much a push had to do with them.
 
+mod names;
 mod totals;
 
 use std::collections::BTreeMap;
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
+pub use names::MOST_NAMES;
 pub use totals::{EventTotal, totals, totals_of_pushes};
 
 use crate::counters::hour;
@@ -75,12 +77,14 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, counted: Counted, sum: Sum) -> Result<()
     Ok(())
 }
 
+/// What has a name beyond [`MOST_NAMES`] of its day is counted under one for all of these.
 pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>) -> Result<()> {
     if sums.is_empty() {
         return Ok(());
     }
+    let sums = names::bounded(tx, sums)?;
     let mut of_days: BTreeMap<_, Sum> = BTreeMap::new();
-    for ((app, counted), sum) in sums {
+    for ((app, counted), sum) in &sums {
         let day = counted.hour.div_euclid(24);
         of_days.entry((*app, day, counted.name.as_str(), counted.conversion.name())).or_default().add(*sum);
     }
@@ -141,7 +145,7 @@ fn read(row: &Row<'_>) -> Result<(Counted, Sum)> {
     let push: &[u8] = row.get(3)?;
     let counted = Counted {
         hour: row.get(0)?,
-        name: row.get(1)?,
+        name: names::shown(row.get(1)?),
         conversion: Conversion::from_name(row.get(2)?)?,
         push: if push.is_empty() { None } else { Some(row.get(3)?) },
     };

@@ -37,6 +37,7 @@ pub mod recipients;
 pub mod sandbox;
 pub mod seen_events;
 pub mod sessions;
+pub mod signed_requests;
 pub mod term_sets;
 pub mod terms;
 mod url;

@@ -155,7 +155,12 @@ impl Parts {
         };
         let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");
         let (stop, stops) = watch::channel(false);
-        let settings = api::Settings { public_url: None, operator_token: OPERATOR_TOKEN.to_owned(), serves_api: true };
+        let settings = api::Settings {
+            public_url: None,
+            operator_token: OPERATOR_TOKEN.to_owned(),
+            serves_api: true,
+            keep_alive: api::KEEP_ALIVE,
+        };
         let router = api::router(engine.clone(), settings);
         let server = tokio::spawn(api::serve(listener, router, stops.clone()));
         let follows = engine.clone();

@@ -50,6 +50,12 @@ enum Action {
         app: AppKey,
         mode: Mode,
     },
+    /// Set who may say whose a channel is: devices too, or servers only
+    Associations {
+        #[arg(value_name = "KEY", value_parser = app_key)]
+        app: AppKey,
+        by: Associations,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -73,6 +79,12 @@ struct Create {
 enum Mode {
     Development,
     Production,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Associations {
+    Devices,
+    Servers,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -142,6 +154,14 @@ impl Action {
             Action::Mode { app, mode } => {
                 client.send(Method::PATCH, &format!("/operator/apps/{app}"), &json!({ "mode": mode.name() })).await
             }
+            Action::Associations { app, by } => {
+                let by_devices = match by {
+                    Associations::Devices => true,
+                    Associations::Servers => false,
+                };
+                let body = json!({ "device_associations": by_devices });
+                client.send(Method::PATCH, &format!("/operator/apps/{app}"), &body).await
+            }
         }
     }
 
@@ -164,6 +184,13 @@ impl Action {
             }
             Action::Delete { app, .. } => output::line(format_args!("Deleted {app}.")),
             Action::Mode { app, mode } => output::line(format_args!("{app} is in {} mode.", mode.name())),
+            Action::Associations { app, by } => {
+                let who = match by {
+                    Associations::Devices => "Devices and servers",
+                    Associations::Servers => "Only servers",
+                };
+                output::line(format_args!("{who} may say whose the channels of {app} are."))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Apps, for the operator: create, list, change, rotate secrets, delete.
 
 use axum::extract::State;
-use engine::{CreatedApp, NewApp, RotatedSecrets, SecretChoice};
+use engine::{AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice};
 use http::StatusCode;
 use model::app::{AppKey, Mode, Secret};
 use model::ids::OperationId;
@@ -23,6 +23,8 @@ struct AppRecord {
     key: AppKey,
     name: String,
     mode: &'static str,
+    /// Whether devices may say whose they are.
+    device_associations: bool,
     created: String,
 }
 
@@ -53,17 +55,12 @@ struct Rotated {
     master_secret: Option<String>,
 }
 
-struct Change {
-    name: Option<String>,
-    mode: Option<Mode>,
-}
-
 pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input) -> Result<Answer> {
     let new = input.parse(parse_new_app).await?;
     let created = edge.engine.create_app(new, input.once).await?;
     let CreatedApp { operation_id, key, name, mode, created, app_secret, master_secret } = created;
     let location = links.to(&format!("/operator/apps/{key}"));
-    let app = AppRecord { key, name, mode: mode.name(), created: created.to_api() };
+    let app = AppRecord { key, name, mode: mode.name(), device_associations: true, created: created.to_api() };
     let answer = Answer::changed(operation_id, Created { app, app_secret, master_secret })?;
     Ok(answer.status(StatusCode::CREATED).location(&location))
 }
@@ -79,8 +76,7 @@ pub(super) async fn look_up(State(edge): State<Edge>, Segments(key): Segments<St
 }
 
 pub(super) async fn change(State(edge): State<Edge>, Segments(key): Segments<String>, input: Input) -> Result<Answer> {
-    let Change { name, mode } = input.parse(Change::parse).await?;
-    let app = edge.engine.change_app(&key, name, mode).await?;
+    let app = edge.engine.change_app(&key, input.parse(parse_change).await?).await?;
     Answer::changed(OperationId::random(), One { app: AppRecord::from(&*app) })
 }
 
@@ -127,18 +123,23 @@ fn parse_mode(at: &At<'_>) -> Option<Mode> {
     at.choice(&Mode::NAMED)
 }
 
-impl Change {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let name = fields.optional("name", parse_name);
-        let mode = fields.optional("mode", parse_mode);
-        fields.finish();
-        Some(Self { name, mode })
-    }
+fn parse_change(at: &At<'_>) -> Option<AppChange> {
+    let mut fields = at.object()?;
+    let name = fields.optional("name", parse_name);
+    let mode = fields.optional("mode", parse_mode);
+    let device_associations = fields.optional("device_associations", At::boolean);
+    fields.finish();
+    Some(AppChange { name, mode, device_associations })
 }
 
 impl From<&App> for AppRecord {
     fn from(app: &App) -> Self {
-        Self { key: app.key.clone(), name: app.name.clone(), mode: app.mode.name(), created: app.created.to_api() }
+        Self {
+            key: app.key.clone(),
+            name: app.name.clone(),
+            mode: app.mode.name(),
+            device_associations: app.device_associations,
+            created: app.created.to_api(),
+        }
     }
 }

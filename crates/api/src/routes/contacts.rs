@@ -55,29 +55,56 @@ struct Disassociated {
 pub(super) async fn act(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     CallingChannel(channel): CallingChannel,
     input: Input,
 ) -> Result<Answer> {
     let action = input.parse(ContactAction::parse).await?;
+    need_association(rights, &app, &action)?;
     let contact = edge.engine.contact(app.id, ChannelRef { id: channel, claimed: None }, action).await?;
     let DeviceToken { text, expires_in } = edge.engine.contact_token(&app, contact.id).await?;
     let acted = Acted { contact: contact.into(), token: text, token_expires_in: expires_in.as_millis() };
     Answer::changed(OperationId::random(), acted)
 }
 
-pub(super) async fn resolve(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    carry_out(&edge, &app, input.parse(ContactRequest::parse_resolve).await?).await
+pub(super) async fn resolve(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    input: Input,
+) -> Result<Answer> {
+    carry_out(&edge, &app, rights, input.parse(ContactRequest::parse_resolve).await?).await
 }
 
-pub(super) async fn identify(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    carry_out(&edge, &app, input.parse(ContactRequest::parse_identify).await?).await
+pub(super) async fn identify(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    input: Input,
+) -> Result<Answer> {
+    carry_out(&edge, &app, rights, input.parse(ContactRequest::parse_identify).await?).await
 }
 
-pub(super) async fn reset(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
-    carry_out(&edge, &app, input.parse(ContactRequest::parse_reset).await?).await
+pub(super) async fn reset(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    input: Input,
+) -> Result<Answer> {
+    carry_out(&edge, &app, rights, input.parse(ContactRequest::parse_reset).await?).await
 }
 
-async fn carry_out(edge: &Edge, app: &App, ContactRequest { channel, action }: ContactRequest) -> Result<Answer> {
+/// Asking is always allowed.
+fn need_association(rights: CallingRights, app: &App, action: &ContactAction) -> Result<()> {
+    match action {
+        ContactAction::Resolve => Ok(()),
+        ContactAction::Identify(_) | ContactAction::Reset => rights.need_association(app),
+    }
+}
+
+async fn carry_out(edge: &Edge, app: &App, rights: CallingRights, request: ContactRequest) -> Result<Answer> {
+    let ContactRequest { channel, action } = request;
+    need_association(rights, app, &action)?;
     let Contact { id, is_anonymous, .. } = edge.engine.contact(app.id, channel, action).await?;
     Answer::changed(OperationId::random(), Resolved { contact_id: id, is_anonymous })
 }
@@ -85,13 +112,16 @@ async fn carry_out(edge: &Edge, app: &App, ContactRequest { channel, action }: C
 pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    CallingRights(rights): CallingRights,
+    rights: CallingRights,
     Segments(id): Segments<String>,
     input: Input,
 ) -> Result<Answer> {
     let (contact, update) = (contact(&id)?, input.parse(ContactUpdate::parse).await?);
     update.tags.iter().try_for_each(refuse_read_only)?;
-    edge.engine.update_contact(app.id, contact, update, rights).await?;
+    if !update.associate.is_empty() {
+        rights.need_association(&app)?;
+    }
+    edge.engine.update_contact(app.id, contact, update, rights.0).await?;
     Answer::done()
 }
 
@@ -117,9 +147,11 @@ pub(super) async fn associated_types(
 pub(super) async fn disassociate(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     Segments(id): Segments<String>,
     input: Input,
 ) -> Result<Answer> {
+    rights.need_association(&app)?;
     let ContactDisassociation(channel_id) = input.parse(ContactDisassociation::parse).await?;
     edge.engine.disassociate_from_contact(app.id, contact(&id)?, channel_id).await?;
     Answer::changed(OperationId::random(), Disassociated { channel_id })

@@ -1,4 +1,4 @@
-//! Uploads of events by devices. They drop what is answered with 4xx and send again what is answered with 5xx, so whatever is
+//! Uploads of events by devices. They drop what is answered with 4xx and send again what is answered with 429 or 5xx, so whatever is
 //! JSON is taken: an event that cannot be used costs nobody but itself.
 
 use axum::extract::State;
@@ -11,7 +11,7 @@ use model::time::UtcMillis;
 use crate::answer::{Answer, Done};
 use crate::auth::{CHANNEL_ID, CallingApp, CallingRights};
 use crate::edge::Edge;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::Input;
 
 /// How much a device may keep until it sends it, in kilobytes; how much it may send at once, in kilobytes; and how many seconds it
@@ -21,6 +21,8 @@ const TUNING: [(HeaderName, &str); 3] = [
     (HeaderName::from_static("x-ua-max-batch"), "500"),
     (HeaderName::from_static("x-ua-min-batch-interval"), "60"),
 ];
+
+const TOO_OFTEN: &str = "This channel uploads too often; keep events and send them together.";
 
 pub(super) async fn upload(
     State(edge): State<Edge>,
@@ -33,14 +35,22 @@ pub(super) async fn upload(
     let channel = match rights {
         // A token speaks for its channel, whatever the header says.
         Rights::Channel(channel) => Some(channel),
-        Rights::Master | Rights::Device | Rights::Contact(_) => {
+        Rights::Master | Rights::Device | Rights::Contact(_) | Rights::KeyOnly => {
             header(CHANNEL_ID).and_then(|id| id.trim().parse().ok())
         }
     };
+    let is_proven = match rights {
+        Rights::Master | Rights::Device | Rights::Channel(_) | Rights::Contact(_) => true,
+        Rights::KeyOnly => false,
+    };
+    if let Some(channel) = channel {
+        let too_often = |retry_after| Error::TooMany { text: TOO_OFTEN, retry_after };
+        edge.engine.admit_upload(app.id, channel).map_err(too_often)?;
+    }
     let upload = Upload {
         channel,
         sent_at: header("x-ua-sent-at").and_then(seconds),
-        usage: UsageUpdate::from_headers(header),
+        usage: UsageUpdate::from_headers(is_proven, header),
         events: input.read(DeviceEvents::read).await??,
     };
     edge.engine.take_events(app.id, upload).await?;

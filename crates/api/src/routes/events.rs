@@ -10,33 +10,31 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
-use engine::{EventFeed, EventPage};
+use engine::{Caller, EventFeed, EventPage};
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use model::channel::ChannelRef;
 use model::event::{EventConditions, EventOffset, EventRequest, EventStart, NO_OFFSET, RecordKind};
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::accept::{self, StreamForm};
-use crate::auth::CallingApp;
+use crate::auth::Calling;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
+use crate::places::Place;
 use crate::query::Params;
 use crate::stopping::Stopping;
 
 const LAST_EVENT_ID: &str = "last-event-id";
 /// Events in one piece of the answer.
 const PER_PIECE: u32 = 500;
-/// Keeps clients and proxies from taking a quiet stream for a dead one.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const STARTS: [(&str, EventStart); 2] = [("earliest", EventStart::Earliest), ("latest", EventStart::Latest)];
 
 /// What to stream is said in the query.
 pub(super) async fn get(
     State(edge): State<Edge>,
-    CallingApp(app): CallingApp,
+    Calling(caller): Calling,
     stopping: Stopping,
     headers: HeaderMap,
     mut params: Params,
@@ -59,34 +57,44 @@ pub(super) async fn get(
     let start = last_event_id(&headers)?.or(offset).or(start).unwrap_or(EventStart::Earliest);
     let filters = vec![conditions];
     let request = EventRequest { start, filters, follow: follow.unwrap_or(true), limit, offset_updates };
-    open(&edge, app.id, request, stopping, &headers).await
+    open(&edge, caller, request, stopping, &headers).await
 }
 
 /// What to stream is said in the body.
 pub(super) async fn post(
     State(edge): State<Edge>,
-    CallingApp(app): CallingApp,
+    Calling(caller): Calling,
     stopping: Stopping,
     headers: HeaderMap,
     input: Input,
 ) -> Result<Response> {
     let request = input.parse(EventRequest::parse).await?;
-    open(&edge, app.id, request, stopping, &headers).await
+    open(&edge, caller, request, stopping, &headers).await
 }
 
 async fn open(
     edge: &Edge,
-    app: model::ids::AppId,
+    caller: Caller,
     request: EventRequest,
     stopping: Stopping,
     headers: &HeaderMap,
 ) -> Result<Response> {
-    let place = edge.admit_stream()?;
+    let place = edge.admit_stream(caller.app().id)?;
     let EventRequest { follow, limit, offset_updates, .. } = request;
-    let feed = edge.engine.event_feed(app, request).await?;
+    let feed = edge.engine.event_feed(caller, request).await?;
     let form = accept::stream_form(headers);
     let content_type = form.content_type();
-    let open = OpenStream { feed, stopping, form, follow, left: limit, offset_updates, is_begun: false, _place: place };
+    let open = OpenStream {
+        feed,
+        stopping,
+        form,
+        follow,
+        left: limit,
+        offset_updates,
+        is_begun: false,
+        keep_alive: edge.keep_alive,
+        _place: place,
+    };
     let pieces = stream::unfold(Some(open), |open| async {
         let mut open = open?;
         match open.next().await? {
@@ -108,7 +116,8 @@ struct OpenStream {
     left: Option<u32>,
     offset_updates: bool,
     is_begun: bool,
-    _place: OwnedSemaphorePermit,
+    keep_alive: Duration,
+    _place: Place,
 }
 
 impl OpenStream {
@@ -124,15 +133,17 @@ impl OpenStream {
             return Some(Ok(format!("id: {}\n\n", self.feed.position()).into()));
         }
         let (feed, follow) = (&mut self.feed, self.follow);
-        let read = async { if follow { feed.next(at_most as usize).await } else { feed.read(at_most as usize).await } };
+        let at_most = at_most as usize;
+        let read = async { if follow { feed.next(at_most).await } else { feed.read(at_most).await.map(Some) } };
         let page = tokio::select! {
             page = read => page,
             () = self.stopping.wait() => return None,
-            () = tokio::time::sleep(KEEP_ALIVE) => return Some(Ok(self.sign_of_life())),
+            () = tokio::time::sleep(self.keep_alive) => return Some(Ok(self.sign_of_life())),
         };
         match page {
-            Ok(page) if page.events.is_empty() => None,
-            Ok(page) => {
+            Ok(None) => None,
+            Ok(Some(page)) if page.events.is_empty() => None,
+            Ok(Some(page)) => {
                 let n_events = u32::try_from(page.events.len()).unwrap_or(u32::MAX);
                 self.left = self.left.map(|left| left.saturating_sub(n_events));
                 Some(Ok(self.piece(&page)))

@@ -132,8 +132,7 @@ pub(super) async fn upload(
     Segments(name): Segments<String>,
     mut body: Upload,
 ) -> Result<Answer> {
-    // It may take as long as a stream, and takes more memory than other requests.
-    let _place = edge.admit_stream()?;
+    let _place = edge.admit_transfer(app.id)?;
     let begun = match list_name(&name) {
         Ok(name) => edge.engine.begin_list_upload(app.id, name).await.map_err(Error::from),
         Err(error) => Err(error),
@@ -161,7 +160,7 @@ pub(super) async fn download(
     CallingApp(app): CallingApp,
     Segments(name): Segments<String>,
 ) -> Result<Response> {
-    let place = edge.admit_stream()?;
+    let place = edge.admit_transfer(app.id)?;
     let content = edge.engine.list_content(app.id, list_name(&name)?).await?;
     let pages = stream::unfold(Some((content, place)), |open| async {
         let (mut content, place) = open?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::named_user_record::NamedUserRecord;
 use super::tags::refuse_read_only;
 use crate::answer::Answer;
-use crate::auth::CallingApp;
+use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -32,7 +32,13 @@ struct Page {
     next_page: Option<String>,
 }
 
-pub(super) async fn associate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
+pub(super) async fn associate(
+    State(edge): State<Edge>,
+    CallingApp(app): CallingApp,
+    rights: CallingRights,
+    input: Input,
+) -> Result<Answer> {
+    rights.need_association(&app)?;
     edge.engine.associate(app.id, input.parse(Association::parse).await?).await?;
     Answer::done()
 }
@@ -40,8 +46,10 @@ pub(super) async fn associate(State(edge): State<Edge>, CallingApp(app): Calling
 pub(super) async fn disassociate(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     input: Input,
 ) -> Result<Answer> {
+    rights.need_association(&app)?;
     edge.engine.disassociate(app.id, input.parse(Disassociation::parse).await?).await?;
     Answer::done()
 }

@@ -13,12 +13,12 @@ use model::ids::{ChannelId, DeliveryId, PushId};
 use serde::Serialize;
 use serde_json::Value;
 use store::sandbox::{Filter, SandboxDelivery};
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::answer::Answer;
-use crate::auth::CallingApp;
+use crate::auth::{Calling, CallingApp};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
+use crate::places::Place;
 use crate::query::Params;
 use crate::stopping::Stopping;
 
@@ -27,8 +27,6 @@ const DEFAULT_PER_PAGE: u32 = 100;
 /// How long a caller may wait for the first delivery.
 const LONGEST_WAIT_S: u32 = 30;
 const LAST_EVENT_ID: &str = "last-event-id";
-/// Keeps proxies from taking a quiet stream for a dead one.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const KEEP_ALIVE_COMMENT: &str = ": nothing new\n\n";
 
 #[derive(Serialize)]
@@ -51,6 +49,7 @@ struct DeliveryRecord {
 pub(super) async fn list(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    Calling(caller): Calling,
     mut stopping: Stopping,
     mut params: Params,
 ) -> Result<Answer> {
@@ -59,7 +58,7 @@ pub(super) async fn list(
     let wait = params.number("wait", 0..=LONGEST_WAIT_S).unwrap_or(0);
     params.finish()?;
     if wait > 0 {
-        let mut feed = edge.engine.sandbox_feed(app.id, filter, Some(0)).await?;
+        let mut feed = edge.engine.sandbox_feed(caller, filter, Some(0)).await?;
         // Whether something came or not, the list is the answer.
         tokio::select! {
             _ = feed.next() => {}
@@ -75,16 +74,16 @@ pub(super) async fn list(
 /// Server-sent events, one per delivery. A client that reconnects says the last id it has seen and misses nothing.
 pub(super) async fn stream(
     State(edge): State<Edge>,
-    CallingApp(app): CallingApp,
+    Calling(caller): Calling,
     stopping: Stopping,
     headers: HeaderMap,
     mut params: Params,
 ) -> Result<Response> {
     let filter = filter(&mut params);
     params.finish()?;
-    let place = edge.admit_stream()?;
-    let feed = edge.engine.sandbox_feed(app.id, filter, last_event_id(&headers)?).await?;
-    let open = OpenStream { feed, stopping, _place: place };
+    let place = edge.admit_stream(caller.app().id)?;
+    let feed = edge.engine.sandbox_feed(caller, filter, last_event_id(&headers)?).await?;
+    let open = OpenStream { feed, stopping, keep_alive: edge.keep_alive, _place: place };
     let events = stream::unfold(open, |mut open| async { open.next().await.map(|text| (text, open)) });
     let mut response = Response::new(Body::from_stream(events));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -94,7 +93,8 @@ pub(super) async fn stream(
 struct OpenStream {
     feed: SandboxFeed,
     stopping: Stopping,
-    _place: OwnedSemaphorePermit,
+    keep_alive: Duration,
+    _place: Place,
 }
 
 impl OpenStream {
@@ -103,11 +103,11 @@ impl OpenStream {
         let found = tokio::select! {
             found = self.feed.next() => found.map_err(Error::from),
             () = self.stopping.wait() => return None,
-            () = tokio::time::sleep(KEEP_ALIVE) => return Some(Ok(KEEP_ALIVE_COMMENT.to_owned())),
+            () = tokio::time::sleep(self.keep_alive) => return Some(Ok(KEEP_ALIVE_COMMENT.to_owned())),
         };
-        let events = found.and_then(|found| found.into_iter().map(event).collect::<Result<String>>());
+        let events = found.and_then(|found| found.map(|found| found.into_iter().map(event).collect()).transpose());
         match events {
-            Ok(events) => Some(Ok(events)),
+            Ok(events) => events.map(Ok),
             Err(error) => {
                 tracing::warn!(?error, "a sandbox stream broke off");
                 None

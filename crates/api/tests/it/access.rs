@@ -34,7 +34,7 @@ async fn call(caller: &Caller, route: &Route) -> Reply {
 
 /// Callers by name, and whether each is let through.
 fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
-    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, Probe, Public, Signed};
+    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, OwnChannel, Probe, Public, Signed};
     let (nobody, credentials) = (app.nobody(), &app.app);
     let is = |some: &[Access]| some.contains(&access) || [Probe, Public, Open].contains(&access);
     let (key, master) = (&credentials.key, &credentials.master_secret);
@@ -52,8 +52,8 @@ fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
         ("nothing after the scheme", raw("Basic"), is(&[])),
         ("master secret as token", nobody.bearer(master), is(&[])),
         ("wrong token", nobody.bearer("the-operator-of-the-test"), is(&[])),
-        ("device", app.device(), is(&[Device, Channel, Signed, Contact, Events])),
-        ("master", app.master(), is(&[Device, Channel, Signed, Contact, Events, Master])),
+        ("device", app.device(), is(&[Device, Channel, OwnChannel, Signed, Contact, Events])),
+        ("master", app.master(), is(&[Device, Channel, OwnChannel, Signed, Contact, Events, Master])),
         ("operator", app.operator(), is(&[Operator])),
     ]
 }
@@ -78,6 +78,7 @@ async fn every_route_with_every_kind_of_credentials() {
                     | Access::Open
                     | Access::Device
                     | Access::Channel
+                    | Access::OwnChannel
                     | Access::Signed
                     | Access::Contact
                     | Access::Events
@@ -157,7 +158,8 @@ async fn a_node_that_only_works_answers_probes_and_nothing_else() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let operator_token = OPERATOR_TOKEN.to_owned();
-        let settings = api::Settings { public_url: None, operator_token, serves_api: false };
+        let settings =
+            api::Settings { public_url: None, operator_token, serves_api: false, keep_alive: api::KEEP_ALIVE };
         let (_stop, stops) = tokio::sync::watch::channel(false);
         tokio::spawn(api::serve(listener, api::router(app.engine().clone(), settings), stops));
         let callers = [

@@ -94,6 +94,9 @@ const ATTRIBUTES: &[Key] = &[
     may("background_push_enabled", FLAG_TEXT),
     may("ua_sdk_version", Text),
     may("location_permission", Text),
+    may("web_browser_name", Text),
+    may("web_browser_type", Text),
+    may("web_browser_version", Text),
     may("web_user_agent_string", Text),
 ];
 

@@ -2,6 +2,8 @@
 
 mod attribution;
 mod consequences;
+mod limits;
+mod proof;
 mod servers;
 mod shapes;
 mod uploads;

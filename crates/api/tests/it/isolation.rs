@@ -324,12 +324,22 @@ async fn no_route_reaches_the_data_of_another_app() {
             let stranger = match route.access {
                 // Uploads name their channel in a header; events_intake.rs tries that.
                 Access::Probe | Access::Public | Access::Open | Access::Events | Access::Operator => continue,
-                Access::Device | Access::Channel | Access::Signed | Access::Contact | Access::Master
+                Access::Device
+                | Access::Channel
+                | Access::OwnChannel
+                | Access::Signed
+                | Access::Contact
+                | Access::Master
                     if user == own_user =>
                 {
                     continue;
                 }
-                Access::Device | Access::Channel | Access::Signed | Access::Contact | Access::Master => &servers,
+                Access::Device
+                | Access::Channel
+                | Access::OwnChannel
+                | Access::Signed
+                | Access::Contact
+                | Access::Master => &servers,
                 Access::Inbox => &reader,
             };
             let path = route.path.replace("{channel_id}", &belongings.channel).replace("{push_id}", &belongings.push);

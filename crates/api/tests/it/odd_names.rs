@@ -15,6 +15,7 @@ fn caller(app: &TestApp, access: Access) -> Caller {
         // An inbox is opened by nobody but its own user.
         Access::Device
         | Access::Channel
+        | Access::OwnChannel
         | Access::Signed
         | Access::Contact
         | Access::Events
@@ -92,6 +93,7 @@ async fn odd_names_in_paths_name_nothing() {
                     | Access::Open
                     | Access::Device
                     | Access::Channel
+                    | Access::OwnChannel
                     | Access::Signed
                     | Access::Contact
                     | Access::Events

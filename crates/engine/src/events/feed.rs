@@ -1,59 +1,56 @@
 //! Events as they happen, for somebody who reads them at their own pace.
 
-use std::time::Duration;
-
 use model::event::{EventConditions, EventOffset, EventRequest, EventStart};
 use model::ids::AppId;
-use store::{Signal, Signals, Tx, channels, log};
-use tokio::time;
+use store::{Tx, channels, log};
 
 use super::{EventClause, EventFilter, EventPage};
-use crate::{Engine, Error, Result};
-
-/// How long a signal lost between nodes can delay an event in the feed.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+use crate::feeds::News;
+use crate::{Caller, Engine, Error, Result};
 
 const TOO_OLD: &str = "The events after this offset are not all kept any more; begin with the earliest that are.";
 
 pub struct EventFeed {
     engine: Engine,
-    app: AppId,
+    caller: Caller,
     filter: EventFilter,
     position: EventOffset,
-    signals: Signals,
+    news: News,
 }
 
 impl Engine {
     /// Events that somebody asks for. What cannot be asked for is said now.
-    pub async fn event_feed(&self, app: AppId, request: EventRequest) -> Result<EventFeed> {
-        let signals = self.0.store.signals_of(Signal::Log(app));
+    pub async fn event_feed(&self, caller: Caller, request: EventRequest) -> Result<EventFeed> {
+        let app = caller.app().id;
+        let news = self.news(app);
         let prepare = move |tx: &mut Tx<'_>| {
             let clauses = request.filters.iter().map(|filter| clause(tx, app, filter)).collect::<Result<Vec<_>>>()?;
             let filter = if clauses.is_empty() { EventFilter::everything() } else { EventFilter::any_of(clauses) };
             Ok::<_, Error>((filter, position(tx, app, request.start)?))
         };
         let (filter, position) = self.0.store.read(prepare).await?;
-        Ok(EventFeed { engine: self.clone(), app, filter, position, signals })
+        Ok(EventFeed { engine: self.clone(), caller, filter, position, news })
     }
 }
 
 impl EventFeed {
-    /// Up to so many events; waits until there are some.
-    pub async fn next(&mut self, at_most: usize) -> Result<EventPage> {
-        loop {
+    /// Up to so many events; waits until there are some. None any more once the caller has lost the right to them.
+    pub async fn next(&mut self, at_most: usize) -> Result<Option<EventPage>> {
+        while self.engine.is_current(&self.caller).await? {
             let page = self.read(at_most).await?;
             if !page.events.is_empty() {
-                return Ok(page);
+                return Ok(Some(page));
             }
-            // Heard or not, it is time to look again.
-            let _ = time::timeout(LOOK_AGAIN, self.signals.next()).await;
+            self.engine.something_new(&mut self.news).await;
         }
+        Ok(None)
     }
 
     /// Up to so many events; none when there are none by now. Fails when some were deleted before they could be read.
     pub async fn read(&mut self, at_most: usize) -> Result<EventPage> {
         loop {
-            let page = self.engine.read_events(self.app, self.position, at_most, &self.filter).await?;
+            let app = self.caller.app().id;
+            let page = self.engine.read_events(app, self.position, at_most, &self.filter).await?;
             if page.missed > 0 {
                 return Err(Error::Conflict(TOO_OLD.to_owned()));
             }

@@ -15,13 +15,12 @@ use crate::desk::Desk;
 
 pub(super) struct Changes {
     usage: UsageUpdate,
-    identifiers: Option<BTreeMap<String, String>>,
     tags: Vec<TagOperation>,
 }
 
 impl Changes {
     pub(super) fn new(usage: UsageUpdate) -> Self {
-        Self { usage, identifiers: None, tags: Vec::new() }
+        Self { usage, tags: Vec::new() }
     }
 
     pub(super) fn opened(&mut self, opened: &Opened) {
@@ -31,7 +30,7 @@ impl Changes {
     }
 
     pub(super) fn identifiers(&mut self, identifiers: &BTreeMap<String, String>) {
-        self.identifiers = Some(identifiers.clone());
+        self.usage.identifiers(identifiers.clone());
     }
 
     /// What a button of a push does to the tags of the channel. Most devices do the same by themselves; doing it twice changes
@@ -46,15 +45,13 @@ impl Changes {
     }
 
     pub(super) fn write(self, tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, profile: &Profile) -> Result<()> {
-        let same_identifiers = self.identifiers.as_ref().is_none_or(|identifiers| *identifiers == profile.identifiers);
-        if self.tags.is_empty() && same_identifiers && self.usage.is_known(profile) {
+        if self.tags.is_empty() && self.usage.apply(profile).is_none() {
             return Ok(());
         }
         let opened = desk.open(tx, row)?;
         let mut after = opened.state.clone();
-        self.usage.update(&mut after.profile);
-        if let Some(identifiers) = self.identifiers {
-            after.profile.identifiers = identifiers;
+        if let Some(told) = self.usage.apply(&after.profile) {
+            after.profile = told;
         }
         for operation in &self.tags {
             operation.apply(&mut after.own.tags);

@@ -32,12 +32,12 @@ pub(super) fn take(
     tx: &mut Tx<'_>,
     desk: &mut Desk<'_>,
     recent: &Recent,
-    channel: Option<ChannelId>,
+    channel: ChannelId,
     events: &[Timed],
     usage: &UsageUpdate,
     keep_coordinates: bool,
 ) -> Result<Taken> {
-    let found = channel.map(|channel| channels::by_id(tx, desk.app, channel)).transpose()?.flatten();
+    let found = channels::by_id(tx, desk.app, channel)?;
     let Some(row) = found.filter(|row| row.installed) else {
         return Ok(Taken { of_nobody: events.len() as u64, ..Taken::default() });
     };

@@ -1,4 +1,6 @@
-//! Deliveries by the block of their channels, oldest first.
+//! Deliveries to many channels as sets, by the block of the channels, and deliveries to a few by the channel.
+
+mod handfuls;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,6 +12,7 @@ use model::ids::{Ordinal, PushId};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 
+use self::handfuls::{Handfuls, Single};
 use super::INFLUENCE;
 
 /// What is delivered within so long of each other by one push is told as delivered together, so that a large push takes a set per
@@ -19,10 +22,20 @@ const TOGETHER: Duration = Duration::from_secs(60);
 const TOLERANCE: Duration = Duration::from_secs(60);
 /// Few pushes go to a block at the same time.
 const LOOKED_BACK: usize = 8;
+/// So many channels of a block are worth a set.
+const MANY: u64 = 64;
+/// And so many when the block has a lot of sets: all of them are looked through when a channel opens the app.
+const VERY_MANY: u64 = 4096;
+const MANY_SETS: usize = 128;
+/// The oldest are forgotten when there are more.
+const MOST_SETS: usize = 256;
+/// Nobody takes notice of more messages than these.
+const MOST_TO_ONE: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct Known {
     blocks: HashMap<Block, VecDeque<Delivery>>,
+    handfuls: Handfuls,
     pushes: HashMap<PushId, Arc<RecentPush>>,
     forgotten: UtcMillis,
 }
@@ -34,6 +47,7 @@ pub(crate) struct RecentPush {
     pub(crate) sent: UtcMillis,
 }
 
+/// To many channels of a block.
 struct Delivery {
     push: Arc<RecentPush>,
     first: UtcMillis,
@@ -43,6 +57,9 @@ struct Delivery {
 
 impl Known {
     pub(super) fn add(&mut self, told: SharedPush, at: UtcMillis, channels: &RoaringBitmap) {
+        if channels.is_empty() {
+            return;
+        }
         let push = match self.pushes.get(&told.push_id).filter(|known| known.told == told) {
             Some(known) => known.clone(),
             None => {
@@ -52,43 +69,74 @@ impl Known {
             }
         };
         for (block, channels) in blocks(channels) {
-            let deliveries = self.blocks.entry(block).or_default();
-            let mut newest = deliveries.iter_mut().rev().take(LOOKED_BACK);
-            match newest.find(|known| known.push.told == push.told && at <= known.first.plus(TOGETHER)) {
-                Some(known) => {
-                    known.channels |= channels;
-                    known.last = known.last.max(at);
-                }
-                None => deliveries.push_back(Delivery { push: push.clone(), first: at, last: at, channels }),
-            }
+            self.add_to_block(&push, at, block, channels);
+        }
+        while let Some(push) = self.handfuls.take_oldest(self.forgotten) {
+            let_go(&mut self.pushes, &push);
         }
     }
 
-    /// Forgets what was delivered before an instant. Looks at everything, so not more often than once a minute.
+    fn add_to_block(&mut self, push: &Arc<RecentPush>, at: UtcMillis, block: Block, channels: RoaringBitmap) {
+        let sets = self.blocks.get_mut(&block);
+        let newest = sets.into_iter().flat_map(|sets| sets.iter_mut().rev().take(LOOKED_BACK));
+        let mut together = newest.filter(|set| set.push.told == push.told && at <= set.first.plus(TOGETHER));
+        if let Some(set) = together.next() {
+            set.channels |= channels;
+            set.last = set.last.max(at);
+            return;
+        }
+        let n_sets = self.blocks.get(&block).map_or(0, VecDeque::len);
+        let enough = if n_sets < MANY_SETS { MANY } else { VERY_MANY };
+        if channels.len() < enough {
+            channels.iter().for_each(|ordinal| self.handfuls.add(push.clone(), at, Ordinal(ordinal)));
+            return;
+        }
+        let sets = self.blocks.entry(block).or_default();
+        sets.push_back(Delivery { push: push.clone(), first: at, last: at, channels });
+        if sets.len() > MOST_SETS
+            && let Some(oldest) = sets.pop_front()
+        {
+            let_go(&mut self.pushes, &oldest.push);
+        }
+    }
+
+    /// Forgets what was delivered before an instant. Looks at every block, so not more often than once a minute.
     pub(super) fn forget_before(&mut self, instant: UtcMillis) {
         if instant < self.forgotten.plus(TOGETHER) {
             return;
         }
         self.forgotten = instant;
-        for deliveries in self.blocks.values_mut() {
-            while deliveries.front().is_some_and(|oldest| oldest.last < instant) {
-                deliveries.pop_front();
+        for sets in self.blocks.values_mut() {
+            while let Some(oldest) = sets.pop_front_if(|oldest| oldest.last < instant) {
+                let_go(&mut self.pushes, &oldest.push);
             }
         }
-        self.blocks.retain(|_, deliveries| !deliveries.is_empty());
-        self.pushes.retain(|_, push| Arc::strong_count(push) > 1);
+        self.blocks.retain(|_, sets| !sets.is_empty());
+        while let Some(push) = self.handfuls.take_oldest(instant) {
+            let_go(&mut self.pushes, &push);
+        }
+        self.handfuls.shrink();
     }
 
     /// The last push that was delivered to a channel and may have influenced it at a time.
     pub(crate) fn last_delivered(&self, ordinal: Ordinal, at: UtcMillis) -> Option<&RecentPush> {
         let (from, until) = (at.minus(INFLUENCE), at.plus(TOLERANCE));
-        let in_time = |delivery: &&Delivery| delivery.first <= until && delivery.last >= from;
-        self.of(ordinal).find(in_time).map(|delivery| &*delivery.push)
+        let in_time = |first: UtcMillis, last: UtcMillis| first <= until && last >= from;
+        let with_others = self.sets_with(ordinal).find(|set| in_time(set.first, set.last));
+        let with_few = self.singles_to(ordinal).find(|single| in_time(single.at, single.at));
+        let found = match (with_others, with_few) {
+            (Some(set), Some(single)) if single.at >= set.first => &single.push,
+            (Some(set), _) => &set.push,
+            (None, Some(single)) => &single.push,
+            (None, None) => return None,
+        };
+        Some(found)
     }
 
-    /// The pushes that were delivered to a channel, newest first.
+    /// The pushes that were delivered to a channel.
     pub(crate) fn delivered_to(&self, ordinal: Ordinal) -> impl Iterator<Item = &RecentPush> {
-        self.of(ordinal).map(|delivery| &*delivery.push)
+        let with_few = self.singles_to(ordinal).map(|single| &*single.push);
+        with_few.chain(self.sets_with(ordinal).map(|set| &*set.push))
     }
 
     /// A push that was delivered, to whomever.
@@ -96,10 +144,23 @@ impl Known {
         self.pushes.get(&push).map(|push| &**push)
     }
 
-    fn of(&self, ordinal: Ordinal) -> impl Iterator<Item = &Delivery> {
-        let deliveries = self.blocks.get(&Block::of(ordinal));
-        let newest_first = deliveries.into_iter().flat_map(|deliveries| deliveries.iter().rev());
-        newest_first.filter(move |delivery| delivery.channels.contains(ordinal.0))
+    fn sets_with(&self, ordinal: Ordinal) -> impl Iterator<Item = &Delivery> {
+        let sets = self.blocks.get(&Block::of(ordinal));
+        let newest_first = sets.into_iter().flat_map(|sets| sets.iter().rev());
+        newest_first.filter(move |set| set.channels.contains(ordinal.0))
+    }
+
+    fn singles_to(&self, ordinal: Ordinal) -> impl Iterator<Item = &Single> {
+        self.handfuls.to(ordinal).take(MOST_TO_ONE)
+    }
+}
+
+/// A push is known as long as a delivery of it is. Here one of these ends: what is left then is this one, and the one by which the push is
+/// found.
+fn let_go(pushes: &mut HashMap<PushId, Arc<RecentPush>>, push: &Arc<RecentPush>) {
+    let id = push.told.push_id;
+    if Arc::strong_count(push) == 2 && pushes.get(&id).is_some_and(|known| Arc::ptr_eq(known, push)) {
+        pushes.remove(&id);
     }
 }
 
@@ -117,6 +178,11 @@ mod tests {
         SharedPush::of(Id::from_uuid(Uuid::from_u128(n)))
     }
 
+    /// So many that they are kept as a set.
+    fn crowd(first: u32) -> RoaringBitmap {
+        (first..first + 100).collect()
+    }
+
     fn last(known: &Known, ordinal: u32, at: i64) -> Option<u128> {
         known.last_delivered(Ordinal(ordinal), UtcMillis(at)).map(|push| push.told.push_id.uuid().as_u128())
     }
@@ -124,8 +190,10 @@ mod tests {
     #[test]
     fn the_newest_delivery_within_twelve_hours_counts() {
         let mut known = Known::default();
-        known.add(push(1), UtcMillis(0), &RoaringBitmap::from([1, 2, 70_000]));
+        known.add(push(1), UtcMillis(0), &(&crowd(1000) | &RoaringBitmap::from([1, 2, 70_000])));
         known.add(push(2), UtcMillis(HOUR), &RoaringBitmap::from([2]));
+        known.add(push(3), UtcMillis(HOUR), &RoaringBitmap::from([4]));
+        known.add(push(4), UtcMillis(2 * HOUR), &(&crowd(1000) | &RoaringBitmap::from([4])));
         for (ordinal, at, wanted) in [
             (1, 5, Some(1)),
             (1, -MINUTE, Some(1)),
@@ -137,6 +205,10 @@ mod tests {
             (2, 13 * HOUR, Some(2)),
             (3, 5, None),
             (70_000, 5, Some(1)),
+            (4, HOUR, Some(3)),
+            (4, 2 * HOUR - 2 * MINUTE, Some(3)),
+            (4, 2 * HOUR, Some(4)),
+            (4, 14 * HOUR, Some(4)),
         ] {
             assert_eq!(last(&known, ordinal, at), wanted, "{ordinal} at {at}");
         }
@@ -146,8 +218,8 @@ mod tests {
     fn what_is_delivered_together_is_kept_together_until_it_is_forgotten() {
         let mut known = Known::default();
         for n in 0..100 {
-            known.add(push(1), UtcMillis(i64::from(n) * 1000), &RoaringBitmap::from([n]));
-            known.add(push(2), UtcMillis(i64::from(n) * 1000), &RoaringBitmap::from([n + 200]));
+            known.add(push(1), UtcMillis(i64::from(n) * 1000), &(&crowd(1000) | &RoaringBitmap::from([n])));
+            known.add(push(2), UtcMillis(i64::from(n) * 1000), &(&crowd(2000) | &RoaringBitmap::from([n + 200])));
         }
         assert_eq!(known.blocks[&Block::of(Ordinal(0))].len(), 4);
         assert!((0..100).all(|n| last(&known, n, 100_000) == Some(1)));
@@ -157,5 +229,38 @@ mod tests {
         assert!(known.push(push(1).push_id).is_some());
         known.forget_before(UtcMillis(HOUR));
         assert!(known.blocks.is_empty() && known.pushes.is_empty());
+    }
+
+    #[test]
+    fn what_went_to_single_channels_is_found_without_a_look_at_the_rest() {
+        let mut known = Known::default();
+        for n in 0..100_000_u32 {
+            known.add(push(n.into()), UtcMillis(i64::from(n)), &RoaringBitmap::from([n % 50_000]));
+        }
+        assert!(known.blocks.is_empty());
+        assert_eq!(known.handfuls.to(Ordinal(17)).count(), 2);
+        assert_eq!(last(&known, 17, HOUR), Some(50_017));
+        assert_eq!(known.delivered_to(Ordinal(17)).count(), 2);
+        known.forget_before(UtcMillis(50_017));
+        assert_eq!((last(&known, 16, HOUR), last(&known, 17, HOUR), known.pushes.len()), (None, Some(50_017), 49_983));
+        known.forget_before(UtcMillis(HOUR));
+        assert!(known.pushes.is_empty());
+    }
+
+    #[test]
+    fn sets_of_a_block_do_not_become_too_many_to_look_through() {
+        let mut known = Known::default();
+        for n in 0..1000_u32 {
+            known.add(push(n.into()), UtcMillis(i64::from(n)), &(n..n + 100).collect());
+        }
+        assert_eq!(known.blocks[&Block::of(Ordinal(0))].len(), MANY_SETS);
+        assert_eq!((last(&known, 99, HOUR), last(&known, 500, HOUR)), (Some(99), Some(500)));
+        assert_eq!(known.delivered_to(Ordinal(500)).count(), MOST_TO_ONE);
+        for n in 1000..2000_u32 {
+            known.add(push(n.into()), UtcMillis(i64::from(n)), &(0..5000).collect());
+        }
+        assert_eq!(known.blocks[&Block::of(Ordinal(0))].len(), MOST_SETS);
+        assert_eq!(last(&known, 99, HOUR), Some(1999));
+        assert!(known.push(push(0).push_id).is_none() && known.push(push(1000).push_id).is_none());
     }
 }

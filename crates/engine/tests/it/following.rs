@@ -87,7 +87,9 @@ async fn snapshots_of_deleted_apps_are_removed() {
 async fn the_sandbox_feed_looks_by_itself() {
     let home = Home::new(stores::Engine::Sqlite);
     let engine = node(&home).await;
-    let (app, other) = (create_app(&engine).await.id, create_app(&engine).await.id);
+    let (app, other) = (create_app(&engine).await, create_app(&engine).await.id);
+    let caller = engine.caller_by_key(app.key.as_str()).await.unwrap().unwrap();
+    let app = app.id;
     let delivery = SandboxDelivery {
         delivery: DeliveryId::from_uuid(Uuid::nil()),
         push: Id::from_uuid(Uuid::nil()),
@@ -97,7 +99,7 @@ async fn the_sandbox_feed_looks_by_itself() {
         at: START,
         request: "{}".to_owned(),
     };
-    let mut feed = engine.sandbox_feed(app, Filter::default(), None).await.unwrap();
+    let mut feed = engine.sandbox_feed(caller, Filter::default(), None).await.unwrap();
     let next = tokio::spawn(async move { feed.next().await.unwrap() });
     // Meanwhile the feed finds nothing and begins to wait.
     for _ in 0..20 {
@@ -106,7 +108,7 @@ async fn the_sandbox_feed_looks_by_itself() {
     let (write, written) = (engine.store().clone(), delivery.clone());
     write.write(app, move |tx| sandbox::add(tx, app, std::slice::from_ref(&written))).await.unwrap();
     let found = time::timeout(PATIENCE, next).await.expect("the feed looks without being told").unwrap();
-    assert_eq!(found, [(1, delivery)]);
+    assert_eq!(found, Some(vec![(1, delivery)]));
 }
 
 #[tokio::test]

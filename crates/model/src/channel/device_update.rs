@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::unproven::{Property, Text};
 use super::{Change, PermissionStatus, Profile, name_text, string_map};
 use crate::json::{At, Fields};
 use crate::limits;
@@ -25,9 +26,10 @@ impl LocaleUpdate {
     }
 
     pub(super) fn update(&self, profile: &mut Profile) {
-        self.timezone.update(&mut profile.timezone);
-        self.language.update(&mut profile.locale_language);
-        self.country.update(&mut profile.locale_country);
+        let unproven = &mut profile.usage.unproven;
+        unproven.register(Property::Text(Text::Timezone), &self.timezone, &mut profile.timezone);
+        unproven.register(Property::Text(Text::Language), &self.language, &mut profile.locale_language);
+        unproven.register(Property::Text(Text::Country), &self.country, &mut profile.locale_country);
     }
 }
 
@@ -65,13 +67,15 @@ impl DeviceUpdate {
     }
 
     pub(super) fn update(&self, profile: &mut Profile) {
-        self.app_version.update(&mut profile.app_version);
-        self.sdk_version.update(&mut profile.sdk_version);
-        self.device_model.update(&mut profile.device_model);
-        self.device_os.update(&mut profile.device_os);
-        self.android_api_version.update(&mut profile.android_api_version);
-        self.carrier.update(&mut profile.carrier);
-        self.location_settings.update(&mut profile.location_settings);
+        let unproven = &mut profile.usage.unproven;
+        unproven.register(Property::Text(Text::AppVersion), &self.app_version, &mut profile.app_version);
+        unproven.register(Property::Text(Text::SdkVersion), &self.sdk_version, &mut profile.sdk_version);
+        unproven.register(Property::Text(Text::DeviceModel), &self.device_model, &mut profile.device_model);
+        unproven.register(Property::Text(Text::DeviceOs), &self.device_os, &mut profile.device_os);
+        let level = &mut profile.android_api_version;
+        unproven.register(Property::AndroidApiVersion, &self.android_api_version, level);
+        unproven.register(Property::Text(Text::Carrier), &self.carrier, &mut profile.carrier);
+        unproven.register(Property::LocationSettings, &self.location_settings, &mut profile.location_settings);
         self.contact_id.update(&mut profile.contact_id);
         match &self.permissions {
             Change::Keep => {}

@@ -1,8 +1,13 @@
-//! What devices tell about themselves in the headers of every upload of events. Old devices tell it nowhere else.
+//! What devices tell about themselves in the headers of every upload of events. Old devices tell it nowhere else, and with no more proof
+//! of who they are than the ids of the app and the channel: so what they tell that way gives way to everything that is better
+//! proven, and never replaces it.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::Profile;
+use super::unproven::{Property, Text, Unproven};
 use crate::limits;
 
 /// What no registration tells. Shown with events.
@@ -21,6 +26,9 @@ pub struct UsageDetails {
     /// By how many seconds the device's clock is ahead of UTC.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub utc_offset_seconds: Option<i32>,
+    /// Which of these, and of what registrations tell as well, only uploads without credentials have told.
+    #[serde(skip_serializing_if = "Unproven::is_empty", default)]
+    pub(super) unproven: Unproven,
 }
 
 impl UsageDetails {
@@ -32,26 +40,12 @@ impl UsageDetails {
 /// What one upload tells. What it does not tell stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageUpdate {
+    is_proven: bool,
     texts: Vec<(Text, String)>,
     android_api_version: Option<u32>,
     location_enabled: Option<bool>,
     pub utc_offset_seconds: Option<i32>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Text {
-    PackageName,
-    AppVersion,
-    DeviceModel,
-    DeviceOs,
-    SdkVersion,
-    Timezone,
-    Language,
-    Country,
-    Variant,
-    LocationPermission,
-    ConnectionType,
-    Carrier,
+    identifiers: Option<BTreeMap<String, String>>,
 }
 
 const TEXT_HEADERS: [(&str, Text); 10] = [
@@ -68,9 +62,9 @@ const TEXT_HEADERS: [(&str, Text); 10] = [
 ];
 
 impl UsageUpdate {
-    /// Reads the headers of an upload. One that makes no sense is passed over: no event is lost for it.
-    pub fn from_headers<'h>(header: impl Fn(&'static str) -> Option<&'h str>) -> Self {
-        let mut update = Self::default();
+    /// Reads the headers of an upload, whose sender has proven who they are or has not. A header that makes no sense is passed over: no event is lost for it.
+    pub fn from_headers<'h>(is_proven: bool, header: impl Fn(&'static str) -> Option<&'h str>) -> Self {
+        let mut update = Self { is_proven, ..Self::default() };
         for (name, text) in TEXT_HEADERS {
             update.note(text, header(name));
         }
@@ -97,56 +91,42 @@ impl UsageUpdate {
         }
     }
 
-    /// Whether the profile says all of it already, which is almost always so.
-    pub fn is_known(&self, profile: &Profile) -> bool {
-        self.texts.iter().all(|(text, value)| text.of(profile) == Some(value))
-            && self.android_api_version.is_none_or(|level| profile.android_api_version == Some(level))
-            && self.location_enabled.is_none_or(|enabled| profile.location_settings == Some(enabled))
-            && self.utc_offset_seconds.is_none_or(|offset| profile.usage.utc_offset_seconds == Some(offset))
+    pub fn identifiers(&mut self, identifiers: BTreeMap<String, String>) {
+        self.identifiers = Some(identifiers);
     }
 
-    pub fn update(&self, profile: &mut Profile) {
+    /// What the profile says with this, and whether that is something else; it almost never is.
+    pub fn apply(&self, profile: &Profile) -> Option<Profile> {
+        let mut after = profile.clone();
         for (text, value) in &self.texts {
-            *text.slot(profile) = Some(value.clone());
+            self.tell(&mut after, Property::Text(*text), |profile| text.slot(profile), Some(value));
         }
-        profile.android_api_version = self.android_api_version.or(profile.android_api_version);
-        profile.location_settings = self.location_enabled.or(profile.location_settings);
-        profile.usage.utc_offset_seconds = self.utc_offset_seconds.or(profile.usage.utc_offset_seconds);
-    }
-}
-
-impl Text {
-    fn of(self, profile: &Profile) -> Option<&String> {
-        match self {
-            Text::PackageName => profile.usage.package_name.as_ref(),
-            Text::AppVersion => profile.app_version.as_ref(),
-            Text::DeviceModel => profile.device_model.as_ref(),
-            Text::DeviceOs => profile.device_os.as_ref(),
-            Text::SdkVersion => profile.sdk_version.as_ref(),
-            Text::Timezone => profile.timezone.as_ref(),
-            Text::Language => profile.locale_language.as_ref(),
-            Text::Country => profile.locale_country.as_ref(),
-            Text::Variant => profile.usage.locale_variant.as_ref(),
-            Text::LocationPermission => profile.usage.location_permission.as_ref(),
-            Text::ConnectionType => profile.usage.connection_type.as_ref(),
-            Text::Carrier => profile.carrier.as_ref(),
+        let level = self.android_api_version.as_ref();
+        self.tell(&mut after, Property::AndroidApiVersion, |profile| &mut profile.android_api_version, level);
+        let location = self.location_enabled.as_ref();
+        self.tell(&mut after, Property::LocationSettings, |profile| &mut profile.location_settings, location);
+        let offset = self.utc_offset_seconds.as_ref();
+        self.tell(&mut after, Property::UtcOffset, |profile| &mut profile.usage.utc_offset_seconds, offset);
+        if let Some(identifiers) = &self.identifiers {
+            let is_set = !after.identifiers.is_empty();
+            if after.usage.unproven.takes(Property::Identifiers, is_set, self.is_proven) {
+                after.identifiers.clone_from(identifiers);
+            }
         }
+        (after != *profile).then_some(after)
     }
 
-    fn slot(self, profile: &mut Profile) -> &mut Option<String> {
-        match self {
-            Text::PackageName => &mut profile.usage.package_name,
-            Text::AppVersion => &mut profile.app_version,
-            Text::DeviceModel => &mut profile.device_model,
-            Text::DeviceOs => &mut profile.device_os,
-            Text::SdkVersion => &mut profile.sdk_version,
-            Text::Timezone => &mut profile.timezone,
-            Text::Language => &mut profile.locale_language,
-            Text::Country => &mut profile.locale_country,
-            Text::Variant => &mut profile.usage.locale_variant,
-            Text::LocationPermission => &mut profile.usage.location_permission,
-            Text::ConnectionType => &mut profile.usage.connection_type,
-            Text::Carrier => &mut profile.carrier,
+    fn tell<T: Clone>(
+        &self,
+        profile: &mut Profile,
+        property: Property,
+        slot: impl for<'p> Fn(&'p mut Profile) -> &'p mut Option<T>,
+        value: Option<&T>,
+    ) {
+        let Some(value) = value else { return };
+        let is_set = slot(profile).is_some();
+        if profile.usage.unproven.takes(property, is_set, self.is_proven) {
+            *slot(profile) = Some(value.clone());
         }
     }
 }
@@ -168,20 +148,44 @@ mod tests {
             ("x-ua-location-service-enabled", "maybe"),
         ];
         let header = |wanted: &str| headers.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
-        let mut update = UsageUpdate::from_headers(header);
+        let mut update = UsageUpdate::from_headers(true, header);
         update.connection_type(Some("cell"));
         update.connection_type(Some("wifi"));
         let mut profile = Profile::new(DeviceType::Android);
         profile.device_model = Some("Pixel".to_owned());
-        assert!(!update.is_known(&profile));
-        update.update(&mut profile);
-        assert!(update.is_known(&profile));
+        profile = update.apply(&profile).expect("there is something new");
+        assert_eq!(update.apply(&profile), None);
         assert_eq!(profile.usage.package_name.as_deref(), Some("com.example.app"));
         assert_eq!(profile.usage.connection_type.as_deref(), Some("wifi"));
         assert_eq!(profile.usage.locale_variant, None);
         assert_eq!((profile.android_api_version, profile.location_settings), (Some(28), None));
         assert_eq!(profile.locale_language.as_deref(), Some("en"));
         assert_eq!(profile.device_model.as_deref(), Some("Pixel"), "nothing was said about it");
-        assert!(UsageUpdate::default().is_known(&profile));
+        assert_eq!(UsageUpdate::default().apply(&profile), None);
+    }
+
+    fn told(is_proven: bool, version: &str) -> UsageUpdate {
+        let mut update = UsageUpdate { is_proven, ..UsageUpdate::default() };
+        update.note(Text::AppVersion, Some(version));
+        update.identifiers(BTreeMap::from([("crm".to_owned(), version.to_owned())]));
+        update
+    }
+
+    #[test]
+    fn what_nobody_proved_gives_way_and_replaces_nothing_better() {
+        let mut profile = Profile::new(DeviceType::Android);
+        let mut tell = |is_proven, version: &str| {
+            profile = told(is_proven, version).apply(&profile).unwrap_or_else(|| profile.clone());
+            // It is remembered by way of JSON.
+            profile = serde_json::from_str(&serde_json::to_string(&profile).unwrap()).unwrap();
+            let crm = profile.identifiers["crm"].clone();
+            assert_eq!(profile.app_version.as_ref(), Some(&crm));
+            crm
+        };
+        assert_eq!(tell(false, "1"), "1", "nothing was known");
+        assert_eq!(tell(false, "2"), "2", "nobody else tells");
+        assert_eq!(tell(true, "3"), "3");
+        assert_eq!(tell(false, "4"), "3");
+        assert_eq!(tell(true, "5"), "5");
     }
 }

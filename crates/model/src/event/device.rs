@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::channel::Profile;
+use crate::channel::{Browser, Profile};
 use crate::ids::ChannelId;
 use crate::platform::DeviceType;
 use crate::time::UtcMillis;
@@ -62,6 +62,13 @@ struct Attributes<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     location_permission: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    web_browser_name: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    web_browser_type: Option<&'static str>,
+    /// With the name, such as `chrome-73`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    web_browser_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     web_user_agent_string: Option<&'a str>,
 }
 
@@ -97,6 +104,8 @@ impl<'a> EventDevice<'a> {
 impl<'a> Attributes<'a> {
     fn new(profile: &'a Profile, now: UtcMillis) -> Self {
         let usage = &profile.usage;
+        let user_agent = profile.web.as_ref().and_then(|web| web.user_agent_string.as_deref());
+        let browser = user_agent.and_then(Browser::of);
         Self {
             app_package_name: usage.package_name.as_deref(),
             app_version: profile.app_version.as_deref(),
@@ -113,7 +122,10 @@ impl<'a> Attributes<'a> {
             background_push_enabled: profile.background.map(flag),
             location_enabled: profile.location_settings.map(flag),
             location_permission: usage.location_permission.as_deref(),
-            web_user_agent_string: profile.web.as_ref().and_then(|web| web.user_agent_string.as_deref()),
+            web_browser_name: browser.as_ref().map(|browser| browser.name),
+            web_browser_type: browser.as_ref().map(|browser| if browser.is_mobile { "mobile" } else { "desktop" }),
+            web_browser_version: browser.map(|browser| format!("{}-{}", browser.name, browser.version)),
+            web_user_agent_string: user_agent,
         }
     }
 }
@@ -140,6 +152,7 @@ const fn flag(is_set: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channel::WebDetails;
     use serde_json::json;
 
     const SUMMER: UtcMillis = UtcMillis(1_782_864_000_000);
@@ -165,6 +178,23 @@ mod tests {
                 "iana_timezone": "America/Los_Angeles", "locale_timezone": "-25200",
             })
         );
+    }
+
+    #[test]
+    fn browsers_are_told_by_what_they_say_of_themselves() {
+        let mut profile = Profile::new(DeviceType::Web);
+        let attributes = |profile: &Profile| serde_json::to_value(Attributes::new(profile, SUMMER)).unwrap();
+        let text = "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0";
+        profile.web = Some(WebDetails { subscription: None, user_agent_string: Some(text.to_owned()) });
+        assert_eq!(
+            attributes(&profile),
+            json!({
+                "push_opt_in": "false", "web_user_agent_string": text, "web_browser_name": "firefox",
+                "web_browser_type": "desktop", "web_browser_version": "firefox-127",
+            })
+        );
+        profile.web = Some(WebDetails { subscription: None, user_agent_string: Some("x".to_owned()) });
+        assert_eq!(attributes(&profile), json!({"push_opt_in": "false", "web_user_agent_string": "x"}));
     }
 
     #[test]

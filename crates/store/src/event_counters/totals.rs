@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use model::ids::AppId;
 
-use super::{Conversion, Sum};
+use super::{Conversion, Sum, names};
 use crate::counters::{Pushes, bounds};
 use crate::{Result, Row, Tx, Value};
 
@@ -44,5 +44,5 @@ pub fn totals_of_pushes(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<V
 fn read(row: &Row<'_>) -> Result<EventTotal> {
     let n = u64::try_from(row.get::<i64>(2)?).unwrap_or(0);
     let sum = Sum { n, millionths: row.get(3)? };
-    Ok(EventTotal { name: row.get(0)?, conversion: Conversion::from_name(row.get(1)?)?, sum })
+    Ok(EventTotal { name: names::shown(row.get(0)?), conversion: Conversion::from_name(row.get(1)?)?, sum })
 }

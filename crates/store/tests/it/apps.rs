@@ -11,7 +11,7 @@ use crate::{on_both, schema};
 
 fn expected(n: u8, id: AppId) -> App {
     let new = sample::app(n);
-    App { id, key: new.key, name: new.name, mode: new.mode, created: new.created }
+    App { id, key: new.key, name: new.name, mode: new.mode, device_associations: true, created: new.created }
 }
 
 #[tokio::test]
@@ -41,13 +41,16 @@ async fn an_app_can_be_changed() {
         let secrets = SecretHashes { app: [7; 32], master: [8; 32] };
         let changed: Result<(), Error> = store
             .write(app, move |tx| {
-                apps::set_name_and_mode(tx, app, "Neu", Mode::Production)?;
+                apps::change(tx, app, "Neu", Mode::Production, false)?;
                 apps::set_secrets(tx, app, &SecretHashes { app: [7; 32], master: [8; 32] })
             })
             .await;
         changed.unwrap();
         let (found, hashes) = store.read(move |tx| apps::by_id(tx, app)).await.unwrap().unwrap();
-        assert_eq!(found, App { name: "Neu".to_owned(), mode: Mode::Production, ..expected(1, app) });
+        assert_eq!(
+            found,
+            App { name: "Neu".to_owned(), mode: Mode::Production, device_associations: false, ..expected(1, app) }
+        );
         assert!(hashes == secrets);
         let (found, hashes) = store.read(move |tx| apps::by_id(tx, other)).await.unwrap().unwrap();
         assert_eq!(found, expected(2, other));

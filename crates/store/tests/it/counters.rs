@@ -1,13 +1,15 @@
 //! Counts per hour and platform.
 
-use model::ids::AppId;
+use model::ids::{AppId, Id, PushId};
 use model::time::UtcMillis;
 use store::counters::{self, Metric};
 use tokio::task::JoinSet;
+use uuid::Uuid;
 
 use crate::on_both;
 
 const APP: AppId = AppId(1);
+const PUSH: PushId = Id::from_uuid(Uuid::from_u128(7));
 
 #[tokio::test]
 async fn counts_add_up() {
@@ -57,6 +59,46 @@ async fn nothing_is_lost_in_a_crowd() {
         callers.join_all().await;
         let total = store.read(|tx| counters::total(tx, APP, Metric::Sends, "ios")).await.unwrap();
         assert_eq!(total, 64);
+    })
+    .await;
+}
+
+/// Commands of one batch share the counts that are written at its end.
+#[tokio::test]
+async fn a_command_that_fails_or_panics_counts_nothing_and_takes_nothing_from_others() {
+    on_both(async |store, _| {
+        #[derive(Clone, Copy)]
+        enum Ending {
+            Well,
+            Declined,
+            Panicked,
+        }
+        let mut callers = JoinSet::new();
+        for n in 0..60 {
+            let ending = [Ending::Well, Ending::Declined, Ending::Panicked][n % 3];
+            let store = store.clone();
+            callers.spawn(async move {
+                let command = move |tx: &mut store::Tx<'_>| {
+                    counters::add(tx, APP, Metric::Opens, UtcMillis(0), "ios", 1)?;
+                    counters::add_of_push(tx, APP, PUSH, Metric::DirectResponses, UtcMillis(0), "ios", 1)?;
+                    match ending {
+                        Ending::Well => Ok(()),
+                        Ending::Declined => Err(store::Error::Conflict("declined".to_owned())),
+                        Ending::Panicked => panic!("as the test wants it"),
+                    }
+                };
+                let done = store.write(APP, command).await;
+                assert_eq!(done.is_ok(), matches!(ending, Ending::Well));
+            });
+        }
+        callers.join_all().await;
+        let totals = store.read(|tx| {
+            let of_push = counters::totals_of_push(tx, APP, PUSH, Metric::DirectResponses)?;
+            let by_day = "select cast(sum(n) as bigint) from counter_day where app = 1 and metric = 'opens'";
+            let by_day: i64 = tx.query_one(by_day, &[], |row| row.get(0))?;
+            Ok::<_, store::Error>((counters::total(tx, APP, Metric::Opens, "ios")?, by_day, of_push))
+        });
+        assert_eq!(totals.await.unwrap(), (20, 20, vec![("ios".to_owned(), 20)]));
     })
     .await;
 }

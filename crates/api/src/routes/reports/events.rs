@@ -19,6 +19,8 @@ use crate::query::{Params, Segments};
 
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = 100;
+/// Of what belongs to pushes. Not every client goes on to a second page there.
+const MOST_OF_PUSHES: u32 = 1_000;
 const MOST_PAGES: u32 = 1_000_000;
 
 /// All events that are counted here came in through the API or from devices.
@@ -67,19 +69,10 @@ pub(in crate::routes) async fn events(
     links: Links,
     mut params: Params,
 ) -> Result<Answer> {
-    let page = params.number("page", 1..=MOST_PAGES).unwrap_or(1);
-    let page_size = params.number("page_size", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let page = Page::read(&mut params, MOST_PER_PAGE);
     let period = super::period(params, Precision::Daily)?;
     let totals = edge.engine.event_totals(app.id, period).await?;
-    let n_pages = totals.events.len().div_ceil(page_size as usize);
-    let link = |page: u32| {
-        (1..=n_pages)
-            .contains(&(page as usize))
-            .then(|| format!("{}&page={page}&page_size={page_size}", rest_of(&links, "events", &period)))
-    };
-    let (next_page, prev_page) = (link(page + 1), link(page - 1));
-    let skipped = (page as usize - 1) * page_size as usize;
-    let listing = Listing { next_page, prev_page, ..Listing::of(totals, skipped, page_size as usize) };
+    let listing = page.of(totals, &format!("{}&", rest_of(&links, "events", &period)));
     let next_page = listing.next_page.clone();
     Ok(Answer::ok(listing)?.data_attribute("events").next_page(next_page.as_deref()))
 }
@@ -87,32 +80,62 @@ pub(in crate::routes) async fn events(
 pub(in crate::routes) async fn events_of_push(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    links: Links,
     Segments(id): Segments<String>,
+    mut params: Params,
 ) -> Result<Answer> {
     let push_id = push_id(&id)?;
+    let page = Page::read(&mut params, MOST_OF_PUSHES);
+    params.finish()?;
     let totals = edge.engine.event_totals_of(app.id, Pushes::One(push_id)).await?;
-    Answer::ok(OfPush { push_id, listing: Listing::of(totals, 0, usize::MAX) })
+    let base = links.to(&format!("/api/reports/events/summary/perpush/{push_id}?"));
+    let listing = page.of(totals, &base);
+    let next_page = listing.next_page.clone();
+    Ok(Answer::ok(OfPush { push_id, listing })?.next_page(next_page.as_deref()))
 }
 
 pub(in crate::routes) async fn events_of_group(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    links: Links,
     Segments(id): Segments<String>,
+    mut params: Params,
 ) -> Result<Answer> {
     let group_id = group_id(&id)?;
+    let page = Page::read(&mut params, MOST_OF_PUSHES);
+    params.finish()?;
     let totals = edge.engine.event_totals_of(app.id, Pushes::Group(group_id)).await?;
-    Answer::ok(OfGroup { group_id, listing: Listing::of(totals, 0, usize::MAX) })
+    let base = links.to(&format!("/api/reports/events/summary/pergroup/{group_id}?"));
+    let listing = page.of(totals, &base);
+    let next_page = listing.next_page.clone();
+    Ok(Answer::ok(OfGroup { group_id, listing })?.next_page(next_page.as_deref()))
 }
 
-impl Listing {
-    fn of(totals: EventTotals, skipped: usize, at_most: usize) -> Self {
+/// Which part of a listing is asked for.
+struct Page {
+    number: u32,
+    size: u32,
+}
+
+impl Page {
+    fn read(params: &mut Params, most: u32) -> Self {
+        let number = params.number("page", 1..=MOST_PAGES).unwrap_or(1);
+        Self { number, size: params.number("page_size", 1..=most).unwrap_or(most) }
+    }
+
+    /// The page, with links that begin with a text.
+    fn of(&self, totals: EventTotals, base: &str) -> Listing {
         let EventTotals { total, events } = totals;
-        let shown = events.into_iter().skip(skipped).take(at_most);
-        Self {
+        let size = self.size as usize;
+        let n_pages = events.len().div_ceil(size);
+        let link =
+            |page: u32| (1..=n_pages).contains(&(page as usize)).then(|| format!("{base}page={page}&page_size={size}"));
+        let shown = events.into_iter().skip((self.number as usize - 1) * size).take(size);
+        Listing {
             total_count: total.n,
             total_value: value(total),
-            next_page: None,
-            prev_page: None,
+            next_page: link(self.number + 1),
+            prev_page: link(self.number - 1),
             events: shown.map(EventRecord::from).collect(),
         }
     }

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use api::Access;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
 use http::Method;
 use model::app::Mode;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};
-use testkit::app::on_each_engine;
+use testkit::app::{TestApp, on_each_engine};
+use testkit::rows::row_counts;
 
 use super::{Headers, Library, android};
 
@@ -17,6 +19,10 @@ fn with(headers: &Headers, name: &str, value: Option<&str>) -> Headers {
     let others = headers.iter().filter(|(known, _)| *known != name).cloned();
     let replaced = headers.iter().filter(|(known, _)| *known == name).map(|(known, _)| *known);
     others.chain(replaced.filter_map(|known| Some((known, value?.to_owned())))).collect()
+}
+
+async fn signed_requests(app: &TestApp) -> i64 {
+    row_counts(app.engine().store()).await["signed_request"]
 }
 
 #[tokio::test]
@@ -49,6 +55,12 @@ async fn only_fresh_signatures_of_the_right_things_count() {
         library.get(path, &good).await.expect(200);
         let repeated = library.get(path, &good).await.expect(401);
         assert!(repeated["error"].as_str().unwrap().contains("before"), "{repeated}");
+        // Nor is it good after a restart, or at another node.
+        let app = app.restart().await;
+        let library = Library::of(&app);
+        library.n_nonces.set(1000);
+        let repeated = library.get(path, &good).await.expect(401);
+        assert!(repeated["error"].as_str().unwrap().contains("before"), "{repeated}");
         // Either spelling of the app's key will do, and without it the channel tells which app is meant.
         let spelled = library.as_channel(&channel);
         let mut spelled = with(&spelled, "X-UA-Appkey", None);
@@ -64,6 +76,11 @@ async fn only_fresh_signatures_of_the_right_things_count() {
         app.advance(Duration::from_secs(10 * 60 + 1));
         let refused = library.get(path, &late).await.expect(401);
         assert!(refused["error"].as_str().unwrap().contains("X-UA-Timestamp"), "{refused}");
+        // What is too old to be sent again is forgotten.
+        assert!(signed_requests(&app).await > 0);
+        app.advance(Duration::from_secs(60 * 60));
+        app.step_all().await;
+        assert_eq!(signed_requests(&app).await, 0);
     })
     .await;
 }
@@ -224,6 +241,115 @@ async fn an_app_whose_secret_was_only_hashed_is_learned() {
         library.post("/api/channels", &library.as_app(), &android("token-1")).await.expect(401);
         app.device().get("/api/tags").await.expect(200);
         library.post("/api/channels", &library.as_app(), &android("token-1")).await.expect(201);
+    })
+    .await;
+}
+
+/// Every route of the table with the tokens of one device, about another device and its user.
+#[tokio::test]
+async fn no_route_lets_a_token_speak_for_others() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (own, token) = library.channel("token-1").await;
+        let (other, _) = library.channel("token-2").await;
+        let jo = library.act(&own, json!({"type": "identify", "named_user_id": "jo"})).await;
+        let kim = library.act(&other, json!({"type": "identify", "named_user_id": "kim"})).await;
+        let contact = kim["contact"]["contact_id"].as_str().unwrap();
+        let of_channel = library.with_token(&token);
+        let of_contact = library.with_token(jo["token"].as_str().unwrap());
+        let everything = async || {
+            let paths = [format!("/api/channels/{other}"), "/api/named_users".to_owned(), "/api/schedules".to_owned()];
+            let mut seen = Vec::new();
+            for path in paths {
+                seen.push(app.master().get(&path).await.expect(200));
+            }
+            seen
+        };
+        let before = everything().await;
+        let id = "00000000-0000-4000-8000-000000000000";
+        for route in api::routes() {
+            let filled = route.path.replace("{channel_id}", &other).replace("{contact_id}", contact);
+            let filled = filled.replace("{named_user_id}", "kim").replace("{key}", library.key());
+            let path: String = filled
+                .split('/')
+                .map(|part| if part.starts_with('{') { id } else { part })
+                .collect::<Vec<_>>()
+                .join("/");
+            for (headers, is_channel) in [(&of_channel, true), (&of_contact, false)] {
+                let is_open = match route.access {
+                    Access::Probe | Access::Public | Access::Open => true,
+                    Access::OwnChannel | Access::Events => is_channel,
+                    Access::Device
+                    | Access::Channel
+                    | Access::Signed
+                    | Access::Contact
+                    | Access::Inbox
+                    | Access::Master
+                    | Access::Operator => false,
+                };
+                let body = json!({"android_channels": [other]});
+                let status = library.call(route.method.clone(), &path, headers, &body).await.status.as_u16();
+                let what = format!("{} {path} with the token of a channel: {is_channel}: {status}", route.method);
+                assert_eq!([401, 403].contains(&status), !is_open, "{what}");
+            }
+        }
+        assert_eq!(everything().await, before);
+        // What a token of a channel may do, it does for that channel.
+        let body = json!({"android_channels": [own, other]});
+        let inbox = library.post("/api/user", &of_channel, &body).await.expect(201);
+        let (user, password) = (inbox["user_id"].as_str().unwrap(), inbox["password"].as_str().unwrap());
+        let inbox = app.nobody().basic(user, password).get(&format!("/api/user/{user}")).await.expect(200);
+        assert_eq!(inbox["android_channels"], json!([own]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_app_can_leave_it_to_its_servers_who_is_who() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (channel, _) = library.channel("token-1").await;
+        let known = library.act(&channel, json!({"type": "identify", "named_user_id": "jo"})).await;
+        let contact = known["contact"]["contact_id"].as_str().unwrap();
+        let of_contact = library.with_token(known["token"].as_str().unwrap());
+        let path = format!("/operator/apps/{}", library.key());
+        assert_eq!(app.operator().get(&path).await.expect(200)["app"]["device_associations"], true);
+        let changed = app.operator().patch(&path, json!({"device_associations": false})).await.expect(200);
+        assert_eq!(changed["app"]["device_associations"], false);
+        let app = app.restart().await;
+        let library = Library::of(&app);
+        library.n_nonces.set(1000);
+
+        let (device, own) = (app.device(), json!({"channel_id": channel, "device_type": "android"}));
+        let kim = json!({"channel_id": channel, "device_type": "android", "named_user_id": "kim"});
+        for (path, body) in [
+            ("/api/named_users/associate", &kim),
+            ("/api/named_users/disassociate", &own),
+            ("/api/contacts/identify", &kim),
+            ("/api/contacts/reset", &own),
+            (&*format!("/api/contacts/{contact}"), &json!({"associate": [own]})),
+            (&*format!("/api/contacts/disassociate/{contact}"), &json!({"channel_id": channel})),
+        ] {
+            let refused = device.post(path, body).await.expect(403);
+            assert!(refused["error"].as_str().unwrap().contains("server"), "{path}: {refused}");
+        }
+        let claim = json!({"associate": [own]});
+        library.post(&format!("/api/contacts/{contact}"), &of_contact, &claim).await.expect(403);
+        for action in [json!({"type": "identify", "named_user_id": "kim"}), json!({"type": "reset"})] {
+            let body = json!({"device_info": {"device_type": "android"}, "action": action});
+            library.post("/api/contacts/identify/v2", &library.as_channel(&channel), &body).await.expect(403);
+        }
+        // Devices still learn whose they are, and tell what is to be known about that person.
+        let resolved = library.act(&channel, json!({"type": "resolve"})).await;
+        assert_eq!(resolved["contact"]["contact_id"], contact);
+        let tags = json!({"tags": {"add": {"g": ["t"]}}});
+        library.post(&format!("/api/contacts/{contact}"), &of_contact, &tags).await.expect(200);
+        device.post("/api/contacts/resolve", &own).await.expect(200);
+        app.master().post("/api/named_users/associate", &kim).await.expect(200);
+        let other = library.act(&channel, json!({"type": "resolve"})).await;
+        assert_ne!(other["contact"]["contact_id"], contact);
+        app.operator().patch(&path, json!({"device_associations": true})).await.expect(200);
+        device.post("/api/named_users/disassociate", &own).await.expect(200);
     })
     .await;
 }

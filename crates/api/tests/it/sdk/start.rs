@@ -95,8 +95,50 @@ async fn a_library_that_signs_its_requests_starts() {
         }
         library.post("/api/metered-usage", &token, &json!({"usage": []})).await.expect(200);
 
+        // An inbox, of which the channel is told.
+        let made = library.post("/api/user/", &token, &json!({"android_channels": [channel]})).await.expect(201);
+        let (user, password) = (made["user_id"].as_str().unwrap(), made["password"].as_str().unwrap());
+        assert_eq!(made["user_url"], app.url(&format!("/api/user/{user}/")));
+        let update = json!({"channel": {"device_type": "android"}, "identity_hints": {"user_id": user}});
+        library.put(&format!("/api/channels/{channel}"), &token, &update).await.expect(200);
+        let message = json!({"audience": {"named_user": "jo"}, "device_types": ["android"], "message": {"title": "Hi", "body": "Hei"}});
+        app.master().post("/api/push", message).await.expect(200);
+        app.step_all().await;
+        let inbox = app.nobody().basic(user, password);
+        let messages = inbox.get(&format!("/api/user/{user}/messages/")).await.expect(200);
+        assert_eq!(messages["messages"][0]["title"], "Hi");
+
+        // What happened meanwhile.
+        let now = app.clock().now().seconds();
+        let event = |kind: &str, n: u32, mut data: Value| {
+            data["session_id"] = json!("5d1f6c1c-93f2-4f6f-9f0f-0d3d1c6e2f10");
+            json!({"type": kind, "event_id": format!("5d1f6c1c-93f2-4f6f-9f0f-{n:012}"), "time": format!("{now}.000"), "data": data})
+        };
+        let events = json!([
+            event("app_foreground", 1, json!({"time_zone": 7200, "last_metadata": null})),
+            event("enhanced_custom_event", 2, json!({"event_name": "looked", "event_value": 1_500_000})),
+            event("app_background", 3, json!({})),
+        ]);
+        let mut headers = token.clone();
+        headers.extend([
+            ("X-UA-Channel-ID", channel.clone()),
+            ("X-UA-Sent-At", format!("{now}.250")),
+            ("X-UA-Package-Name", "com.example.app".to_owned()),
+            ("X-UA-Package-Version", "8".to_owned()),
+        ]);
+        let told = library.post("/warp9/", &headers, &events).await;
+        assert_eq!(told.header("x-ua-max-batch"), Some("500"));
+        told.expect(200);
+
         // All of it counts, also after a restart.
         let app = app.restart().await;
+        let known_events = app.master().get("/api/events?follow=false&types=OPEN,CUSTOM,CLOSE").await;
+        let seen: Vec<Value> = known_events.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let types: Vec<&Value> = seen.iter().map(|event| &event["type"]).collect();
+        assert_eq!(types, ["OPEN", "CUSTOM", "CLOSE"]);
+        assert_eq!((&seen[1]["body"]["name"], &seen[1]["body"]["value"]), (&json!("looked"), &json!(1.5)));
+        assert_eq!(seen[0]["device"]["named_user_id"], "jo");
+        assert_eq!(seen[0]["device"]["attributes"]["app_version"], "8", "of a token it is believed");
         for audience in [
             json!({"tag": "fresh"}),
             json!({"tag": "fish", "group": "food"}),
@@ -109,6 +151,7 @@ async fn a_library_that_signs_its_requests_starts() {
             assert_eq!(reached(&app, audience.clone()).await, 1, "{audience}");
         }
         let library = Library::of(&app);
+        library.n_nonces.set(1000);
         let resolved = library.act(&channel, json!({"type": "resolve"})).await;
         assert_eq!(resolved["contact"], known["contact"]);
 

@@ -164,7 +164,7 @@ impl Operation {
         match self {
             Operation::CreateApp { n } => Ok(Answer::Number(apps::insert(tx, &sample::app(*n))?.id.0)),
             Operation::ChangeApp { app, n } => {
-                apps::set_name_and_mode(tx, *app, &format!("changed {n}"), Mode::Production)?;
+                apps::change(tx, *app, &format!("changed {n}"), Mode::Production, true)?;
                 apps::set_secrets(tx, *app, &secrets(*n)).map(done)
             }
             Operation::DeleteApp { app } => apps::delete(tx, *app).map(Answer::Was),

@@ -241,7 +241,8 @@ impl Model {
         }
         self.last_app += 1;
         let id = AppId(self.last_app);
-        let app = App { id, key: new.key, name: new.name, mode: new.mode, created: new.created };
+        let app =
+            App { id, key: new.key, name: new.name, mode: new.mode, device_associations: true, created: new.created };
         let secrets = new.secrets;
         let state = AppState { app, secrets, log_head: 0, next_ordinal: 0, next_term: 0, sandbox_head: 0 };
         self.apps.insert(id, state);

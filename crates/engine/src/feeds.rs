@@ -1,0 +1,36 @@
+//! What feeds wait for: news of their app.
+
+use std::time::Duration;
+
+use model::ids::AppId;
+use store::{Signal, Signals};
+use tokio::time;
+
+use crate::Engine;
+
+/// How long a signal lost between nodes can delay what a feed tells.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+pub(crate) struct News {
+    log: Signals,
+    apps: Signals,
+}
+
+impl Engine {
+    pub(crate) fn news(&self, app: AppId) -> News {
+        News { log: self.0.store.signals_of(Signal::Log(app)), apps: self.0.store.signals_of(Signal::Apps) }
+    }
+
+    /// Waits until it is time to look again: something was appended to the log of the app, apps have changed, or a while has passed.
+    pub(crate) async fn something_new(&self, news: &mut News) {
+        let heard = async {
+            tokio::select! {
+                _ = news.log.next() => {}
+                // The feed looks at once whether its caller still has a right to it, not at what was known before.
+                _ = news.apps.next() => self.0.apps.clear(),
+            }
+        };
+        // Heard or not, it is time to look again.
+        let _ = time::timeout(LOOK_AGAIN, heard).await;
+    }
+}

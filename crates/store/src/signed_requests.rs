@@ -1,0 +1,32 @@
+//! Requests that devices have signed, so that nobody can send one again, at whatever node.
+
+use model::ids::AppId;
+use model::time::UtcMillis;
+
+use crate::{Result, Tx, apps};
+
+/// Rows lie together by when they were signed, so that old ones are found without an index.
+const SLOT_MILLIS: i64 = 60_000;
+
+/// What a signed request is known by: part of its signature, whose bits are as good as random.
+pub type Mark = [u8; 16];
+
+/// Remembers a request by when it says that it was signed, which the signature covers. Answers whether it is a new one.
+pub fn remember(tx: &mut Tx<'_>, app: AppId, signed: UtcMillis, mark: &Mark) -> Result<bool> {
+    // Nothing is left behind for an app that has just been deleted.
+    apps::hold(tx, app)?;
+    let sql =
+        "insert into signed_request (app, slot, mark) values ($1, $2, $3) on conflict (app, slot, mark) do nothing";
+    Ok(tx.execute(sql, &[app.into(), slot(signed).into(), mark.to_vec().into()])? > 0)
+}
+
+/// Forgets up to `at_most` requests that were signed before an instant. Answers whether any may be left.
+pub fn forget_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<bool> {
+    let sql = "delete from signed_request where app = $1 and (slot, mark) in
+               (select slot, mark from signed_request where app = $1 and slot < $2 order by slot, mark limit $3)";
+    Ok(tx.execute(sql, &[app.into(), slot(instant).into(), at_most.into()])? == u64::from(at_most))
+}
+
+fn slot(at: UtcMillis) -> i64 {
+    at.0.div_euclid(SLOT_MILLIS)
+}
