@@ -39,7 +39,8 @@ async fn what_nobody_proved_replaces_nothing_that_was_registered() {
         let request = app.device().request(Method::GET, "/api/auth/device").header("X-UA-Channel-ID", channel);
         let token = app.device().send(request.body(Bytes::new()).unwrap()).await.expect(200);
         let bearer = format!("Bearer {}", token["token"].as_str().unwrap());
-        let (by_key, by_token) = (("X-UA-App-Key", app.app.key.as_str()), ("Authorization", bearer.as_str()));
+        let key = app.app.key.clone();
+        let (by_key, by_token) = (("X-UA-App-Key", key.as_str()), ("Authorization", bearer.as_str()));
         let shown = async |app: &TestApp| {
             let device = device(app).await;
             let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
