@@ -12,7 +12,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use model::ids::{AppId, ChannelId};
 use model::time::UtcMillis;
 use ring::hmac;
-use store::{Tx, channels, signed_requests};
+use store::signed_requests::{self, Mark};
+use store::{Tx, channels};
 
 use crate::callers::KnownApp;
 use crate::device_tokens;
@@ -96,7 +97,7 @@ impl Engine {
     /// It is remembered before the request is carried out: one that fails is signed anew when it is tried again.
     async fn is_new(&self, app: AppId, signed: Option<UtcMillis>, signature: &[u8; 32]) -> Result<bool> {
         let Some(signed) = signed else { return Ok(true) };
-        let [mark @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] = *signature;
+        let mark: Mark = std::array::from_fn(|place| signature[place]);
         Ok(self.0.store.write(app, move |tx| signed_requests::remember(tx, app, signed, &mark)).await?)
     }
 
