@@ -8,6 +8,7 @@ use audience::codec;
 use audience::plan::Plan;
 use model::ids::{AppId, TermId};
 use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, Lifecycle, OPEN_DAYS_KEPT, lifecycle, lifecycle_names};
+use model::selector::{Asked, Openings};
 use model::static_list::ListDetails;
 use model::term::{DAY_GROUP, DayKind, DayTerm, Term};
 use model::time::UtcMillis;
@@ -110,6 +111,38 @@ impl Planner<'_, '_> {
             channels.insert_range(first.0..=last.0);
         }
         Ok(Plan::Set(channels))
+    }
+}
+
+impl Planner<'_, '_> {
+    /// Who opened the app as a selector by activity wants it.
+    pub(crate) fn openings(&mut self, openings: &Openings<'_>) -> Result<Plan> {
+        let (first, last) = openings.days(self.now);
+        Ok(match openings.asked {
+            Asked::Some => self.opened(first, last)?,
+            Asked::None => Plan::Not(Box::new(self.opened(first, last)?)),
+            Asked::First => self.first_opened(first, last)?,
+            Asked::Last => {
+                let later = self.opened(Some(last.saturating_add(1)), self.now.day())?;
+                Plan::And(vec![self.opened(first, last)?, Plan::Not(Box::new(later))])
+            }
+            Asked::Always(true) => Plan::Not(Box::new(Plan::Nobody)),
+            Asked::Always(false) => Plan::Nobody,
+        })
+    }
+
+    /// Those who opened the app on some day of a time. Everybody who was there opened it before: when they came.
+    fn opened(&mut self, first: Option<i32>, last: i32) -> Result<Plan> {
+        let came = self.first_opened(first, last)?;
+        let Some(first) = first else { return Ok(came) };
+        let days = (first..=last).map(|day| self.term(&Term::Day(DayTerm { kind: DayKind::Open, day })));
+        Ok(Plan::Or(days.chain([came]).collect()))
+    }
+
+    fn first_opened(&mut self, first: Option<i32>, last: i32) -> Result<Plan> {
+        let since = self.first_opened_since(first.unwrap_or(0))?;
+        let later = self.first_opened_since(last.saturating_add(1))?;
+        Ok(Plan::And(vec![since, Plan::Not(Box::new(later))]))
     }
 }
 

@@ -99,8 +99,11 @@ impl Planner<'_, '_> {
                 Ok(Plan::Nobody)
             }
             Atomic::Location(location) => self.location(location),
-            // Refused when the push was accepted: taking it for nobody would make NOT mean everybody.
-            Atomic::Activity(_) => Err(Error::internal("an audience that cannot be evaluated was accepted")),
+            Atomic::Activity(activity) => match activity.openings() {
+                Ok(openings) => self.openings(&openings),
+                // Refused when the push was accepted: taking it for nobody would make NOT mean everybody.
+                Err(why) => Err(Error::internal(why)),
+            },
         }
     }
 

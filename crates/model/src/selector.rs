@@ -28,6 +28,7 @@ mod comparison;
 mod cutoff;
 mod days;
 mod location;
+mod openings;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +39,7 @@ pub(crate) use comparison::instant;
 pub use comparison::{CalendarPart, Comparison, Direction, Moment, MomentUnit, Ordering, Scalar, Side};
 pub use cutoff::recent_cutoffs;
 pub use location::{Location, Period, Place, RecentForm, Resolution};
+pub use openings::{Asked, Openings};
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

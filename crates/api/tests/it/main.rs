@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
 
 mod access;
+mod activity_audiences;
 mod attribute_selectors;
 mod attributes;
 mod bad_bodies;

@@ -152,9 +152,7 @@ fn uncertain_holders(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem>
 /// What is wrong with an audience that this version cannot evaluate.
 pub(crate) fn unsupported(selector: &Selector, path: String) -> Option<Problem> {
     let message = selector.atoms().find_map(|atom| match atom {
-        Atomic::Activity(_) => {
-            Some("Audiences by activity are not supported by this version of the service.".to_owned())
-        }
+        Atomic::Activity(activity) => activity.openings().err().map(str::to_owned),
         Atomic::Location(location) => unknown_alias(location),
         Atomic::Tag { .. }
         | Atomic::Segment(_)

@@ -100,7 +100,7 @@ async fn what_cannot_be_explained_is_refused() {
             (json!({"audience": "all", "device_types": []}), "device_types"),
             (json!({"audience": "all", "notification": {}}), "notification"),
             (
-                json!({"audience": {"activity": "app_open", "metric": "count", "operator": "greater", "value": 1}}),
+                json!({"audience": {"activity": "app_open", "metric": "count", "operator": "greater", "value": 7}}),
                 "audience",
             ),
         ] {

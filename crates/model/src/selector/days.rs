@@ -55,7 +55,7 @@ fn edge(resolution: Resolution, text: &str) -> Option<DateTime> {
     Some(day.to_datetime(jiff::civil::Time::midnight()))
 }
 
-fn first_day(resolution: Resolution, moment: DateTime) -> Date {
+pub(super) fn first_day(resolution: Resolution, moment: DateTime) -> Date {
     let day = moment.date();
     match resolution {
         Resolution::Minutes | Resolution::Hours | Resolution::Days => day,
@@ -65,7 +65,7 @@ fn first_day(resolution: Resolution, moment: DateTime) -> Date {
     }
 }
 
-fn last_day(resolution: Resolution, moment: DateTime) -> Date {
+pub(super) fn last_day(resolution: Resolution, moment: DateTime) -> Date {
     let day = moment.date();
     match resolution {
         Resolution::Minutes | Resolution::Hours | Resolution::Days => day,
@@ -75,7 +75,7 @@ fn last_day(resolution: Resolution, moment: DateTime) -> Date {
     }
 }
 
-fn number(day: Date) -> i32 {
+pub(super) fn number(day: Date) -> i32 {
     (day - date(1970, 1, 1)).get_days()
 }
 
