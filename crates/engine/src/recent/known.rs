@@ -235,13 +235,13 @@ mod tests {
     fn what_went_to_single_channels_is_found_without_a_look_at_the_rest() {
         let mut known = Known::default();
         for n in 0..100_000_u32 {
-            known.add(push(n.into()), UtcMillis(i64::from(n)), &RoaringBitmap::from([n % 50_000]));
+            known.add(push(n.into()), UtcMillis(i64::from(n) * 10), &RoaringBitmap::from([n % 50_000]));
         }
         assert!(known.blocks.is_empty());
         assert_eq!(known.handfuls.to(Ordinal(17)).count(), 2);
         assert_eq!(last(&known, 17, HOUR), Some(50_017));
         assert_eq!(known.delivered_to(Ordinal(17)).count(), 2);
-        known.forget_before(UtcMillis(50_017));
+        known.forget_before(UtcMillis(500_170));
         assert_eq!((last(&known, 16, HOUR), last(&known, 17, HOUR), known.pushes.len()), (None, Some(50_017), 49_983));
         known.forget_before(UtcMillis(HOUR));
         assert!(known.pushes.is_empty());
