@@ -133,6 +133,10 @@ async fn a_quiet_stream_shows_that_it_is_alive() {
             let request = caller.request(method, path).header("accept", accept).body(Bytes::from(body)).unwrap();
             let (head, mut stream) = caller.open(request).await;
             assert_eq!(head.status.as_u16(), 200, "{path}");
+            if accept == server_sent && path != SANDBOX {
+                // Where it begins.
+                assert_eq!(stream.chunk().await.unwrap().unwrap(), format!("id: {end}\n\n"));
+            }
             for _ in 0..2 {
                 let said = stream.chunk().await.unwrap().unwrap();
                 let said = std::str::from_utf8(&said).unwrap();
