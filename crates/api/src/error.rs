@@ -178,7 +178,7 @@ impl Error {
             }
             Error::TooMany { retry_after, .. } => {
                 // Rounded up: who comes a moment too early is told to wait again.
-                headers.insert(RETRY_AFTER, (retry_after.as_secs() + 1).into());
+                headers.insert(RETRY_AFTER, (retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0)).into());
             }
             // Nothing else can be done to it under this path either.
             Error::ExperimentStarted => {

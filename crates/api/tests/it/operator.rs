@@ -13,7 +13,9 @@ async fn apps_are_created_listed_changed_and_deleted() {
         let key = created["app"]["key"].as_str().unwrap();
         let path = format!("/operator/apps/{key}");
         assert_eq!(reply.header("location"), Some(app.url(&path).as_str()));
-        let shown = json!({"key": key, "name": "Shop", "mode": "production", "created": "2024-05-01T12:00:00"});
+        let shown = json!({
+            "key": key, "name": "Shop", "mode": "production", "device_associations": true, "created": "2024-05-01T12:00:00",
+        });
         assert_eq!(created["app"], shown);
         let master = app.nobody().basic(key, created["master_secret"].as_str().unwrap());
         master.get("/api/channels").await.expect(200);

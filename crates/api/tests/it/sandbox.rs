@@ -163,8 +163,8 @@ async fn more_streams_than_the_service_can_hold_are_asked_to_come_back() {
             held.push(open(&app, "/api/sandbox/stream", None).await);
         }
         let reply = app.master().get("/api/sandbox/stream").await;
-        assert_eq!(reply.expect(429)["error_code"], 42900);
-        assert_eq!(reply.header("retry-after"), Some("1"));
+        assert_eq!(reply.expect(429)["error_code"], 42901);
+        assert_eq!(reply.header("retry-after"), Some("30"));
         app.master().get("/api/sandbox").await.expect(200);
     })
     .await;
