@@ -28,12 +28,12 @@ const STEPS: &[Step] = &[
     Step { name: "0014_webhooks", sql: include_str!("../migrations/0014_webhooks.sql") },
     Step { name: "0008_inbox", sql: include_str!("../migrations/0008_inbox.sql") },
     Step { name: "0016_webhook_gaps", sql: include_str!("../migrations/0016_webhook_gaps.sql") },
+    Step { name: "0017_devices", sql: include_str!("../migrations/0017_devices.sql") },
     Step { name: "0018_automation", sql: include_str!("../migrations/0018_automation.sql") },
     Step { name: "0019_inbox_messages", sql: include_str!("../migrations/0019_inbox_messages.sql") },
     Step { name: "0020_place_days", sql: include_str!("../migrations/0020_place_days.sql") },
     Step { name: "0021_template_uses", sql: include_str!("../migrations/0021_template_uses.sql") },
     Step { name: "0022_lost_events", sql: include_str!("../migrations/0022_lost_events.sql") },
-    Step { name: "0017_devices", sql: include_str!("../migrations/0017_devices.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (
