@@ -99,7 +99,7 @@ impl Engine {
         for (block, channels) in blocks(channels) {
             for (within, channels) in spans::with(tx, app, pipeline, last, block.0, &channels)? {
                 for part in pipeline_timers::between(tx, app, pipeline, block.0, within)? {
-                    leave(tx, app, pipeline, part, &channels)?;
+                    leave(tx, app, pipeline, &part, &channels)?;
                 }
             }
         }
@@ -133,8 +133,8 @@ pub(super) fn take_waiting(tx: &mut Tx<'_>, app: AppId, id: PipelineId, due: Utc
     Ok(waiting)
 }
 
-fn leave(tx: &mut Tx<'_>, app: AppId, id: PipelineId, part: TimerPart, channels: &RoaringBitmap) -> Result<()> {
-    let mut waiting = Waiting::decode(&part)?;
+fn leave(tx: &mut Tx<'_>, app: AppId, id: PipelineId, part: &TimerPart, channels: &RoaringBitmap) -> Result<()> {
+    let mut waiting = Waiting::decode(part)?;
     if waiting.channels.is_disjoint(channels) {
         return Ok(());
     }
@@ -143,7 +143,7 @@ fn leave(tx: &mut Tx<'_>, app: AppId, id: PipelineId, part: TimerPart, channels:
         pipeline_timers::delete_part(tx, app, id, part.due, part.block)?;
     } else {
         let (members, causes) = (codec::encode(&waiting.channels), waiting.causes.encode()?);
-        pipeline_timers::put(tx, app, id, &TimerPart { members, causes, ..part })?;
+        pipeline_timers::put(tx, app, id, &TimerPart { due: part.due, block: part.block, members, causes })?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::payload::Push;
 use crate::payload::push_type::PushType;
 use crate::schedule::ScheduledPush;
 
-fn push(recipients: Value) -> Value {
+fn push(recipients: &Value) -> Value {
     let template = json!({"fields": {"alert": "Hi {{name}}, {{day}}"},
         "variable_defaults": [{"key": "day", "default_value": "today"}]});
     json!({
@@ -32,28 +32,28 @@ fn refuses(body: &Value, paths: &[&str]) {
 #[test]
 fn it_is_printed_as_it_came_and_can_be_read_again() {
     let body =
-        push(json!([{"ua_address": "one", "name": "Kim"}, {"ua_address": "two", "name": "Zoë", "day": "on Monday"}]));
+        push(&json!([{"ua_address": "one", "name": "Kim"}, {"ua_address": "two", "name": "Zoë", "day": "on Monday"}]));
     let read_once = read(&body).unwrap();
     assert_eq!(json!(read_once), body);
     assert_eq!(read_once.push_type(), PushType::CreateAndSendPush);
     let (platform, recipients) = read_once.recipients().unwrap();
     assert_eq!((platform.as_str(), recipients.as_slice().len()), ("kiosk", 2));
     // Numbers and booleans stand for their text, and null for nothing.
-    let read = read(&push(json!([{"ua_address": "one", "name": 7, "day": null, "more": true}]))).unwrap();
+    let read = read(&push(&json!([{"ua_address": "one", "name": 7, "day": null, "more": true}]))).unwrap();
     assert_eq!(json!(read.audience), json!({"create_and_send": [{"ua_address": "one", "name": "7", "more": "true"}]}));
 }
 
 #[test]
 fn all_mistakes_are_told_at_once() {
     let recipient = |address: &str| json!({"ua_address": address, "name": "Kim"});
-    refuses(&push(json!([])), &["audience.create_and_send"]);
-    refuses(&push(json!({})), &["audience.create_and_send"]);
+    refuses(&push(&json!([])), &["audience.create_and_send"]);
+    refuses(&push(&json!({})), &["audience.create_and_send"]);
     refuses(
-        &push(json!([recipient("a"), recipient("b"), recipient("a")])),
+        &push(&json!([recipient("a"), recipient("b"), recipient("a")])),
         &["audience.create_and_send[2].ua_address"],
     );
     refuses(
-        &push(json!([
+        &push(&json!([
             {"name": "Kim"}, {"ua_address": ""}, {"ua_address": "c", "ua_opted_in": "x", "a b": 1, "list": [1]},
         ])),
         &[
@@ -64,16 +64,16 @@ fn all_mistakes_are_told_at_once() {
             "audience.create_and_send[2].ua_opted_in",
         ],
     );
-    refuses(&push(json!([recipient("a"), {"ua_address": "b"}])), &["audience.create_and_send[1].name"]);
+    refuses(&push(&json!([recipient("a"), {"ua_address": "b"}])), &["audience.create_and_send[1].name"]);
     let many: Vec<_> = (0..=limits::RECIPIENTS_PER_REQUEST).map(|n| recipient(&n.to_string())).collect();
-    assert!(read(&push(json!(many[1..]))).is_ok());
-    refuses(&push(json!(many)), &["audience.create_and_send"]);
+    assert!(read(&push(&json!(many[1..]))).is_ok());
+    refuses(&push(&json!(many)), &["audience.create_and_send"]);
 }
 
 #[test]
 fn it_goes_to_one_open_platform() {
     let with = |key: &str, value: Value| {
-        let mut body = push(json!([{"ua_address": "a", "name": "Kim"}]));
+        let mut body = push(&json!([{"ua_address": "a", "name": "Kim"}]));
         body[key] = value;
         body
     };
@@ -99,14 +99,14 @@ fn it_goes_to_one_open_platform() {
 
 #[test]
 fn long_values_in_many_places_are_refused() {
-    let mut body = push(json!([{"ua_address": "a", "name": "x".repeat(10_000)}]));
+    let mut body = push(&json!([{"ua_address": "a", "name": "x".repeat(10_000)}]));
     body["notification"]["open::kiosk"]["template"]["fields"]["alert"] = json!("{{name}}".repeat(60));
     refuses(&body, &["audience.create_and_send[0]"]);
 }
 
 #[test]
 fn other_pushes_have_no_recipients_of_their_own() {
-    let body = push(json!([{"ua_address": "a", "name": "Kim"}]));
+    let body = push(&json!([{"ua_address": "a", "name": "Kim"}]));
     let problems = json::parse(body.to_string().as_bytes(), Push::parse).unwrap_err();
     assert_eq!(problems.first().path, "audience");
 }
@@ -114,7 +114,7 @@ fn other_pushes_have_no_recipients_of_their_own() {
 #[test]
 fn it_is_scheduled_by_utc_only() {
     let scheduled = |key: &str| {
-        let push = push(json!([{"ua_address": "a", "name": "Kim"}]));
+        let push = push(&json!([{"ua_address": "a", "name": "Kim"}]));
         let body = json!({"schedule": {key: "2024-05-02T10:00:00"}, "push": push});
         json::parse(body.to_string().as_bytes(), ScheduledPush::parse_create_and_send)
     };
