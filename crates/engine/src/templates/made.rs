@@ -1,7 +1,7 @@
 //! What comes of templates when they are filled in, and of which texts of them: it is made before the transaction that writes it,
 //! and made again there if a template has been changed in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::ids::AppId;
 use model::payload::Push;
@@ -28,11 +28,10 @@ pub(super) struct Made<T> {
 /// What the templates are now.
 pub(super) fn bodies(tx: &mut Tx<'_>, app: AppId, uses: &[TemplateUse]) -> Result<Bodies> {
     let mut bodies = Bodies::new();
-    for id in uses.iter().map(|usage| usage.merge_data.template_id) {
-        if !bodies.contains_key(&id) {
-            let document = documents::get(tx, app, DocumentKind::Template, &id.to_string())?;
-            bodies.insert(id, document.map(|document| document.body));
-        }
+    let wanted: BTreeSet<TemplateId> = uses.iter().map(|usage| usage.merge_data.template_id).collect();
+    for id in wanted {
+        let document = documents::get(tx, app, DocumentKind::Template, &id.to_string())?;
+        bodies.insert(id, document.map(|document| document.body));
     }
     Ok(bodies)
 }
