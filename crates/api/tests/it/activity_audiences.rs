@@ -37,7 +37,7 @@ async fn reached(app: &TestApp, selector: &Value) -> String {
     names
 }
 
-fn asked(metric: &str, more: Value) -> Value {
+fn asked(metric: &str, more: &Value) -> Value {
     let mut selector = json!({"activity": "app_open", "metric": metric});
     selector.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     selector
@@ -60,7 +60,7 @@ async fn who_opened_the_app_when() {
         let count = |operator: &str, value: u32, mut window: Value| {
             window["operator"] = json!(operator);
             window["value"] = json!(value);
-            asked("count", window)
+            asked("count", &window)
         };
         let table = [
             (count("greater", 0, days(3)), "bd"),
@@ -71,15 +71,15 @@ async fn who_opened_the_app_when() {
             (count("less", 1, days(13)), "a"),
             (count("greater", 0, json!({})), "abcd"),
             (count("equals", 0, json!({"before": 10, "precision": "days"})), "cd"),
-            (asked("last", days(3)), "bd"),
-            (asked("last", json!({"before": 3, "precision": "days"})), "ac"),
-            (asked("last", between(15, 3)), "ac"),
-            (asked("last", between(10, 3)), "c"),
-            (asked("last", json!({"on": 1, "on_precision": "weeks"})), "c"),
-            (asked("first", days(7)), "cd"),
-            (asked("first", between(30, 8)), "ab"),
-            (asked("first", json!({"on": "2024-05-15T00:00:00Z", "on_precision": "days"})), "c"),
-            (json!({"not": asked("last", days(3))}), "ac"),
+            (asked("last", &days(3)), "bd"),
+            (asked("last", &json!({"before": 3, "precision": "days"})), "ac"),
+            (asked("last", &between(15, 3)), "ac"),
+            (asked("last", &between(10, 3)), "c"),
+            (asked("last", &json!({"on": 1, "on_precision": "weeks"})), "c"),
+            (asked("first", &days(7)), "cd"),
+            (asked("first", &between(30, 8)), "ab"),
+            (asked("first", &json!({"on": "2024-05-15T00:00:00Z", "on_precision": "days"})), "c"),
+            (json!({"not": asked("last", &days(3))}), "ac"),
         ];
         for (selector, wanted) in &table {
             assert_eq!(reached(&app, selector).await, *wanted, "{selector}");
@@ -90,14 +90,14 @@ async fn who_opened_the_app_when() {
         }
         let push =
             |audience: &Value| json!({"audience": audience, "device_types": "all", "notification": {"alert": "Hi"}});
-        app.master().post("/api/push", push(&asked("last", days(3)))).await.expect(200);
+        app.master().post("/api/push", push(&asked("last", &days(3)))).await.expect(200);
         app.step_all().await;
         let deliveries = app.master().get("/api/sandbox").await.expect(200);
         assert_eq!(deliveries["deliveries"].as_array().unwrap().len(), 2);
         for selector in [
             count("greater", 2, days(7)),
             count("greater", 0, days(96)),
-            asked("last", json!({"after": "2024-05-10T00:00:00Z"})),
+            asked("last", &json!({"after": "2024-05-10T00:00:00Z"})),
             json!({"activity": "bought", "metric": "first"}),
         ] {
             let refused = app.master().post("/api/push", push(&selector)).await.expect(400);

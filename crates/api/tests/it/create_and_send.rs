@@ -11,7 +11,7 @@ use testkit::rows::row_counts;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// A push that greets everybody by their name.
-fn greeting(recipients: Value) -> Value {
+fn greeting(recipients: &Value) -> Value {
     let template = json!({
         "fields": {"alert": "Hi {{name}}", "title": "{{ day }}"},
         "variable_defaults": [{"key": "day", "default_value": "Today"}],
@@ -23,7 +23,7 @@ fn greeting(recipients: Value) -> Value {
     })
 }
 
-fn plain(recipients: Value) -> Value {
+fn plain(recipients: &Value) -> Value {
     json!({"audience": {"create_and_send": recipients}, "device_types": ["open::kiosk"],
         "notification": {"alert": "Hi {{name}}"}})
 }
@@ -63,7 +63,7 @@ async fn recipients_are_registered_and_everybody_gets_their_own_text() {
             {"ua_address": "new \"1\"", "name": "Zo\u{eb} \\ \"Z\"", "day": "Monday"},
             {"ua_address": "opted-out", "name": "Nobody"},
         ]);
-        let reply = app.master().post("/api/create-and-send/", greeting(recipients)).await;
+        let reply = app.master().post("/api/create-and-send/", greeting(&recipients)).await;
         let accepted = reply.expect(202);
         assert_eq!(reply.header("data-attribute"), Some("push_ids"));
         assert_eq!(accepted["ok"], true);
@@ -91,7 +91,7 @@ async fn recipients_are_registered_and_everybody_gets_their_own_text() {
         assert_eq!(report["push_type"], "CREATE_AND_SEND_PUSH");
 
         // All of them are known now.
-        let again = app.master().post("/api/create-and-send", plain(json!([{"ua_address": "new \"1\""}]))).await;
+        let again = app.master().post("/api/create-and-send", plain(&json!([{"ua_address": "new \"1\""}]))).await;
         again.expect(202);
         assert_eq!(sent(&app).await.len(), 3);
         assert_eq!(open_channels(&app).await.len(), 3);
@@ -109,7 +109,7 @@ async fn a_thousand_recipients_with_texts_of_their_own_are_one_request() {
         let config = json!({"url": receiver.url(), "auth": {"type": "none"}, "validate": false});
         app.operator().put(&path, config).await.expect(200);
         let recipients = (0..1000).map(|n| json!({"ua_address": format!("a{n}"), "name": n}));
-        let body = greeting(recipients.collect());
+        let body = greeting(&recipients.collect());
         servers.post("/api/create-and-send", body).await.expect(202);
         app.step_all().await;
         assert_eq!(receiver.received().len(), 1);
@@ -127,10 +127,10 @@ async fn a_thousand_recipients_with_texts_of_their_own_are_one_request() {
 async fn what_is_refused_leaves_nothing_behind() {
     on_each_engine(async |app| {
         let before = row_counts(app.engine().store()).await;
-        let good = greeting(json!([{"ua_address": "a", "name": "Kim"}]));
+        let good = greeting(&json!([{"ua_address": "a", "name": "Kim"}]));
         app.master().post("/api/create-and-send/validate/", good.clone()).await.expect(200);
         for path in ["/api/create-and-send", "/api/create-and-send/validate"] {
-            let reply = app.master().post(path, greeting(json!([{"ua_address": "a"}, {"ua_msisdn": "1"}]))).await;
+            let reply = app.master().post(path, greeting(&json!([{"ua_address": "a"}, {"ua_msisdn": "1"}]))).await;
             let refused = reply.expect(400).to_string();
             for part in ["create_and_send[1].ua_address", "create_and_send[1].ua_msisdn"] {
                 assert!(refused.contains(part), "{refused}");
@@ -161,7 +161,7 @@ async fn what_is_refused_leaves_nothing_behind() {
 #[tokio::test]
 async fn a_scheduled_one_registers_its_recipients_when_it_is_sent() {
     on_each_engine(async |app| {
-        let push = greeting(json!([{"ua_address": "a", "name": "Kim"}, {"ua_address": "b", "name": "Lou"}]));
+        let push = greeting(&json!([{"ua_address": "a", "name": "Kim"}, {"ua_address": "b", "name": "Lou"}]));
         let body = json!({"name": "Later", "schedule": {"scheduled_time": "2024-05-01T13:00:00"}, "push": push});
         let reply = app.master().post("/api/schedules/create-and-send/", body.clone()).await;
         let created = reply.expect(202);
@@ -205,7 +205,7 @@ async fn whoever_has_moved_since_is_not_taken_for_another() {
     on_each_engine(async |app| {
         register(&app, "old-address", true, json!([])).await;
         let recipients = json!([{"ua_address": "old-address", "name": "Kim"}, {"ua_address": "b", "name": "Lou"}]);
-        let accepted = app.master().post("/api/create-and-send", greeting(recipients)).await.expect(202);
+        let accepted = app.master().post("/api/create-and-send", greeting(&recipients)).await.expect(202);
         let push = accepted["push_ids"][0].as_str().unwrap();
         app.master().post(&format!("/api/push/{push}/pause"), "").await.expect(200);
         app.step_all().await;
