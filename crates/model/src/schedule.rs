@@ -94,12 +94,10 @@ impl ScheduledPush {
         }
         fields.finish();
         let scheduled = Self { name, schedule: schedule?, push: push? };
-        if let (FirstTime::Local(_), Audience::CreateAndSend(_)) = (scheduled.schedule.first, &scheduled.push.audience)
-        {
-            at.invalid_key::<()>(
-                "schedule.local_scheduled_time",
-                "Recipients that the push brings along have no time zone; use 'scheduled_time'.",
-            );
+        let first = scheduled.schedule.first;
+        if first.is_local() && matches!(scheduled.push.audience, Audience::CreateAndSend(_)) {
+            let message = "Recipients that the push brings along have no time zone; use 'scheduled_time'.";
+            at.invalid_key::<()>(&format!("schedule.{}", first.key()), message);
         }
         Some(scheduled)
     }

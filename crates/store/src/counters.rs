@@ -101,7 +101,7 @@ impl Metric {
     }
 }
 
-/// Hours since 1970 in UTC, which is what counts are kept by.
+/// Hours since 1970 in UTC, which is what counts are kept by; local openings go by hours of local time.
 pub fn hour(at: UtcMillis) -> i64 {
     at.0.div_euclid(3_600_000)
 }

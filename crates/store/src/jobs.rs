@@ -83,6 +83,18 @@ pub fn claim(
     at_most: u32,
     full: &[Full],
 ) -> Result<Vec<ClaimedJob>> {
+    claim_placed(tx, now, lease_until, at_most, full, |_| true)
+}
+
+/// As [`claim`], but only those that there turns out to be a place for, asked one by one. The others stay as they are.
+pub fn claim_placed(
+    tx: &mut Tx<'_>,
+    now: UtcMillis,
+    lease_until: UtcMillis,
+    at_most: u32,
+    full: &[Full],
+    mut has_place: impl FnMut(&Lane) -> bool,
+) -> Result<Vec<ClaimedJob>> {
     let mut params = vec![now.into(), at_most.into()];
     let mut others = String::new();
     for full in full {
@@ -113,7 +125,8 @@ pub fn claim(
          where due <= $1{others} order by due, app, id limit $2{}",
         tx.claim_suffix()
     );
-    let chosen = tx.query(&sql, &params, read_job)?;
+    let mut chosen = tx.query(&sql, &params, read_job)?;
+    chosen.retain(|job| has_place(&job.lane));
     if !chosen.is_empty() {
         tx.execute_many(
             "update job set due = $3, leased = 1, attempt = $4 where app = $1 and id = $2",

@@ -1,10 +1,14 @@
 //! One app's data cannot be reached with another's credentials: every route is tried with the ids of a stranger.
 
-use api::{Access, Route, routes};
+mod bodies;
+
+use api::{Access, routes};
 use bytes::Bytes;
 use model::app::Mode;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_engine};
+
+use self::bodies::bodies;
 
 /// Texts that only the first app's data contains.
 const MARK: &str = "marker-of-the-first-app";
@@ -128,182 +132,6 @@ async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
     seen.push(inbox.get(&format!("/api/user/{user}")).await.expect(200));
     seen.push(inbox.get(&format!("/api/user/{user}/messages")).await.expect(200));
     seen
-}
-
-/// Bodies that name the first app's things in every way the route knows.
-fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
-    let channel = &belongings.channel;
-    let push_to =
-        |audience: Value| json!({"audience": audience, "device_types": "all", "notification": {"alert": "x"}});
-    let device = json!({"channel": {"device_type": "ios", "opt_in": false, "push_address": "ABCDEF0123"},
-                        "identity_hints": {"device_id": "hint-of-the-device"}});
-    let fridge = json!({"address": "fridge-1", "open_platform_name": "fridge"});
-    let forget = json!([{"action": "remove", "key": "secret"}]);
-    let leave = json!([{"action": "unsubscribe", "list_id": "weekly"}]);
-    match (route.method.as_str(), route.path) {
-        ("GET", _) => vec![Value::Null],
-        ("POST", "/api/push" | "/api/push/validate") => vec![
-            push_to(json!("all")),
-            push_to(json!({"channel": channel})),
-            push_to(json!({"ios_channel": channel})),
-            push_to(json!({"device_token": "ABCDEF0123"})),
-            push_to(json!({"open_channel": "fridge-1"})),
-            push_to(json!({"tag": MARK})),
-            push_to(json!({"named_user": USER})),
-            push_to(json!({"segment": belongings.segment})),
-            push_to(json!({"static_list": LIST})),
-            push_to(json!({"subscription_list": "weekly"})),
-            push_to(json!({"attribute": "secret", "operator": "equals", "value": MARK})),
-            push_to(json!({"not": {"tag": "nobody-has-this"}})),
-        ],
-        ("POST", "/api/channels") | ("PUT", "/api/channels/{channel_id}") => vec![device],
-        ("POST", "/api/channels/uninstall") => vec![json!({"channel_id": channel, "device_type": "ios"})],
-        ("POST", "/api/channels/open" | "/api/channels/restricted/open") => {
-            let register = |open: Value, id: Option<&str>| {
-                let mut body =
-                    json!({"channel": {"type": "open", "opt_in": true, "address": "fridge-1", "open": open}});
-                if let Some(id) = id {
-                    body["channel"]["channel_id"] = json!(id);
-                }
-                body
-            };
-            let fridge = json!({"open_platform_name": "fridge"});
-            vec![
-                register(fridge.clone(), None),
-                register(fridge, Some(channel)),
-                register(json!({"open_platform_name": "fridge", "old_address": "fridge-1"}), None),
-            ]
-        }
-        ("POST", "/api/channels/open/uninstall") => vec![fridge],
-        ("POST", "/api/channels/open/tags") => {
-            vec![json!({"audience": fridge, "set": {"device": []}}), json!({"audience": fridge, "add": {"g": ["t"]}})]
-        }
-        ("POST", "/api/channels/tags") => {
-            vec![json!({"audience": {"ios_channel": channel}, "set": {"device": []}})]
-        }
-        ("POST", "/api/named_users/tags") => vec![json!({"audience": {"named_user_id": USER}, "set": {MARK: []}})],
-        ("POST", "/api/named_users/associate") => vec![json!({"channel_id": channel, "named_user_id": "another"})],
-        ("POST", "/api/named_users/disassociate") => {
-            vec![json!({"channel_id": channel}), json!({"channel_id": channel, "named_user_id": USER})]
-        }
-        ("POST", "/api/named_users/uninstall") => vec![json!({"named_user_id": USER})],
-        ("POST", "/api/named_users/{named_user_id}" | "/api/named_users/scoped") => {
-            vec![json!({"disassociate": [{"channel_id": channel}], "tags": {"set": {MARK: []}}})]
-        }
-        ("POST", "/api/custom-events") => vec![
-            json!({"user": {"channel": channel}, "body": {"name": "bought"}}),
-            json!({"user": {"named_user_id": USER}, "body": {"name": "bought"}}),
-        ],
-        ("POST", "/api/segments") => vec![json!({"display_name": "x", "criteria": {"segment": belongings.segment}})],
-        ("PUT", "/api/segments/{segment_id}") => vec![json!({"display_name": "x", "criteria": {"tag": "x"}})],
-        ("POST", "/api/push/{push_id}/pause" | "/api/push/{push_id}/resume" | "/api/push/{push_id}/cancel") => {
-            vec![Value::Null]
-        }
-        ("POST", "/api/schedules") | ("PUT", "/api/schedules/{schedule_id}") => {
-            let time = json!({"scheduled_time": "2031-01-01T00:00"});
-            vec![json!({"schedule": time, "push": push_to(json!({"segment": belongings.segment}))})]
-        }
-        ("POST", path) if path.contains("create-and-send") || path.ends_with("bulk-send") => {
-            // The address of a channel of the first app.
-            let push = json!({
-                "audience": {"create_and_send": [{"ua_address": "fridge-1"}]}, "device_types": ["open::fridge"],
-                "notification": {"alert": "x"},
-            });
-            let is_later = path.starts_with("/api/schedules");
-            vec![if is_later {
-                json!({"schedule": {"scheduled_time": "2031-01-01T00:00"}, "push": push})
-            } else {
-                push
-            }]
-        }
-        ("POST", "/api/schedules/{schedule_id}/pause" | "/api/schedules/{schedule_id}/resume") => vec![Value::Null],
-        ("POST", "/api/templates") => {
-            vec![json!({"name": "x", "variables": [], "push": {"notification": {"alert": "x"}}})]
-        }
-        ("POST", "/api/experiments" | "/api/experiments/validate") => {
-            let variant = json!({"push": {"notification": {"alert": "x"}}});
-            let audience = json!({"segment": belongings.segment});
-            vec![json!({"audience": audience, "device_types": "all", "variants": [variant, variant]})]
-        }
-        ("DELETE", "/api/experiments/scheduled/{experiment_id}") => vec![Value::Null],
-        ("POST", "/api/templates/{template_id}") => vec![json!({"name": "changed"})],
-        ("POST", "/api/templates/push" | "/api/templates/push/validate" | "/api/templates/schedules") => {
-            let merge = json!({"template_id": belongings.template});
-            let mut use_of = json!({"audience": "all", "device_types": "all", "merge_data": merge});
-            if route.path.ends_with("schedules") {
-                use_of["schedule"] = json!({"scheduled_time": "2031-01-01T00:00"});
-            }
-            vec![use_of]
-        }
-        ("POST", "/api/pipelines" | "/api/pipelines/validate") | ("PUT", "/api/pipelines/{pipeline_id}") => {
-            let outcome = json!({"push": push_to(json!("triggered"))});
-            vec![json!({"enabled": true, "immediate_trigger": "first_open", "outcome": outcome})]
-        }
-        ("PUT", "/api/pipelines/constraints") => vec![json!([{"rate": {"pushes": 1, "lifetimes": 1}}])],
-        ("DELETE", "/api/pipelines/{pipeline_id}") => vec![Value::Null],
-        ("POST", "/api/tags/{tag}") => vec![json!({"ios_channels": {"remove": [channel]}})],
-        ("PUT" | "POST", "/api/tags/batch") => vec![json!([{"ios_channel": channel, "tags": []}])],
-        ("POST", "/api/channels/attributes") => vec![
-            json!({"audience": {"channel": channel}, "attributes": forget}),
-            json!({"audience": {"named_user_id": USER}, "attributes": forget}),
-        ],
-        ("POST", "/api/channels/{channel_id}/attributes" | "/api/named_users/{named_user_id}/attributes") => {
-            vec![json!({"attributes": forget})]
-        }
-        ("PUT", "/api/channels/sdk/batch/{channel_id}") => vec![json!({"attributes": forget})],
-        ("POST", "/api/channels/subscription_lists") => {
-            vec![json!({"audience": {"channel": channel}, "subscription_lists": leave})]
-        }
-        ("POST", "/api/named_users/scoped/{named_user_id}") => {
-            vec![json!({"scoped": [{"scope": ["app"], "subscription_lists": {"unsubscribe": ["weekly"]}}]})]
-        }
-        ("POST", "/api/contacts/identify/v2") => vec![
-            json!({"action": {"type": "resolve"}}),
-            json!({"action": {"type": "reset"}}),
-            json!({"action": {"type": "identify", "named_user_id": USER}}),
-        ],
-        ("POST", "/api/contacts/resolve" | "/api/contacts/reset") => vec![json!({"channel_id": channel})],
-        ("POST", "/api/contacts/identify") => vec![json!({"channel_id": channel, "named_user_id": "another"})],
-        ("POST", "/api/contacts/{contact_id}") => {
-            vec![json!({"tags": {"set": {MARK: []}}, "attributes": forget, "associate": [{"channel_id": channel}]})]
-        }
-        ("POST", "/api/contacts/disassociate/{contact_id}") => vec![json!({"channel_id": channel})],
-        ("POST", "/api/metered-usage") => vec![json!({})],
-        ("POST", "/api/audience/explain") => vec![
-            json!({"audience": {"tag": "nobody-has-this"}, "device_types": "all"}),
-            json!({"audience": {"static_list": "list-of-the-first-ap"}, "device_types": "all"}),
-        ],
-        ("POST", "/api/reports/perpush/detail") => vec![json!({"push_ids": [belongings.push]})],
-        ("POST", "/api/events") => vec![
-            json!({"follow": false}),
-            json!({"follow": false, "filters": [{"users": [{"named_user_id": USER}]}]}),
-            json!({"follow": false, "filters": [{"notifications": [{"push_id": belongings.push}]}]}),
-            json!({"follow": false, "filters": [{"devices": [{"channel": channel}]}]}),
-        ],
-        ("POST", "/api/lists") => vec![json!({"name": "another-list"})],
-        ("PUT", "/api/lists/{list}") => vec![json!({"description": "changed"})],
-        // Text that is not JSON.
-        ("PUT", "/api/lists/{list}/csv") => vec![json!("named_user,somebody\n")],
-        ("DELETE", "/api/lists/{list}") => vec![Value::Null],
-        ("POST", "/api/user") => vec![json!({"ios_channels": [channel]})],
-        ("POST", "/api/user/{user_id}") => {
-            vec![json!({"ios_channels": {"add": [channel]}}), json!({"ios_channels": {"remove": [channel]}})]
-        }
-        ("POST", "/api/user/{user_id}/messages/unread" | "/api/user/{user_id}/messages/delete") => {
-            vec![json!({"messages": [{"message_id": belongings.message}]})]
-        }
-        ("POST", "/api/user/{user_id}/messages/message/{message_id}/read") => vec![Value::Null],
-        ("DELETE", "/api/user/messages/{message_id}") => vec![Value::Null],
-        ("POST", "/api/user/messages/batch-delete") => {
-            vec![json!({"message_ids": [belongings.message]}), json!({"group_ids": [belongings.schedule]})]
-        }
-        ("DELETE", "/api/user/{user_id}/messages/message/{message_id}") => vec![Value::Null],
-        // These say all they say in the path; what the stranger makes under a name of the first app is the stranger's.
-        ("PUT", "/api/tags/{tag}") => vec![Value::Null],
-        ("DELETE", "/api/schedules/{schedule_id}" | "/api/templates/{template_id}") => vec![Value::Null],
-        ("DELETE", "/api/segments/{segment_id}" | "/api/tags/{tag}") => vec![Value::Null],
-        (method, path) => panic!("{method} {path} is new: say here how it names things of an app"),
-    }
 }
 
 #[tokio::test]

@@ -12,9 +12,12 @@ const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/api/metered-usage"),
     ("POST", "/api/push/validate"),
+    ("POST", "/api/create-and-send/validate"),
     ("POST", "/api/audience/explain"),
     ("POST", "/api/reports/perpush/detail"),
     ("POST", "/api/events"),
+    // One client library refuses keys that it does not know.
+    ("POST", "/api/user/messages/batch-delete"),
     ("POST", "/warp9"),
     ("POST", "/api/web-events"),
     ("POST", "/api/pipelines/validate"),
@@ -95,6 +98,23 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("POST", "/api/named_users/uninstall", r#"{"named_user_id":["jo"]}"#),
     ("POST", "/api/channels/uninstall", r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios"}"#),
     ("POST", "/api/push", r#"{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}"#),
+    (
+        "POST",
+        "/api/create-and-send",
+        r#"{"audience":{"create_and_send":[{"ua_address":"c"}]},"device_types":["open::fridge"],"notification":{"alert":"Hi"}}"#,
+    ),
+    (
+        "POST",
+        "/api/schedules/create-and-send",
+        r#"{"schedule":{"scheduled_time":"2035-01-01T08:00:00"},"push":{"audience":{"create_and_send":[{"ua_address":"c"}]},
+            "device_types":["open::fridge"],"notification":{"alert":"Hi"}}}"#,
+    ),
+    (
+        "POST",
+        "/api/schedules/bulk-send",
+        r#"{"schedule":{"scheduled_time":"2035-01-01T08:00:00"},"push":{"audience":{"create_and_send":[{"ua_address":"c"}]},
+            "device_types":["open::fridge"],"notification":{"alert":"Hi"}}}"#,
+    ),
     ("POST", "/api/push/{push_id}/pause", ""),
     ("POST", "/api/push/{push_id}/resume", ""),
     ("POST", "/api/push/{push_id}/cancel", ""),

@@ -36,7 +36,9 @@ impl Engine {
                 // What was sent a moment ago is not sent again, and what is to be sent at this very moment is.
                 let done_until = timing.done_until.max(UtcMillis(now.0 - 1));
                 let after = Timing::after(&scheduled.schedule, done_until, timing.next_push, timing.last_run);
-                if after.has_ended(&scheduled.schedule) {
+                // What is due and has not been sent yet can still be kept from it.
+                let is_stopped = paused && timing.will_fire();
+                if !is_stopped && after.has_ended(&scheduled.schedule) {
                     let text = "The schedule has come to its end; give it another one, or delete it.";
                     return Err(Error::invalid("schedule.recurring", text));
                 }

@@ -26,7 +26,7 @@ struct Slow {
     per_app: usize,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Places {
     taken: HashMap<Lane, usize>,
     n_forwarding: usize,

@@ -113,11 +113,15 @@ fn other_pushes_have_no_recipients_of_their_own() {
 
 #[test]
 fn it_is_scheduled_by_utc_only() {
-    let scheduled = |key: &str| {
+    let scheduled = |schedule: &Value| {
         let push = push(&json!([{"ua_address": "a", "name": "Kim"}]));
-        let body = json!({"schedule": {key: "2024-05-02T10:00:00"}, "push": push});
+        let body = json!({"schedule": schedule, "push": push});
         json::parse(body.to_string().as_bytes(), ScheduledPush::parse_create_and_send)
     };
-    assert!(scheduled("scheduled_time").is_ok());
-    assert_eq!(scheduled("local_scheduled_time").unwrap_err().first().path, "schedule.local_scheduled_time");
+    assert!(scheduled(&json!({"scheduled_time": "2024-05-02T10:00:00"})).is_ok());
+    for (key, time) in
+        [("local_scheduled_time", json!("2024-05-02T10:00:00")), ("best_time", json!({"send_date": "2024-05-02"}))]
+    {
+        assert_eq!(scheduled(&json!({key: time})).unwrap_err().first().path, format!("schedule.{key}"));
+    }
 }

@@ -119,7 +119,7 @@ impl Recurring {
     fn times_from(&self, first: WallTime, from: WallTime) -> impl Iterator<Item = WallTime> {
         let from = from.max(first);
         let mut number = self.cadence.number_before(first, from);
-        let mut n_excluded = 0;
+        let (mut n_excluded, mut last_end) = (0, None);
         let times = std::iter::from_fn(move || {
             loop {
                 let time = self.cadence.time(first, number)?;
@@ -134,13 +134,14 @@ impl Recurring {
                     n_excluded = 0;
                     return Some(time);
                 };
-                n_excluded += 1;
-                if n_excluded > MOST_EXCLUDED {
-                    return None;
-                }
                 // Whatever else is in the stretch need not be looked at one by one.
                 let end = exclusion.covers_until(time)?;
                 number = number.max(self.cadence.number_before(first, end));
+                n_excluded += usize::from(Some(end) > last_end);
+                last_end = last_end.max(Some(end));
+                if n_excluded > MOST_EXCLUDED {
+                    return None;
+                }
             }
         });
         times.fuse()

@@ -152,6 +152,9 @@ fn exclusions() {
         let all_day = long.replace(r#"{"date"#, &format!(r#"{{"hour_range":"{hours}","date"#));
         assert_eq!(instants(&every("hourly", 1, &all_day), 20)[14..15], ["2094-02-03T10:00:00"]);
     }
+    let halves = r#","exclusions":[{"hour_range":"0-11","date_range":"2024-02-01T00:00:00/2025-02-03T09:30:00"},
+        {"hour_range":"12-23","date_range":"2024-02-01T00:00:00/2025-02-03T09:30:00"}]"#;
+    assert_eq!(instants(&every("hourly", 1, halves), 20)[14..15], ["2025-02-03T10:00:00"], "a year of half days");
     let both =
         r#","exclusions":[{"days_of_week":["thursday"],"date_range":"2024-02-01T00:00:00/2024-02-03T10:00:00"}]"#;
     assert_eq!(instants(&every("daily", 1, both), 2)[1], "2024-02-02T10:00:00", "both have to apply");

@@ -247,8 +247,15 @@ async fn full_lanes_are_passed_over() {
         }
         let claimed = claim(vec![slow(1), slow(2), Full::App(AppId(2), kind), Full::Kind("another")]).await.unwrap();
         assert_eq!(claimed.iter().map(|job| job.lane.name.as_str()).collect::<Vec<_>>(), ["quick"]);
+        let one_place = move |tx: &mut store::Tx<'_>| {
+            let mut n_places = 1;
+            let mut has_place = |_: &Lane| std::mem::replace(&mut n_places, 0) > 0;
+            jobs::claim_placed(tx, UtcMillis(5), UtcMillis(100), 9, &[], &mut has_place)
+        };
+        assert_eq!(store.write(OPERATOR, one_place).await.unwrap().len(), 1);
         let claimed = claim(vec![slow(2)]).await.unwrap();
-        assert_eq!(claimed.len(), 2, "the lane of another app is another lane");
+        assert_eq!(claimed.len(), 1, "the lane of another app is another lane");
+        assert_eq!(claimed[0].attempt, 1, "who had no place was left as it was");
     })
     .await;
 }

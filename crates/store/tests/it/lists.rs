@@ -3,9 +3,10 @@
 use model::ids::{AppId, TermId};
 use store::Store;
 use store::lists::{self, Generation, Member};
-use store::term_sets;
+use store::{term_sets, terms};
 
 use crate::on_both;
+use crate::sample::{make_app, term};
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -70,24 +71,33 @@ async fn generations_are_compared_and_deleted_by_pieces() {
 #[tokio::test]
 async fn sets_are_kept_by_term_and_block() {
     on_both(async |store, _| {
-        let put = async |app, term, block, bytes: &'static [u8]| {
-            store.write(app, move |tx| term_sets::put(tx, app, TermId(term), block, bytes.to_vec())).await.unwrap();
+        let (app, other) = (make_app(store, 1).await, make_app(store, 2).await);
+        let name = async |app, tag: &'static str| {
+            store.write(app, move |tx| terms::insert(tx, app, &term("crew", tag))).await.unwrap()
         };
-        put(APP, 7, 2, b"two").await;
-        put(APP, 7, 0, b"zero").await;
-        put(APP, 7, u16::MAX, b"old").await;
-        put(APP, 7, u16::MAX, b"last").await;
-        put(APP, 3, 0, b"three").await;
-        put(OTHER, 9, 0, b"other").await;
-        let get = async |block| store.read(move |tx| term_sets::get(tx, APP, TermId(7), block)).await.unwrap();
+        let (first, second, foreign) = (name(app, "a").await, name(app, "b").await, name(other, "a").await);
+        let put = async |app, term, block, bytes: &'static [u8]| {
+            store.write(app, move |tx| term_sets::put(tx, app, term, block, bytes.to_vec())).await.unwrap();
+        };
+        put(app, second, 2, b"two").await;
+        put(app, second, 0, b"zero").await;
+        put(app, second, u16::MAX, b"old").await;
+        put(app, second, u16::MAX, b"last").await;
+        put(app, first, 0, b"first").await;
+        put(other, foreign, 0, b"other").await;
+        let get = async |block| store.read(move |tx| term_sets::get(tx, app, second, block)).await.unwrap();
         assert_eq!(get(2).await.as_deref(), Some(&b"two"[..]));
         assert_eq!(get(1).await, None);
-        let parts = store.read(|tx| term_sets::parts(tx, APP, TermId(7))).await.unwrap();
+        let parts = store.read(move |tx| term_sets::parts(tx, app, second)).await.unwrap();
         assert_eq!(parts, [b"zero".to_vec(), b"two".to_vec(), b"last".to_vec()]);
-        assert_eq!(store.read(|tx| term_sets::terms(tx, APP)).await.unwrap(), [TermId(3), TermId(7)]);
-        store.write(APP, |tx| term_sets::delete(tx, APP, TermId(7))).await.unwrap();
-        assert_eq!(store.read(|tx| term_sets::terms(tx, APP)).await.unwrap(), [TermId(3)]);
-        assert_eq!(store.read(|tx| term_sets::terms(tx, OTHER)).await.unwrap(), [TermId(9)]);
+        let terms = async |app| store.read(move |tx| term_sets::terms(tx, app)).await.unwrap();
+        assert_eq!(terms(app).await, [first, second]);
+        store.write(app, move |tx| term_sets::delete(tx, app, second)).await.unwrap();
+        assert_eq!(terms(app).await, [first]);
+        assert_eq!(terms(other).await, [foreign]);
+        // A set whose term has lost its name means nothing any more.
+        put(app, TermId(99), 0, b"former").await;
+        assert_eq!(terms(app).await, [first]);
     })
     .await;
 }
