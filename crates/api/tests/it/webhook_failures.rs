@@ -96,6 +96,61 @@ async fn a_webhook_that_is_away_costs_one_request_at_a_time() {
     .await;
 }
 
+/// More channels than failures make a webhook rest.
+const MANY: [(&str, &str); 8] = [
+    ("bad 1", "ios"),
+    ("bad 2", "ios"),
+    ("bad 3", "ios"),
+    ("bad 4", "ios"),
+    ("bad 5", "ios"),
+    ("bad 6", "ios"),
+    ("good 1", "ios"),
+    ("good 2", "android"),
+];
+
+#[tokio::test]
+async fn events_that_fail_stop_nobody_else_however_many_there_are() {
+    on_each_engine(async |app| {
+        let crowd = Crowd::register(&app, &MANY).await;
+        let receiver = EventReceiver::start().await;
+        let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
+        receiver.react(|event| match told(event).1.as_str() {
+            "refused" => Reaction::Status(422),
+            "broken" => Reaction::Status(500),
+            _ => Reaction::Status(200),
+        });
+        let (bad, good) = MANY.split_at(6);
+        for (device, _) in bad {
+            tag(&app, crowd.id(device), "refused").await;
+        }
+        app.step_all().await;
+        assert_eq!(receiver.received().len(), 6);
+        for (device, _) in good {
+            tag(&app, crowd.id(device), "at once").await;
+        }
+        app.step_all().await;
+        assert_eq!((receiver.taken().len(), receiver.received().len()), (2, 8));
+
+        // The same where it does not say that it is about the events: the next try is with one that may be fine.
+        app.operator().post(&format!("{webhook}/replay"), json!({"time": "2030-01-01T00:00"})).await.expect(200);
+        for (device, _) in bad {
+            tag(&app, crowd.id(device), "broken").await;
+        }
+        app.step_all().await;
+        assert_eq!(receiver.received().len(), 14);
+        for (device, _) in good {
+            tag(&app, crowd.id(device), "soon").await;
+        }
+        app.advance(Duration::from_secs(2));
+        app.step_all().await;
+        let received = receiver.received();
+        assert_eq!(told(&received[14].event).1, "soon");
+        assert_eq!(receiver.taken().len(), 4);
+        assert_eq!(show(&app, &webhook).await["dead_letters"], 0);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn what_is_never_taken_becomes_a_dead_letter_and_can_be_sent_once_more() {
     on_each_engine(async |app| {

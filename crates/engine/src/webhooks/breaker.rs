@@ -21,7 +21,21 @@ pub(super) struct Breaker {
     open_since: Option<UtcMillis>,
     /// The webhook is away, and is tried again then.
     open_until: Option<UtcMillis>,
+    /// It said itself that it wants to be left alone until then. What was under way already says nothing about that; after a restart
+    /// nothing is.
+    #[serde(skip)]
+    is_asked: bool,
     pub(super) last_taken: Option<UtcMillis>,
+}
+
+/// An event that was not taken, for no fault of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Failure {
+    /// It is the first time since the webhook was known to be there.
+    pub(super) is_first: bool,
+    pub(super) is_probe: bool,
+    /// How long the webhook asks to be left alone.
+    pub(super) asked: Option<Duration>,
 }
 
 impl Breaker {
@@ -35,20 +49,32 @@ impl Breaker {
     }
 
     /// An event was taken. Since when the webhook was considered away, if it was until now.
-    pub(super) fn taken(&mut self, now: UtcMillis) -> Option<UtcMillis> {
+    pub(super) fn taken(&mut self, is_probe: bool, now: UtcMillis) -> Option<UtcMillis> {
+        self.last_taken = Some(now);
+        self.n_failing = 0;
+        if self.is_asked && !is_probe { None } else { self.answered() }
+    }
+
+    /// The webhook is there. Since when it was considered away, if it was until now.
+    pub(super) fn answered(&mut self) -> Option<UtcMillis> {
         let was_away = self.open_since;
-        *self = Self { last_taken: Some(now), ..Self::default() };
+        *self = self.closed();
         was_away
     }
 
-    /// An event failed, for the first time since one was taken or not.
-    pub(super) fn failed(&mut self, event: EventId, is_first: bool, is_probe: bool, now: UtcMillis) {
+    pub(super) fn failed(&mut self, event: EventId, failure: Failure, now: UtcMillis) {
+        let Failure { is_first, is_probe, asked } = failure;
         self.n_failing += u32::from(is_first);
-        let opens = self.open_until.is_none() && self.n_failing >= TOO_MANY;
+        let opens = self.open_until.is_none() && (self.n_failing >= TOO_MANY || asked.is_some());
         if opens || is_probe {
             self.n_tries += 1;
             self.open_since.get_or_insert(now);
             self.open_until = Some(now.plus(back_off(self.n_tries, event)));
+            self.is_asked = false;
+        }
+        if let (Some(until), Some(asked)) = (self.open_until, asked) {
+            self.open_until = Some(until.max(now.plus(asked)));
+            self.is_asked = true;
         }
     }
 }
@@ -65,6 +91,8 @@ pub(super) fn back_off(attempts: u32, event: EventId) -> Duration {
 mod tests {
     use super::*;
 
+    const PROBE: Failure = Failure { is_first: false, is_probe: true, asked: None };
+
     #[test]
     fn pauses_grow_and_differ_from_event_to_event() {
         let events: Vec<EventId> = (0..100).map(|_| EventId::random()).collect();
@@ -80,18 +108,38 @@ mod tests {
     fn one_event_that_keeps_failing_is_not_the_webhook_being_away() {
         let (mut breaker, event, now) = (Breaker::default(), EventId::random(), UtcMillis(0));
         for attempt in 0..100 {
-            breaker.failed(event, attempt == 0, false, now);
+            breaker.failed(event, Failure { is_first: attempt == 0, ..Failure::default() }, now);
         }
         assert_eq!(breaker.open_until(), None);
         for _ in 1..TOO_MANY {
-            breaker.failed(EventId::random(), true, false, now);
+            breaker.failed(EventId::random(), Failure { is_first: true, ..Failure::default() }, now);
         }
         let first = breaker.open_until().unwrap();
-        breaker.failed(event, false, false, now);
+        breaker.failed(event, Failure::default(), now);
         assert_eq!(breaker.open_until(), Some(first), "what was under way already changes nothing");
-        breaker.failed(event, false, true, first);
+        breaker.failed(event, PROBE, first);
         assert!(breaker.open_until().unwrap() > first);
-        assert_eq!((breaker.taken(first), breaker.open_until()), (Some(now), None));
-        assert_eq!(breaker.taken(first), None);
+        assert_eq!((breaker.taken(false, first), breaker.open_until()), (Some(now), None));
+        assert_eq!(breaker.taken(false, first), None);
+    }
+
+    #[test]
+    fn a_webhook_that_asks_to_be_left_alone_is() {
+        let (mut breaker, now) = (Breaker::default(), UtcMillis(0));
+        let busy =
+            |seconds| Failure { is_first: true, asked: Some(Duration::from_secs(seconds)), ..Failure::default() };
+        breaker.failed(EventId::random(), busy(60), now);
+        breaker.failed(EventId::random(), busy(90), now);
+        breaker.failed(EventId::random(), busy(30), now);
+        let until = now.plus(Duration::from_secs(90));
+        assert_eq!(
+            (breaker.taken(false, now), breaker.open_until()),
+            (None, Some(until)),
+            "that was under way already"
+        );
+        breaker.failed(EventId::random(), Failure { is_probe: true, ..busy(0) }, until);
+        assert!(breaker.open_until().unwrap() > until, "no time at all is not what it gets");
+        breaker.failed(EventId::random(), PROBE, until);
+        assert_eq!((breaker.taken(true, until), breaker.open_until()), (Some(now), None));
     }
 }

@@ -11,7 +11,8 @@ use providers::webhook::{Hook, WebhookConfig};
 
 use super::window::Window;
 
-/// Longer than any pause between two tries of an event: what was not asked for in the meantime is another node's business by now.
+/// Longer than any pause between two tries of an event, unless the webhook asks for a longer one: what was not asked for in the
+/// meantime is another node's business by now, or is read again.
 const KEPT_FOR: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Default)]

@@ -168,6 +168,10 @@ impl Run<'_> {
         if self.halt.is_some() || n_sending >= Hook::ROOM || n_unrecorded >= UNRECORDED {
             return None;
         }
+        // What is known to fail tries a webhook that is away only if there is nothing else.
+        if self.window.is_away() && !self.is_end && self.window.wanted() > 0 {
+            return None;
+        }
         self.window.next(now)
     }
 
@@ -195,14 +199,15 @@ impl Run<'_> {
                 self.ledger.delivered(sent, status, millis, now);
             }
             Verdict::Failed { status, reason, after, is_refusal } => {
-                let setback = Setback { reason: &reason, pause: after, is_refusal };
+                let is_busy = matches!(status, Some(429 | 503));
+                let setback = Setback { reason: &reason, pause: after, is_busy, is_refusal };
                 let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
                 self.ledger.failed(sent, status, &reason, millis, now);
                 self.ledger.letters.extend(letter);
             }
             Verdict::Gone => {
                 const WHY: &str = "The webhook answered 410: it wants no more events.";
-                let setback = Setback { reason: WHY, pause: None, is_refusal: false };
+                let setback = Setback { reason: WHY, pause: None, is_busy: false, is_refusal: false };
                 let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
                 self.ledger.failed(sent, Some(410), WHY, millis, now);
                 self.ledger.letters.extend(letter);

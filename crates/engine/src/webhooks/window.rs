@@ -13,7 +13,7 @@ use model::ids::{EventId, Ordinal};
 use model::time::UtcMillis;
 use store::webhooks::DeadLetter;
 
-use super::breaker::{Breaker, back_off};
+use super::breaker::{Breaker, Failure, back_off};
 use super::progress::{Progress, Remembered, Trouble};
 use crate::PublicEvent;
 use slots::Slots;
@@ -44,8 +44,8 @@ pub(super) struct Window {
     n_flying: usize,
     /// The one that is under way while the webhook is considered away.
     probe: Option<usize>,
-    /// Raised whenever an event is taken.
-    n_taken: u64,
+    /// Raised whenever the webhook shows that it is there, upon which failures are counted anew.
+    era: u64,
     breaker: Breaker,
     remembered: Remembered,
     /// What the last failure was.
@@ -60,8 +60,8 @@ struct Slot {
     trouble: Option<Trouble>,
     /// What its last failure was, unless another process knows.
     reason: Option<Box<str>>,
-    /// How many events had been taken when it failed last.
-    failed_at: Option<u64>,
+    /// The era in which it failed last.
+    failed_in: Option<u64>,
     /// Since when events of its channel before it were refused until they were given up for want of room.
     blamed: Option<UtcMillis>,
 }
@@ -76,8 +76,10 @@ pub(super) struct Parcel {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setback<'a> {
     pub(super) reason: &'a str,
-    /// How long the webhook wants to be left alone.
+    /// How long to wait before it is tried again.
     pub(super) pause: Option<Duration>,
+    /// The webhook wants to be left alone for that long, not only by this event.
+    pub(super) is_busy: bool,
     /// The webhook is there, and does not want this very event.
     pub(super) is_refusal: bool,
 }
@@ -103,7 +105,7 @@ impl Window {
             waiting: BTreeSet::new(),
             n_flying: 0,
             probe: None,
-            n_taken: 0,
+            era: 0,
             breaker: progress.breaker.clone(),
             remembered,
             reason,
@@ -128,8 +130,9 @@ impl Window {
 
     /// How many events to read next; 0 while there is enough to do.
     pub(super) fn wanted(&self) -> usize {
-        let is_away = self.breaker.open_until().is_some() && self.slots.len() > 0;
-        if is_away || self.ready.len() > FEW || self.is_full() {
+        // A webhook that is away is tried with an event that may be fine, as long as there is room for any.
+        let has_probe = self.is_away() && !self.ready.is_empty();
+        if has_probe || self.ready.len() > FEW || self.is_full() {
             return 0;
         }
         // Those that are read once more lie far apart.
@@ -155,7 +158,7 @@ impl Window {
     fn add(&mut self, event: PublicEvent, trouble: Option<Trouble>) {
         let channel = event.ordinal;
         let number =
-            self.slots.insert(Slot { event, next: None, trouble, reason: None, failed_at: None, blamed: None });
+            self.slots.insert(Slot { event, next: None, trouble, reason: None, failed_in: None, blamed: None });
         match self.tails.insert(channel, number) {
             Some(tail) => {
                 self.slots.at_mut(tail).next = Some(number);
@@ -206,9 +209,9 @@ impl Window {
 
     /// An event was taken.
     pub(super) fn taken(&mut self, number: usize, now: UtcMillis) -> Sent {
-        self.landed(number);
-        self.n_taken += 1;
-        if let Some(since) = self.breaker.taken(now) {
+        let is_probe = self.landed(number);
+        self.era += 1;
+        if let Some(since) = self.breaker.taken(is_probe, now) {
             self.come_back(since, now);
         }
         let slot = self.finish(number);
@@ -224,9 +227,15 @@ impl Window {
         now: UtcMillis,
     ) -> (Sent, Option<DeadLetter>) {
         let is_probe = self.landed(number);
-        let n_taken = self.n_taken;
+        // Whoever blames the event is there.
+        if is_probe && setback.is_refusal {
+            self.era += 1;
+            if let Some(since) = self.breaker.answered() {
+                self.slots.at_mut(number).forgive(since, now);
+                self.come_back(since, now);
+            }
+        }
         let slot = self.slots.at_mut(number);
-        let is_first = slot.failed_at.replace(n_taken) != Some(n_taken);
         let (since, attempts) = slot.trouble.map_or((now, 1), |before| (before.since, before.attempts + 1));
         let pause = back_off(attempts, slot.event.id).max(setback.pause.unwrap_or_default());
         let trouble = Trouble { since, attempts, retry_at: now.plus(pause), is_refused: setback.is_refusal };
@@ -236,7 +245,11 @@ impl Window {
         slot.reason = Some(setback.reason.into());
         let sent = slot.sent(attempts);
         self.furthest = self.furthest.max(sent.offset);
-        self.breaker.failed(sent.event, is_first, is_probe, now);
+        if !setback.is_refusal {
+            let is_first = self.slots.at_mut(number).failed_in.replace(self.era) != Some(self.era);
+            let asked = setback.pause.filter(|_| setback.is_busy);
+            self.breaker.failed(sent.event, Failure { is_first, is_probe, asked }, now);
+        }
         self.reason = Some(setback.reason.to_owned());
         if !self.is_too_long(&trouble, limit, now) {
             self.waiting.insert((trouble.retry_at, number));
@@ -259,12 +272,8 @@ impl Window {
     /// After the webhook was away, everybody gets a fair chance, and the time is not held against them.
     fn come_back(&mut self, away_since: UtcMillis, now: UtcMillis) {
         for (_, number) in std::mem::take(&mut self.waiting) {
-            if let Some(trouble) = &mut self.slots.at_mut(number).trouble {
-                let n_away = now.0 - trouble.since.max(away_since).0;
-                let since = UtcMillis(trouble.since.0 + n_away.max(0));
-                *trouble = Trouble { since, retry_at: now, ..*trouble };
-            }
-            self.waiting.insert((now, number));
+            self.slots.at_mut(number).forgive(away_since, now);
+            self.release(number);
         }
     }
 
@@ -314,6 +323,15 @@ impl Slot {
     /// Takes the event out of the memory that it shares with its page, for one that may stay long.
     fn leave_page(&mut self) {
         self.event.json = Bytes::copy_from_slice(&self.event.json);
+    }
+
+    /// Does not hold against it that the webhook was away, and has it tried again soon; unless the webhook was there and refused it.
+    fn forgive(&mut self, away_since: UtcMillis, now: UtcMillis) {
+        if let Some(trouble) = self.trouble.as_mut().filter(|trouble| !trouble.is_refused) {
+            let n_away = now.0 - trouble.since.max(away_since).0;
+            trouble.since = UtcMillis(trouble.since.0 + n_away.max(0));
+            trouble.retry_at = trouble.retry_at.min(now.plus(back_off(1, self.event.id)));
+        }
     }
 
     /// Since when it, or what came before it, is refused.

@@ -133,9 +133,17 @@ impl Inner {
     async fn send(&self, mut line: Box<Line>, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
         let answer = line.exchange(request).await?;
         if line.is_open() {
-            self.idle().push(Idle { line, since: Instant::now() });
+            self.put_idle(line);
         }
         Ok(answer)
+    }
+
+    /// With little to send only the last one is ever used: those that it leaves behind are closed here.
+    fn put_idle(&self, line: Box<Line>) {
+        let (mut idle, now) = (self.idle(), Instant::now());
+        let n_old = idle.partition_point(|idle| now - idle.since >= IDLE);
+        idle.drain(..n_old);
+        idle.push(Idle { line, since: now });
     }
 
     fn take_idle(&self) -> Option<Box<Line>> {
@@ -222,6 +230,24 @@ mod tests {
         for (url, expected) in hosts {
             assert_eq!(host(&Uri::from_static(url)).unwrap(), expected, "{url}");
         }
+    }
+
+    #[tokio::test]
+    async fn connections_that_are_not_needed_any_more_are_closed_while_others_are_used() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let url = crate::http::check_url(&url, AddressPolicy::ANY).unwrap();
+        let config = WebhookConfig::new(url, model::event::EventTypes::all());
+        let Hook(inner) = Hook::new(AddressPolicy::ANY, &config);
+        for _ in 0..3 {
+            inner.put_idle(inner.connect().await.unwrap());
+        }
+        for idle in &mut inner.idle()[..2] {
+            idle.since -= IDLE;
+        }
+        let used = inner.take_idle().unwrap();
+        inner.put_idle(used);
+        assert_eq!(inner.idle().len(), 1);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::*;
 
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
-const NO: Setback<'static> = Setback { reason: "No.", pause: None, is_refusal: false };
+const NO: Setback<'static> = Setback { reason: "No.", pause: None, is_busy: false, is_refusal: false };
 const STILL_NO: Setback<'static> = Setback { reason: "Still no.", ..NO };
 const REFUSED: Setback<'static> = Setback { is_refusal: true, ..NO };
 
@@ -264,4 +264,90 @@ fn a_webhook_with_a_single_queue_is_not_stuck_with_what_it_refuses() {
     now = now.plus(LIMIT);
     let bad = window.next(now).unwrap().number;
     assert!(window.failed(bad, REFUSED, LIMIT, now).1.is_some(), "nor does it have longer than others");
+}
+
+/// Events of ten channels fail, and then there are others.
+fn ten_bad_ones(setback: Setback<'_>) -> (Window, Vec<PublicEvent>) {
+    let log: Vec<_> = (0..50).map(|n| event(n, Some(n))).collect();
+    let mut window = fresh(&log[..10]);
+    let flying: Vec<Parcel> = std::iter::from_fn(|| window.next(UtcMillis(0))).collect();
+    for parcel in flying {
+        assert!(window.failed(parcel.number, setback, LIMIT, UtcMillis(0)).1.is_none());
+    }
+    (window, log)
+}
+
+#[test]
+fn however_many_events_are_refused_those_of_other_channels_are_sent_at_once() {
+    let (mut window, log) = ten_bad_ones(REFUSED);
+    assert!(!window.is_away() && window.len() == 10);
+    read_more(&mut window, &log);
+    assert!(send_all(&mut window, |event| event.offset <= log[9].offset, UtcMillis(0)).is_empty());
+    assert_eq!((window.len(), window.read()), (10, log[49].offset));
+}
+
+#[test]
+fn a_webhook_that_seems_to_be_away_is_tried_with_what_came_later() {
+    let (mut window, log) = ten_bad_ones(NO);
+    assert!(window.is_away());
+    read_more(&mut window, &log);
+    let now = window.next_due().unwrap();
+    assert!(send_all(&mut window, |event| event.offset <= log[9].offset, now).is_empty());
+    assert_eq!((window.is_away(), window.len(), window.read()), (false, 10, log[49].offset));
+}
+
+#[test]
+fn a_webhook_that_refuses_an_event_is_not_away() {
+    let (mut window, log) = ten_bad_ones(NO);
+    read_more(&mut window, &log);
+    let now = UtcMillis(0).plus(2 * LIMIT);
+    let probe = window.next(now).unwrap().number;
+    assert!(window.next(now).is_none());
+    assert!(window.failed(probe, REFUSED, LIMIT, now).1.is_none());
+    assert!(!window.is_away());
+    let since: Vec<_> = window.slots.iter().filter_map(|slot| slot.trouble).map(|trouble| trouble.since).collect();
+    assert_eq!(since, [now; 11], "the outage is not held against them");
+    // Those that failed before count once more.
+    for _ in 0..5 {
+        let parcel = window.next(now).unwrap();
+        assert!(window.failed(parcel.number, NO, LIMIT, now).1.is_none());
+    }
+    assert!(window.is_away());
+}
+
+#[test]
+fn an_outage_does_not_help_what_was_refused_before_it() {
+    let log: Vec<_> = (0..1000).map(|n| event(n, Some(n))).collect();
+    let (mut window, mut now) = (fresh(&log), UtcMillis(0));
+    let bad = window.next(now).unwrap().number;
+    window.failed(bad, REFUSED, LIMIT, now);
+    let trouble = window.slots.at(bad).trouble;
+    for _ in 0..5 {
+        let parcel = window.next(now).unwrap();
+        window.failed(parcel.number, NO, LIMIT, now);
+    }
+    assert!(window.is_away());
+    now = now.plus(LIMIT);
+    let probe = window.next(now).unwrap().number;
+    window.taken(probe, now);
+    assert_eq!(window.slots.at(bad).trouble, trouble);
+    let retried: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.number).take(6).collect();
+    assert!(retried.contains(&bad));
+    for number in retried {
+        let setback = if number == bad { REFUSED } else { NO };
+        assert_eq!(window.failed(number, setback, LIMIT, now).1.is_some(), number == bad);
+    }
+}
+
+#[test]
+fn a_webhook_that_is_busy_gets_nothing_until_it_wants_to() {
+    let log: Vec<_> = (0..10).map(|n| event(n, Some(n))).collect();
+    let (mut window, now) = (fresh(&log), UtcMillis(0));
+    let (first, second) = (window.next(now).unwrap().number, window.next(now).unwrap().number);
+    let pause = Duration::from_secs(60);
+    window.failed(first, Setback { pause: Some(pause), is_busy: true, ..NO }, LIMIT, now);
+    window.taken(second, now);
+    assert_eq!((window.next(now).is_none(), window.next_due()), (true, Some(now.plus(pause))));
+    assert!(send_all(&mut window, |_| false, now.plus(pause)).is_empty());
+    assert_eq!(window.len(), 0);
 }
