@@ -72,7 +72,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     let share = rate / bare.per_cpu_second();
     report::goal("per CPU-second, of the bare client", &percent(share), "≥ 50 %", share >= 0.5)?;
     let share = rate / socket.per_cpu_second();
-    report::goal("per CPU-second, of the bare socket", &percent(share), "≥ 50 %", share >= 0.5)
+    report::line("per CPU-second, of the bare socket", &percent(share))
 }
 
 /// Events of channels in turn, so that most requests can go out at the same time.
