@@ -3,8 +3,11 @@
 //! The days are kept as sets of channels, apart from the channels, because they pass: a set is forgotten as a whole. When a
 //! channel first opened the app needs no set, because ordinals are given out in that order.
 
+use std::sync::Arc;
+
 use audience::block::blocks;
 use audience::codec;
+use audience::index::Index;
 use audience::plan::Plan;
 use model::ids::{AppId, TermId};
 use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, Lifecycle, OPEN_DAYS_KEPT, lifecycle, lifecycle_names};
@@ -158,11 +161,10 @@ impl Engine {
 
     /// A lifecycle list, which is as old as the app; `None` when there is none of this name.
     pub(crate) async fn lifecycle_list(&self, app: AppId, name: &str) -> Result<Option<ListView>> {
-        let Some(channels) = self.lifecycle_plan(app, name).await? else { return Ok(None) };
-        let found = self.0.store.read(move |tx| Ok::<_, Error>((apps::by_id(tx, app)?, store::log::head(tx, app)?)));
-        let (found, head) = found.await?;
+        let index = self.current_index(app).await?;
+        let Some(channels) = self.lifecycle_plan(app, index.clone(), name).await? else { return Ok(None) };
+        let found = self.0.store.read(move |tx| apps::by_id(tx, app)).await?;
         let (row, _) = found.ok_or(Error::NotFound("app"))?;
-        let index = self.index_at(app, head).await?;
         Ok(Some(ListView {
             name: name.to_owned(),
             details: ListDetails::default(),
@@ -174,8 +176,8 @@ impl Engine {
         }))
     }
 
-    async fn lifecycle_plan(&self, app: AppId, name: &str) -> Result<Option<Plan>> {
-        let (index, now, name) = (self.current_index(app).await?, self.clock().now(), name.to_owned());
+    async fn lifecycle_plan(&self, app: AppId, index: Arc<Index>, name: &str) -> Result<Option<Plan>> {
+        let (now, name) = (self.clock().now(), name.to_owned());
         self.0
             .store
             .read(move |tx| {

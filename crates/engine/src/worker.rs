@@ -53,7 +53,7 @@ impl Worker {
         let mut running = JoinSet::new();
         let waking = tokio::spawn(self.engine.clone().keep_waking_followers());
         while !stop.is_requested() {
-            let claimed = match self.claim(&places).await {
+            let claimed = match self.claim(places.n_free(), &places).await {
                 Ok(claimed) => claimed,
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
@@ -84,15 +84,15 @@ impl Worker {
     pub async fn step(&self) -> Result<bool> {
         let (_keep, never) = watch::channel(false);
         self.engine.wake_followers().await;
-        let Some(job) = self.claim_one().await? else { return Ok(false) };
+        let Some(job) = self.claim(1, &Places::default()).await?.pop() else { return Ok(false) };
         self.engine.run_and_log(&job, &Stop(never)).await;
         Ok(true)
     }
 
-    /// As many as there are places for. Of a lane with many due jobs only those that fit are taken.
-    async fn claim(&self, places: &Places) -> Result<Vec<ClaimedJob>> {
+    /// Those that there are places for. Of a lane with many due jobs only those that fit are taken.
+    async fn claim(&self, at_most: usize, places: &Places) -> Result<Vec<ClaimedJob>> {
         let now = self.engine.0.clock.now();
-        let at_most = u32::try_from(places.n_free()).unwrap_or(u32::MAX);
+        let at_most = u32::try_from(at_most).unwrap_or(u32::MAX);
         let due = self.engine.0.store.read(jobs::next_due).await?;
         if at_most == 0 || due.is_none_or(|due| due > now) {
             return Ok(Vec::new());
@@ -100,19 +100,9 @@ impl Worker {
         let places = places.clone();
         let claim = move |tx: &mut store::Tx<'_>| {
             let mut places = places.clone();
-            jobs::claim_placed(tx, now, now.plus(LEASE), at_most, &places.full(), |lane| places.take(lane))
+            jobs::claim(tx, now, now.plus(LEASE), at_most, &places.full(), |lane| places.take(lane))
         };
         Ok(self.engine.0.store.write(OPERATOR, claim).await?)
-    }
-
-    async fn claim_one(&self) -> Result<Option<ClaimedJob>> {
-        let now = self.engine.0.clock.now();
-        let due = self.engine.0.store.read(jobs::next_due).await?;
-        if due.is_none_or(|due| due > now) {
-            return Ok(None);
-        }
-        let claim = move |tx: &mut store::Tx<'_>| jobs::claim(tx, now, now.plus(LEASE), 1, &[]);
-        Ok(self.engine.0.store.write(OPERATOR, claim).await?.pop())
     }
 
     /// Until the next job is due. A job that is due but was not to be had is waiting for others, which will tell.

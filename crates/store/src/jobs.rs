@@ -75,19 +75,9 @@ pub enum Full {
     AllBut(&'static str),
 }
 
-/// Claims up to `at_most` due jobs, the longest due first, none of them among those that are `full`.
+/// Claims up to `at_most` due jobs, the longest due first, none of them among those that are `full`, and of the others only those
+/// that there turns out to be a place for, asked one by one. The rest stay as they are.
 pub fn claim(
-    tx: &mut Tx<'_>,
-    now: UtcMillis,
-    lease_until: UtcMillis,
-    at_most: u32,
-    full: &[Full],
-) -> Result<Vec<ClaimedJob>> {
-    claim_placed(tx, now, lease_until, at_most, full, |_| true)
-}
-
-/// As [`claim`], but only those that there turns out to be a place for, asked one by one. The others stay as they are.
-pub fn claim_placed(
     tx: &mut Tx<'_>,
     now: UtcMillis,
     lease_until: UtcMillis,

@@ -107,7 +107,7 @@ impl Engine {
         let mut at_once = Vec::new();
         for (due, waiting) in effect.waiting.iter().filter(|(_, waiting)| !waiting.channels.is_empty()) {
             if *due <= now {
-                at_once.push(waiting);
+                at_once.push(waiting.clone());
             } else {
                 self.add_waiting(tx, app, (pipeline, effect.canceling), *due, waiting)?;
             }
@@ -116,17 +116,16 @@ impl Engine {
             return Ok(());
         }
         let mut due = soonest(tx, app, pipeline, now)?;
-        let mut rest = at_once.into_iter().cloned().collect::<Vec<_>>();
         // Channels are gathered, occurrences are not: whoever is in one push already is in the next one again.
-        while !rest.is_empty() {
+        while !at_once.is_empty() {
             let mut together = Waiting::default();
             let mut taken = timers::waiting_at(tx, app, pipeline, due)?;
-            for waiting in &mut rest {
+            for waiting in &mut at_once {
                 let first = waiting.take_all_but(&taken);
                 taken |= &first.channels;
                 together.add(&first);
             }
-            rest.retain(|waiting| !waiting.channels.is_empty());
+            at_once.retain(|waiting| !waiting.channels.is_empty());
             if !together.channels.is_empty() {
                 // They were in time; that we are not, or send together with others, does not make them late.
                 let due = effect.until.map_or(due, |until| due.min(UtcMillis(until.0.saturating_sub(1))));

@@ -105,6 +105,17 @@ fn long_values_in_many_places_are_refused() {
 }
 
 #[test]
+fn texts_have_a_hundred_variables_at_most() {
+    let mut body = push(&json!([{"ua_address": "a"}]));
+    let text = |n: usize| (0..n).map(|n| format!("{{{{k{n}}}}}")).collect::<String>();
+    body["notification"]["open::kiosk"]["template"]["fields"]["alert"] = json!(text(limits::TEMPLATE_VARIABLES + 1));
+    refuses(&body, &["notification.open::kiosk.template"]);
+    // One more may be there often, and is then one more problem only.
+    body["notification"]["open::kiosk"]["template"]["fields"]["alert"] = json!("{{name}}".repeat(1000));
+    refuses(&body, &["audience.create_and_send[0].name"]);
+}
+
+#[test]
 fn other_pushes_have_no_recipients_of_their_own() {
     let body = push(&json!([{"ua_address": "a", "name": "Kim"}]));
     let problems = json::parse(body.to_string().as_bytes(), Push::parse).unwrap_err();

@@ -12,7 +12,7 @@ use crate::sample::{make_app, record};
 const NOW: UtcMillis = UtcMillis(1_000);
 
 async fn claim(store: &Store) -> Option<ClaimedJob> {
-    let claim = |tx: &mut Tx<'_>| jobs::claim(tx, NOW, UtcMillis(2_000), 1, &[]);
+    let claim = |tx: &mut Tx<'_>| jobs::claim(tx, NOW, UtcMillis(2_000), 1, &[], |_| true);
     store.write(AppId(0), claim).await.unwrap().pop()
 }
 

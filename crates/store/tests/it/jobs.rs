@@ -21,7 +21,7 @@ async fn enqueue(store: &Store, app: AppId, n: u32, due: i64) {
 
 async fn claim(store: &Store, now: i64, lease_until: i64, at_most: u32) -> Vec<ClaimedJob> {
     let (now, lease_until) = (UtcMillis(now), UtcMillis(lease_until));
-    store.write(OPERATOR, move |tx| jobs::claim(tx, now, lease_until, at_most, &[])).await.unwrap()
+    store.write(OPERATOR, move |tx| jobs::claim(tx, now, lease_until, at_most, &[], |_| true)).await.unwrap()
 }
 
 async fn claim_one(store: &Store, now: i64, lease_until: i64) -> ClaimedJob {
@@ -212,7 +212,7 @@ async fn claim_in_a_crowd(stores: &[Store]) {
         claimers.spawn(async move {
             let mut all = Vec::new();
             loop {
-                let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, UtcMillis(10), UtcMillis(1000), 7, &[]);
+                let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, UtcMillis(10), UtcMillis(1000), 7, &[], |_| true);
                 let claimed = store.write(AppId(writer), claim).await.unwrap();
                 assert!(claimed.len() <= 7, "{} jobs at once", claimed.len());
                 if claimed.is_empty() {
@@ -239,7 +239,7 @@ async fn full_lanes_are_passed_over() {
         }
         let slow = |app| Full::Lane(Lane { app: AppId(app), name: "slow".to_owned() });
         let claim = move |full: Vec<Full>| {
-            store.write(OPERATOR, move |tx| jobs::claim(tx, UtcMillis(5), UtcMillis(100), 9, &full))
+            store.write(OPERATOR, move |tx| jobs::claim(tx, UtcMillis(5), UtcMillis(100), 9, &full, |_| true))
         };
         let kind = job(1, 1).kind;
         for full in [Full::App(AppId(1), kind), Full::Kind(kind)] {
@@ -250,7 +250,7 @@ async fn full_lanes_are_passed_over() {
         let one_place = move |tx: &mut store::Tx<'_>| {
             let mut n_places = 1;
             let mut has_place = |_: &Lane| std::mem::replace(&mut n_places, 0) > 0;
-            jobs::claim_placed(tx, UtcMillis(5), UtcMillis(100), 9, &[], &mut has_place)
+            jobs::claim(tx, UtcMillis(5), UtcMillis(100), 9, &[], &mut has_place)
         };
         assert_eq!(store.write(OPERATOR, one_place).await.unwrap().len(), 1);
         let claimed = claim(vec![slow(2)]).await.unwrap();

@@ -63,7 +63,7 @@ async fn check(stores: &[Store], sequence: &[Transaction]) -> Result<(), TestCas
     for store in stores {
         let view = store.read(View::read).await.unwrap();
         prop_assert!(view == expected, "{} differs:\n{}", name(store), difference(&view, &expected));
-        let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, END, END, u32::MAX, &[]);
+        let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, END, END, u32::MAX, &[], |_| true);
         let claimed: Vec<ClaimedJob> = store.write(AppId(0), claim).await.unwrap();
         prop_assert_eq!(&claimed, &rest, "the jobs that are left in {}", name(store));
     }

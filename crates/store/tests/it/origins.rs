@@ -87,7 +87,7 @@ async fn a_timer_can_be_called_off_even_while_it_runs() {
             };
             store.write(APP, move |tx| jobs::enqueue(tx, APP, &job)).await.unwrap();
         }
-        let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, UtcMillis(5), UtcMillis(9), 9, &[]);
+        let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, UtcMillis(5), UtcMillis(9), 9, &[], |_| true);
         let mine = store.write(APP, claim).await.unwrap().into_iter().filter(|job| job.app == APP);
         let mine: Vec<_> = mine.collect();
         assert_eq!(mine.len(), 2);

@@ -97,7 +97,7 @@ async fn a_worker_that_dies_loses_nothing() {
         app.step_all().await;
         app.advance(HOUR);
         let now = app.engine().clock().now();
-        let claim = move |tx: &mut store::Tx<'_>| jobs::claim(tx, now, now.plus(15 * SECOND), 10, &[]);
+        let claim = move |tx: &mut store::Tx<'_>| jobs::claim(tx, now, now.plus(15 * SECOND), 10, &[], |_| true);
         let claimed = app.engine().store().write(APP, claim).await.unwrap();
         assert!(claimed.iter().any(|job| job.kind == "fire_pipeline"));
         assert_eq!(count_after(&app, Duration::ZERO).await, 0, "somebody else is at it");

@@ -194,7 +194,7 @@ impl Operation {
                 jobs::enqueue(tx, *app, &sample::job(*n, circumstances.in_ms(*due_in).0)).map(done)
             }
             Operation::Claim { lease, at_most } => {
-                jobs::claim(tx, now, circumstances.in_ms(*lease), *at_most, &[]).map(Answer::Claimed)
+                jobs::claim(tx, now, circumstances.in_ms(*lease), *at_most, &[], |_| true).map(Answer::Claimed)
             }
             Operation::Renew { held, lease } => match circumstances.job(*held) {
                 Some(job) => jobs::renew(tx, job, circumstances.in_ms(*lease)).map(Answer::Was),
