@@ -1,7 +1,8 @@
 //! What is logged about requests, and what must never be.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Once;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,12 +11,24 @@ use http::Method;
 use serde_json::{Value, json};
 use testkit::app::{OPERATOR_TOKEN, on_each_engine};
 
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+thread_local! {
+    /// What this thread logged, once it is asked to keep it.
+    static KEPT: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+}
+
+/// Keeps what its own thread logs. There is one for the whole process, because whether a line is wanted at all is
+/// remembered for all threads: with a subscriber for one thread, a line that another test reaches first would be
+/// remembered as unwanted.
+struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
+        KEPT.with_borrow_mut(|kept| {
+            if let Some(kept) = kept {
+                kept.extend_from_slice(bytes);
+            }
+        });
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -24,8 +37,16 @@ impl Write for Log {
 }
 
 impl Log {
+    /// Begins to keep what this thread logs from here on.
+    fn begin() -> Self {
+        static INSTALLED: Once = Once::new();
+        INSTALLED.call_once(|| tracing_subscriber::fmt().json().with_writer(|| Self).init());
+        KEPT.set(Some(Vec::new()));
+        Self
+    }
+
     fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        String::from_utf8(KEPT.with_borrow(|kept| kept.clone().unwrap())).unwrap()
     }
 
     /// The line about an answer to the request with this id.
@@ -40,11 +61,8 @@ impl Log {
 #[tokio::test]
 async fn requests_are_logged_by_route_and_without_secrets() {
     on_each_engine(async |app| {
-        let log = Log::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
         // Everything here runs on one thread, the server too.
-        let _logging = tracing::subscriber::set_default(subscriber);
+        let log = Log::begin();
 
         let master = app.master();
         let push = json!({"audience": "all", "device_types": "all", "notification": {"alert": "private-alert"}});
