@@ -5,8 +5,8 @@
 //! cargo run --release -p bench -- audience --at-most 100000
 //! ```
 //!
-//! To add a measurement: write `src/<name>.rs` (with `src/<name>/` when it is long) with one `pub(crate) async fn run(size:
-//! Size) -> Result<()>`, and give it a line in [`BENCHES`]. The shared pieces are
+//! How to add a measurement is in CONTRIBUTING.md. Each has one `pub(crate) async fn run(size: Size) -> Result<()>` and a line in
+//! [`BENCHES`]. The shared pieces are
 //!
 //! - `server`: the release build of the service as a process of its own, on the data of a folder;
 //! - `usage`: CPU time and memory of any process, and the most memory since a moment of your choice;
@@ -16,8 +16,6 @@
 //! - `sample`: medians and percentiles of what is repeated;
 //! - `report`: lines, goals and tables. A figure without a reference says more about the machine than about the service,
 //!   so print a ratio where one makes sense.
-//!
-//! Servers that play a provider belong in `testkit`, so that tests can use them too.
 
 mod audience;
 mod broadcast;

@@ -1,4 +1,5 @@
-//! What the tests of several crates share: databases that come and go.
+//! What the tests of several crates and the measurements share: databases that come and go, an app on a real socket with its
+//! clients, receivers, and lists of bodies that are refused.
 
 pub mod app;
 pub mod bad_channels;
