@@ -9,10 +9,10 @@ mod faults;
 #[cfg(test)]
 mod fcm;
 #[cfg(test)]
+mod open_platforms;
+#[cfg(test)]
 mod signing;
 #[cfg(test)]
 mod tokens;
-#[cfg(test)]
-mod webhooks;
 #[cfg(test)]
 mod webpush;

@@ -1,4 +1,4 @@
-//! The webhook of an open platform, and what people ask the simulator.
+//! The endpoint of an open platform, and what people ask the simulator.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ fn values(ids: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn a_webhook_confirms_and_counts_messages_rather_than_requests() {
+async fn an_endpoint_confirms_and_counts_messages_rather_than_requests() {
     let simulator = Simulator::start(SimSettings::default()).await.unwrap();
     assert_eq!(http1(&simulator, "GET", "/open/validate", &[], b"").await.unwrap().status, 404);
     simulator.confirm(Uuid::nil());
