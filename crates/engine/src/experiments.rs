@@ -134,21 +134,23 @@ impl Engine {
             apps::hold(tx, app)?;
             let document = documents::get(tx, app, DocumentKind::Experiment, &id.to_string())?.ok_or(NOT_FOUND)?;
             let start = match Stored::known(&document) {
+                Some(stored) if stored.has_started => return Ok(ExperimentDeletion::HasStarted),
                 Some(stored) => {
-                    let start = stored.start_key(id).map(|start| start.to_string());
-                    if start.is_some() {
-                        stored.timers().try_for_each(|(timer, _)| jobs::cancel(tx, app, timer))?;
-                    }
-                    start
+                    stored.timers().try_for_each(|(timer, _)| jobs::cancel(tx, app, timer))?;
+                    // There is none when its times have passed without anybody whose clock showed them.
+                    stored.start_key(id).map(|start| start.to_string())
                 }
                 // One that cannot be read can still be got rid of. Its timers will find nothing.
                 None => {
                     let waiting = documents::list(tx, app, DocumentKind::ExperimentStart)?;
-                    waiting.into_iter().find(|start| start.body == document.id).map(|start| start.id)
+                    let start = waiting.into_iter().find(|start| start.body == document.id);
+                    let Some(start) = start else { return Ok(ExperimentDeletion::HasStarted) };
+                    Some(start.id)
                 }
             };
-            let Some(start) = start else { return Ok(ExperimentDeletion::HasStarted) };
-            documents::delete(tx, app, DocumentKind::ExperimentStart, &start)?;
+            if let Some(start) = start {
+                documents::delete(tx, app, DocumentKind::ExperimentStart, &start)?;
+            }
             documents::delete(tx, app, DocumentKind::Experiment, &id.to_string())?;
             Ok(ExperimentDeletion::Deleted)
         };

@@ -79,6 +79,7 @@ impl Engine {
         {
             return Err(problems.into());
         }
+        self.ready_atlas_to_plan(app, &audience).await?;
         let index = self.current_index(app).await?;
         let now = self.clock().now();
         self.0
@@ -139,8 +140,9 @@ fn explain(planner: &mut Planner<'_, '_>, selector: &Selector, path: String) -> 
         }
         Selector::Not { spelling, member, in_array } => {
             let place = if *in_array { "[0]" } else { "" };
+            let n_unknown = planner.unknown_places.len();
             let (clause, plan) = explain(planner, member, format!("{path}.{}{place}", spelling.as_str()))?;
-            (vec![clause], Plan::Not(Box::new(plan)))
+            (vec![clause], planner.opposite(plan, n_unknown))
         }
         Selector::Atomic(_) => (Vec::new(), planner.selector(selector)?),
     };

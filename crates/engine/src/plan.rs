@@ -29,10 +29,18 @@ pub(crate) struct Planner<'a, 'c> {
     pub(crate) now: UtcMillis,
     /// The open platforms the push goes to, in which addresses are looked up.
     pub(crate) open_types: Vec<DeviceType>,
-    /// The plans of the segments met so far.
-    pub(crate) segments: HashMap<SegmentId, Plan>,
+    /// The segments met so far.
+    pub(crate) segments: HashMap<SegmentId, PlannedSegment>,
     /// The plans of the attributes met so far: each takes reading everything that is known under a name.
     pub(crate) attributes: Vec<(Attribute, Plan)>,
+    /// The places met so far that the atlas does not have, each as often as it was met.
+    pub(crate) unknown_places: Vec<String>,
+}
+
+#[derive(Clone)]
+pub(crate) struct PlannedSegment {
+    pub(crate) plan: Plan,
+    pub(crate) unknown_places: Vec<String>,
 }
 
 impl<'a, 'c> Planner<'a, 'c> {
@@ -43,7 +51,16 @@ impl<'a, 'c> Planner<'a, 'c> {
         now: UtcMillis,
         open_types: Vec<DeviceType>,
     ) -> Self {
-        Self { tx, app, index, now, open_types, segments: HashMap::new(), attributes: Vec::new() }
+        Self {
+            tx,
+            app,
+            index,
+            now,
+            open_types,
+            segments: HashMap::new(),
+            attributes: Vec::new(),
+            unknown_places: Vec::new(),
+        }
     }
 }
 
@@ -62,9 +79,20 @@ impl Planner<'_, '_> {
         match selector {
             Selector::And { members, .. } => self.members(members).map(Plan::And),
             Selector::Or { members, .. } => self.members(members).map(Plan::Or),
-            Selector::Not { member, .. } => Ok(Plan::Not(Box::new(self.selector(member)?))),
+            Selector::Not { member, .. } => {
+                let n_unknown = self.unknown_places.len();
+                let plan = self.selector(member)?;
+                Ok(self.opposite(plan, n_unknown))
+            }
             Selector::Atomic(atomic) => self.atomic(atomic),
         }
+    }
+
+    /// Everybody but those of a plan. Places were checked when the audience was stored, but a later atlas may lack one: then nobody
+    /// knows who is in the plan, and taking it for nobody would make its opposite everybody. `n_unknown` is how many unknown
+    /// places had been met before it was planned.
+    pub(crate) fn opposite(&self, plan: Plan, n_unknown: usize) -> Plan {
+        if self.unknown_places.len() > n_unknown { Plan::Nobody } else { Plan::Not(Box::new(plan)) }
     }
 
     fn members(&mut self, members: &[Selector]) -> Result<Vec<Plan>> {

@@ -44,6 +44,7 @@ impl Engine {
         let (row, provenance) = self.0.store.read(read).await?;
         let Some(row) = row.filter(|row| row.state == PushState::Accepted) else { return self.settle(claimed).await };
         let Some(content) = stored_push(&row)? else { return self.settle(claimed).await };
+        self.ready_atlas_to_plan(app, &content.audience).await?;
         let index = self.index_at(app, row.accepted_at).await?;
         let (now, known) = (self.clock().now(), index.clone());
         let told = provenance.shared_push(push, &content);
@@ -53,6 +54,10 @@ impl Engine {
             .read(move |tx| -> Result<_> {
                 let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
                 let audience = planner.audience(&content.audience)?;
+                if !planner.unknown_places.is_empty() {
+                    let places = planner.unknown_places.join(", ");
+                    tracing::error!(app = app.0, %push, places, "an audience names places that are not known any more");
+                }
                 let audience = planner.part_for(audience, push, &provenance)?;
                 let most = most_recipients(&content);
                 let (audiences, holders) = audience_per_platform(&mut planner, &content, &audience, most);

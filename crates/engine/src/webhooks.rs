@@ -20,6 +20,7 @@ use store::webhooks::Webhook;
 
 use crate::{Engine, Error, Result};
 
+pub(crate) use change::MOST_PER_APP;
 pub use change::WebhookStart;
 pub use dead_letters::Redelivered;
 pub use notice::WebhookLag;

@@ -295,6 +295,29 @@ async fn a_deleted_experiment_never_fires() {
 }
 
 #[tokio::test]
+async fn an_experiment_whose_times_came_to_nobody_has_not_started() {
+    on_each_engine(async |app| {
+        let mut body = experiment(&[variant("One", None), variant("Two", None)]);
+        for n in 0..2 {
+            body["variants"][n]["schedule"] = json!({"local_scheduled_time": "2024-05-02T09:00:00"});
+        }
+        let before = row_counts(app.engine().store()).await;
+        let id = create(&app, body).await;
+        for _ in 0..48 {
+            app.advance(2 * HOUR);
+            app.step_all().await;
+        }
+        let app = app.restart().await;
+        let path = format!("/api/experiments/scheduled/{id}");
+        app.master().delete(&path).await.expect_done(200);
+        app.master().delete(&path).await.expect(404);
+        let after = row_counts(app.engine().store()).await;
+        assert_eq!((after["job"], after["document"]), (before["job"], before["document"]), "nothing of it is left");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_variant_by_local_time_comes_to_everybody_once() {
     on_each_engine(async |app| {
         let mut zones = BTreeMap::new();

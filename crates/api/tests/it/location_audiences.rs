@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::LocationSettings;
+use model::ids::AppId;
 use serde_json::{Value, json};
+use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::rows::row_counts;
 use testkit::store::engines;
@@ -101,6 +103,57 @@ async fn a_segment_of_those_seen_in_portland_in_the_last_three_months_moves_with
         assert_eq!(travelers.reached(&app, &segment).await, "");
         let everybody_else = json!({"and": [{"not": segment}, {"tag": "true", "group": "ua_opt_in"}]});
         assert_eq!(travelers.reached(&app, &everybody_else).await, "at-home in-july mover nowhere seattle");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_stored_place_that_is_not_known_any_more_selects_nobody_also_under_not() {
+    on_each_engine(async |app| {
+        let travelers = Travelers::register(&app, &["here", "there"]).await;
+        travelers.at(&app, "here", PORTLAND, None).await;
+        let location = json!({"location": {"us_state": "OR", "date": {"recent": {"months": 3}}}});
+        let create = async |criteria: Value| {
+            let body = json!({"display_name": "Oregon", "criteria": criteria});
+            let created = app.master().post("/api/segments", body).await.expect(201);
+            json!({"segment": created["segment_id"]})
+        };
+        let inside = create(location.clone()).await;
+        let outside = create(json!({"not": {"segment": inside["segment"]}})).await;
+        let here = json!({"channel": travelers.0["here"]});
+        let wants = [
+            (inside.clone(), "here", ""),
+            (json!({"not": inside}), "there", ""),
+            (outside.clone(), "there", ""),
+            (json!({"not": outside}), "here", ""),
+            (json!({"or": [outside, here]}), "here there", "here"),
+            (json!({"and": [{"not": {"and": [inside, here]}}, {"not": here}]}), "there", ""),
+            // What has nothing to do with the place is not touched by it.
+            (json!({"or": [inside, {"not": here}]}), "here there", "there"),
+        ];
+        for (audience, known, _) in &wants {
+            assert_eq!(travelers.reached(&app, audience).await, *known, "{audience}");
+        }
+
+        // As if a later version had dropped the state from its atlas.
+        let id = inside["segment"].as_str().unwrap().to_owned();
+        let now = app.engine().clock().now();
+        let forget = move |tx: &mut store::Tx<'_>| {
+            let stored = documents::get(tx, AppId(1), DocumentKind::Segment, &id)?.unwrap();
+            let body = stored.body.replace(r#""OR""#, r#""XX""#);
+            assert_ne!(body, stored.body);
+            documents::put(tx, AppId(1), DocumentKind::Segment, &id, &body, now)
+        };
+        app.engine().store().write(AppId(1), forget).await.unwrap();
+        for (audience, _, unknown) in &wants {
+            assert_eq!(travelers.reached(&app, audience).await, *unknown, "{audience}");
+            let body = json!({"audience": audience, "device_types": "all"});
+            let explained = app.master().post("/api/audience/explain", body).await.expect(200);
+            let n_reached = unknown.split_whitespace().count();
+            assert_eq!(explained["matched"], n_reached, "{explained}");
+            let warning = &explained["warnings"][0];
+            assert!(warning["message"].as_str().unwrap().contains("us_state XX"), "{explained}");
+        }
     })
     .await;
 }

@@ -146,6 +146,24 @@ async fn events_that_fail_stop_nobody_else_however_many_there_are() {
         let received = receiver.received();
         assert_eq!(told(&received[14].event).1, "soon");
         assert_eq!(receiver.taken().len(), 4);
+
+        // However long they have failed, others wait a moment at most; and not at all once it is known that it is about them.
+        let hour_passes = async || {
+            for _ in 0..12 {
+                app.advance(5 * MINUTE);
+                app.step_all().await;
+            }
+        };
+        hour_passes().await;
+        tag(&app, crowd.id("good 1"), "in a moment").await;
+        app.step_all().await;
+        app.advance(Duration::from_secs(5));
+        app.step_all().await;
+        assert_eq!(receiver.taken().len(), 5);
+        hour_passes().await;
+        tag(&app, crowd.id("good 2"), "at once again").await;
+        app.step_all().await;
+        assert_eq!(receiver.taken().len(), 6);
         assert_eq!(show(&app, &webhook).await["dead_letters"], 0);
     })
     .await;

@@ -29,6 +29,7 @@ impl Engine {
         let Some((content, experiment)) = stored_push(&row)?.zip(provenance.experiment()) else {
             return self.settle(claimed).await;
         };
+        self.ready_atlas_to_plan(app, &content.audience).await?;
         let index = self.index_at(app, row.accepted_at).await?;
         let now = self.clock().now();
         let told = SharedPush { variant_id: None, ..provenance.shared_push(push_id(experiment), &content) };

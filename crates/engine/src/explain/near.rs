@@ -47,6 +47,7 @@ fn warn_of_atom(planner: &mut Planner<'_, '_>, atomic: &Atomic, path: &str, warn
         Atomic::Segment(ids) => {
             for id in ids.as_slice() {
                 warnings.extend(unknown_segment(planner, *id, path)?);
+                warnings.extend(unknown_places_in_segment(planner, *id, path)?);
             }
         }
         Atomic::StaticList(names) => {
@@ -126,6 +127,18 @@ fn unknown_segment(planner: &mut Planner<'_, '_>, id: SegmentId, path: &str) -> 
     }
     let near = nearest(&id, known.iter().map(|document| document.id.as_str()));
     Ok(Some(Warning { path: format!("{path}.segment"), message: format!("There is no segment {id}."), near }))
+}
+
+/// The places of a segment were known when it was stored.
+fn unknown_places_in_segment(planner: &mut Planner<'_, '_>, id: SegmentId, path: &str) -> Result<Option<Warning>> {
+    let n_unknown = planner.unknown_places.len();
+    planner.in_segments(&[id])?;
+    let places = planner.unknown_places.split_off(n_unknown);
+    Ok((!places.is_empty()).then(|| Warning {
+        path: format!("{path}.segment"),
+        message: format!("The segment names places that are not known any more: {}.", places.join(", ")),
+        near: Vec::new(),
+    }))
 }
 
 /// The known names most like a name, the nearest first.

@@ -19,6 +19,8 @@ impl Planner<'_, '_> {
     pub(crate) fn location(&mut self, location: &Location) -> Result<Plan> {
         let atlas = geo::atlas().map_err(Error::internal)?;
         let Some(place) = find_place(atlas, &location.place).map(|boundary| boundary.id) else {
+            let (key, name) = location.place.named_by();
+            self.unknown_places.push(format!("{key} {name}"));
             return Ok(Plan::Nobody);
         };
         let today = self.now.day();

@@ -10,7 +10,6 @@ use model::schedule::ScheduledPush;
 use model::template::{TemplateSchedule, TemplateUse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::Tx;
 use store::apps::App;
 
 use super::made::{Made, bodies};
@@ -79,13 +78,9 @@ impl Engine {
     /// Finds everything [`Engine::send_templates`] would object to, and records nothing.
     pub async fn validate_templates(&self, app: AppId, uses: OneOrMany<TemplateUse>) -> Result<()> {
         let place = Place::of(&uses, "");
-        let made = self.make(app, &Arc::new(uses.into_vec()), place, Ok).await?;
-        let read = move |tx: &mut Tx<'_>| {
-            let pushes = made.outcome()?;
-            refuse_unsupported(pushes, place)?;
-            refuse_unfit_platforms(tx, app, pushes, place)
-        };
-        self.0.store.read(read).await
+        let check = move |pushes: Vec<Push>| refuse_unsupported(&pushes, place).map(|()| pushes);
+        let made = self.make(app, &Arc::new(uses.into_vec()), place, check).await?;
+        self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, made.outcome()?, place)).await
     }
 
     /// Creates all of the schedules or none. Templates that change later do not change what is sent.
@@ -124,7 +119,8 @@ impl Engine {
         .await
     }
 
-    /// Fills templates in and makes something of the pushes, without keeping writers waiting.
+    /// Fills templates in and makes something of the pushes, on no thread that others wait for: templates may be large, and the
+    /// atlas may have to be read to check places.
     async fn make<T: Send + 'static>(
         &self,
         app: AppId,
@@ -132,9 +128,11 @@ impl Engine {
         place: Place,
         make: impl Fn(Vec<Push>) -> Result<T> + Send + 'static,
     ) -> Result<Made<T>> {
+        let named = Arc::clone(uses);
+        let bodies = self.0.store.read(move |tx| bodies(tx, app, &named)).await?;
         let uses = Arc::clone(uses);
-        let read = move |tx: &mut Tx<'_>| Made::of(bodies(tx, app, &uses)?, &uses, place, make);
-        self.0.store.read(read).await
+        let made = tokio::task::spawn_blocking(move || Made::of(bodies, &uses, place, make));
+        made.await.map_err(Error::internal)?
     }
 }
 

@@ -1,4 +1,6 @@
 //! When to try again: each event by itself, and a webhook that takes nothing at all as a whole, with one request at a time.
+//!
+//! Only events speak for a webhook that may be fine: one that failed before another was taken is bad itself, and says nothing.
 
 use std::time::Duration;
 
@@ -10,6 +12,9 @@ use serde::{Deserialize, Serialize};
 const TOO_MANY: u32 = 5;
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(300);
+/// After so long at most, a webhook that is away is tried with an event that was never tried: if it was only some events that it
+/// does not take, the others do not wait for these.
+const LONGEST_FOR_NEW: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Breaker {
@@ -21,6 +26,9 @@ pub(super) struct Breaker {
     open_since: Option<UtcMillis>,
     /// The webhook is away, and is tried again then.
     open_until: Option<UtcMillis>,
+    /// From then on an event will do that was never tried. After a restart, new events wait as all others do.
+    #[serde(skip)]
+    new_from: Option<UtcMillis>,
     /// It said itself that it wants to be left alone until then. What was under way already says nothing about that; after a restart
     /// nothing is.
     #[serde(skip)]
@@ -31,8 +39,8 @@ pub(super) struct Breaker {
 /// An event that was not taken, for no fault of its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Failure {
-    /// It is the first time since the webhook was known to be there.
-    pub(super) is_first: bool,
+    /// It is the first time since the webhook was known to be there, and the event may be fine.
+    pub(super) counts: bool,
     pub(super) is_probe: bool,
     /// How long the webhook asks to be left alone.
     pub(super) asked: Option<Duration>,
@@ -41,6 +49,11 @@ pub(super) struct Failure {
 impl Breaker {
     pub(super) fn open_until(&self) -> Option<UtcMillis> {
         self.open_until
+    }
+
+    /// When an event may be sent that was never tried, as long as the webhook is away.
+    pub(super) fn new_from(&self) -> Option<UtcMillis> {
+        self.new_from.or(self.open_until)
     }
 
     /// The same without any failure.
@@ -63,17 +76,21 @@ impl Breaker {
     }
 
     pub(super) fn failed(&mut self, event: EventId, failure: Failure, now: UtcMillis) {
-        let Failure { is_first, is_probe, asked } = failure;
-        self.n_failing += u32::from(is_first);
+        let Failure { counts, is_probe, asked } = failure;
+        self.n_failing += u32::from(counts);
         let opens = self.open_until.is_none() && (self.n_failing >= TOO_MANY || asked.is_some());
         if opens || is_probe {
             self.n_tries += 1;
             self.open_since.get_or_insert(now);
-            self.open_until = Some(now.plus(back_off(self.n_tries, event)));
+            let pause = back_off(self.n_tries, event);
+            self.open_until = Some(now.plus(pause));
+            self.new_from = Some(now.plus(pause.min(LONGEST_FOR_NEW)));
             self.is_asked = false;
         }
         if let (Some(until), Some(asked)) = (self.open_until, asked) {
-            self.open_until = Some(until.max(now.plus(asked)));
+            let asked_until = now.plus(asked);
+            self.open_until = Some(until.max(asked_until));
+            self.new_from = self.new_from.map(|from| from.max(asked_until));
             self.is_asked = true;
         }
     }
@@ -91,7 +108,7 @@ pub(super) fn back_off(attempts: u32, event: EventId) -> Duration {
 mod tests {
     use super::*;
 
-    const PROBE: Failure = Failure { is_first: false, is_probe: true, asked: None };
+    const PROBE: Failure = Failure { counts: false, is_probe: true, asked: None };
 
     #[test]
     fn pauses_grow_and_differ_from_event_to_event() {
@@ -108,11 +125,11 @@ mod tests {
     fn one_event_that_keeps_failing_is_not_the_webhook_being_away() {
         let (mut breaker, event, now) = (Breaker::default(), EventId::random(), UtcMillis(0));
         for attempt in 0..100 {
-            breaker.failed(event, Failure { is_first: attempt == 0, ..Failure::default() }, now);
+            breaker.failed(event, Failure { counts: attempt == 0, ..Failure::default() }, now);
         }
         assert_eq!(breaker.open_until(), None);
         for _ in 1..TOO_MANY {
-            breaker.failed(EventId::random(), Failure { is_first: true, ..Failure::default() }, now);
+            breaker.failed(EventId::random(), Failure { counts: true, ..Failure::default() }, now);
         }
         let first = breaker.open_until().unwrap();
         breaker.failed(event, Failure::default(), now);
@@ -124,10 +141,27 @@ mod tests {
     }
 
     #[test]
+    fn new_events_wait_less_long_unless_the_webhook_asks_for_it() {
+        let (mut breaker, mut now) = (Breaker::default(), UtcMillis(0));
+        assert_eq!(breaker.new_from(), None);
+        for _ in 0..TOO_MANY {
+            breaker.failed(EventId::random(), Failure { counts: true, ..Failure::default() }, now);
+        }
+        assert_eq!(breaker.new_from(), breaker.open_until(), "nobody waits long at first");
+        for _ in 0..20 {
+            now = breaker.open_until().unwrap();
+            breaker.failed(EventId::random(), PROBE, now);
+        }
+        assert!(breaker.open_until().unwrap() >= now.plus(LONGEST / 2));
+        assert_eq!(breaker.new_from(), Some(now.plus(LONGEST_FOR_NEW)));
+        breaker.failed(EventId::random(), Failure { asked: Some(LONGEST), ..PROBE }, now);
+        assert_eq!((breaker.new_from(), breaker.open_until()), (Some(now.plus(LONGEST)), Some(now.plus(LONGEST))));
+    }
+
+    #[test]
     fn a_webhook_that_asks_to_be_left_alone_is() {
         let (mut breaker, now) = (Breaker::default(), UtcMillis(0));
-        let busy =
-            |seconds| Failure { is_first: true, asked: Some(Duration::from_secs(seconds)), ..Failure::default() };
+        let busy = |seconds| Failure { counts: true, asked: Some(Duration::from_secs(seconds)), ..Failure::default() };
         breaker.failed(EventId::random(), busy(60), now);
         breaker.failed(EventId::random(), busy(90), now);
         breaker.failed(EventId::random(), busy(30), now);

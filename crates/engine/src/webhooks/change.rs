@@ -12,8 +12,8 @@ use super::{WebhookView, job_of};
 use crate::job::Job;
 use crate::{Engine, Error, Result};
 
-/// Each has connections and a window of events of its own.
-const MOST_PER_APP: i64 = 20;
+/// Each has connections, a window of events and a place among the jobs of its own.
+pub(crate) const MOST_PER_APP: usize = 20;
 
 /// Where a new webhook begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Engine {
         let (engine, sealed) = (self.clone(), self.seal_webhook(app, id, &config)?);
         let write = move |tx: &mut Tx<'_>| {
             apps::hold(tx, app)?;
-            if webhooks::count(tx, app)? >= MOST_PER_APP {
+            if usize::try_from(webhooks::count(tx, app)?).is_ok_and(|n| n >= MOST_PER_APP) {
                 return Err(Error::Conflict(format!("An app has at most {MOST_PER_APP} webhooks; delete one first.")));
             }
             let done = match start {

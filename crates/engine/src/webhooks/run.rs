@@ -272,7 +272,7 @@ impl Run<'_> {
     fn rest(&self) -> Rest {
         match (self.halt, self.window.next_due()) {
             (Some(_), _) => Rest::Now,
-            (None, Some(due)) if self.window.is_away() || self.window.is_full() => Rest::Until(due),
+            (None, Some(due)) if self.window.is_sated() => Rest::Until(due),
             (None, due) => Rest::UntilGrowth(due),
         }
     }

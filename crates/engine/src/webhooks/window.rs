@@ -131,8 +131,7 @@ impl Window {
     /// How many events to read next; 0 while there is enough to do.
     pub(super) fn wanted(&self) -> usize {
         // A webhook that is away is tried with an event that may be fine, as long as there is room for any.
-        let has_probe = self.is_away() && !self.ready.is_empty();
-        if has_probe || self.ready.len() > FEW || self.is_full() {
+        if self.is_sated() || self.ready.len() > FEW {
             return 0;
         }
         // Those that are read once more lie far apart.
@@ -179,10 +178,15 @@ impl Window {
     /// The next event to send, if there is one for now.
     pub(super) fn next(&mut self, now: UtcMillis) -> Option<Parcel> {
         let number = match self.breaker.open_until() {
-            Some(until) if until > now || self.n_flying > 0 => return None,
-            Some(_) => {
+            Some(_) if self.n_flying > 0 => return None,
+            Some(until) => {
                 // Those that were never tried first, so that one bad event cannot speak for the webhook.
-                let number = self.ready.pop_front().or_else(|| self.waiting.pop_first().map(|(_, number)| number))?;
+                let is_new_due = self.breaker.new_from().is_none_or(|from| from <= now);
+                let number = match if is_new_due { self.ready.pop_front() } else { None } {
+                    Some(new) => new,
+                    None if until <= now => self.waiting.pop_first()?.1,
+                    None => return None,
+                };
                 self.probe = Some(number);
                 number
             }
@@ -196,7 +200,14 @@ impl Window {
     /// When there is something to send next, provided that nothing is now.
     pub(super) fn next_due(&self) -> Option<UtcMillis> {
         let first_waiting = self.waiting.first().map(|(retry_at, _)| *retry_at);
-        self.breaker.open_until().filter(|_| self.slots.len() > 0).or(first_waiting)
+        let again = if self.ready.is_empty() { self.breaker.open_until() } else { self.breaker.new_from() };
+        again.filter(|_| self.slots.len() > 0).or(first_waiting)
+    }
+
+    /// Whether more events would change nothing about what is sent next: there is no room for them, or the webhook is away and
+    /// there is one to try it with.
+    pub(super) fn is_sated(&self) -> bool {
+        self.is_full() || self.is_away() && !self.ready.is_empty()
     }
 
     pub(super) fn is_away(&self) -> bool {
@@ -211,8 +222,9 @@ impl Window {
     pub(super) fn taken(&mut self, number: usize, now: UtcMillis) -> Sent {
         let is_probe = self.landed(number);
         self.era += 1;
+        let taken_before = self.breaker.last_taken;
         if let Some(since) = self.breaker.taken(is_probe, now) {
-            self.come_back(since, now);
+            self.come_back(since, taken_before, now);
         }
         let slot = self.finish(number);
         slot.sent(slot.trouble.map_or(1, |trouble| trouble.attempts + 1))
@@ -231,10 +243,12 @@ impl Window {
         if is_probe && setback.is_refusal {
             self.era += 1;
             if let Some(since) = self.breaker.answered() {
-                self.slots.at_mut(number).forgive(since, now);
-                self.come_back(since, now);
+                self.slots.at_mut(number).forgive(since, self.breaker.last_taken, now);
+                self.come_back(since, self.breaker.last_taken, now);
             }
         }
+        let is_known =
+            self.slots.at(number).trouble.is_some_and(|before| self.is_to_blame(&before, Some(before.since)));
         let slot = self.slots.at_mut(number);
         let (since, attempts) = slot.trouble.map_or((now, 1), |before| (before.since, before.attempts + 1));
         let pause = back_off(attempts, slot.event.id).max(setback.pause.unwrap_or_default());
@@ -248,7 +262,7 @@ impl Window {
         if !setback.is_refusal {
             let is_first = self.slots.at_mut(number).failed_in.replace(self.era) != Some(self.era);
             let asked = setback.pause.filter(|_| setback.is_busy);
-            self.breaker.failed(sent.event, Failure { is_first, is_probe, asked }, now);
+            self.breaker.failed(sent.event, Failure { counts: is_first && !is_known, is_probe, asked }, now);
         }
         self.reason = Some(setback.reason.to_owned());
         if !self.is_too_long(&trouble, limit, now) {
@@ -270,9 +284,9 @@ impl Window {
     }
 
     /// After the webhook was away, everybody gets a fair chance, and the time is not held against them.
-    fn come_back(&mut self, away_since: UtcMillis, now: UtcMillis) {
+    fn come_back(&mut self, away_since: UtcMillis, taken_before: Option<UtcMillis>, now: UtcMillis) {
         for (_, number) in std::mem::take(&mut self.waiting) {
-            self.slots.at_mut(number).forgive(away_since, now);
+            self.slots.at_mut(number).forgive(away_since, taken_before, now);
             self.release(number);
         }
     }
@@ -325,12 +339,15 @@ impl Slot {
         self.event.json = Bytes::copy_from_slice(&self.event.json);
     }
 
-    /// Does not hold against it that the webhook was away, and has it tried again soon; unless the webhook was there and refused it.
-    fn forgive(&mut self, away_since: UtcMillis, now: UtcMillis) {
+    /// Does not hold against it that the webhook was away; unless the webhook was there and refused it. Has it tried again soon,
+    /// unless something was taken before, but after it had failed: then it is a bad one.
+    fn forgive(&mut self, away_since: UtcMillis, taken_before: Option<UtcMillis>, now: UtcMillis) {
         if let Some(trouble) = self.trouble.as_mut().filter(|trouble| !trouble.is_refused) {
+            if taken_before <= Some(trouble.since) {
+                trouble.retry_at = trouble.retry_at.min(now.plus(back_off(1, self.event.id)));
+            }
             let n_away = now.0 - trouble.since.max(away_since).0;
             trouble.since = UtcMillis(trouble.since.0 + n_away.max(0));
-            trouble.retry_at = trouble.retry_at.min(now.plus(back_off(1, self.event.id)));
         }
     }
 

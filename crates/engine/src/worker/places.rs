@@ -7,6 +7,7 @@ use model::ids::AppId;
 use store::jobs::{Full, Lane};
 
 use crate::job::{DELIVER, FORWARD, is_delivery, is_forwarding};
+use crate::webhooks;
 
 /// Jobs running at once in one process, apart from those of webhooks. Each has many requests in flight of its own.
 const IN_ALL: usize = 40;
@@ -14,9 +15,10 @@ const IN_ALL: usize = 40;
 /// quick, such as finding out whom a push is for.
 const SLOW: [Slow; 2] = [DELIVERIES, FORWARDING];
 const DELIVERIES: Slow = Slow { kind: DELIVER, is_one: is_delivery, in_all: 20, per_app: 10 };
-/// Receivers answer when they like, and whoever waits for one costs next to nothing: there are enough places for many apps whose
-/// receivers are all slow.
-const FORWARDING: Slow = Slow { kind: FORWARD, is_one: is_forwarding, in_all: 128, per_app: 8 };
+/// Receivers answer when they like, and whoever waits for one costs next to nothing: every webhook of an app has a place, and
+/// there are enough for many apps whose receivers are all slow.
+const FORWARDING: Slow =
+    Slow { kind: FORWARD, is_one: is_forwarding, in_all: 16 * webhooks::MOST_PER_APP, per_app: webhooks::MOST_PER_APP };
 const PER_LANE: usize = 2;
 
 struct Slow {
@@ -129,11 +131,11 @@ mod tests {
     }
 
     #[test]
-    fn webhooks_take_nothing_from_other_jobs_and_one_app_only_some_of_theirs() {
+    fn webhooks_take_nothing_from_other_jobs_and_one_app_not_all_of_theirs() {
         let lane = |app, name: String| Lane { app: AppId(app), name };
         let mut places = Places::default();
         let mut fill = |app| (0..40).filter(|n| places.take(&lane(app, format!("forward_events/{n}")))).count();
-        assert!((1..=16).all(|app| fill(app) == 8) && fill(17) == 0);
+        assert!((1..=16).all(|app| fill(app) == 20) && fill(17) == 0);
         assert_eq!((places.full(), places.n_free()), (vec![Full::Kind(FORWARD)], IN_ALL));
         let n_others = (0..60).filter(|n| places.take(&lane(1, format!("tend_list/{n}")))).count();
         assert_eq!((n_others, places.n_free()), (IN_ALL, 0));

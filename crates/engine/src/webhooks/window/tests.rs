@@ -297,6 +297,24 @@ fn a_webhook_that_seems_to_be_away_is_tried_with_what_came_later() {
 }
 
 #[test]
+fn what_is_known_to_fail_does_not_speak_for_the_webhook() {
+    let (mut window, log) = ten_bad_ones(NO);
+    let is_bad = |event: &PublicEvent| event.offset <= log[9].offset;
+    let mut now = UtcMillis(0);
+    for (n, next) in log[10..].iter().enumerate() {
+        now = now.plus(Duration::from_secs(600));
+        assert!(send_all(&mut window, is_bad, now).is_empty());
+        assert!(n < 3 || !window.is_away(), "something was taken after all of them had failed");
+        assert_eq!(window.take_in(vec![next.clone()], next.offset, 0), 0);
+        now = now.plus(Duration::from_secs(5));
+        assert!(send_all(&mut window, is_bad, now).is_empty());
+        assert_eq!((window.len(), window.done().number()), (10, log[0].offset.number() - 1), "{n}");
+    }
+    let pauses: Vec<i64> = window.waiting.iter().map(|(retry_at, _)| retry_at.0 - now.0).collect();
+    assert!(pauses.iter().any(|pause| *pause > 60_000), "nor is it tried more often for what others are: {pauses:?}");
+}
+
+#[test]
 fn a_webhook_that_refuses_an_event_is_not_away() {
     let (mut window, log) = ten_bad_ones(NO);
     read_more(&mut window, &log);
