@@ -17,9 +17,9 @@ const SILENT: usize = 19;
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_webhooks_hold_up_nobody_in_their_own_app_or_in_others() {
     on_each_engine(async |app| {
-        let register = async |credentials: &Credentials| {
+        let register = async |credentials: &Credentials, address: &str| {
             let device = app.nobody().basic(&credentials.key, &credentials.app_secret);
-            let channel = json!({"device_type": "ios", "opt_in": true, "push_address": "x"});
+            let channel = json!({"device_type": "ios", "opt_in": true, "push_address": address});
             device.post("/api/channels", json!({ "channel": channel })).await.expect(201);
         };
         let forward = async |credentials: &Credentials, receiver: &EventReceiver| {
@@ -34,7 +34,7 @@ async fn silent_webhooks_hold_up_nobody_in_their_own_app_or_in_others() {
             for _ in 0..SILENT {
                 forward(&other, &silent).await;
             }
-            register(&other).await;
+            register(&other, "first").await;
             others.push(other);
         }
         let (stop, stopped) = watch::channel(false);
@@ -46,7 +46,7 @@ async fn silent_webhooks_hold_up_nobody_in_their_own_app_or_in_others() {
         let receiver = EventReceiver::start().await;
         for (n, of) in others.iter().chain([&app.app]).enumerate() {
             forward(of, &receiver).await;
-            register(of).await;
+            register(of, "second").await;
             let came = tokio::time::timeout(patience, receiver.wait_for(n + 1)).await;
             came.expect("neither does one that answers, in whichever app");
         }
