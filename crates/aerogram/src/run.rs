@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use engine::{Engine, SealKey, Worker};
 use model::time::Clock;
+use providers::http::Timeouts;
 use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -53,6 +54,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
             kept_days: node.locations.keep_places_days,
         },
         public_url: public_url.clone().unwrap_or_else(|| local_url(address)),
+        timeouts: Timeouts::default(),
     };
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
     first_start::ensure_app(&engine, node, address, &folder, credentials).await?;

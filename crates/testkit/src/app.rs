@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::client::{Caller, Credentials};
+use crate::client::{Caller, Credentials, PATIENCE};
 use crate::store::{Engine, Home, engines};
 
 pub const OPERATOR_TOKEN: &str = "the-operator-of-the-tests";
@@ -152,6 +152,7 @@ impl Parts {
             retention: engine::Retention::default(),
             locations,
             public_url: base.clone(),
+            timeouts: PATIENCE,
         };
         let engine = engine::Engine::start(store, clock.clone(), settings).await.expect("the engine starts");
         let (stop, stops) = watch::channel(false);

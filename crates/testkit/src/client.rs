@@ -1,12 +1,17 @@
 //! A caller of the API: one set of credentials, real requests over a real socket, and replies that are easy to look into.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION};
 use http::{HeaderMap, Method, Request, StatusCode};
-use providers::http::{AddressPolicy, Client, Streaming};
+use providers::http::{AddressPolicy, Client, Streaming, Timeouts};
 use serde_json::{Value, json};
+
+/// Keeps a test from hanging, and says nothing about how quick an answer has to be: machines that run tests can be very busy.
+pub const PATIENCE: Timeouts = Timeouts { connect: Duration::from_secs(60), total: Duration::from_secs(120) };
 
 const API_VERSION: &str = "application/vnd.urbanairship+json; version=3;";
 
@@ -34,7 +39,7 @@ pub struct Reply {
 impl Caller {
     /// Nobody in particular. `base` is a URL without a trailing slash.
     pub fn new(base: String) -> Self {
-        Self { http: Client::new(AddressPolicy::ANY), base, authorization: None }
+        Self { http: Client::with_timeouts(AddressPolicy::ANY, PATIENCE), base, authorization: None }
     }
 
     pub fn basic(&self, key: &str, secret: &str) -> Self {

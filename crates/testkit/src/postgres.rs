@@ -60,7 +60,8 @@ impl Cluster {
         let created = created.unwrap_or_else(|error| panic!("psql cannot be started: {error}"));
         assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
         let host = self.folder.to_string_lossy().replace('%', "%25").replace('/', "%2F");
-        format!("postgres://{USER}@{host}/{name}")
+        // A server that is busy starting hundreds of processes takes its time, and is not away.
+        format!("postgres://{USER}@{host}/{name}?connect_timeout=60")
     }
 
     fn start() -> Result<Self, String> {

@@ -44,7 +44,8 @@ struct Shared {
     statuses: Mutex<VecDeque<u16>>,
     refused: Mutex<Option<(String, u16)>>,
     received: watch::Sender<Vec<Received>>,
-    held: watch::Sender<bool>,
+    /// Requests beyond this many wait for their answers.
+    answered: watch::Sender<usize>,
 }
 
 impl OpenReceiver {
@@ -56,7 +57,7 @@ impl OpenReceiver {
             statuses: Mutex::default(),
             refused: Mutex::default(),
             received: watch::Sender::new(Vec::new()),
-            held: watch::Sender::new(false),
+            answered: watch::Sender::new(usize::MAX),
         });
         let accepting = tokio::spawn(accept(listener, shared.clone()));
         Self { address, shared, accepting }
@@ -82,13 +83,18 @@ impl OpenReceiver {
         *lock(&self.shared.refused) = Some((address.to_owned(), status));
     }
 
-    /// Takes requests but answers none until [`OpenReceiver::release`].
+    /// Takes requests but answers none from here on until [`OpenReceiver::release`].
     pub fn hold(&self) {
-        self.shared.held.send_replace(true);
+        self.hold_after(0);
+    }
+
+    /// Answers the first so many requests with messages; those that come later wait for [`OpenReceiver::release`].
+    pub fn hold_after(&self, n_requests: usize) {
+        self.shared.answered.send_replace(n_requests);
     }
 
     pub fn release(&self) {
-        self.shared.held.send_replace(false);
+        self.shared.answered.send_replace(usize::MAX);
     }
 
     /// All requests with messages so far, whatever they were answered.
@@ -156,8 +162,12 @@ impl Shared {
         // A compressed body is kept as null: receivers that want one look at its headers only.
         let received = Received { headers, body: serde_json::from_slice(body).unwrap_or_default() };
         let refusal = self.refusal_of(&received);
-        self.received.send_modify(|all| all.push(received));
-        let released = self.held.subscribe().wait_for(|held| !held).await.is_ok();
+        let mut n_before = 0;
+        self.received.send_modify(|all| {
+            n_before = all.len();
+            all.push(received);
+        });
+        let released = self.answered.subscribe().wait_for(|answered| n_before < *answered).await.is_ok();
         let status = refusal.or_else(|| lock(&self.statuses).pop_front().filter(|_| released)).unwrap_or(200);
         reply(StatusCode::from_u16(status).expect("a test answers with real statuses"), "{}".to_owned())
     }

@@ -3,11 +3,10 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use bytes::Bytes;
-use providers::http::{AddressPolicy, Client};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::{Value, json};
 use sim::{Faults, Keys, Protocol, SimSettings, Simulator};
+use testkit::client::Caller;
 
 use crate::server::{Server, aerogram};
 
@@ -356,17 +355,10 @@ fn a_second_process_on_the_same_file_is_refused() {
 /// What the SDK in an app does when it starts.
 #[tokio::main(flavor = "current_thread")]
 async fn register(url: &str) -> String {
-    use base64::Engine as _;
-    let credentials = base64::engine::general_purpose::STANDARD.encode(format!("{KEY}:{APP_SECRET}"));
     let channel = json!({ "channel": {
         "device_type": "android", "opt_in": true, "push_address": "address", "set_tags": true, "tags": ["news"],
     }});
-    let request = http::Request::post(format!("{url}/api/channels"))
-        .header(http::header::AUTHORIZATION, format!("Basic {credentials}"))
-        .body(Bytes::from(channel.to_string()))
-        .unwrap();
-    let answer = Client::new(AddressPolicy::ANY).send(request).await.unwrap();
-    assert_eq!(answer.status(), 201, "{:?}", answer.body());
-    let answer: Value = serde_json::from_slice(answer.body()).unwrap();
+    let device = Caller::new(url.to_owned()).basic(KEY, APP_SECRET);
+    let answer = device.post("/api/channels", channel).await.expect(201);
     answer["channel_id"].as_str().unwrap().to_owned()
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
@@ -37,26 +38,29 @@ async fn many_large_bodies_at_once_are_asked_to_come_back_and_small_ones_are_not
         let address = app.url("").strip_prefix("http://").unwrap().to_owned();
         let request = app.master().request(Method::POST, "/").body(()).unwrap();
         let authorization = request.headers()["authorization"].to_str().unwrap().to_owned();
-        // Not one more of these fits into 64 MiB, less what each has for free.
-        let send = move || (0..12).map(|_| almost_send(&address, &authorization)).collect::<Vec<_>>();
-        let held = tokio::task::spawn_blocking(send);
-
-        // Some of the bytes may still be on their way when the first of these arrive.
-        let mut refused = None;
-        for _ in 0..100 {
+        let mut held = Vec::new();
+        let refused = loop {
+            // Twelve fill 64 MiB, less what each has for free. One that had to wait for too long may have been turned away
+            // itself, so there are more of them.
+            assert!(held.len() < 40, "there is no end to the room");
+            let (address, authorization) = (address.clone(), authorization.clone());
+            held.push(tokio::task::spawn_blocking(move || almost_send(&address, &authorization)).await.unwrap());
+            if held.len() < 12 {
+                continue;
+            }
             let reply = push(&app, LARGEST).await;
             if reply.status.as_u16() != 200 {
-                refused = Some(reply);
-                break;
+                break reply;
             }
-        }
-        let refused = refused.expect("there is an end to the room");
+        };
         assert_eq!(refused.expect(429)["error_code"], 42900);
         assert_eq!(refused.header("retry-after"), Some("1"));
         push(&app, 16 * 1024).await.expect(200);
 
-        drop(held.await.unwrap());
-        push(&app, LARGEST).await.expect(200);
+        drop(held);
+        // There is room again as soon as the server has noticed that they are gone.
+        let accepted = async { while push(&app, LARGEST).await.status.as_u16() != 200 {} };
+        tokio::time::timeout(Duration::from_secs(60), accepted).await.expect("there is room again");
     })
     .await;
 }

@@ -13,6 +13,9 @@ use tokio::sync::watch;
 const APPS: usize = 3;
 /// All that an app can have, but one.
 const SILENT: usize = 19;
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(60);
+/// Whoever waits for those that are silent waits for longer.
+const PATIENCE: Duration = Duration::from_secs(50);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_webhooks_hold_up_nobody_in_their_own_app_or_in_others() {
@@ -23,7 +26,8 @@ async fn silent_webhooks_hold_up_nobody_in_their_own_app_or_in_others() {
             device.post("/api/channels", json!({ "channel": channel })).await.expect(201);
         };
         let forward = async |credentials: &Credentials, receiver: &EventReceiver| {
-            let body = json!({"url": receiver.url(), "types": ["FIRST_OPEN"], "timeout_seconds": 60});
+            let body =
+                json!({"url": receiver.url(), "types": ["FIRST_OPEN"], "timeout_seconds": GIVEN_UP_AFTER.as_secs()});
             app.operator().post(&format!("/operator/apps/{}/webhooks", credentials.key), body).await.expect(201);
         };
         let silent = EventReceiver::start().await;
@@ -39,15 +43,14 @@ async fn silent_webhooks_hold_up_nobody_in_their_own_app_or_in_others() {
         }
         let (stop, stopped) = watch::channel(false);
         let working = tokio::spawn(Worker::new(app.engine().clone()).run(stopped));
-        let patience = Duration::from_secs(30);
-        let most = tokio::time::timeout(patience, silent.wait_for(APPS * SILENT)).await;
+        let most = tokio::time::timeout(PATIENCE, silent.wait_for(APPS * SILENT)).await;
         most.expect("none of them waits for another");
 
         let receiver = EventReceiver::start().await;
         for (n, of) in others.iter().chain([&app.app]).enumerate() {
             forward(of, &receiver).await;
             register(of, "second").await;
-            let came = tokio::time::timeout(patience, receiver.wait_for(n + 1)).await;
+            let came = tokio::time::timeout(PATIENCE, receiver.wait_for(n + 1)).await;
             came.expect("neither does one that answers, in whichever app");
         }
         drop(stop);

@@ -12,7 +12,7 @@ use testkit::app::{TestApp, on_each_engine};
 use testkit::event_receiver::{EventReceiver, Reaction};
 use tokio::task::JoinHandle;
 
-use crate::webhooks::{create, show, told};
+use crate::webhooks::{create_with, show, told};
 
 const CHANNELS: usize = 24;
 const ROUNDS: usize = 8;
@@ -97,7 +97,7 @@ async fn nothing_is_lost_and_channels_keep_their_order() {
         let receiver = EventReceiver::start().await;
         let outage_ends = Arc::new(AtomicI64::new(0));
         torment(&receiver, app.clock().clone(), outage_ends.clone());
-        let webhook = create(&app, &receiver, &["TAG_CHANGE"]).await;
+        let webhook = create_with(&app, &receiver, &["TAG_CHANGE"], 1).await;
         cause_events(&app).await;
 
         let working = work(&app);
@@ -119,7 +119,7 @@ async fn nothing_is_lost_and_channels_keep_their_order() {
                 receiver.wait_for(n_seen).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), everything).await.expect("everything arrives");
+        tokio::time::timeout(Duration::from_secs(300), everything).await.expect("everything arrives");
         let app = kill(app, working).await;
 
         let in_order: Vec<String> = (0..ROUNDS).map(|round| round.to_string()).collect();
@@ -133,6 +133,7 @@ async fn nothing_is_lost_and_channels_keep_their_order() {
         assert!(n_during_outage < 100, "{n_during_outage} requests while nobody was there");
         // What was not remembered comes once more, and all of that is taken.
         receiver.react(|_| Reaction::Status(200));
+        app.operator().patch(&webhook, json!({"timeout_seconds": 60})).await.expect(200);
         app.advance(OUTAGE);
         app.step_all().await;
         let shown = show(&app, &webhook).await;

@@ -12,9 +12,13 @@ pub(crate) fn path(app: &TestApp) -> String {
     format!("/operator/apps/{}/webhooks", app.app.key)
 }
 
-/// A webhook for some types of events, and the path under which it is.
+/// A webhook for some types of events, and the path under which it is. It may take its time to answer.
 pub(crate) async fn create(app: &TestApp, receiver: &EventReceiver, types: &[&str]) -> String {
-    let body = json!({"url": receiver.url(), "types": types, "timeout_seconds": 1});
+    create_with(app, receiver, types, 60).await
+}
+
+pub(crate) async fn create_with(app: &TestApp, receiver: &EventReceiver, types: &[&str], timeout: u32) -> String {
+    let body = json!({"url": receiver.url(), "types": types, "timeout_seconds": timeout});
     let created = app.operator().post(&path(app), body).await.expect(201);
     format!("{}/{}", path(app), created["webhook"]["webhook_id"].as_str().unwrap())
 }

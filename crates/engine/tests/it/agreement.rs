@@ -26,6 +26,7 @@ use store::apps::App;
 use store::sandbox::Filter;
 use tempfile::TempDir;
 use testkit::app::START;
+use testkit::client::PATIENCE;
 use testkit::store::{self as stores, Home};
 
 use crate::nodes::create_app;
@@ -280,6 +281,7 @@ async fn start(home: &Home, clock: &Clock, snapshots: &TempDir) -> Engine {
         snapshot_folder: Some(snapshots.path().to_owned()),
         retention: Retention::default(),
         locations: engine::LocationSettings::default(),
+        timeouts: PATIENCE,
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
 }

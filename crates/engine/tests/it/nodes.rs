@@ -15,6 +15,7 @@ use store::apps::App;
 use store::pushes::PushState;
 use store::sandbox::Filter;
 use testkit::app::START;
+use testkit::client::PATIENCE;
 use testkit::store::{self as stores, Home};
 use tokio::task::JoinSet;
 
@@ -34,6 +35,7 @@ pub(crate) async fn node_with(home: &Home, clock: &Clock, folder: Option<&Path>,
         snapshot_folder: folder.map(Path::to_owned),
         retention,
         locations: engine::LocationSettings::default(),
+        timeouts: PATIENCE,
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
 }

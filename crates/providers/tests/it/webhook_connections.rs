@@ -40,8 +40,12 @@ impl Webhook {
     }
 
     fn hook(&self) -> Hook {
+        self.hook_with(60)
+    }
+
+    fn hook_with(&self, timeout_seconds: u32) -> Hook {
         let url = check_url(&self.url, AddressPolicy::ANY).unwrap();
-        let change = WebhookChange { timeout_seconds: Some(1), ..WebhookChange::default() };
+        let change = WebhookChange { timeout_seconds: Some(timeout_seconds), ..WebhookChange::default() };
         let config = WebhookConfig::new(url, EventTypes::all()).changed(None, &change);
         Hook::new(AddressPolicy::ANY, &config)
     }
@@ -119,7 +123,7 @@ async fn a_connection_that_was_closed_meanwhile_costs_no_event() {
 #[tokio::test]
 async fn who_does_not_answer_is_not_waited_for_and_nobody_answers_where_nobody_is() {
     let silent = Webhook::start(String::new(), false).await;
-    let Verdict::Failed { status: None, reason, .. } = post(&silent.hook()).await else {
+    let Verdict::Failed { status: None, reason, .. } = post(&silent.hook_with(1)).await else {
         panic!("nothing was answered")
     };
     assert!(reason.contains("in time"), "{reason}");

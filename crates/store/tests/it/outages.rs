@@ -1,7 +1,7 @@
 //! A PostgreSQL server that drops connections.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, OnceLock};
 
 use model::ids::AppId;
 use store::{Error, Signal, Store};
@@ -9,9 +9,9 @@ use testkit::store::{Engine, engines, fresh};
 
 use crate::{APP, execute, ids, insert};
 
-/// Ends every connection to this database but the caller's own.
+/// Ends every connection to this database but the caller's own, and waits until they have ended.
 async fn cut(store: &Store) {
-    let sql = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
+    let sql = "select count(pg_terminate_backend(pid, 60000)) from pg_stat_activity \
                where datname = current_database() and pid <> pg_backend_pid()";
     let cut: Result<i64, Error> = store.read(move |tx| tx.query_one(sql, &[], |row| row.get(0))).await;
     assert!(cut.unwrap() > 0);
@@ -75,29 +75,37 @@ async fn the_victim_of_a_deadlock_is_run_again() {
     execute(&store, "create table pair (id bigint primary key, n bigint not null)").await;
     execute(&store, "insert into pair (id, n) values (1, 0), (2, 0)").await;
     let both_hold_one = Arc::new(Barrier::new(2));
+    let one_is_through = Arc::new(OnceLock::new());
     let runs = Arc::new(AtomicU32::new(0));
     let lock_both = |store: Store, first: i64, second: i64| {
         let (barrier, runs) = (Arc::clone(&both_hold_one), Arc::clone(&runs));
+        let (through, other_is_through) = (Arc::clone(&one_is_through), Arc::clone(&one_is_through));
         let is_first_run = AtomicBool::new(true);
         tokio::spawn(async move {
             let add = "update pair set n = n + 1 where id = $1";
             let done = store.write(AppId(first), move |tx| {
                 runs.fetch_add(1, Ordering::SeqCst);
+                let is_first_run = is_first_run.swap(false, Ordering::SeqCst);
+                if !is_first_run {
+                    // Otherwise the victim may be back before the other has noticed, and the two meet again and again.
+                    other_is_through.wait();
+                }
                 tx.execute("set local deadlock_timeout = '10ms'", &[])?;
                 tx.execute(add, &[first.into()])?;
-                if is_first_run.swap(false, Ordering::SeqCst) {
+                if is_first_run {
                     barrier.wait();
                 }
                 tx.execute(add, &[second.into()])
             });
-            done.await.map_err(|error: Error| error.to_string())
+            let done = done.await.map_err(|error: Error| error.to_string());
+            through.get_or_init(|| ());
+            done
         })
     };
     let other = home.open().await;
     let (one, two) = (lock_both(store.clone(), 1, 2), lock_both(other.clone(), 2, 1));
     assert_eq!((one.await.unwrap(), two.await.unwrap()), (Ok(1), Ok(1)));
-    // At least one of them was run twice; the two may meet again before both are through.
-    assert!(runs.load(Ordering::SeqCst) >= 3, "neither was the victim of a deadlock");
+    assert_eq!(runs.load(Ordering::SeqCst), 3, "one of them was the victim of a deadlock");
     let sum: Result<i64, Error> =
         store.read(|tx| tx.query_one("select cast(sum(n) as bigint) from pair", &[], |row| row.get(0))).await;
     assert_eq!(sum.unwrap(), 4);
