@@ -1,4 +1,4 @@
-//! The examples of docs/api.md that say they can be run, run: see "Add an endpoint" in CONTRIBUTING.md for their form.
+//! The examples of docs/api.md and README.md that say they can be run, run: see "Add an endpoint" in CONTRIBUTING.md for their form.
 
 mod curl;
 
@@ -9,7 +9,9 @@ use testkit::app::{TestApp, on_each_engine};
 
 use curl::Curl;
 
-const DOCUMENT: &str = include_str!("../../../../docs/api.md");
+const DOCUMENTS: [&str; 2] = [include_str!("../../../../docs/api.md"), include_str!("../../../../README.md")];
+/// How documents write the address of the server: readers of the README have one that runs with its defaults.
+const BASES: [&str; 2] = ["{base}", "http://127.0.0.1:8080"];
 const RUNNABLE: &str = "```sh runnable";
 const ANSWER: &str = "```json answer";
 
@@ -74,7 +76,8 @@ async fn call(app: &TestApp, section: &str, command: &Curl) -> Value {
         Some((key, secret)) => app.nobody().basic(key, secret),
         None => app.nobody().clone(),
     };
-    let path = command.url.strip_prefix("{base}").unwrap_or_else(|| panic!("{section}: {} is elsewhere", command.url));
+    let path = BASES.iter().find_map(|base| command.url.strip_prefix(base));
+    let path = path.unwrap_or_else(|| panic!("{section}: {} is elsewhere", command.url));
     let reply = caller.call(command.method.clone(), path, &command.body).await;
     assert!(reply.status.is_success(), "{section}: {command:?}: {} {}", reply.status, reply.text());
     if reply.body.is_empty() { Value::Null } else { reply.json() }
@@ -114,12 +117,13 @@ fn assert_shown(place: &str, shown: &Value, real: &Value) {
 #[tokio::test]
 async fn examples_of_the_documentation_work() {
     on_each_engine(async |app| {
-        let mut n_sections = 0;
-        for (section, examples) in sections(DOCUMENT) {
-            run(&app, &section, &examples).await;
-            n_sections += 1;
+        for document in DOCUMENTS {
+            let sections = sections(document);
+            assert!(!sections.is_empty(), "examples are marked with {RUNNABLE:?}");
+            for (section, examples) in sections {
+                run(&app, &section, &examples).await;
+            }
         }
-        assert!(n_sections >= 2, "examples are marked with {RUNNABLE:?}");
     })
     .await;
 }
