@@ -28,6 +28,8 @@ const LEAST_PAGE: usize = 256;
 const FEW: usize = 250;
 /// A webhook that takes nothing at all has so many times as long as a single event before events are given up.
 const PATIENCE: u32 = 7;
+/// An event that failed so often although another was taken in between is bad itself, even if the clock has not moved.
+const CHANCES: u32 = 2;
 
 #[derive(Debug)]
 pub(super) struct Window {
@@ -60,8 +62,9 @@ struct Slot {
     trouble: Option<Trouble>,
     /// What its last failure was, unless another process knows.
     reason: Option<Box<str>>,
-    /// The era in which it failed last.
+    /// The era in which it failed last, and in how many it did.
     failed_in: Option<u64>,
+    n_eras: u32,
     /// Since when events of its channel before it were refused until they were given up for want of room.
     blamed: Option<UtcMillis>,
 }
@@ -156,8 +159,15 @@ impl Window {
 
     fn add(&mut self, event: PublicEvent, trouble: Option<Trouble>) {
         let channel = event.ordinal;
-        let number =
-            self.slots.insert(Slot { event, next: None, trouble, reason: None, failed_in: None, blamed: None });
+        let number = self.slots.insert(Slot {
+            event,
+            next: None,
+            trouble,
+            reason: None,
+            failed_in: None,
+            n_eras: 0,
+            blamed: None,
+        });
         match self.tails.insert(channel, number) {
             Some(tail) => {
                 self.slots.at_mut(tail).next = Some(number);
@@ -260,9 +270,11 @@ impl Window {
         let sent = slot.sent(attempts);
         self.furthest = self.furthest.max(sent.offset);
         if !setback.is_refusal {
-            let is_first = self.slots.at_mut(number).failed_in.replace(self.era) != Some(self.era);
+            let is_first = slot.failed_in.replace(self.era) != Some(self.era);
+            let counts = is_first && !is_known && slot.n_eras < CHANCES;
+            slot.n_eras += u32::from(is_first);
             let asked = setback.pause.filter(|_| setback.is_busy);
-            self.breaker.failed(sent.event, Failure { counts: is_first && !is_known, is_probe, asked }, now);
+            self.breaker.failed(sent.event, Failure { counts, is_probe, asked }, now);
         }
         self.reason = Some(setback.reason.to_owned());
         if !self.is_too_long(&trouble, limit, now) {
@@ -343,7 +355,7 @@ impl Slot {
     /// unless something was taken before, but after it had failed: then it is a bad one.
     fn forgive(&mut self, away_since: UtcMillis, taken_before: Option<UtcMillis>, now: UtcMillis) {
         if let Some(trouble) = self.trouble.as_mut().filter(|trouble| !trouble.is_refused) {
-            if taken_before <= Some(trouble.since) {
+            if taken_before <= Some(trouble.since) && self.n_eras < CHANCES {
                 trouble.retry_at = trouble.retry_at.min(now.plus(back_off(1, self.event.id)));
             }
             let n_away = now.0 - trouble.since.max(away_since).0;
