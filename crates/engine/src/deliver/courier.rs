@@ -48,6 +48,24 @@ pub(super) enum Way {
     Amazon(usize),
 }
 
+/// Whom a message is handed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum To {
+    /// The provider of the platform.
+    Own,
+    /// Amazon, for devices of another platform.
+    Amazon,
+}
+
+impl Way {
+    pub(super) fn to(self) -> To {
+        match self {
+            Way::Key(_) => To::Own,
+            Way::Amazon(_) => To::Amazon,
+        }
+    }
+}
+
 /// What came back.
 pub(super) enum Landed {
     One { target: Target, way: Way, outcome: Outcome, read_at: UtcMillis },
@@ -127,6 +145,14 @@ impl Provider {
                 None => Err(NO_AMAZON),
             },
             DeliveryType::Hms => Err(NO_HUAWEI),
+        }
+    }
+
+    /// How many requests may be under way.
+    pub(super) fn share(&self, to: To) -> usize {
+        match to {
+            To::Own => self.route.share(),
+            To::Amazon => self.amazon.as_ref().map_or(0, |amazon| amazon.share()),
         }
     }
 

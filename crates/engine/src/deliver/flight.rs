@@ -16,7 +16,7 @@ use model::platform::DeviceType;
 use model::time::UtcMillis;
 
 use super::block::Block;
-use super::courier::Courier;
+use super::courier::{Courier, To};
 use super::feed::Feed;
 use super::outcomes::{Ledger, OF_BATCHES, OF_MESSAGES};
 use super::render::Renderer;
@@ -52,18 +52,16 @@ pub(super) struct Flight<'a> {
     renderer: Renderer<'a>,
     block: Block,
     feed: Feed,
-    /// What can be sent next.
-    ready: VecDeque<Ready>,
+    /// What goes to the provider of the platform, and what goes to Amazon instead: neither takes room from the other.
+    own: Queue,
+    by_amazon: Queue,
     ledger: Ledger,
-    /// Recipients in `ready`.
+    /// Recipients in both queues.
     n_ready: usize,
-    /// Requests and messages under way.
-    n_requests: usize,
+    /// Messages under way.
     n_flying: usize,
     /// Messages that the checkpoint in work records.
     n_saving: usize,
-    /// Requests that may be under way now.
-    n_allowed: usize,
     /// Whether this run has sent anything, and whether anything was taken.
     has_sent: bool,
     has_served: bool,
@@ -75,6 +73,16 @@ pub(super) struct Flight<'a> {
     amazon_refusal: Option<String>,
     /// What broke the run, for the caller.
     failure: Option<Error>,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// What can be sent next.
+    ready: VecDeque<Ready>,
+    /// Requests under way.
+    n_requests: usize,
+    /// Requests that may be under way now.
+    n_allowed: usize,
 }
 
 /// A paused platform is tried with one message first.
@@ -113,13 +121,12 @@ impl<'a> Flight<'a> {
             renderer,
             block,
             feed,
-            ready: VecDeque::new(),
+            own: Queue::default(),
+            by_amazon: Queue::default(),
             ledger: Ledger::default(),
             n_ready: 0,
-            n_requests: 0,
             n_flying: 0,
             n_saving: 0,
-            n_allowed: 0,
             has_sent: false,
             has_served: false,
             n_looks: 0,
@@ -141,7 +148,7 @@ impl<'a> Flight<'a> {
                 sending.push(courier.carry(engine, push, parcel, now));
             }
             self.begin_chores(&mut chores, now);
-            let is_through = self.halt.is_some() || (self.ready.is_empty() && self.feed.is_empty());
+            let is_through = self.halt.is_some() || (self.n_ready == 0 && self.feed.is_empty());
             if is_through && sending.is_empty() && chores.reading.is_none() {
                 break;
             }
@@ -176,7 +183,8 @@ impl<'a> Flight<'a> {
 
     /// Notices how much may be sent now, and what ends a run from outside.
     fn look_around(&mut self, now: UtcMillis) {
-        self.n_allowed = self.requests_allowed();
+        self.own.n_allowed = self.requests_allowed(To::Own);
+        self.by_amazon.n_allowed = self.requests_allowed(To::Amazon);
         if self.halt.is_some() {
             return;
         }

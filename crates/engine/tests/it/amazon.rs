@@ -7,25 +7,29 @@ use model::platform::DeviceType;
 use serde_json::{Value, json};
 use sim::{Faults, Protocol, keys};
 use testkit::app::{TestApp, on_each_engine};
+use testkit::bulk::copy_channel;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::devices::{push, register, status};
 use crate::provider::{app_id, configure, google, hello, simulator};
 
-/// Hands out tokens, and takes every message as one for the device that is called `new` by now.
-async fn renaming_amazon() -> String {
+/// Less than a provider has for its answer.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Hands out tokens, and takes every message as one for the device that is called `new` by now, or never answers any.
+async fn amazon_that(takes_messages: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(rename(stream));
+            tokio::spawn(serve(stream, takes_messages));
         }
     });
     url
 }
 
-async fn rename(stream: TcpStream) {
+async fn serve(stream: TcpStream, takes_messages: bool) {
     let mut stream = BufReader::new(stream);
     loop {
         let (mut first, mut length) = (String::new(), 0);
@@ -44,6 +48,7 @@ async fn rename(stream: TcpStream) {
         }
         stream.read_exact(&mut vec![0; length]).await.unwrap();
         let answer = match first.contains("/messages") {
+            true if !takes_messages => std::future::pending().await,
             true => json!({"registrationID": "new"}),
             false => {
                 json!({"access_token": "t", "token_type": "bearer", "expires_in": 3600, "scope": "messaging:push"})
@@ -67,7 +72,7 @@ async fn channel(app: &TestApp, id: &str) -> Value {
 #[tokio::test]
 async fn a_device_that_moved_is_found_at_its_new_address() {
     on_each_engine(async |app| {
-        configure(&app, "adm", &amazon(&renaming_amazon().await)).await;
+        configure(&app, "adm", &amazon(&amazon_that(true).await)).await;
         let device = register(&app, "amazon", "old", json!({"tags": ["kept"]})).await;
         let id = push(&app, hello(&json!(["amazon"]))).await;
         app.step_all().await;
@@ -160,6 +165,28 @@ async fn amazon_is_paused_when_it_refuses_us_whoever_finds_out() {
         assert!(engine.platform_health(app_id, &DeviceType::Android).await.unwrap().is_none());
         let total = status(&app, &id).await["total"].clone();
         assert_eq!((&total["delivered"], &total["pending"]), (&json!(1), &json!(1)), "{total}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nobody_waits_for_amazon_who_is_not_reached_through_it() {
+    on_each_engine(async |app| {
+        let sim = simulator(&app, Faults::default()).await;
+        configure(&app, "fcm", &google(&sim)).await;
+        configure(&app, "adm", &amazon(&amazon_that(false).await)).await;
+        let by_amazon = json!({"android": {"delivery_type": "adm"}});
+        let first = register(&app, "android", &sim.device(Protocol::Adm, 0), by_amazon).await;
+        // More than are sent to Google at once at first.
+        copy_channel(app.engine().store(), app_id(&app).await, first.parse().unwrap(), 300).await;
+        register(&app, "android", &sim.device(Protocol::Fcm, 1), json!({})).await;
+        push(&app, hello(&json!(["android"]))).await;
+        let is_served = sim.wait_until(|stats| stats.of(Protocol::Fcm).delivered() == 1);
+        let served = tokio::select! {
+            _ = app.step_all() => panic!("Amazon does not answer"),
+            served = tokio::time::timeout(PATIENCE, is_served) => served,
+        };
+        served.expect("the device that Google reaches does not wait for those that Amazon reaches");
     })
     .await;
 }

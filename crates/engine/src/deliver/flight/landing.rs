@@ -10,9 +10,9 @@ use crate::deliver::target::Target;
 
 impl Flight<'_> {
     pub(super) fn land(&mut self, landed: Landed) {
-        self.n_requests -= 1;
         match landed {
             Landed::One { target, way, outcome, read_at } => {
+                self.queue(way.to()).n_requests -= 1;
                 self.n_flying -= 1;
                 match outcome {
                     Outcome::Delivered if self.probe == Probe::No => self.ledger.delivered(target.ordinal),
@@ -23,6 +23,7 @@ impl Flight<'_> {
                 }
             }
             Landed::Many { answers, n_messages, read_at } => {
+                self.own.n_requests -= 1;
                 self.n_flying -= n_messages;
                 for (ordinals, outcome) in answers {
                     match outcome {
@@ -38,7 +39,7 @@ impl Flight<'_> {
     fn refused(&mut self, target: Target, way: Way, reason: String, read_at: UtcMillis) {
         let Courier::Provider(provider) = self.course.courier else { return };
         match (provider.give_up(way), way) {
-            (true, _) => self.put_back(target, read_at),
+            (true, _) => self.put_back(target, way.to(), read_at),
             (false, Way::Key(_)) => self.halt_for(Halt::Refused(reason)),
             // They belong to another platform; the devices of this one go on.
             (false, Way::Amazon(_)) => {

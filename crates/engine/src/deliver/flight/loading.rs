@@ -5,9 +5,9 @@ use providers::open;
 use providers::outcome::Outcome;
 use store::sandbox::SandboxDelivery;
 
-use super::{Flight, Probe, UNRECORDED};
+use super::{Flight, Probe, Queue, UNRECORDED};
 use crate::deliver::batch::{self, Batch};
-use crate::deliver::courier::{Courier, Parcel, Way};
+use crate::deliver::courier::{Courier, Parcel, To, Way};
 use crate::deliver::feed::Chunk;
 use crate::deliver::render::Localized;
 use crate::deliver::target::Target;
@@ -44,28 +44,48 @@ impl Flight<'_> {
             Courier::Open(_) => {
                 let localized = |target: &Target| self.renderer.localized(&target.locale);
                 let groups = batch::grouped(targets, open::MOST_VALUES, localized);
-                self.ready.extend(groups.into_iter().map(|(localized, group)| Ready::Many(localized, group, read_at)));
+                let groups = groups.into_iter().map(|(localized, group)| Ready::Many(localized, group, read_at));
+                self.own.ready.extend(groups);
             }
-            Courier::Provider(_) | Courier::Sandbox | Courier::Missing { .. } => {
-                self.ready.extend(targets.into_iter().map(|target| Ready::One(target, read_at)));
+            Courier::Provider(provider) => {
+                let device_type = self.course.device_type;
+                for target in targets {
+                    // Those whom no way leads to are told so in their turn.
+                    let to = provider.way(device_type, &target).map_or(To::Own, Way::to);
+                    self.queue(to).ready.push_back(Ready::One(target, read_at));
+                }
+            }
+            Courier::Sandbox | Courier::Missing { .. } => {
+                self.own.ready.extend(targets.into_iter().map(|target| Ready::One(target, read_at)));
             }
         }
     }
 
     /// Puts a recipient first who has to be sent to once more.
-    pub(super) fn put_back(&mut self, target: Target, read_at: UtcMillis) {
+    pub(super) fn put_back(&mut self, target: Target, to: To, read_at: UtcMillis) {
         self.n_ready += 1;
-        self.ready.push_front(Ready::One(target, read_at));
+        self.queue(to).ready.push_front(Ready::One(target, read_at));
+    }
+
+    pub(super) fn queue(&mut self, to: To) -> &mut Queue {
+        match to {
+            To::Own => &mut self.own,
+            To::Amazon => &mut self.by_amazon,
+        }
     }
 
     /// The next request, if one may go out now. Those who need none are dealt with on the way.
     pub(super) fn next_parcel(&mut self, now: UtcMillis) -> Option<Parcel> {
-        while self.has_room() {
-            let ready = self.ready.pop_front()?;
+        self.next_parcel_to(To::Own, now).or_else(|| self.next_parcel_to(To::Amazon, now))
+    }
+
+    fn next_parcel_to(&mut self, to: To, now: UtcMillis) -> Option<Parcel> {
+        while self.has_room(to) {
+            let ready = self.queue(to).ready.pop_front()?;
             self.n_ready -= ready.len();
             let n_messages = ready.len();
             if let Some(parcel) = self.parcel(ready, now) {
-                self.n_requests += 1;
+                self.queue(to).n_requests += 1;
                 self.n_flying += n_messages;
                 self.has_sent = true;
                 return Some(parcel);
@@ -74,18 +94,20 @@ impl Flight<'_> {
         None
     }
 
-    fn has_room(&self) -> bool {
+    fn has_room(&mut self, to: To) -> bool {
         let n_unrecorded = self.n_flying + self.ledger.n_finished() + self.n_saving;
-        let n_next = self.ready.front().map_or(0, Ready::len);
-        self.halt.is_none() && self.n_requests < self.n_allowed && n_unrecorded + n_next <= UNRECORDED
+        let is_going = self.halt.is_none();
+        let Queue { ready, n_requests, n_allowed } = self.queue(to);
+        let n_next = ready.front().map_or(0, Ready::len);
+        is_going && *n_requests < *n_allowed && n_unrecorded + n_next <= UNRECORDED
     }
 
     /// How many requests may be under way.
-    pub(super) fn requests_allowed(&self) -> usize {
+    pub(super) fn requests_allowed(&self, to: To) -> usize {
         match (self.course.courier, self.probe) {
             (Courier::Provider(_) | Courier::Open(_), Probe::Waiting) => 1,
             (Courier::Provider(_) | Courier::Open(_), Probe::Passed) => 0,
-            (Courier::Provider(provider), Probe::No) => provider.route.share(),
+            (Courier::Provider(provider), Probe::No) => provider.share(to),
             (Courier::Open(_), Probe::No) => OPEN_REQUESTS,
             (Courier::Sandbox | Courier::Missing { .. }, _) => usize::MAX,
         }
