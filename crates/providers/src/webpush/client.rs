@@ -129,6 +129,7 @@ impl Inner {
                     error @ (WireError::Unreachable { .. }
                     | WireError::Timeout
                     | WireError::Lost(_)
+                    | WireError::TooMuch
                     | WireError::Certificate(_)),
                 ) => return Err(retry(&error)),
             }

@@ -54,6 +54,8 @@ struct Waiting {
 pub(super) enum Failure {
     /// The server has certainly not acted on it: it may be sent again on another connection.
     Unprocessed,
+    /// The same, because there is too much of them: sending it elsewhere at once would make that worse.
+    TooMuch,
     /// The connection takes no more requests.
     Closed,
     TimedOut,
@@ -178,9 +180,14 @@ impl Drop for Entry<'_> {
 
 impl Failure {
     fn of(error: &h2::Error) -> Self {
+        let is_said = error.is_remote() && (error.is_reset() || error.is_go_away());
+        if is_said && error.reason() == Some(Reason::ENHANCE_YOUR_CALM) {
+            return Failure::TooMuch;
+        }
         let is_refused = error.is_reset() && error.is_remote() && error.reason() == Some(Reason::REFUSED_STREAM);
         if is_refused || error.is_go_away() && error.is_remote() {
-            // h2 tells only those streams of a GOAWAY that are beyond the last one the server looked at.
+            // h2 tells only those streams of a GOAWAY that are beyond the last one the server looked at. Servers that restart, or
+            // have a connection end after a while, say so like this: it is no sign of there being too much.
             return Failure::Unprocessed;
         }
         // Nobody but the sweep cancels.

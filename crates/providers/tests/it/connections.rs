@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::task::JoinHandle;
 
 use crate::fixture::{NOW, Push, recipient};
-use crate::frames::{FrameServer, INTERNAL_ERROR, NO_ERROR, Peer, REFUSED_STREAM};
+use crate::frames::{ENHANCE_YOUR_CALM, FrameServer, INTERNAL_ERROR, NO_ERROR, Peer, REFUSED_STREAM};
 
 const DEVICE: &str = "ab12";
 
@@ -260,6 +260,35 @@ async fn room_grows_with_answers_and_stays_within_what_connections_carry() {
     }
     sending.await.unwrap();
     assert!(sender.room() <= 151 / 2, "{}", sender.room());
+}
+
+/// What becomes of a hundred messages, and of the room for more, when the server goes away before it has looked at any.
+async fn hundred_turned_away(code: u32) -> (Vec<Outcome>, usize) {
+    let server = FrameServer::start().await;
+    let sender = sender(&server);
+    let mut peer = proven(&server, &sender, 1000).await;
+    let sending = send(&sender, 100);
+    for _ in 0..100 {
+        peer.request().await;
+    }
+    peer.go_away(1, code).await;
+    if code == NO_ERROR {
+        let mut other = server.accept(1000).await;
+        for _ in 0..100 {
+            let stream = other.request().await;
+            other.answer(stream, 200).await;
+        }
+    }
+    (sending.await.unwrap(), sender.room())
+}
+
+#[tokio::test]
+async fn a_server_that_goes_away_leaves_the_room_as_it_is_unless_it_is_sent_too_much() {
+    let (outcomes, room) = hundred_turned_away(NO_ERROR).await;
+    assert_eq!((outcomes, room), (vec![Outcome::Delivered; 100], 201));
+    let (outcomes, room) = hundred_turned_away(ENHANCE_YOUR_CALM).await;
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Retry { everybody: true, .. })), "{outcomes:?}");
+    assert!(room <= 50, "{room}");
 }
 
 #[tokio::test]

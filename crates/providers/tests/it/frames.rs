@@ -24,6 +24,7 @@ const MAX_CONCURRENT_STREAMS: u16 = 3;
 
 pub(crate) const NO_ERROR: u32 = 0;
 pub(crate) const INTERNAL_ERROR: u32 = 2;
+pub(crate) const ENHANCE_YOUR_CALM: u32 = 0xb;
 pub(crate) const REFUSED_STREAM: u32 = 7;
 
 pub(crate) struct FrameServer {
