@@ -1,5 +1,6 @@
 //! Instants, the clock they come from, and the date forms of the API.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -13,6 +14,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UtcMillis(pub i64);
+
+/// By how many seconds clocks are ahead of UTC, wherever on earth they are.
+pub const UTC_OFFSETS: RangeInclusive<i32> = -12 * 3600..=14 * 3600;
 
 impl UtcMillis {
     pub fn plus(self, duration: Duration) -> Self {

@@ -2,14 +2,13 @@
 
 use model::ids::AppId;
 use model::schedule::{DayHour, Schedule};
+use model::time::UTC_OFFSETS;
 use store::counters::{self, Grain, Metric};
 
 use crate::{Engine, Result};
 
 /// Older openings say little about people of today.
 const HOURS_LOOKED_AT: i64 = 30 * 24;
-/// No clock is further ahead of UTC.
-const MOST_HOURS_AHEAD: i64 = 14;
 
 impl Engine {
     /// Fixes the hour of best times. It is the same for everybody in the app, by their own clocks.
@@ -31,7 +30,8 @@ impl Engine {
 
     async fn best_hour(&self, app: AppId) -> Result<DayHour> {
         let now = counters::hour(self.clock().now());
-        let hours = now - HOURS_LOOKED_AT..now + MOST_HOURS_AHEAD + 1;
+        let most_hours_ahead = i64::from(*UTC_OFFSETS.end()) / 3600;
+        let hours = now - HOURS_LOOKED_AT..now + most_hours_ahead + 1;
         let read = move |tx: &mut store::Tx<'_>| counters::sums(tx, app, &[Metric::LocalOpens], &hours, Grain::Hour);
         let openings = self.0.store.read(read).await?;
         Ok(DayHour::with_most(openings.iter().map(|sum| (sum.slot, u64::try_from(sum.n).unwrap_or(0)))))

@@ -10,7 +10,7 @@ use crate::ids::NamedUserId;
 use crate::json::At;
 use crate::limits;
 use crate::platform::DeviceType;
-use crate::time::UtcMillis;
+use crate::time::{UTC_OFFSETS, UtcMillis};
 
 /// Written as JSON; what is not known takes no room.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,7 +148,7 @@ impl Profile {
     pub fn utc_offset_seconds(&self, instant: UtcMillis) -> Option<i32> {
         let zone = self.timezone.as_deref().and_then(|name| TimeZone::get(name).ok());
         let by_zone = zone.map(|zone| zone.to_offset(instant.timestamp()).seconds());
-        by_zone.or(self.usage.utc_offset_seconds)
+        by_zone.or(self.usage.utc_offset_seconds.filter(|offset| UTC_OFFSETS.contains(offset)))
     }
 
     /// Where an update starts from. A channel that changes its type keeps nothing of what it was.

@@ -16,7 +16,7 @@ use crate::ids::{EventId, Id};
 use crate::limits;
 use crate::place::Point;
 use crate::problem::Problems;
-use crate::time::UtcMillis;
+use crate::time::{UTC_OFFSETS, UtcMillis};
 
 /// The events of an upload, each still unread: one that is bad does not keep others from being read.
 pub(super) fn split(body: &[u8]) -> Result<Vec<&RawValue>, Problems> {
@@ -107,8 +107,8 @@ fn whole(kind: String, data: Loose) -> Unrecognized {
 
 #[expect(clippy::cast_possible_truncation, reason = "clocks differ by a day at most")]
 fn opened(data: &Loose) -> Opened {
-    const MOST_SECONDS: f64 = 86_400.0;
-    let offset = data.number("time_zone").filter(|offset| offset.abs() <= MOST_SECONDS);
+    let possible = f64::from(*UTC_OFFSETS.start())..=f64::from(*UTC_OFFSETS.end());
+    let offset = data.number("time_zone").filter(|offset| possible.contains(offset));
     Opened {
         echo: Echo::read(data, "metadata", "push_id"),
         connection_type: data.text("connection_type"),

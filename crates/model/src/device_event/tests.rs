@@ -96,6 +96,12 @@ fn openings() {
     let expected =
         Opened { connection_type: Some("wifi".to_owned()), utc_offset_seconds: Some(-25_200), ..Opened::default() };
     assert_eq!(plain, Some(expected));
+    for (offset, known) in
+        [(50_400, Some(50_400)), (-43_200, Some(-43_200)), (50_401, None), (86_400, None), (-46_800, None)]
+    {
+        let opened = told_of("app_foreground", json!({ "time_zone": offset })).unwrap();
+        assert_eq!(opened.utc_offset_seconds, known, "no clock on earth shows that");
+    }
     let push = PushEcho { id: PUSH.parse().unwrap(), variant_id: None };
     for data in [
         json!({"push_id": PUSH, "metadata": metadata()}),
