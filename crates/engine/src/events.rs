@@ -65,7 +65,7 @@ impl Engine {
                 let gathered = gather::gather(tx, app, after, at_most, &filter)?;
                 let devices = devices::read(tx, app, &gathered.ordinals(), now)?;
                 let causes = causes::of_pushes(tx, app, &gathered.automated_pushes())?;
-                let (events, lines) = write::write(&gathered.told, &devices, &causes)?;
+                let (events, lines) = write::write(app, &gathered.told, &devices, &causes)?;
                 let gather::Gathered { looked, is_end, missed, .. } = gathered;
                 Ok::<_, Error>(EventPage { events, looked, is_end, missed, lines })
             })

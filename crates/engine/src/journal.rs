@@ -6,6 +6,7 @@ use audience::codec;
 use model::channel::TagSets;
 use model::event::{Event, Many, RecordKind, SharedPush, TagChange};
 use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
+use model::payload::extra::TextExtra;
 use model::term::{Term, TermChange, TermSet, TermsRecord};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -96,6 +97,17 @@ impl Journal {
     ) -> Result<()> {
         let many = Many { push: push.clone(), occurred: self.now, alerting, ordinals: codec::encode(channels) };
         self.record(kind, None, postcard::to_stdvec(&many).map_err(Error::internal)?);
+        Ok(())
+    }
+
+    /// A message came into many inboxes at once.
+    pub(crate) fn mailed(&mut self, push: &SharedPush, extra: &TextExtra, channels: &RoaringBitmap) -> Result<()> {
+        let many = Many { push: push.clone(), occurred: self.now, alerting: false, ordinals: codec::encode(channels) };
+        let mut body = postcard::to_stdvec(&many).map_err(Error::internal)?;
+        if !extra.is_empty() {
+            body.extend(postcard::to_stdvec(extra).map_err(Error::internal)?);
+        }
+        self.record(RecordKind::RichDelivery, None, body);
         Ok(())
     }
 

@@ -17,13 +17,13 @@ use crate::ids::EventId;
 use crate::time::UtcMillis;
 
 pub use channels::{FirstOpen, FirstOptIn, TagChange, Uninstall};
-pub use device::{EventDevice, device_type_name};
+pub use device::{EventDevice, EventUser, device_type_name};
 pub use devices::{
     Close, Custom, CustomSource, Expiration, ExpirationKind, InAppDisplay, InAppExpiration, InAppResolution, Location,
     Open, Region, RegionAction, RegionSource, Resolution, ResolutionKind, ScreenViewed, Unrecognized,
 };
 pub use offset::EventOffset;
-pub use pushes::{AssociatedPush, Campaign, Many, PushBody, PushResource, RichMessage, SharedPush};
+pub use pushes::{AssociatedPush, Campaign, Many, MessageContext, PushBody, PushResource, RichMessage, SharedPush};
 pub use request::{EventConditions, EventRequest, EventStart, NO_OFFSET};
 pub use types::EventTypes;
 

@@ -61,6 +61,7 @@ const ENVELOPE: &[Key] = &[
     must("processed", Time),
     must("type", Text),
     may("device", Object(DEVICE)),
+    may("user", Object(&[must("contact_id", Uuid), may("named_user_id", Text)])),
     // Each type has its own.
     may("body", Own),
 ];
@@ -133,7 +134,7 @@ const RICH: &[Key] = &[
     may("variant_id", WholeNumber),
     may("time", Time),
     may("campaigns", CAMPAIGNS),
-    may("context", Own),
+    may("context", Object(&[must("extra", TextMap)])),
 ];
 
 /// The keys of the bodies, by type. Some types share keys.

@@ -71,6 +71,11 @@ async fn every_type_of_event_has_its_form() {
         for line in reply.text().lines() {
             let event: Value = serde_json::from_str(line).unwrap();
             event_schema::check(&event).unwrap_or_else(|wrong| panic!("{wrong}: {event}"));
+            let anonymous = event.get("device").map(|device| json!({"contact_id": device["channel"]}));
+            assert_eq!(event.get("user"), anonymous.as_ref(), "{event}");
+            if event["type"].as_str().unwrap().starts_with("RICH_") {
+                assert_eq!(event["body"]["context"], json!({"extra": {"k": "v"}}), "{event}");
+            }
             seen.insert(event["type"].as_str().unwrap().to_owned());
         }
         assert_eq!(seen, event_schema::types());

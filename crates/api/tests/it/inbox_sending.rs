@@ -148,6 +148,23 @@ async fn everybody_reads_their_own_language() {
 }
 
 #[tokio::test]
+async fn what_a_localized_message_says_to_the_app_is_told_with_whoever_reads_it() {
+    on_each_engine(async |app| {
+        let german = Phone::new(&app, "ios", json!({"locale_language": "de"})).await;
+        let message = json!({"title": "Hallo", "body": "x", "extra": {"k": "w"}});
+        let localizations = json!([{"language": "de", "message": message}]);
+        let (_, id) = send(&app, "Hello", json!({"device_types": ["ios"], "localizations": localizations})).await;
+        let marks = json!({"messages": [{"message_id": id}]});
+        german.caller(&app).post(&german.path("messages/unread"), &marks).await.expect(200);
+        let told = app.master().get("/api/events?follow=false&types=RICH_DELIVERY,RICH_READ").await;
+        let told: Vec<Value> = told.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let contexts: Vec<_> = told.iter().map(|event| event["body"].get("context")).collect();
+        assert_eq!(contexts, [None, Some(&json!({"extra": {"k": "w"}}))], "the first is of all languages together");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn whoever_holds_a_localized_message_can_read_it() {
     on_each_engine(async |app| {
         let locale = |language: &str, country: &str| json!({"locale_language": language, "locale_country": country});

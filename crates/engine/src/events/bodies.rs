@@ -2,14 +2,14 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use model::event::{Campaign, Event, Many, PushBody, PushResource, SharedPush};
-use model::ids::{EventId, ExperimentId, PushId};
+use model::event::{Campaign, Event, EventUser, MessageContext, PushBody, PushResource, SharedPush};
+use model::ids::{AppId, EventId, ExperimentId, NamedUserId, PushId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::gather::ManyShape;
+use super::gather::{ManyShape, Shared};
 use crate::{Error, Result};
 
 /// A stored event whose body passes through unread.
@@ -46,6 +46,8 @@ struct RichDelivery<'a> {
     push: Told<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     variant_id: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<MessageContext>,
 }
 
 #[derive(Serialize)]
@@ -84,7 +86,7 @@ struct PublicPushBody<'a> {
 }
 
 /// What all events of a record of many channels say, or those that are due to a custom event.
-pub(super) fn of_many(shape: ManyShape, many: &Many, cause: Option<EventId>) -> Result<Vec<u8>> {
+pub(super) fn of_many(Shared { shape, many, extra }: &Shared, cause: Option<EventId>) -> Result<Vec<u8>> {
     let shared = &many.push;
     let push = Told {
         push_id: shared.push_id,
@@ -93,7 +95,10 @@ pub(super) fn of_many(shape: ManyShape, many: &Many, cause: Option<EventId>) -> 
     };
     let body = match shape {
         ManyShape::Control => serde_json::to_vec(&Control { push, experiment_id: shared.experiment_id }),
-        ManyShape::RichDelivery => serde_json::to_vec(&RichDelivery { push, variant_id: shared.variant_id }),
+        ManyShape::RichDelivery => {
+            let context = MessageContext::of(extra.clone());
+            serde_json::to_vec(&RichDelivery { push, variant_id: shared.variant_id, context })
+        }
         ManyShape::Send => {
             let context = cause.map(|event_uuid| Context { triggered_by: "custom_event", event_uuid });
             serde_json::to_vec(&Send { push, variant_id: shared.variant_id, alerting: many.alerting, context })
@@ -114,6 +119,17 @@ pub(super) fn of_push(stored: &RawValue) -> Result<Vec<u8>> {
         payload: push.payload.map(|payload| BASE64_STANDARD.encode(payload)),
     };
     serde_json::to_vec(&body).map_err(Error::internal)
+}
+
+/// The user of a custom event that is about no channel.
+pub(super) fn of_customer(app: AppId, stored: &RawValue) -> Result<Option<Vec<u8>>> {
+    #[derive(Deserialize)]
+    struct Customer {
+        customer_id: Option<String>,
+    }
+    let Customer { customer_id } = serde_json::from_str(stored.get()).map_err(Error::internal)?;
+    let user = customer_id.and_then(|user| NamedUserId::new(&user).ok());
+    user.map(|user| serde_json::to_vec(&EventUser::named(app, &user)).map_err(Error::internal)).transpose()
 }
 
 pub(super) fn pushes_of(push: &SharedPush) -> impl Iterator<Item = Uuid> {

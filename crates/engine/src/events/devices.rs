@@ -1,8 +1,8 @@
 //! The channels of a page of events, each written as JSON once however many events it has.
 
 use model::channel::Profile;
-use model::event::EventDevice;
-use model::ids::{AppId, ChannelId, Ordinal};
+use model::event::{EventDevice, EventUser};
+use model::ids::{AppId, ChannelId, NamedUserId, Ordinal};
 use model::platform::DeviceType;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -18,6 +18,7 @@ pub(super) struct Device {
     pub(super) id: ChannelId,
     pub(super) device_type: DeviceType,
     pub(super) named_user: Option<String>,
+    /// What events say about the device and its user, as they say it.
     pub(super) json: Vec<u8>,
 }
 
@@ -34,7 +35,7 @@ pub(super) fn read(tx: &mut Tx<'_>, app: AppId, wanted: &RoaringBitmap, now: Utc
     let mut unreadable = None;
     devices::visit(tx, app, &ordinals, |row| {
         if wanted.contains(row.ordinal.0) {
-            match device(row, now) {
+            match device(app, row, now) {
                 Ok(device) => found.push(device),
                 Err(error) => unreadable = Some(error),
             }
@@ -44,9 +45,20 @@ pub(super) fn read(tx: &mut Tx<'_>, app: AppId, wanted: &RoaringBitmap, now: Utc
     unreadable.map_or(Ok(Devices(found)), |error| Err(Error::internal(error)))
 }
 
-fn device(row: devices::Device<'_>, now: UtcMillis) -> serde_json::Result<Device> {
+fn device(app: AppId, row: devices::Device<'_>, now: UtcMillis) -> serde_json::Result<Device> {
     let profile: Profile = serde_json::from_str(row.profile)?;
-    let json = serde_json::to_vec(&EventDevice::new(row.id, &profile, row.named_user, now))?;
+    let mut json = b"\"device\":".to_vec();
+    serde_json::to_writer(&mut json, &EventDevice::new(row.id, &profile, row.named_user, now))?;
+    let named_user = row.named_user.map(NamedUserId::new);
+    let user = match &named_user {
+        Some(Ok(user)) => Some(EventUser::named(app, user)),
+        Some(Err(_)) => None,
+        None => EventUser::of_channel(row.id),
+    };
+    if let Some(user) = user {
+        json.extend_from_slice(b",\"user\":");
+        serde_json::to_writer(&mut json, &user)?;
+    }
     Ok(Device {
         ordinal: row.ordinal,
         id: row.id,

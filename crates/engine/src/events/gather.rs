@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use audience::codec;
 use model::event::{EventOffset, Many, RecordKind};
 use model::ids::{AppId, Offset, Ordinal, PushId};
+use model::payload::extra::TextExtra;
 use roaring::RoaringBitmap;
 use store::Tx;
 use store::log::{self, Record};
@@ -40,7 +41,15 @@ pub(super) struct Told<'f> {
 pub(super) enum Content {
     One(OneShape),
     /// With the places of the channels within the record.
-    Many(ManyShape, Many, Vec<(u32, Ordinal)>),
+    Many(Shared, Vec<(u32, Ordinal)>),
+}
+
+/// What a record of many channels has for all of them.
+pub(super) struct Shared {
+    pub(super) shape: ManyShape,
+    pub(super) many: Many,
+    /// Of a message.
+    pub(super) extra: TextExtra,
 }
 
 /// How the body of an event of one channel at most comes from its record.
@@ -98,7 +107,7 @@ impl Gathered<'_> {
         let mut pushes: BTreeMap<PushId, RoaringBitmap> = BTreeMap::new();
         for told in &self.told {
             match &told.content {
-                Content::Many(ManyShape::Send, Many { push, .. }, channels)
+                Content::Many(Shared { shape: ManyShape::Send, many: Many { push, .. }, .. }, channels)
                     if push.group_id.is_some() && push.experiment_id.is_none() =>
                 {
                     pushes.entry(push.push_id).or_default().extend(channels.iter().map(|(_, ordinal)| ordinal.0));
@@ -115,7 +124,7 @@ impl Gathered<'_> {
         for told in &self.told {
             match &told.content {
                 Content::One(_) => ordinals.extend(told.record.ordinal.map(|ordinal| ordinal.0)),
-                Content::Many(_, _, channels) => ordinals.extend(channels.iter().map(|(_, ordinal)| ordinal.0)),
+                Content::Many(_, channels) => ordinals.extend(channels.iter().map(|(_, ordinal)| ordinal.0)),
             }
         }
         ordinals
@@ -214,7 +223,9 @@ impl Page<'_> {
     }
 
     fn take_many(&mut self, record: Record, shape: ManyShape) -> Result<Option<EventOffset>> {
-        let many: Many = postcard::from_bytes(&record.body).map_err(Error::internal)?;
+        let (many, rest): (Many, _) = postcard::take_from_bytes(&record.body).map_err(Error::internal)?;
+        let extra = if rest.is_empty() { Ok(TextExtra::new()) } else { postcard::from_bytes(rest) };
+        let extra = extra.map_err(Error::internal)?;
         let mut clauses = self.accepting(record.kind);
         clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&many.push)));
         let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
@@ -236,7 +247,7 @@ impl Page<'_> {
             channels.push((place, Ordinal(ordinal)));
         }
         if !channels.is_empty() {
-            self.told.push(Told { record, content: Content::Many(shape, many, channels), clauses });
+            self.told.push(Told { record, content: Content::Many(Shared { shape, many, extra }, channels), clauses });
         }
         Ok(full)
     }

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::ops::Range;
 
 use bytes::Bytes;
-use model::event::EventOffset;
-use model::ids::{EventId, Ordinal, PushId};
+use model::event::{EventOffset, RecordKind};
+use model::ids::{AppId, EventId, Ordinal, PushId};
 use model::time::UtcMillis;
 
 use super::PublicEvent;
@@ -21,6 +21,7 @@ const BYTES_PER_EVENT: usize = 768;
 
 /// The events, and all of them together with a line break after each.
 pub(super) fn write(
+    app: AppId,
     told: &[Told<'_>],
     devices: &Devices,
     causes: &HashMap<PushId, Causes>,
@@ -29,9 +30,9 @@ pub(super) fn write(
     page.text.reserve(told.len() * BYTES_PER_EVENT);
     for one in told {
         match &one.content {
-            Content::One(shape) => page.one(one, *shape, devices)?,
-            Content::Many(shape, many, channels) => {
-                let body = bodies::of_many(*shape, many, None)?;
+            Content::One(shape) => page.one(app, one, *shape, devices)?,
+            Content::Many(shared, channels) => {
+                let (many, body) = (&shared.many, bodies::of_many(shared, None)?);
                 let causes = causes.get(&many.push.push_id);
                 let name = one.record.kind.public_name().unwrap_or_default();
                 for (place, ordinal) in channels {
@@ -39,8 +40,9 @@ pub(super) fn write(
                     let id = EventId::of(name, many.push.push_id, device.id);
                     let offset = EventOffset::new(one.record.offset, *place);
                     let cause = causes.and_then(|causes| causes.get(ordinal.0));
-                    let own = cause.map(|cause| bodies::of_many(*shape, many, Some(cause))).transpose()?;
-                    page.event(one, offset, id, many.occurred, Some(device), Some(own.as_ref().unwrap_or(&body)));
+                    let own = cause.map(|cause| bodies::of_many(shared, Some(cause))).transpose()?;
+                    let body = own.as_ref().unwrap_or(&body);
+                    page.event(one, offset, id, many.occurred, About::Device(device), Some(body));
                 }
             }
         }
@@ -59,6 +61,14 @@ fn accepted<'d>(told: &Told<'_>, devices: &'d Devices, ordinal: Ordinal) -> Opti
     is_wanted.then_some(device)
 }
 
+/// Whom an event is about.
+enum About<'d> {
+    Nobody,
+    Device(&'d Device),
+    /// A named user who has no device.
+    User(Vec<u8>),
+}
+
 #[derive(Default)]
 struct Writing {
     text: Vec<u8>,
@@ -68,7 +78,7 @@ struct Writing {
 }
 
 impl Writing {
-    fn one(&mut self, told: &Told<'_>, shape: OneShape, devices: &Devices) -> Result<()> {
+    fn one(&mut self, app: AppId, told: &Told<'_>, shape: OneShape, devices: &Devices) -> Result<()> {
         let device = match told.record.ordinal {
             None => None,
             Some(ordinal) => match accepted(told, devices, ordinal) {
@@ -77,6 +87,13 @@ impl Writing {
             },
         };
         let stored: Stored<'_> = serde_json::from_slice(&told.record.body).map_err(Error::internal)?;
+        let about = match device {
+            Some(device) => About::Device(device),
+            None if told.record.kind == RecordKind::Custom => {
+                bodies::of_customer(app, stored.body)?.map_or(About::Nobody, About::User)
+            }
+            None => About::Nobody,
+        };
         let offset = EventOffset::new(told.record.offset, 0);
         let of_push;
         let body = match shape {
@@ -87,7 +104,7 @@ impl Writing {
                 Some(of_push.as_slice())
             }
         };
-        self.event(told, offset, stored.id, stored.occurred, device, body);
+        self.event(told, offset, stored.id, stored.occurred, about, body);
         Ok(())
     }
 
@@ -97,7 +114,7 @@ impl Writing {
         offset: EventOffset,
         id: EventId,
         occurred: UtcMillis,
-        device: Option<&Device>,
+        about: About<'_>,
         body: Option<&[u8]>,
     ) {
         let start = self.text.len();
@@ -110,10 +127,19 @@ impl Writing {
         self.text.extend_from_slice(b"\",\"type\":\"");
         self.text.extend_from_slice(kind.public_name().unwrap_or_default().as_bytes());
         self.text.push(b'"');
-        if let Some(device) = device {
-            self.text.extend_from_slice(b",\"device\":");
-            self.text.extend_from_slice(&device.json);
-        }
+        let device = match &about {
+            About::Nobody => None,
+            About::Device(device) => {
+                self.text.push(b',');
+                self.text.extend_from_slice(&device.json);
+                Some(device)
+            }
+            About::User(user) => {
+                self.text.extend_from_slice(b",\"user\":");
+                self.text.extend_from_slice(user);
+                None
+            }
+        };
         if let Some(body) = body {
             self.text.extend_from_slice(b",\"body\":");
             self.text.extend_from_slice(body);

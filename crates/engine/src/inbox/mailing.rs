@@ -6,11 +6,12 @@ use audience::block::blocks;
 use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
-use model::event::{RecordKind, SharedPush};
+use model::event::SharedPush;
 use model::ids::{AppId, Ordinal, PushId};
 use model::inbox::{MessageDetails, TextChoice, takes_messages};
 use model::limits;
 use model::payload::Push;
+use model::payload::extra::TextExtra;
 use model::payload::localization::Localization;
 use model::payload::message::Message;
 use model::platform::DeviceType;
@@ -36,6 +37,8 @@ pub(crate) struct Mailing {
     told: SharedPush,
     texts: TextChoice,
     bodies: Vec<(u32, TextHead, Vec<u8>)>,
+    /// What all texts say to the app; nothing if they differ.
+    extra: TextExtra,
     expires: Option<UtcMillis>,
     ends: UtcMillis,
     /// Disjoint, because a channel has one type.
@@ -55,11 +58,13 @@ impl Mailing {
         }
         let expires = expires(push, row.created);
         let longest = row.created.plus(LONGEST);
+        let bodies: Vec<_> = texts(push).filter_map(|(text, message)| head_and_body(text, message)).collect();
         Some(Self {
             push: row.id,
             told,
             texts: TextChoice::of(push),
-            bodies: texts(push).filter_map(|(text, message)| head_and_body(text, message)).collect(),
+            extra: common_extra(&bodies),
+            bodies,
             expires,
             ends: expires.map_or(longest, |expires| expires.min(longest)),
             holders,
@@ -105,7 +110,7 @@ impl Mailing {
         let mut desk = Desk::new(app, index, now);
         desk.happened(tx, DayKind::MessageSent, everybody)?;
         for (_, holders) in blocks(everybody) {
-            desk.journal.many(RecordKind::RichDelivery, &self.told, false, &holders)?;
+            desk.journal.mailed(&self.told, &self.extra, &holders)?;
         }
         desk.journal.write(tx, app)?;
         for (device_type, holders) in &self.holders {
@@ -143,6 +148,12 @@ fn head_and_body(text: u32, message: &Message) -> Option<(u32, TextHead, Vec<u8>
         size: u32::try_from(body.len()).unwrap_or(u32::MAX),
     };
     Some((text, head, body))
+}
+
+fn common_extra(bodies: &[(u32, TextHead, Vec<u8>)]) -> TextExtra {
+    let mut extras = bodies.iter().map(|(_, head, _)| &head.details.extra);
+    let first = extras.next().filter(|first| extras.all(|extra| extra == *first));
+    first.cloned().unwrap_or_default()
 }
 
 /// Localized messages may expire at different times; the last of them counts for all.

@@ -1,12 +1,12 @@
 //! What users do with their messages: reading and deleting them, once each.
 
-use model::event::{AssociatedPush, Campaign, RecordKind, RichMessage, SharedPush};
+use model::event::{AssociatedPush, Campaign, MessageContext, RecordKind, RichMessage, SharedPush};
 use model::ids::{ChannelId, PushId};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::counters::{self, Metric};
-use store::{Tx, apps};
+use store::{Tx, apps, messages};
 
 use super::InboxCaller;
 use super::mailbox::{Held, Mailbox};
@@ -65,7 +65,10 @@ fn tell(tx: &mut Tx<'_>, desk: &mut Desk<'_>, held: &Held<'_>, mark: Mark) -> Re
         Mark::Deleted => (RecordKind::RichDelete, Metric::RichDeletions),
     };
     let (app, now, channel) = (desk.app, desk.journal.now(), held.viewer);
-    let body = RichMessage { push: associated(&held.message.told, held.message.sent) };
+    let text = held.text().map(|text| (held.message.number, text));
+    let head = messages::heads(tx, app, text)?.pop();
+    let context = head.and_then(|(_, head)| MessageContext::of(head.details.extra));
+    let body = RichMessage { push: associated(&held.message.told, held.message.sent), context };
     desk.journal.event(kind, Some(channel.ordinal), body)?;
     let platform = channel.device_type.to_string();
     counters::add(tx, app, metric, now, &platform, 1)?;

@@ -1,11 +1,11 @@
-//! What an event says about its channel: which it is, and what the device told about itself, all of it as text.
+//! What an event says about its channel: which it is, what the device told about itself, all of it as text, and whose it is.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::channel::{Browser, Profile};
-use crate::ids::ChannelId;
+use crate::ids::{AppId, ChannelId, ContactId, NamedUserId};
 use crate::platform::DeviceType;
 use crate::time::UtcMillis;
 
@@ -27,6 +27,26 @@ pub struct EventDevice<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     identifiers: Option<&'a BTreeMap<String, String>>,
     attributes: Attributes<'a>,
+}
+
+/// The `user` of an event: whose the device is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EventUser<'a> {
+    contact_id: ContactId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    named_user_id: Option<&'a NamedUserId>,
+}
+
+impl<'a> EventUser<'a> {
+    pub fn named(app: AppId, user: &'a NamedUserId) -> Self {
+        Self { contact_id: ContactId::of_named_user(app, user), named_user_id: Some(user) }
+    }
+
+    /// Whoever uses a channel of nobody; `None` if its id could be a named user's.
+    pub fn of_channel(channel: ChannelId) -> Option<Self> {
+        let contact_id = ContactId::of_channel(channel);
+        (!contact_id.is_of_named_user()).then_some(Self { contact_id, named_user_id: None })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -206,5 +226,7 @@ mod tests {
         assert_eq!(profile.utc_offset_seconds(SUMMER), None);
         profile.usage.utc_offset_seconds = Some(-3600);
         assert_eq!(Attributes::new(&profile, SUMMER).locale_timezone.as_deref(), Some("-3600"), "what the device said");
+        profile.usage.utc_offset_seconds = Some(86_400);
+        assert_eq!(profile.utc_offset_seconds(SUMMER), None, "no clock on earth shows that");
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::ids::{EventId, ExperimentId, PushId};
+use crate::payload::extra::TextExtra;
 use crate::time::UtcMillis;
 
 /// A push was accepted.
@@ -56,11 +57,27 @@ pub struct AssociatedPush {
 pub struct RichMessage {
     #[serde(flatten)]
     pub push: AssociatedPush,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<MessageContext>,
+}
+
+/// What else there is to a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageContext {
+    /// What it says to the app beside its text.
+    pub extra: TextExtra,
+}
+
+impl MessageContext {
+    /// `None` if there is nothing to say.
+    pub fn of(extra: TextExtra) -> Option<Self> {
+        (!extra.is_empty()).then_some(Self { extra })
+    }
 }
 
 /// The same that happened to many channels by one push, recorded together (binary): they were sent to, held back as the control
 /// group, or given a message. The kind of the record says which. Each stands for one event, whose id follows from the kind, the
-/// push and the channel.
+/// push and the channel. After it, a record of messages has their [`TextExtra`], unless that is empty or not the same for all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Many {
     pub push: SharedPush,

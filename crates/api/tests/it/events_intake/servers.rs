@@ -62,12 +62,15 @@ async fn an_event_of_a_named_user_stands_with_each_channel_and_counts_once() {
         let seen: Vec<&Value> = events.iter().map(|event| &event["device"]["channel"]).collect();
         assert_eq!(seen, [&json!(channels[0]), &json!(channels[1])]);
         assert!(events.iter().all(|event| event["body"]["customer_id"] == "jo"));
+        assert!(events.iter().all(|event| event["user"] == events[0]["user"]), "whichever channel it is");
+        assert_eq!(events[0]["user"]["named_user_id"], "jo");
         assert_ne!(events[0]["id"], events[1]["id"]);
         assert_eq!(counted(&app).await, [("unattributed", 1, 1_000_000.0)]);
         // A user without channels: the event is there, about no device.
         send(&app, &about("nobody")).await;
         let last = told(&app).await.pop().unwrap();
         assert_eq!((&last["body"]["customer_id"], last.get("device")), (&json!("nobody"), None));
+        assert_eq!(last["user"]["named_user_id"], "nobody");
     })
     .await;
 }
