@@ -14,8 +14,8 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::devices::{push, register, status};
 use crate::provider::{app_id, configure, google, hello, simulator};
 
-/// Less than a provider has for its answer.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// Whoever waits for a provider that is silent waits for longer.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Hands out tokens, and takes every message as one for the device that is called `new` by now, or never answers any.
 async fn amazon_that(takes_messages: bool) -> String {
