@@ -98,18 +98,19 @@ impl CallingRights {
             Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => Err(NOT_MASTER),
         }
     }
-}
 
-impl CallingRights {
-    /// For what says whose a channel is: an app may leave that to its servers.
-    pub(crate) fn need_association(self, app: &App) -> Result<()> {
+    /// Whether the caller may say whose a channel is: an app may leave that to its servers.
+    pub(crate) fn may_associate(self, app: &App) -> bool {
         match self.0 {
-            Rights::Master => Ok(()),
-            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => {
-                let text = "Devices of this app may not say whose they are; a server has to, with the master secret.";
-                app.device_associations.then_some(()).ok_or_else(|| Error::Forbidden(text.to_owned()))
-            }
+            Rights::Master => true,
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => app.device_associations,
         }
+    }
+
+    /// For what does nothing but to say whose a channel is.
+    pub(crate) fn need_association(self, app: &App) -> Result<()> {
+        let text = "Devices of this app may not say whose they are; a server has to, with the master secret.";
+        self.may_associate(app).then_some(()).ok_or_else(|| Error::Forbidden(text.to_owned()))
     }
 }
 

@@ -5,6 +5,8 @@ mod tags;
 
 pub use lookup::NamedUserView;
 
+use std::time::Duration;
+
 use model::channel::ChannelRef;
 use model::ids::{AppId, ContactId, NamedUserId, Ordinal};
 use model::limits;
@@ -16,6 +18,11 @@ use store::{Tx, contacts, named_users};
 use crate::channels::uninstall_in;
 use crate::desk::Desk;
 use crate::{Engine, Error, Result};
+
+/// For how long an association waits for its channel to register. Whoever installs an app opens it in days rather than weeks, and
+/// ids that nobody ever comes with must not add up.
+const ASSOCIATIONS_WAIT: Duration = Duration::from_secs(8 * 7 * 24 * 60 * 60);
+const FORGOTTEN_AT_ONCE: u32 = 1000;
 
 impl Engine {
     /// Gives a channel to a user, who is made if need be. A channel that has not registered yet is given when it does.
@@ -52,6 +59,14 @@ impl Engine {
             desk.change_user_attributes(tx, &user, &update.attributes)
         })
         .await
+    }
+
+    /// Forgets the associations whose channels did not register in time.
+    pub(crate) async fn forget_old_associations(&self, app: AppId) -> Result<()> {
+        let oldest = self.clock().now().minus(ASSOCIATIONS_WAIT);
+        let forget = move |tx: &mut Tx<'_>| named_users::forget_pending_before(tx, app, oldest, FORGOTTEN_AT_ONCE);
+        while self.0.store.write(app, forget).await? {}
+        Ok(())
     }
 
     /// Uninstalls every channel of the users and forgets the users. Unknown ones are passed over.

@@ -65,6 +65,7 @@ impl Engine {
         self.forget_old_event_ids(app).await?;
         self.forget_old_signed_requests(app).await?;
         self.forget_ended_messages(app).await?;
+        self.forget_old_associations(app).await?;
         Ok(is_more)
     }
 }

@@ -34,6 +34,7 @@ const STEPS: &[Step] = &[
     Step { name: "0020_place_days", sql: include_str!("../migrations/0020_place_days.sql") },
     Step { name: "0021_template_uses", sql: include_str!("../migrations/0021_template_uses.sql") },
     Step { name: "0022_lost_events", sql: include_str!("../migrations/0022_lost_events.sql") },
+    Step { name: "0026_waiting_associations", sql: include_str!("../migrations/0026_waiting_associations.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

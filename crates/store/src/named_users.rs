@@ -128,6 +128,13 @@ pub fn forget_pending(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result
     Ok(())
 }
 
+/// Forgets up to `at_most` associations that have waited since before an instant. Answers whether any may be left.
+pub fn forget_pending_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<bool> {
+    let sql = "delete from pending_association where app = $1 and channel in
+               (select channel from pending_association where app = $1 and created < $2 order by created limit $3)";
+    Ok(tx.execute(sql, &[app.into(), instant.into(), at_most.into()])? == u64::from(at_most))
+}
+
 fn read_user(row: &Row<'_>) -> Result<NamedUser> {
     Ok(NamedUser {
         id: read_id(row.get(0)?)?,

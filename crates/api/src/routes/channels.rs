@@ -2,14 +2,15 @@
 
 use axum::extract::State;
 use http::StatusCode;
-use model::channel::{Registration, Uninstalls};
+use model::channel::{Change, Registration, Uninstalls};
 use model::ids::ChannelId;
 use model::limits;
 use serde::Serialize;
+use store::apps::App;
 
 use super::channel_record::ChannelRecord;
 use crate::answer::Answer;
-use crate::auth::CallingApp;
+use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -39,10 +40,11 @@ struct Page {
 pub(super) async fn register(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let registration = input.parse(Registration::parse).await?;
+    let registration = registration(&app, rights, &input).await?;
     let registered = edge.engine.register_channel(app.id, registration, input.once).await?;
     let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
     let answer = Answer::changed(registered.operation_id, Registered { channel_id: registered.id })?.status(status);
@@ -52,11 +54,12 @@ pub(super) async fn register(
 pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     Segments(id): Segments<String>,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let registration = input.parse(Registration::parse).await?;
+    let registration = registration(&app, rights, &input).await?;
     // Upon a conflict devices forget the id and register anew, which is the way out of an id that is none.
     let id = id.parse().map_err(|_| Error::Conflict("A channel id is a UUID; register a new channel.".to_owned()))?;
     let updated = edge.engine.update_channel(app.id, id, registration).await?;
@@ -94,6 +97,16 @@ pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): Calling
     let Uninstalls(uninstalls) = input.parse(Uninstalls::parse).await?;
     edge.engine.uninstall_channels(app.id, uninstalls).await?;
     Ok(Answer::done()?.status(StatusCode::ACCEPTED))
+}
+
+/// What a device says about whose it is counts for nothing where that is left to servers. It is not refused: registering matters
+/// more than being somebody's.
+async fn registration(app: &App, rights: CallingRights, input: &Input) -> Result<Registration> {
+    let mut registration = input.parse(Registration::parse).await?;
+    if !rights.may_associate(app) {
+        registration.named_user_id = Change::Keep;
+    }
+    Ok(registration)
 }
 
 pub(super) fn location(links: &Links, id: ChannelId) -> String {

@@ -57,12 +57,19 @@ pub(super) async fn disassociate(
 pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
+    rights: CallingRights,
     Segments(id): Segments<String>,
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
     let update = input.parse(NamedUserUpdate::parse).await?;
     update.tags.iter().try_for_each(refuse_read_only)?;
+    match update.associate.len() + update.disassociate.len() {
+        0 => {}
+        1 => rights.need_association(&app)?,
+        // A device speaks for itself.
+        _ => rights.need_master()?,
+    }
     edge.engine.update_named_user(app.id, user, update).await?;
     Answer::done()
 }

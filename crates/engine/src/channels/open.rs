@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::channel::OpenRegistration;
+use model::channel::{Change, OpenRegistration};
 use model::ids::{AppId, ChannelId, OperationId};
 use model::platform::DeviceType;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub(crate) fn create_open(tx: &mut Tx<'_>, desk: &mut Desk<'_>, registration: &O
     let mut state = State::new(registration.apply(None));
     state.set_device_tags(registration.device_tags(&BTreeSet::new()));
     if let Some(chosen) = registration.channel_id {
-        desk.claim_association(tx, chosen, &mut state)?;
+        desk.claim_association(tx, chosen, &Change::Keep, &mut state)?;
     }
     let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(desk.journal.now()));
     desk.create(tx, id, &state)

@@ -108,7 +108,7 @@ fn create(tx: &mut Tx<'_>, desk: &mut Desk<'_>, choice: NewId, registration: &Re
     let id = match choice {
         NewId::Ours => ChannelId::at(desk.journal.now()),
         NewId::Theirs(id) => {
-            desk.claim_association(tx, id, &mut state)?;
+            desk.claim_association(tx, id, &registration.named_user_id, &mut state)?;
             id
         }
     };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::channel::Profile;
+use model::channel::{Change, Profile};
 use model::event::{FirstOpen, FirstOptIn, RecordKind};
 use model::ids::{ChannelId, NamedUserId, Ordinal, TermId};
 use model::platform::DeviceType;
@@ -99,9 +99,16 @@ impl Desk<'_> {
     }
 
     /// Gives a channel that is about to be made the user it was associated with before. Only ids that devices choose can have been
-    /// heard of before.
-    pub(super) fn claim_association(&self, tx: &mut Tx<'_>, id: ChannelId, state: &mut State) -> Result<()> {
-        if let Some(user) = named_users::take_pending(tx, self.app, id)?
+    /// heard of before. Who says itself whose it is knows better than whoever said so earlier.
+    pub(super) fn claim_association(
+        &self,
+        tx: &mut Tx<'_>,
+        id: ChannelId,
+        said: &Change<NamedUserId>,
+        state: &mut State,
+    ) -> Result<()> {
+        let waiting = named_users::take_pending(tx, self.app, id)?;
+        if let Some(user) = waiting.filter(|_| *said == Change::Keep)
             && has_room(tx, self.app, &user)?
         {
             named_users::ensure(tx, self.app, &user, self.journal.now())?;

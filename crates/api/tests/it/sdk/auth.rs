@@ -329,6 +329,8 @@ async fn an_app_can_leave_it_to_its_servers_who_is_who() {
             ("/api/contacts/reset", &own),
             (&*format!("/api/contacts/{contact}"), &json!({"associate": [own]})),
             (&*format!("/api/contacts/disassociate/{contact}"), &json!({"channel_id": channel})),
+            ("/api/named_users/kim", &json!({"associate": [own]})),
+            ("/api/named_users/jo", &json!({"disassociate": [own]})),
         ] {
             let refused = device.post(path, body).await.expect(403);
             assert!(refused["error"].as_str().unwrap().contains("server"), "{path}: {refused}");
@@ -339,6 +341,21 @@ async fn an_app_can_leave_it_to_its_servers_who_is_who() {
             let body = json!({"device_info": {"device_type": "android"}, "action": action});
             library.post("/api/contacts/identify/v2", &library.as_channel(&channel), &body).await.expect(403);
         }
+        // Registering matters more than being somebody's: what is said about that counts for nothing.
+        let jo_or_nobody = async |channel: &str| {
+            app.master().get(&format!("/api/channels/{channel}")).await.expect(200)["channel"]["named_user_id"].clone()
+        };
+        for said in [json!("kim"), json!(null)] {
+            let body = json!({"channel": {"device_type": "android", "named_user_id": said}});
+            device.put(&format!("/api/channels/{channel}"), &body).await.expect(200);
+            assert_eq!(jo_or_nobody(&channel).await, "jo");
+            let new = device.post("/api/channels", &body).await.expect(201);
+            assert_eq!(jo_or_nobody(new["channel_id"].as_str().unwrap()).await, json!(null));
+        }
+        let of_server = json!({"channel": {"device_type": "android", "named_user_id": "lee"}});
+        let new = app.master().post("/api/channels", &of_server).await.expect(201);
+        assert_eq!(jo_or_nobody(new["channel_id"].as_str().unwrap()).await, "lee");
+        device.post("/api/named_users/jo", &json!({"tags": {"add": {"g": ["t"]}}})).await.expect(200);
         // Devices still learn whose they are, and tell what is to be known about that person.
         let resolved = library.act(&channel, json!({"type": "resolve"})).await;
         assert_eq!(resolved["contact"]["contact_id"], contact);
