@@ -134,6 +134,11 @@ impl Client {
     }
 }
 
+/// The path of a link to a next page: the server may call itself by another name than the one it is reached by.
+pub(crate) fn own_path(url: &str) -> String {
+    url.find("/api/").and_then(|place| url.get(place..)).unwrap_or(url).to_owned()
+}
+
 impl Reply {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.0).context("The server's answer has an unexpected form (do the versions match?)")

@@ -36,10 +36,18 @@ pub enum SnapshotError {
     Damaged(&'static str),
 }
 
+/// Between which offsets of the log the parts of an index stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub oldest: Offset,
+    pub newest: Offset,
+}
+
 impl Index {
-    /// Writes the index and returns the offset at which an index that is read from it will stand. Records can be applied
-    /// meanwhile: each waits at most for one segment to be copied, and for nothing that `out` does.
-    pub fn write_snapshot(&self, out: &mut impl Write) -> io::Result<Offset> {
+    /// Writes the index and returns where what was written stands: the oldest part tells from where an index that is read from it
+    /// has to go on. Records can be applied meanwhile: each waits at most for one segment to be copied, and for nothing that `out`
+    /// does.
+    pub fn write_snapshot(&self, out: &mut impl Write) -> io::Result<Span> {
         let mut sections = SectionWriter::begin(out)?;
         let mut body = Vec::new();
         let (offset, segments, terms) = {
@@ -52,13 +60,22 @@ impl Index {
             put_names(&mut body, &self.dictionary.read().expect(UNPOISONED), some);
             sections.section(Kind::Names, offset, &body)?;
         }
+        let mut newest = offset;
         for segment in segments {
             body.clear();
             let offset = self.copy_segment(&segment, &mut body);
+            newest = newest.max(offset);
             sections.section(Kind::Segment, offset, &body)?;
         }
         sections.section(Kind::End, offset, &[])?;
-        Ok(offset)
+        Ok(Span { oldest: offset, newest })
+    }
+
+    /// Where the parts of an index stand that was just read from a snapshot.
+    pub fn span(&self) -> Span {
+        let oldest = self.offset();
+        let since = self.segments().into_iter().map(|segment| segment.read().expect(UNPOISONED).since);
+        Span { oldest, newest: since.fold(oldest, Offset::max) }
     }
 
     /// Reads an index that [`Index::write_snapshot`] has written. Its answers are right once the records after

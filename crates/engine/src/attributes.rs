@@ -7,7 +7,8 @@ use model::attribute::{AttributeAction, AttributeOperation, AttributeUpdate, Att
 use model::channel::ChannelRef;
 use model::ids::{AppId, NamedUserId, Ordinal};
 use model::limits;
-use model::selector::Attribute;
+use model::selector::{Atomic, Attribute, Selector};
+use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::attributes::{self, Owner, Values, Write};
 use store::{Tx, named_users};
@@ -101,39 +102,77 @@ pub(crate) fn read(values: Values) -> Result<Attributes> {
     read.collect()
 }
 
+/// A selector by attribute that is being answered.
+struct Question<'s> {
+    selector: &'s Attribute,
+    /// What it says about channels without the attribute. They have no row to be found by, so what is collected are the channels
+    /// about which it says the opposite.
+    selects_without: bool,
+    otherwise: RoaringBitmap,
+}
+
 impl Planner<'_, '_> {
     /// The attribute of a channel is its own, or else that of its named user.
-    pub(crate) fn attribute(&mut self, selector: &Attribute) -> Result<Plan> {
-        if let Some((_, plan)) = self.attributes.iter().find(|(known, _)| known == selector) {
-            return Ok(plan.clone());
-        }
-        let plan = self.find_attribute(selector)?;
-        self.attributes.push((selector.clone(), plan.clone()));
-        Ok(plan)
+    pub(crate) fn attribute(&self, selector: &Attribute) -> Result<Plan> {
+        let asked = self.attributes.get(&selector.attribute).into_iter().flatten();
+        let found = asked.into_iter().find(|(known, _)| known == selector).map(|(_, plan)| plan.clone());
+        found.ok_or_else(|| Error::internal("a selector by attribute was not prepared"))
     }
 
-    fn find_attribute(&mut self, selector: &Attribute) -> Result<Plan> {
+    /// Answers all selectors by attribute there are in some selectors. What is known under a name is read once for all of them: it
+    /// may be as much as there are channels.
+    pub(crate) fn find_attributes<'s>(&mut self, selectors: impl Iterator<Item = &'s Selector>) -> Result<()> {
+        let mut by_name: BTreeMap<&str, Vec<Question<'s>>> = BTreeMap::new();
+        for atomic in selectors.flat_map(Selector::atoms) {
+            if let Atomic::Attribute(selector) = atomic {
+                let asked = by_name.entry(&selector.attribute).or_default();
+                if !asked.iter().any(|question| *question.selector == **selector) {
+                    asked.push(Question::new(selector, self.now));
+                }
+            }
+        }
+        for (name, mut questions) in by_name {
+            self.answer(name, &mut questions)?;
+            let plans = questions.into_iter().map(|question| (question.selector.clone(), question.plan()));
+            self.attributes.entry(name.to_owned()).or_default().extend(plans);
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, name: &str, questions: &mut [Question<'_>]) -> Result<()> {
         let (app, now) = (self.app, self.now);
-        // Channels without the attribute have no row to be found by. So what is collected are the channels that the
-        // selector treats otherwise.
-        let selects_without = matches(selector, None, now);
-        let is_otherwise = |value: &str| Ok(matches(selector, Some(&parse(value)?), now) != selects_without);
-        let (mut own, mut otherwise) = (RoaringBitmap::new(), RoaringBitmap::new());
-        attributes::for_each_channel(self.tx, app, &selector.attribute, |Ordinal(number), value| {
+        let mut own = RoaringBitmap::new();
+        attributes::for_each_channel(self.tx, app, name, |Ordinal(number), value| {
             own.insert(number);
-            if is_otherwise(value)? {
-                otherwise.insert(number);
+            let value = parse(value)?;
+            questions.iter_mut().for_each(|question| question.ask(number, &value, now));
+            Ok(())
+        })?;
+        attributes::for_each_channel_of_users(self.tx, app, name, |Ordinal(number), value| {
+            if !own.contains(number) {
+                let value = parse(value)?;
+                questions.iter_mut().for_each(|question| question.ask(number, &value, now));
             }
             Ok(())
         })?;
-        attributes::for_each_channel_of_users(self.tx, app, &selector.attribute, |Ordinal(number), value| {
-            if !own.contains(number) && is_otherwise(value)? {
-                otherwise.insert(number);
-            }
-            Ok(())
-        })?;
-        let otherwise = Plan::Set(otherwise);
-        Ok(if selects_without { Plan::Not(Box::new(otherwise)) } else { otherwise })
+        Ok(())
+    }
+}
+
+impl<'s> Question<'s> {
+    fn new(selector: &'s Attribute, now: UtcMillis) -> Self {
+        Self { selector, selects_without: matches(selector, None, now), otherwise: RoaringBitmap::new() }
+    }
+
+    fn ask(&mut self, number: u32, value: &AttributeValue, now: UtcMillis) {
+        if matches(self.selector, Some(value), now) != self.selects_without {
+            self.otherwise.insert(number);
+        }
+    }
+
+    fn plan(self) -> Plan {
+        let otherwise = Plan::Set(self.otherwise);
+        if self.selects_without { Plan::Not(Box::new(otherwise)) } else { otherwise }
     }
 }
 

@@ -1,7 +1,11 @@
 //! Explaining an audience: who is in it, what each part of it does, and what in it is probably a typing mistake. Nothing is
 //! sent.
 
+mod clauses;
 mod near;
+mod warnings;
+
+use std::sync::Arc;
 
 use audience::index::Index;
 use audience::plan::Plan;
@@ -9,13 +13,22 @@ use model::ids::AppId;
 use model::payload::device_types::DeviceTypes;
 use model::platform::DeviceType;
 use model::problem::Problems;
-use model::selector::{Audience, Selector};
+use model::selector::{Atomic, Audience, Selector};
 use model::term::{Reach, Term};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::Tx;
+use tokio::sync::Semaphore;
 
-use crate::plan::Planner;
+use crate::plan::{Planner, term_plan};
 use crate::push::unsupported;
 use crate::resolve::{device_types, open_types};
-use crate::{Engine, Result};
+use crate::{Engine, Error, Result};
+use clauses::Explainer;
+use warnings::{Names, Warner};
+
+/// As many explanations as are worked out at a time. They may take seconds of a core each, which others need as well.
+const AT_ONCE: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
@@ -43,7 +56,8 @@ pub struct PlatformCount {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clause {
     pub path: String,
-    pub selector: Selector,
+    /// What it is, unless it is made of others: they follow, and repeating them at every level would make a long answer.
+    pub selector: Option<Atomic>,
     /// Channels it selects by itself.
     pub matched: u64,
     pub effect: Effect,
@@ -70,6 +84,34 @@ pub struct Warning {
     pub near: Vec<String>,
 }
 
+/// The turns of those who explain.
+pub(crate) struct Turns(Arc<Semaphore>);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+/// What an audience needs of the database, so that it can be explained without.
+enum Planned {
+    Everyone,
+    Recipients(Plan),
+    /// A selector, with the plans of its atomic ones in the order of the text.
+    Selector {
+        selector: Selector,
+        plans: Vec<AtomPlan>,
+        names: Names,
+    },
+}
+
+/// The plan of an atomic selector.
+struct AtomPlan {
+    plan: Plan,
+    /// Whether it depends on a place that the atlas does not have.
+    is_unknown: bool,
+}
+
 impl Engine {
     /// Explains an audience as a push accepted now would resolve it.
     pub async fn explain(&self, app: AppId, audience: Audience, types: DeviceTypes) -> Result<Explanation> {
@@ -81,39 +123,72 @@ impl Engine {
         }
         self.ready_atlas_to_plan(app, &audience).await?;
         let index = self.current_index(app).await?;
-        let now = self.clock().now();
-        self.0
-            .store
-            .read(move |tx| {
-                let open_types = open_types(&types, &index);
-                let mut planner = Planner::new(tx, app, &index, now, open_types);
-                let mut warnings = Vec::new();
-                let (clause, plan) = match &audience {
-                    Audience::All(_) | Audience::Triggered(_) | Audience::CreateAndSend(_) => {
-                        (None, planner.audience(&audience)?)
-                    }
-                    Audience::Selector(selector) => {
-                        near::warn(&mut planner, selector, "audience", &mut warnings)?;
-                        let (clause, plan) = explain(&mut planner, selector, "audience".to_owned())?;
-                        (Some(clause), plan.normalize())
-                    }
-                };
-                let platforms = count_platforms(&planner, &plan, device_types(&types, &index));
-                let matched = platforms.iter().map(|platform| platform.matched).sum();
-                Ok(Explanation { matched, platforms, clause, warnings })
-            })
-            .await
+        let turn = self.0.explaining.0.clone().acquire_owned().await.map_err(Error::internal)?;
+        let (now, known) = (self.clock().now(), index.clone());
+        let open_types = open_types(&types, &index);
+        let plan = move |tx: &mut Tx<'_>| plan(tx, app, &known, now, open_types, audience);
+        let planned = self.0.store.read(plan).await?;
+        // Only planning needs the database. What follows would keep one of a few connections from everybody else.
+        let work = move || {
+            let explanation = work_out(&index, planned, device_types(&types, &index));
+            drop(turn);
+            explanation
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 }
 
-fn count_platforms(planner: &Planner<'_, '_>, audience: &Plan, types: Vec<DeviceType>) -> Vec<PlatformCount> {
+fn plan(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    index: &Index,
+    now: UtcMillis,
+    open_types: Vec<DeviceType>,
+    audience: Audience,
+) -> Result<Planned> {
+    let mut planner = Planner::new(tx, app, index, now, open_types);
+    Ok(match audience {
+        Audience::All(_) => Planned::Everyone,
+        Audience::Triggered(_) | Audience::CreateAndSend(_) => Planned::Recipients(planner.audience(&audience)?),
+        Audience::Selector(selector) => {
+            let reached = planner.prepare(&selector)?;
+            let plans = selector.atoms().map(|atomic| {
+                let n_unknown = planner.unknown_places.len();
+                let plan = planner.atomic(atomic)?;
+                Ok(AtomPlan { plan, is_unknown: planner.unknown_places.len() > n_unknown })
+            });
+            let plans = plans.collect::<Result<_>>()?;
+            let names = Names::read(tx, app, &selector, reached)?;
+            Planned::Selector { selector, plans, names }
+        }
+    })
+}
+
+/// The index goes on changing meanwhile. So everything is asked of it once, and all counts are of the sets it gave.
+fn work_out(index: &Index, planned: Planned, types: Vec<DeviceType>) -> Explanation {
+    let everyone = index.resolve(&Plan::Everyone);
+    let (audience, clause, warnings) = match planned {
+        Planned::Everyone => (everyone, None, Vec::new()),
+        Planned::Recipients(plan) => (index.resolve(&plan.normalize()), None, Vec::new()),
+        Planned::Selector { selector, plans, names } => {
+            let mut explainer = Explainer::new(index, everyone, plans, Warner::new(index, &names));
+            let (clause, audience) = explainer.explain(&selector, "audience".to_owned());
+            (audience, Some(clause), explainer.warner.warnings)
+        }
+    };
+    let platforms = count_platforms(index, &audience, types);
+    let matched = platforms.iter().map(|platform| platform.matched).sum();
+    Explanation { matched, platforms, clause, warnings }
+}
+
+fn count_platforms(index: &Index, audience: &RoaringBitmap, types: Vec<DeviceType>) -> Vec<PlatformCount> {
+    let holders = |term: Term| index.resolve(&term_plan(index, &term));
+    let addressed = audience & holders(Term::Reach(Reach::Addressed));
+    let alerted = &addressed & holders(Term::Reach(Reach::Alert));
     let counted = types.into_iter().map(|device_type| {
-        let of_type = [audience.clone(), planner.term(&Term::DeviceType(device_type.clone()))];
-        let count = |more: Vec<Plan>| count(planner.index, Plan::And([of_type.to_vec(), more].concat()));
-        let addressed = planner.term(&Term::Reach(Reach::Addressed));
-        let matched = count(Vec::new());
-        let with_address = count(vec![addressed]);
-        let reachable = count(vec![planner.term(&Term::Reach(Reach::Alert))]);
+        let of_type = audience & holders(Term::DeviceType(device_type.clone()));
+        let (matched, with_address) = (of_type.len(), of_type.intersection_len(&addressed));
+        let reachable = of_type.intersection_len(&alerted);
         PlatformCount {
             device_type,
             matched,
@@ -123,54 +198,4 @@ fn count_platforms(planner: &Planner<'_, '_>, audience: &Plan, types: Vec<Device
         }
     });
     counted.filter(|platform| platform.matched > 0).collect()
-}
-
-/// A selector taken apart, and its plan. Every name is looked up once, whatever it is nested in.
-fn explain(planner: &mut Planner<'_, '_>, selector: &Selector, path: String) -> Result<(Clause, Plan)> {
-    let (clauses, plan) = match selector {
-        Selector::And { spelling, members } => {
-            explain_members(planner, members, &format!("{path}.{}", spelling.as_str()), Plan::And, |before, after| {
-                Effect::Keeps { kept: after, dropped: before - after }
-            })?
-        }
-        Selector::Or { spelling, members } => {
-            explain_members(planner, members, &format!("{path}.{}", spelling.as_str()), Plan::Or, |before, after| {
-                Effect::Adds { added: after - before }
-            })?
-        }
-        Selector::Not { spelling, member, in_array } => {
-            let place = if *in_array { "[0]" } else { "" };
-            let n_unknown = planner.unknown_places.len();
-            let (clause, plan) = explain(planner, member, format!("{path}.{}{place}", spelling.as_str()))?;
-            (vec![clause], planner.opposite(plan, n_unknown))
-        }
-        Selector::Atomic(_) => (Vec::new(), planner.selector(selector)?),
-    };
-    let matched = count(planner.index, plan.clone());
-    Ok((Clause { path, selector: selector.clone(), matched, effect: Effect::Whole, clauses }, plan))
-}
-
-/// Members in their order: what the first n make of the set, and what one more changes about it.
-fn explain_members(
-    planner: &mut Planner<'_, '_>,
-    members: &[Selector],
-    path: &str,
-    combine: fn(Vec<Plan>) -> Plan,
-    effect: impl Fn(u64, u64) -> Effect,
-) -> Result<(Vec<Clause>, Plan)> {
-    let mut parts = Vec::with_capacity(members.len());
-    let mut before = count(planner.index, combine(Vec::new()));
-    let mut clauses = Vec::with_capacity(members.len());
-    for (i, member) in members.iter().enumerate() {
-        let (clause, plan) = explain(planner, member, format!("{path}[{i}]"))?;
-        parts.push(plan);
-        let after = count(planner.index, combine(parts.clone()));
-        clauses.push(Clause { effect: effect(before, after), ..clause });
-        before = after;
-    }
-    Ok((clauses, combine(parts)))
-}
-
-fn count(index: &Index, plan: Plan) -> u64 {
-    index.count(&plan.normalize())
 }

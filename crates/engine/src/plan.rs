@@ -18,6 +18,7 @@ use store::channels::{self, Key};
 use store::documents::{self, DocumentKind};
 
 use crate::channels::{address_key, apid_key};
+use crate::segments::{Reached, reached};
 use crate::{Error, Result, subscriptions};
 
 /// Looks up what an audience names. Names that nobody has mean nobody.
@@ -29,10 +30,10 @@ pub(crate) struct Planner<'a, 'c> {
     pub(crate) now: UtcMillis,
     /// The open platforms the push goes to, in which addresses are looked up.
     pub(crate) open_types: Vec<DeviceType>,
-    /// The segments met so far.
+    /// The segments that were reached.
     pub(crate) segments: HashMap<SegmentId, PlannedSegment>,
-    /// The plans of the attributes met so far: each takes reading everything that is known under a name.
-    pub(crate) attributes: Vec<(Attribute, Plan)>,
+    /// The plans of selectors by attribute, by the name of the attribute.
+    pub(crate) attributes: HashMap<String, Vec<(Attribute, Plan)>>,
     /// The places met so far that the atlas does not have, each as often as it was met.
     pub(crate) unknown_places: Vec<String>,
 }
@@ -58,7 +59,7 @@ impl<'a, 'c> Planner<'a, 'c> {
             now,
             open_types,
             segments: HashMap::new(),
-            attributes: Vec::new(),
+            attributes: HashMap::new(),
             unknown_places: Vec::new(),
         }
     }
@@ -71,10 +72,24 @@ impl Planner<'_, '_> {
             // Only pipelines accept it, and they put the channels that triggered them in its place.
             Audience::Triggered(_) => Ok(Plan::Nobody),
             Audience::CreateAndSend(recipients) => self.recipients(recipients),
-            Audience::Selector(selector) => Ok(self.selector(selector)?.normalize()),
+            Audience::Selector(selector) => {
+                self.prepare(selector)?;
+                Ok(self.selector(selector)?.normalize())
+            }
         }
     }
 
+    /// Finds out what takes more than looking up names: who is in the segments that a selector reaches, and who has the attributes
+    /// that it or they ask for. Everything is read once, however often it is asked for.
+    pub(crate) fn prepare(&mut self, selector: &Selector) -> Result<Reached> {
+        let reached = reached(self.tx, self.app, selector)?;
+        let criteria = reached.values().flatten().map(|segment| &segment.criteria);
+        self.find_attributes([selector].into_iter().chain(criteria))?;
+        self.plan_segments(selector, &reached)?;
+        Ok(reached)
+    }
+
+    /// The plan of a selector that was prepared.
     pub(crate) fn selector(&mut self, selector: &Selector) -> Result<Plan> {
         match selector {
             Selector::And { members, .. } => self.members(members).map(Plan::And),
@@ -99,7 +114,8 @@ impl Planner<'_, '_> {
         members.iter().map(|member| self.selector(member)).collect()
     }
 
-    fn atomic(&mut self, atomic: &Atomic) -> Result<Plan> {
+    /// The plan of an atomic selector of one that was prepared.
+    pub(crate) fn atomic(&mut self, atomic: &Atomic) -> Result<Plan> {
         match atomic {
             Atomic::Tag { tags, group, .. } => Ok(self.tags(group.as_ref(), tags.as_slice())),
             Atomic::Channel(ids) => self.by_id(ids.as_slice()),
@@ -121,7 +137,7 @@ impl Planner<'_, '_> {
             Atomic::SubscriptionList { ids, .. } => Ok(subscriptions::plan(self.index, ids.as_slice())),
             Atomic::Attribute(attribute) => self.attribute(attribute),
             Atomic::StaticList(names) => self.static_lists(names.as_slice()),
-            Atomic::Segment(ids) => self.in_segments(ids.as_slice()),
+            Atomic::Segment(ids) => Ok(self.in_segments(ids.as_slice())),
             // There is nothing of these kinds yet that a channel could be in.
             Atomic::Alias(_) | Atomic::Mpns(_) | Atomic::DevicePin(_) | Atomic::SmsId(_) | Atomic::SmsSender(_) => {
                 Ok(Plan::Nobody)
@@ -141,33 +157,29 @@ impl Planner<'_, '_> {
     }
 
     pub(crate) fn tag(&self, group: &TagGroup, tag: &Tag) -> Plan {
-        self.term(&Term::Tag { group: group.clone(), tag: selected_tag(group, tag) })
+        tag_plan(self.index, group, tag)
     }
 
     pub(crate) fn term(&self, term: &Term) -> Plan {
-        let (group, tag) = term.key();
-        self.index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
+        term_plan(self.index, term)
     }
 
     fn static_lists(&mut self, names: &[String]) -> Result<Plan> {
-        let mut parts = Vec::with_capacity(names.len());
+        let (mut parts, mut uploaded) = (Vec::with_capacity(names.len()), Vec::new());
         for name in names {
-            parts.push(match self.lifecycle(name)? {
-                Some(plan) => plan,
-                // The term of a deleted list stays for a while, until everybody has been taken off it.
-                None if documents::get(self.tx, self.app, DocumentKind::List, name)?.is_none() => Plan::Nobody,
-                None => self.term(&Term::List(name.clone())),
-            });
+            match self.lifecycle(name)? {
+                Some(plan) => parts.push(plan),
+                None => uploaded.push(name.as_str()),
+            }
         }
+        // Not by their terms alone: that of a deleted list stays for a while, until everybody has been taken off it.
+        let found = documents::get_many(self.tx, self.app, DocumentKind::List, &uploaded)?;
+        parts.extend(found.into_iter().map(|list| self.term(&Term::List(list.id))));
         Ok(Plan::Or(parts))
     }
 
     fn by_id(&mut self, ids: &[ChannelId]) -> Result<Plan> {
-        let mut found = RoaringBitmap::new();
-        for id in ids {
-            found.extend(channels::ordinal_of(self.tx, self.app, *id)?.map(|Ordinal(number)| number));
-        }
-        Ok(Plan::Set(found))
+        Ok(named_one_by_one(channels::ordinals_of(self.tx, self.app, ids)?))
     }
 
     fn by_id_of_type(&mut self, ids: &[ChannelId], device_type: DeviceType) -> Result<Plan> {
@@ -175,20 +187,11 @@ impl Planner<'_, '_> {
     }
 
     fn by_user(&mut self, users: &[NamedUserId]) -> Result<Plan> {
-        let mut found = RoaringBitmap::new();
-        for user in users {
-            found
-                .extend(channels::ordinals_of_user(self.tx, self.app, user)?.into_iter().map(|Ordinal(number)| number));
-        }
-        Ok(Plan::Set(found))
+        Ok(named_one_by_one(channels::ordinals_of_users(self.tx, self.app, users)?))
     }
 
     fn by_key(&mut self, keys: impl Iterator<Item = Key>) -> Result<Plan> {
-        let mut found = RoaringBitmap::new();
-        for key in keys {
-            found.extend(channels::by_key(self.tx, self.app, &key)?.map(|Ordinal(number)| number));
-        }
-        Ok(Plan::Set(found))
+        Ok(named_one_by_one(channels::by_keys(self.tx, self.app, keys)?))
     }
 
     /// All of them were registered in the transaction that accepted the push.
@@ -208,4 +211,19 @@ impl Planner<'_, '_> {
         let by_id = Plan::And(vec![self.by_id(&ids)?, Plan::Or(open)]);
         Ok(Plan::Or(vec![by_address, by_id]))
     }
+}
+
+/// Who has a tag.
+pub(crate) fn tag_plan(index: &Index, group: &TagGroup, tag: &Tag) -> Plan {
+    term_plan(index, &Term::Tag { group: group.clone(), tag: selected_tag(group, tag) })
+}
+
+/// Who holds a term; nobody, if it has no number yet.
+pub(crate) fn term_plan(index: &Index, term: &Term) -> Plan {
+    let (group, tag) = term.key();
+    index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
+}
+
+fn named_one_by_one(ordinals: Vec<Ordinal>) -> Plan {
+    Plan::Set(ordinals.into_iter().map(|Ordinal(number)| number).collect::<RoaringBitmap>())
 }

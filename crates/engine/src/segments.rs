@@ -3,6 +3,7 @@
 mod cycle;
 mod expand;
 mod places;
+mod reached;
 
 use model::ids::{AppId, OperationId, SegmentId};
 use model::json;
@@ -18,6 +19,7 @@ use crate::push::misunderstood;
 use crate::{Engine, Error, Once, Result};
 
 pub(crate) use places::segment_by_place;
+pub(crate) use reached::{Reached, reached};
 
 /// A segment as listings show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,9 +134,14 @@ fn view(document: &Document) -> Result<SegmentView> {
 }
 
 /// The segments that criteria refer to.
-fn references(criteria: &Selector) -> impl Iterator<Item = SegmentId> {
-    let of_atom = |atom: &Atomic| match atom {
-        Atomic::Segment(ids) => ids.as_slice().to_vec(),
+pub(crate) fn references(criteria: &Selector) -> impl Iterator<Item = SegmentId> {
+    criteria.atoms().flat_map(segments_of).copied()
+}
+
+/// The segments that an atomic selector refers to.
+pub(crate) fn segments_of(atom: &Atomic) -> &[SegmentId] {
+    match atom {
+        Atomic::Segment(ids) => ids.as_slice(),
         Atomic::Tag { .. }
         | Atomic::NamedUser(_)
         | Atomic::Alias(_)
@@ -155,7 +162,6 @@ fn references(criteria: &Selector) -> impl Iterator<Item = SegmentId> {
         | Atomic::SmsSender(_)
         | Atomic::Attribute(_)
         | Atomic::Activity(_)
-        | Atomic::Location(_) => Vec::new(),
-    };
-    criteria.atoms().flat_map(of_atom)
+        | Atomic::Location(_) => &[],
+    }
 }

@@ -1,7 +1,8 @@
 //! Snapshots of the audience indexes in files, so that a start does not have to read every channel.
 //!
-//! A snapshot is only as good as the log it goes on from. It therefore ends in a fingerprint of the log record it stands at:
-//! after a restore from a backup, or with another database, the fingerprint differs and the index is built anew.
+//! A snapshot is only as good as the log it goes on from. It therefore ends in fingerprints of two log records, the one its oldest
+//! part stands at and the one its newest part does: after a restore from a backup, or with another database, one of them
+//! differs or is not there, and the index is built anew.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -9,6 +10,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use audience::index::Index;
+use audience::snapshot::Span;
 use model::ids::{AppId, Offset};
 use ring::digest::{Context, SHA256};
 use store::{Tx, log};
@@ -16,6 +18,8 @@ use store::{Tx, log};
 use crate::{Engine, Error, Result};
 
 type Fingerprint = [u8; 32];
+/// Of the records that the oldest and the newest part of a snapshot stand at.
+type Fingerprints = [Fingerprint; 2];
 
 /// Where the snapshots are, if anywhere.
 #[derive(Clone)]
@@ -35,7 +39,7 @@ impl Engine {
     pub(crate) async fn read_snapshot(&self, app: AppId) -> Option<Index> {
         let path = self.0.snapshots.path(app)?;
         let read = tokio::task::spawn_blocking(move || read(&path)).await.ok()?;
-        let (index, fingerprint) = match read {
+        let (index, fingerprints) = match read {
             Ok(found) => found?,
             Err(error) => {
                 tracing::warn!(
@@ -45,9 +49,9 @@ impl Engine {
                 return None;
             }
         };
-        let offset = index.offset();
-        let actual = self.0.store.read(move |tx| fingerprint_at(tx, app, offset)).await.ok()?;
-        if actual != Some(fingerprint) {
+        let span = index.span();
+        let actual = self.0.store.read(move |tx| fingerprints_at(tx, app, span)).await.ok()?;
+        if actual != Some(fingerprints) {
             tracing::warn!("the snapshot of an audience index belongs to another state of the database");
             return None;
         }
@@ -58,16 +62,16 @@ impl Engine {
     pub(crate) async fn write_snapshot(&self, app: AppId, index: std::sync::Arc<Index>) -> Result<()> {
         let Some(path) = self.0.snapshots.path(app) else { return Ok(()) };
         let unfinished = path.with_extension(UNFINISHED);
-        let (file, offset) = {
+        let (file, span) = {
             let unfinished = unfinished.clone();
             let write = move || write(&unfinished, &index);
             tokio::task::spawn_blocking(write).await.map_err(Error::internal)?.map_err(Error::internal)?
         };
-        let fingerprint = self.0.store.read(move |tx| fingerprint_at(tx, app, offset)).await?;
-        let Some(fingerprint) = fingerprint else { return Ok(()) };
+        let fingerprints = self.0.store.read(move |tx| fingerprints_at(tx, app, span)).await?;
+        let Some(fingerprints) = fingerprints else { return Ok(()) };
         let finish = move || {
             let mut file = file;
-            file.write_all(&fingerprint)?;
+            file.write_all(&fingerprints.concat())?;
             file.sync_all()?;
             fs::rename(unfinished, path)
         };
@@ -113,17 +117,17 @@ fn list(folder: &Path) -> io::Result<HashSet<AppId>> {
     entries.filter_map(|entry| app_of(entry).transpose()).collect()
 }
 
-fn write(path: &Path, index: &Index) -> io::Result<(File, Offset)> {
+fn write(path: &Path, index: &Index) -> io::Result<(File, Span)> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
-    let offset = index.write_snapshot(&mut out)?;
-    Ok((out.into_inner().map_err(io::IntoInnerError::into_error)?, offset))
+    let span = index.write_snapshot(&mut out)?;
+    Ok((out.into_inner().map_err(io::IntoInnerError::into_error)?, span))
 }
 
 /// `None` when there is no snapshot.
-fn read(path: &Path) -> Result<Option<(Index, Fingerprint)>, Box<dyn std::error::Error + Send + Sync>> {
+fn read(path: &Path) -> Result<Option<(Index, Fingerprints)>, Box<dyn std::error::Error + Send + Sync>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -131,9 +135,17 @@ fn read(path: &Path) -> Result<Option<(Index, Fingerprint)>, Box<dyn std::error:
     };
     let mut input = BufReader::with_capacity(1 << 20, file);
     let index = Index::read_snapshot(&mut input)?;
-    let mut fingerprint = [0; 32];
-    input.read_exact(&mut fingerprint)?;
-    Ok(Some((index, fingerprint)))
+    let mut fingerprints = [[0; 32]; 2];
+    for fingerprint in &mut fingerprints {
+        input.read_exact(fingerprint)?;
+    }
+    Ok(Some((index, fingerprints)))
+}
+
+/// `None` when the log lacks one of the records.
+fn fingerprints_at(tx: &mut Tx<'_>, app: AppId, span: Span) -> Result<Option<Fingerprints>> {
+    let (oldest, newest) = (fingerprint_at(tx, app, span.oldest)?, fingerprint_at(tx, app, span.newest)?);
+    Ok(oldest.zip(newest).map(|(oldest, newest)| [oldest, newest]))
 }
 
 /// `None` when the log has no record at the offset.

@@ -20,6 +20,7 @@ use store::{Tx, log};
 
 use crate::desk::Desk;
 use crate::holdings::Holdings;
+use crate::plan::term_plan;
 use crate::{Engine, Error, Result};
 
 /// A list that somebody has subscribed to, and the kinds of channels that are or were subscribed.
@@ -175,11 +176,7 @@ pub(crate) fn check_number(n_lists: usize) -> Result<()> {
 pub(crate) fn plan(index: &Index, lists: &[String]) -> Plan {
     let mut ways = Vec::new();
     for list in lists.iter().filter_map(|list| SubscriptionListId::new(list).ok()) {
-        let subscribed = |scope| {
-            let term = Term::Subscription(Subscription { list: list.clone(), scope });
-            let (group, tag) = term.key();
-            index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
-        };
+        let subscribed = |scope| term_plan(index, &Term::Subscription(Subscription { list: list.clone(), scope }));
         ways.push(subscribed(None));
         // The subscription of a named user is on all of the user's channels.
         ways.extend(Scope::ALL.map(|scope| Plan::And(vec![subscribed(Some(scope)), channels_of(index, scope)])));
@@ -191,12 +188,7 @@ pub(crate) fn plan(index: &Index, lists: &[String]) -> Plan {
 fn channels_of(index: &Index, scope: Scope) -> Plan {
     let named = |is_wanted: bool| {
         let types = DeviceType::NAMED.into_iter().filter(|(_, known)| (Scope::of(known) == scope) == is_wanted);
-        let terms = types.map(|(_, known)| {
-            let term = Term::DeviceType(known);
-            let (group, tag) = term.key();
-            index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
-        });
-        Plan::Or(terms.collect())
+        Plan::Or(types.map(|(_, known)| term_plan(index, &Term::DeviceType(known))).collect())
     };
     match scope {
         // Open platforms belong to it, and have any names.

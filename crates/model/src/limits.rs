@@ -44,7 +44,6 @@ pub const NAMED_USER_UNINSTALLS: usize = 100;
 /// Channels to associate, or to disassociate, in one update of a named user.
 pub const ASSOCIATIONS_PER_REQUEST: usize = 1000;
 pub const CHANNELS_PER_NAMED_USER: usize = 100;
-pub const TAGS_PER_NAMED_USER: usize = 1000;
 pub const NAMED_USERS_PER_PAGE: u32 = 1000;
 
 pub const SEGMENT_NAME_CHARS: usize = 255;

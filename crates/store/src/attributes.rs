@@ -64,6 +64,27 @@ pub fn of_owner(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<Values> {
     Ok(rows.into_iter().collect())
 }
 
+/// The attributes of each of several owners, in their order.
+pub fn of_owners(tx: &mut Tx<'_>, app: AppId, owners: &[Owner]) -> Result<Vec<Values>> {
+    // The number of the owner comes back with each row: owners without attributes have none.
+    let rows = tx.query_many(
+        "select cast($5 as bigint), name, value from attribute
+         where app = $1 and owner_kind = $2 and owner = $3 and value <> $4",
+        (0_i64..).zip(owners).map(|(n, owner)| {
+            let [kind, id] = owner.columns();
+            [app.into(), kind, id, REMOVED.into(), n.into()]
+        }),
+        |row| Ok((row.get::<i64>(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    let mut found = vec![Values::new(); owners.len()];
+    for (n, name, value) in rows {
+        if let Some(values) = usize::try_from(n).ok().and_then(|n| found.get_mut(n)) {
+            values.insert(name, value);
+        }
+    }
+    Ok(found)
+}
+
 /// The attributes of all channels of a range of ordinals; channels without any are left out.
 pub fn of_channels(tx: &mut Tx<'_>, app: AppId, first: Ordinal, last: Ordinal) -> Result<BTreeMap<Ordinal, Values>> {
     let mut found: BTreeMap<Ordinal, Values> = BTreeMap::new();

@@ -95,16 +95,22 @@ pub(crate) fn by_named_users<'u>(
     Ok(channels)
 }
 
-/// The ordinals of the installed channels of a named user, for selectors.
-pub fn ordinals_of_user(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<Vec<Ordinal>> {
+/// The ordinals of the installed channels of named users, for selectors.
+pub fn ordinals_of_users(tx: &mut Tx<'_>, app: AppId, users: &[NamedUserId]) -> Result<Vec<Ordinal>> {
     let sql = "select ordinal from channel where app = $1 and named_user = $2 and installed = 1";
-    tx.query(sql, &[app.into(), user.into()], |row| row.get(0))
+    tx.query_many(sql, users.iter().map(|user| [app.into(), user.into()]), |row| row.get(0))
 }
 
-/// The ordinal of an installed channel, for selectors that name single channels.
+const INSTALLED_BY_ID: &str = "select ordinal from channel where app = $1 and id = $2 and installed = 1";
+
+/// The ordinal of an installed channel.
 pub fn ordinal_of(tx: &mut Tx<'_>, app: AppId, id: ChannelId) -> Result<Option<Ordinal>> {
-    let sql = "select ordinal from channel where app = $1 and id = $2 and installed = 1";
-    tx.query_opt(sql, &[app.into(), id.into()], |row| row.get(0))
+    tx.query_opt(INSTALLED_BY_ID, &[app.into(), id.into()], |row| row.get(0))
+}
+
+/// The ordinals of those channels that are installed, for selectors that name single channels.
+pub fn ordinals_of(tx: &mut Tx<'_>, app: AppId, ids: &[ChannelId]) -> Result<Vec<Ordinal>> {
+    tx.query_many(INSTALLED_BY_ID, ids.iter().map(|id| [app.into(), (*id).into()]), |row| row.get(0))
 }
 
 /// Up to `at_most` channels in the order they were made, beginning with the one named by `start`.
@@ -175,12 +181,19 @@ pub struct Key {
     pub value: String,
 }
 
+const BY_KEY: &str = "select ordinal from channel_key where app = $1 and kind = $2 and value = $3";
+
 pub fn by_key(tx: &mut Tx<'_>, app: AppId, key: &Key) -> Result<Option<Ordinal>> {
-    tx.query_opt(
-        "select ordinal from channel_key where app = $1 and kind = $2 and value = $3",
-        &[app.into(), key.kind.as_str().into(), stored_value(&key.value).as_ref().into()],
-        |row| row.get(0),
-    )
+    tx.query_opt(BY_KEY, &key_columns(app, key), |row| row.get(0))
+}
+
+/// The channels that have any of the keys.
+pub fn by_keys(tx: &mut Tx<'_>, app: AppId, keys: impl IntoIterator<Item = Key>) -> Result<Vec<Ordinal>> {
+    tx.query_many(BY_KEY, keys.into_iter().map(|key| key_columns(app, &key)), |row| row.get(0))
+}
+
+fn key_columns(app: AppId, key: &Key) -> [Value; 3] {
+    [app.into(), key.kind.as_str().into(), stored_value(&key.value).as_ref().into()]
 }
 
 /// All the keys of one channel, as stored: a long value is represented by its digest.

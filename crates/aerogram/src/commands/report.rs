@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::Number;
 
-use crate::client::{Client, Reply, segment};
+use crate::client::{Client, Reply, own_path, segment};
 use crate::config::{AppLogin, Remote};
 use crate::output;
 
@@ -166,11 +166,6 @@ impl Report {
         }
         Ok(reply)
     }
-}
-
-/// The server may call itself by another name than the one it is reached by.
-fn own_path(url: &str) -> String {
-    url.find("/api/").and_then(|place| url.get(place..)).unwrap_or(url).to_owned()
 }
 
 impl fmt::Display for Figure {

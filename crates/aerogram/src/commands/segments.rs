@@ -1,5 +1,6 @@
 //! `aerogram segments common-models`: the segments that group related iOS models, made through the API.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -8,7 +9,7 @@ use http::Method;
 use model::segment::common_model_segments;
 use serde::Deserialize;
 
-use crate::client::Client;
+use crate::client::{Client, own_path};
 use crate::config::{AppLogin, Remote};
 use crate::output;
 
@@ -20,7 +21,7 @@ pub(crate) struct Segments {
 
 #[derive(Subcommand, Debug)]
 enum SegmentsCommand {
-    /// Create the segments "… - UA Generated", one per family of iOS models
+    /// Create the segments "… - UA Generated", one per family of iOS models, except those that there are already
     CommonModels(CommonModels),
 }
 
@@ -37,11 +38,27 @@ struct Created {
     segment_id: String,
 }
 
+#[derive(Deserialize)]
+struct Page {
+    segments: Vec<Listed>,
+    next_page: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    display_name: String,
+}
+
 impl Segments {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let SegmentsCommand::CommonModels(CommonModels { login, remote }) = &self.command;
         let client = Client::app(remote, login)?;
+        let known = names(&client).await?;
         for segment in common_model_segments() {
+            if known.contains(&segment.display_name) {
+                output::note(format_args!("'{}' is there already and stays as it is.", segment.display_name));
+                continue;
+            }
             let body = serde_json::to_string(&segment).context("A segment cannot be printed")?;
             let reply = client.send_raw(Method::POST, "/api/segments", body.into()).await?;
             if remote.json {
@@ -52,4 +69,15 @@ impl Segments {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The names of all segments of the app.
+async fn names(client: &Client) -> Result<HashSet<String>> {
+    let (mut names, mut next) = (HashSet::new(), Some("/api/segments".to_owned()));
+    while let Some(path) = next {
+        let page = client.get(&path).await?.read::<Page>()?;
+        names.extend(page.segments.into_iter().map(|segment| segment.display_name));
+        next = page.next_page.as_deref().map(own_path);
+    }
+    Ok(names)
 }

@@ -84,6 +84,18 @@ fn apps_are_made_listed_changed_and_deleted() {
 }
 
 #[test]
+fn common_models_are_made_once() {
+    let story = Story::begin();
+    let made = story.says(&["segments", "common-models"]);
+    assert!(made.lines().count() > 5 && made.contains(" - UA Generated"), "{made}");
+    let again = story.command(&["segments", "common-models"]).output().unwrap();
+    assert!(again.status.success());
+    assert_eq!(String::from_utf8(again.stdout).unwrap(), "");
+    let skipped = String::from_utf8(again.stderr).unwrap();
+    assert_eq!(skipped.lines().count(), made.lines().count(), "{skipped}");
+}
+
+#[test]
 fn platforms_are_configured_without_showing_their_secrets() {
     let story = Story::begin();
     let set = [

@@ -6,7 +6,7 @@ use axum::extract::State;
 use engine::{Clause, Effect, Explanation, PlatformCount, Warning};
 use model::json::At;
 use model::payload::device_types::DeviceTypes;
-use model::selector::{Audience, Selector, Trigger};
+use model::selector::{Atomic, Audience, Trigger};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -41,7 +41,8 @@ struct PlatformRecord {
 #[derive(Serialize)]
 struct ClauseRecord {
     path: String,
-    selector: Selector,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selector: Option<Atomic>,
     matched: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<u64>,

@@ -152,7 +152,7 @@ async fn a_stored_place_that_is_not_known_any_more_selects_nobody_also_under_not
             let n_reached = unknown.split_whitespace().count();
             assert_eq!(explained["matched"], n_reached, "{explained}");
             let warning = &explained["warnings"][0];
-            assert!(warning["message"].as_str().unwrap().contains("us_state XX"), "{explained}");
+            assert!(warning["message"].as_str().unwrap().contains("us_state 'XX'"), "{explained}");
         }
     })
     .await;

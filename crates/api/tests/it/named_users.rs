@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use model::ids::AppId;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_engine};
+use testkit::bulk::copy_channel;
 use testkit::rows::row_counts;
 
 use crate::crowd::Crowd;
@@ -324,6 +326,36 @@ async fn a_user_has_a_hundred_channels_at_most() {
         let device = json!({"channel": {"device_type": "ios"}});
         app.device().put(&format!("/api/channels/{waiting}"), device).await.expect(200);
         assert_eq!(channels(&app, "kim").await.len(), 100);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_ends_early_when_users_have_many_channels() {
+    on_each_engine(async |app| {
+        let users: Vec<String> = (0..24).map(|n| format!("user-{n:02}")).collect();
+        for user in &users {
+            let device = json!({"channel": {"device_type": "ios", "named_user_id": user, "push_address": user}});
+            let id = app.device().post("/api/channels", device).await.expect(201)["channel_id"].clone();
+            let set = json!([{"action": "set", "key": "of", "value": user}]);
+            let attributes = json!({"audience": {"ios_channel": [id]}, "attributes": set});
+            app.master().post("/api/channels/attributes", attributes).await.expect(200);
+            copy_channel(app.engine().store(), AppId(1), id.as_str().unwrap().parse().unwrap(), 99).await;
+        }
+        let (mut seen, mut pages) = (Vec::new(), Vec::new());
+        let mut next = Some("/api/named_users?limit=1000".to_owned());
+        while let Some(path) = next {
+            let page = app.master().get(&path).await.expect(200);
+            let listed = page["named_users"].as_array().unwrap();
+            pages.push(listed.len());
+            for user in listed {
+                assert_eq!(user["channels"].as_array().unwrap().len(), 100);
+                assert_eq!(user["channels"][0]["attributes"], json!({"of": user["named_user_id"]}));
+                seen.push(user["named_user_id"].as_str().unwrap().to_owned());
+            }
+            next = page["next_page"].as_str().map(|url| url[url.find("/api/").unwrap()..].to_owned());
+        }
+        assert_eq!((seen, pages), (users, vec![20, 4]));
     })
     .await;
 }

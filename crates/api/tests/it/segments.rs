@@ -214,7 +214,7 @@ async fn a_segment_cannot_be_part_of_itself() {
     .await;
 }
 
-/// Two nodes that change segments at the same moment can close a circle that neither sees.
+/// Changes refuse circles. Whoever changes the database by hand gets nobody, and keeps nobody waiting.
 #[tokio::test]
 async fn a_circle_that_came_to_be_all_the_same_has_nobody_in_it() {
     on_each_engine(async |app| {

@@ -72,9 +72,11 @@ proptest! {
         replay(&live, &records[..before.index(records.len())]);
         let taken_at = live.offset();
         let mut file = Interleaved { index: &live, records: &records, bytes: Vec::new() };
-        live.write_snapshot(&mut file).unwrap();
+        let span = live.write_snapshot(&mut file).unwrap();
         let loaded = load(&file.bytes).unwrap();
         prop_assert!(loaded.offset() >= taken_at);
+        prop_assert_eq!(loaded.span(), span);
+        prop_assert!(span.oldest <= span.newest && span.newest <= live.offset());
 
         // One more that is taken while the first is being replayed.
         let mut file = Interleaved { index: &loaded, records: &records, bytes: Vec::new() };

@@ -82,7 +82,12 @@ impl ChannelView {
         Self::with(tx, desk, channel, attributes)
     }
 
-    fn with(tx: &mut Tx<'_>, desk: &Desk<'_>, channel: Channel, attributes: Attributes) -> Result<ChannelView> {
+    pub(crate) fn with(
+        tx: &mut Tx<'_>,
+        desk: &Desk<'_>,
+        channel: Channel,
+        attributes: Attributes,
+    ) -> Result<ChannelView> {
         let terms = desk.names(tx, &channel.terms)?;
         let subscriptions = Holdings::of(terms.clone()).own_subscriptions();
         let mut tags = TagSets::new();

@@ -1,18 +1,25 @@
 //! Named users as the API shows them.
 
+use std::collections::HashMap;
+
 use model::channel::TagSets;
 use model::ids::{AppId, NamedUserId};
 use model::subscription::ScopedSubscriptions;
 use model::time::UtcMillis;
 use store::Tx;
-use store::attributes::Owner;
+use store::attributes::{self, Owner};
 use store::named_users::{self, NamedUser};
 
-use crate::attributes::{Attributes, attributes_of};
+use crate::attributes::{Attributes, read};
 use crate::channels::ChannelView;
 use crate::desk::Desk;
 use crate::holdings::Holdings;
 use crate::{Engine, Error, Result};
+
+/// A user may have a hundred channels, and each is much to tell. A page that has told of so many is at its end.
+const CHANNELS_PER_PAGE: usize = 2000;
+/// As many users are read together, so that a page has at most a few thousand channels too many.
+const USERS_AT_ONCE: usize = 20;
 
 #[derive(Clone, Debug)]
 pub struct NamedUserView {
@@ -33,12 +40,14 @@ impl Engine {
             .store
             .read(move |tx| {
                 let user = named_users::get(tx, app, &id)?.ok_or(Error::NotFound("named user"))?;
-                view(tx, &Desk::new(app, &index, now), user)
+                let found = views_of(tx, &Desk::new(app, &index, now), &[user])?.pop();
+                found.ok_or(Error::NotFound("named user"))
             })
             .await
     }
 
-    /// A page of users beginning with `start`, and the id the next page begins with.
+    /// A page of users beginning with `start`, and the id the next page begins with. A page has fewer users than `limit` when they
+    /// have very many channels together.
     pub async fn named_users(
         &self,
         app: AppId,
@@ -52,24 +61,51 @@ impl Engine {
             .read(move |tx| {
                 let desk = Desk::new(app, &index, now);
                 let mut page = named_users::page(tx, app, start.as_ref(), limit + 1)?;
-                let next = (page.len() > limit as usize).then(|| page.pop()).flatten();
-                let views = page.into_iter().map(|user| view(tx, &desk, user));
-                Ok((views.collect::<Result<_>>()?, next.map(|user| user.id)))
+                let mut next = (page.len() > limit as usize).then(|| page.pop()).flatten().map(|user| user.id);
+                let (mut views, mut n_channels) = (Vec::with_capacity(page.len()), 0);
+                for some in page.chunks(USERS_AT_ONCE) {
+                    if n_channels >= CHANNELS_PER_PAGE {
+                        next = some.first().map(|user| user.id.clone());
+                        break;
+                    }
+                    let some = views_of(tx, &desk, some)?;
+                    n_channels += some.iter().map(|user| user.channels.len()).sum::<usize>();
+                    views.extend(some);
+                }
+                Ok((views, next))
             })
             .await
     }
 }
 
-fn view(tx: &mut Tx<'_>, desk: &Desk<'_>, user: NamedUser) -> Result<NamedUserView> {
-    let holdings = Holdings::of(desk.names(tx, &user.terms)?);
-    let channels = named_users::channels_of(tx, desk.app, &user.id)?;
-    Ok(NamedUserView {
-        attributes: attributes_of(tx, desk.app, &Owner::NamedUser(user.id.clone()))?,
-        subscriptions: holdings.scoped_subscriptions(),
-        channels: channels.into_iter().map(|channel| ChannelView::of(tx, desk, channel)).collect::<Result<_>>()?,
-        id: user.id,
-        created: user.created,
-        modified: user.modified,
-        tags: holdings.tags,
-    })
+/// Users and what is theirs, read together.
+fn views_of(tx: &mut Tx<'_>, desk: &Desk<'_>, users: &[NamedUser]) -> Result<Vec<NamedUserView>> {
+    let channels = named_users::channels_of_all(tx, desk.app, users.iter().map(|user| &user.id))?;
+    let owners = users.iter().map(|user| Owner::NamedUser(user.id.clone()));
+    let owners: Vec<Owner> = owners.chain(channels.iter().map(|channel| Owner::Channel(channel.ordinal))).collect();
+    let mut known = attributes::of_owners(tx, desk.app, &owners)?.into_iter();
+    let mut next_attributes = || read(known.next().unwrap_or_default());
+    let mut views = Vec::with_capacity(users.len());
+    for user in users {
+        let holdings = Holdings::of(desk.names(tx, &user.terms)?);
+        views.push(NamedUserView {
+            id: user.id.clone(),
+            created: user.created,
+            modified: user.modified,
+            attributes: next_attributes()?,
+            subscriptions: holdings.scoped_subscriptions(),
+            channels: Vec::new(),
+            tags: holdings.tags,
+        });
+    }
+    let places: HashMap<&NamedUserId, usize> = users.iter().enumerate().map(|(n, user)| (&user.id, n)).collect();
+    for channel in channels {
+        let attributes = next_attributes()?;
+        let place = channel.named_user.as_ref().and_then(|user| places.get(user)).copied();
+        let view = ChannelView::with(tx, desk, channel, attributes)?;
+        if let Some(user) = place.and_then(|place| views.get_mut(place)) {
+            user.channels.push(view);
+        }
+    }
+    Ok(views)
 }

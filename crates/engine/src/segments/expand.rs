@@ -1,12 +1,12 @@
 //! From segments in an audience to the plans of their criteria, which may refer to further segments.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 
 use audience::plan::Plan;
 use model::ids::SegmentId;
 use model::selector::Selector;
 
-use super::{references, stored};
+use super::{Reached, references};
 use crate::Result;
 use crate::plan::{PlannedSegment, Planner};
 
@@ -16,50 +16,47 @@ const MOST_PARTS: usize = 64;
 const NOBODY: PlannedSegment = PlannedSegment { plan: Plan::Nobody, unknown_places: Vec::new() };
 
 impl Planner<'_, '_> {
-    /// Whoever is in one of the segments.
-    pub(crate) fn in_segments(&mut self, ids: &[SegmentId]) -> Result<Plan> {
+    /// Whoever is in one of the segments, all of which have plans by now.
+    pub(crate) fn in_segments(&mut self, ids: &[SegmentId]) -> Plan {
         let ids: BTreeSet<SegmentId> = ids.iter().copied().collect();
         let mut parts = Vec::with_capacity(ids.len());
-        for id in ids {
-            if !self.segments.contains_key(&id) {
-                self.expand(id)?;
-            }
-            if let Some(planned) = self.segments.get(&id).cloned() {
-                parts.push(planned.plan);
-                self.unknown_places.extend(planned.unknown_places);
-            }
+        for planned in ids.iter().filter_map(|id| self.segments.get(id)) {
+            parts.push(planned.plan.clone());
+            self.unknown_places.extend_from_slice(&planned.unknown_places);
         }
-        Ok(Plan::Or(parts).normalize())
+        Plan::Or(parts).normalize()
     }
 
-    /// Plans a segment after all that it refers to, each once. Without recursion, since chains of segments may be long.
-    fn expand(&mut self, wanted: SegmentId) -> Result<()> {
-        let mut begun: HashMap<SegmentId, Selector> = HashMap::new();
+    /// Plans the segments that a selector reaches, each once.
+    pub(crate) fn plan_segments(&mut self, selector: &Selector, reached: &Reached) -> Result<()> {
+        references(selector).try_for_each(|id| self.plan_segment(id, reached))
+    }
+
+    /// Plans a segment after all that it refers to. Without recursion, since chains of segments may be long.
+    fn plan_segment(&mut self, wanted: SegmentId, reached: &Reached) -> Result<()> {
+        let mut begun: HashSet<SegmentId> = HashSet::new();
         let mut pending = vec![wanted];
         while let Some(id) = pending.last().copied() {
             if self.segments.contains_key(&id) {
                 pending.pop();
                 continue;
             }
-            let Some(criteria) = begun.get(&id) else {
-                match stored(self.tx, self.app, id)? {
-                    // Deleted, or of another app: nobody is in it.
-                    None => drop(self.segments.insert(id, NOBODY)),
-                    Some(segment) => {
-                        let new = references(&segment.criteria).filter(|id| !self.segments.contains_key(id));
-                        // What has begun and has no plan is around this segment: a circle, which nobody is in. Changes of
-                        // segments refuse circles, but two nodes can close one together.
-                        let (around, inside): (Vec<_>, Vec<_>) =
-                            new.partition(|other| *other == id || begun.contains_key(other));
-                        self.segments.extend(around.into_iter().map(|id| (id, NOBODY)));
-                        pending.extend(inside);
-                        begun.insert(id, segment.criteria);
-                    }
-                }
+            let Some(segment) = reached.get(&id).and_then(Option::as_ref) else {
+                // Deleted, or of another app: nobody is in it.
+                self.segments.insert(id, NOBODY);
                 continue;
             };
+            if begun.insert(id) {
+                let new = references(&segment.criteria).filter(|id| !self.segments.contains_key(id));
+                // What has begun and has no plan is around this segment. Whoever changes a segment makes sure that there is no
+                // such circle; in a database that says otherwise, nobody is in it, and planning comes to an end.
+                let (around, inside): (Vec<_>, Vec<_>) = new.partition(|other| begun.contains(other));
+                self.segments.extend(around.into_iter().map(|id| (id, NOBODY)));
+                pending.extend(inside);
+                continue;
+            }
             let n_unknown = self.unknown_places.len();
-            let plan = self.selector(criteria)?.normalize();
+            let plan = self.selector(&segment.criteria)?.normalize();
             let plan = if parts(&plan) > MOST_PARTS { Plan::Set(self.index.resolve(&plan)) } else { plan };
             let unknown_places = self.unknown_places.split_off(n_unknown);
             self.segments.insert(id, PlannedSegment { plan, unknown_places });

@@ -1,12 +1,10 @@
 //! Finding out whether an audience asks for places, by itself or by way of a segment.
 
-use std::collections::HashSet;
-
-use model::ids::{AppId, SegmentId};
+use model::ids::AppId;
 use model::selector::{Audience, Selector};
 use store::Tx;
 
-use super::{references, stored};
+use super::{reached, references};
 use crate::locations::is_by_place;
 use crate::{Engine, Result};
 
@@ -24,20 +22,9 @@ impl Engine {
     }
 }
 
-/// The name of a segment by place among those that a selector refers to, and those that they refer to.
+/// The name of a segment by place among those that belong to a selector.
 pub(crate) fn segment_by_place(tx: &mut Tx<'_>, app: AppId, selector: &Selector) -> Result<Option<String>> {
-    let mut met: HashSet<SegmentId> = HashSet::new();
-    let mut pending: Vec<SegmentId> = references(selector).collect();
-    while let Some(id) = pending.pop() {
-        if !met.insert(id) {
-            continue;
-        }
-        // One that was deleted contains nobody.
-        let Some(segment) = stored(tx, app, id)? else { continue };
-        if is_by_place(&segment.criteria) {
-            return Ok(Some(segment.display_name));
-        }
-        pending.extend(references(&segment.criteria));
-    }
-    Ok(None)
+    let found = reached(tx, app, selector)?.into_values().flatten();
+    let mut by_place = found.filter(|segment| is_by_place(&segment.criteria));
+    Ok(by_place.next().map(|segment| segment.display_name))
 }

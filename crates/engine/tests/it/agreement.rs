@@ -8,6 +8,7 @@ mod documents;
 mod lifecycle;
 mod naive;
 mod registrations;
+mod together;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,13 +102,13 @@ impl World {
             match round {
                 // The log since the snapshot is replayed.
                 15 | 60 => {
-                    self.nodes[0].save_indexes().await;
+                    self.any_node().save_indexes().await;
                     self.change_several().await;
                     assert_eq!(fs::read_dir(self.snapshots.path()).unwrap().count(), 1, "there is a snapshot");
                     self.restart().await;
                 }
                 30 => {
-                    self.nodes[0].save_indexes().await;
+                    self.any_node().save_indexes().await;
                     self.restart().await;
                 }
                 // Without snapshots the index is built from the channels.
@@ -120,6 +121,9 @@ impl World {
                 _ => {}
             }
             self.change_several().await;
+            if round % 3 == 0 {
+                self.change_together().await;
+            }
             let mut n_pushes = 0;
             for _ in 0..TREES_PER_ROUND {
                 let question = self.question();
@@ -144,12 +148,13 @@ impl World {
         self.model.tend_lists();
     }
 
-    /// Stops the first node and starts it again.
+    /// Stops one of the nodes and starts it again.
     async fn restart(&mut self) {
-        let old = self.nodes.remove(0);
+        let place = self.chance.below(self.nodes.len());
+        let old = self.nodes.remove(place);
         old.store().clone().close().await;
-        self.nodes.insert(0, start(&self.home, &self.clock, &self.snapshots).await);
-        self.history.push("restart".to_owned());
+        self.nodes.insert(place, start(&self.home, &self.clock, &self.snapshots).await);
+        self.history.push(format!("restart {place}"));
     }
 
     fn any_node(&mut self) -> Engine {

@@ -65,6 +65,54 @@ async fn every_clause_tells_its_part() {
     .await;
 }
 
+/// What the members of AND and OR do, and what becomes of the audience on each platform, has to add up.
+fn check_sums(explained: &Value) {
+    let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("{value} in {explained}"));
+    for platform in explained["platforms"].as_object().unwrap().values() {
+        let parts = ["reachable", "opted_out", "without_address"].map(|part| number(&platform[part]));
+        assert_eq!(parts.iter().sum::<u64>(), number(&platform["matched"]), "{platform}");
+    }
+    let clause = &explained["clause"];
+    let members = clause["clauses"].as_array().unwrap();
+    if clause["path"] == "audience" && members[0].get("added").is_some() {
+        assert_eq!(members.iter().map(|member| number(&member["added"])).sum::<u64>(), number(&clause["matched"]));
+        return;
+    }
+    let mut left = number(&members[0]["kept"]) + number(&members[0]["dropped"]);
+    for member in members {
+        assert_eq!(number(&member["kept"]) + number(&member["dropped"]), left, "{member}");
+        left = number(&member["kept"]);
+    }
+    assert_eq!(left, number(&clause["matched"]));
+}
+
+#[tokio::test]
+async fn counts_add_up_while_channels_change() {
+    on_each_engine(async |app| {
+        let mut ids = Vec::new();
+        for i in 0..30 {
+            ids.push(register(&app, "ios", &format!("A{i}"), json!({})).await);
+        }
+        let changing = async {
+            for round in 0..30 {
+                let operation = if round % 2 == 0 { "add" } else { "remove" };
+                let body = json!({"audience": {"ios_channel": ids}, operation: {"g": ["seen"]}});
+                app.master().post("/api/channels/tags", body).await.expect(200);
+                let gone = json!({"channel_id": ids[round], "device_type": "ios"});
+                app.master().post("/api/channels/uninstall", gone).await.expect(202);
+            }
+        };
+        let explaining = async || {
+            for operator in ["and", "or"].into_iter().cycle().take(30) {
+                let members = vec![json!({"tag": "seen", "group": "g"}); 150];
+                check_sums(&explain(&app, json!({operator: members}), json!("all")).await);
+            }
+        };
+        tokio::join!(changing, explaining(), explaining());
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn names_that_nobody_has_are_pointed_out() {
     on_each_engine(async |app| {
@@ -87,6 +135,85 @@ async fn names_that_nobody_has_are_pointed_out() {
         assert_eq!(warnings[3], ("audience.or[3].segment", &json!([])));
         assert_eq!(warnings[4], ("audience.or[4].tag", &json!([])));
         assert_eq!(warnings.len(), 5);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn only_names_that_somebody_has_are_near() {
+    on_each_engine(async |app| {
+        let tags = ["cabin-0", "cabin-1", "cabin-2", "cabin-3", "cabinet-1"];
+        let gone = register(&app, "ios", "A0", json!({"tags": tags[..4]})).await;
+        register(&app, "ios", "A1", json!({"tags": [tags[4]]})).await;
+        let tag = |group: &str| json!({"audience": {"ios_channel": [gone]}, "add": {group: ["x"]}});
+        app.master().post("/api/channels/tags", tag("loyalty1")).await.expect(200);
+        let gone = json!({"channel_id": gone, "device_type": "ios"});
+        app.master().post("/api/channels/uninstall", gone).await.expect(202);
+        let group = json!({"audience": {"named_user_id": "kim"}, "add": {"loyalty-2": ["x"]}});
+        app.master().post("/api/named_users/tags", group).await.expect(200);
+        let kim = register(&app, "ios", "A2", json!({"named_user_id": "kim"})).await;
+        let weekly = json!([{"action": "subscribe", "list_id": "weekly"}]);
+        let lists = json!({"audience": {"ios_channel": [kim]}, "subscription_lists": weekly});
+        app.master().post("/api/channels/subscription_lists", lists).await.expect(202);
+
+        let audience = json!({"or": [
+            {"tag": "cabin-9"}, {"tag": "y", "group": "loyalty"}, {"tag": "y", "group": "loyalty1"},
+            {"subscription_list": "weekli"}, {"subscription_list": "weekly"}, {"tag": "cabin-9"},
+        ]});
+        let explained = explain(&app, audience, json!("all")).await;
+        let warnings = explained["warnings"].as_array().unwrap();
+        let told: Vec<_> = warnings.iter().map(|it| (it["path"].as_str().unwrap(), it["near"].clone())).collect();
+        assert_eq!(
+            told,
+            [
+                ("audience.or[0].tag", json!(["cabinet-1"])),
+                ("audience.or[1].group", json!(["loyalty-2"])),
+                ("audience.or[2].group", json!(["loyalty-2"])),
+                ("audience.or[3].subscription_list", json!(["weekly"])),
+            ]
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn names_inside_segments_are_pointed_out() {
+    on_each_engine(async |app| {
+        crowd(&app).await;
+        let make = async |name: &str, criteria: Value| {
+            let made = json!({"display_name": name, "criteria": criteria});
+            let made = app.master().post("/api/segments", made).await.expect(201);
+            made["segment_id"].as_str().unwrap().to_owned()
+        };
+        let inner = make("Inner", json!({"and": [{"tag": "sprots"}, {"tag": "news"}]})).await;
+        let unknown = "00000000-0000-4000-8000-000000000000";
+        let outer = make("Outer", json!({"or": [{"segment": inner}, {"segment": unknown}]})).await;
+        let audience = json!({"and": [{"tag": "news"}, {"segment": [outer, inner]}]});
+        let explained = explain(&app, audience, json!("all")).await;
+        let warnings = explained["warnings"].as_array().unwrap();
+        assert!(warnings.iter().all(|it| it["path"] == "audience.and[1].segment"), "{warnings:?}");
+        let mut told: Vec<_> = warnings.iter().map(|it| (it["message"].as_str().unwrap(), &it["near"])).collect();
+        told.sort_unstable_by_key(|(message, _)| *message);
+        let message = "In the segment 'Inner': Nobody has the tag 'sprots' in the group 'device'.";
+        assert_eq!(told[0], (message, &json!(["sports"])));
+        assert_eq!(told[1].0, format!("In the segment 'Outer': There is no segment {unknown}."));
+        assert_eq!(told.len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_audience_full_of_mistakes_is_explained_in_good_time() {
+    on_each_engine(async |app| {
+        crowd(&app).await;
+        let unknown = |n: usize| json!({"tag": (0..100).map(|i| format!("{n}-{i}")).collect::<Vec<_>>()});
+        let members: Vec<Value> = (0..999).map(unknown).collect();
+        let explained = explain(&app, json!({"or": members}), json!("all")).await;
+        assert_eq!(explained["matched"], 0);
+        assert_eq!(explained["warnings"].as_array().unwrap().len(), 100);
+        assert_eq!(explained["clause"]["clauses"].as_array().unwrap().len(), 999);
+        assert_eq!(explained["clause"].get("selector"), None, "what is made of others is not repeated");
+        assert_eq!(explained["clause"]["clauses"][998]["selector"]["tag"][99], "998-99");
     })
     .await;
 }

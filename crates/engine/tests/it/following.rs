@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use engine::Engine;
+use model::channel::Registration;
 use model::event::RecordKind;
 use model::ids::{AppId, ChannelId, DeliveryId, Id};
+use model::json;
+use model::payload::device_types::DeviceTypes;
+use model::selector::{Audience, Trigger};
 use store::apps::App;
+use store::channels::{self, Channel};
 use store::log::{self, NewRecord};
 use store::sandbox::{self, Filter, SandboxDelivery};
 use testkit::app::{START, on_each_engine};
@@ -80,6 +85,44 @@ async fn snapshots_of_deleted_apps_are_removed() {
         // Nor does it come back when everything is saved at the end.
         engine.save_indexes().await;
         assert!(!files(&doomed)[0].exists());
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_counts_only_if_the_log_has_both_ends_of_it() {
+    for kind in stores::engines() {
+        let (home, folder) = (Home::new(kind), tempfile::tempdir().unwrap());
+        let engine = node_with_snapshots(&home, Some(folder.path())).await;
+        let app = create_app(&engine).await.id;
+        let device = json::parse(br#"{"channel": {"device_type": "ios"}}"#, Registration::parse).unwrap();
+        let channel = engine.register_channel(app, device, None).await.unwrap().id;
+        let matched = async |engine: &Engine| {
+            let everybody = json::parse(br#""all""#, |at| Audience::parse(at, Trigger::None)).unwrap();
+            engine.explain(app, everybody, DeviceTypes::all()).await.unwrap().matched
+        };
+        assert_eq!(matched(&engine).await, 1);
+        engine.save_indexes().await;
+        // Behind the back of the log: an index that is built anew knows of it, one from the snapshot does not.
+        let uninstall = move |tx: &mut store::Tx<'_>| -> store::Result<()> {
+            let row = channels::by_id(tx, app, channel)?.unwrap();
+            channels::update(tx, app, &Channel { installed: false, ..row })
+        };
+        engine.store().write(app, uninstall).await.unwrap();
+        engine.store().clone().close().await;
+
+        let file = folder.path().join(format!("audience-{}.snapshot", app.0));
+        let whole = std::fs::read(&file).unwrap();
+        // The file ends in a fingerprint of each.
+        for (changed, expected) in [(None, 1), (Some(whole.len() - 33), 0), (Some(whole.len() - 1), 0)] {
+            let mut bytes = whole.clone();
+            if let Some(place) = changed {
+                bytes[place] ^= 1;
+            }
+            std::fs::write(&file, bytes).unwrap();
+            let engine = node_with_snapshots(&home, Some(folder.path())).await;
+            assert_eq!(matched(&engine).await, expected, "{changed:?}");
+            engine.store().clone().close().await;
+        }
     }
 }
 

@@ -17,8 +17,8 @@ use super::chance::Chance;
 use super::naive::{Channel, SCOPES, SUBSCRIPTIONS, TAGS, TYPES, Tags, USERS};
 
 /// A change of tags in the words of the engine and in those of the model.
-struct Tagging {
-    operation: TagOperation,
+pub(super) struct Tagging {
+    pub(super) operation: TagOperation,
     add: Tags,
     remove: Tags,
     /// Whether the groups of `add` lose what they had.
@@ -235,7 +235,7 @@ impl World {
 }
 
 impl Tagging {
-    fn random(chance: &mut Chance, groups: &[&'static str]) -> Self {
+    pub(super) fn random(chance: &mut Chance, groups: &[&'static str]) -> Self {
         let mut sets = || -> Tags {
             let groups = chance.some(groups, 2);
             groups.into_iter().map(|group| (group, chance.some(&TAGS, 3).into_iter().collect())).collect()
@@ -261,7 +261,7 @@ impl Tagging {
         Self { operation, add, remove: if sets { Tags::new() } else { remove }, sets }
     }
 
-    fn apply(&self, tags: &mut Tags) {
+    pub(super) fn apply(&self, tags: &mut Tags) {
         for (group, gone) in &self.remove {
             tags.entry(group).or_default().retain(|tag| !gone.contains(tag));
         }
@@ -288,11 +288,11 @@ fn fits(one: &ChannelRef, channel: &Channel) -> bool {
     one.claimed.as_ref().is_none_or(|claimed| *claimed == claim(channel.device_type))
 }
 
-fn claim(device_type: &str) -> ClaimedType {
+pub(super) fn claim(device_type: &str) -> ClaimedType {
     ClaimedType::Exactly(DeviceType::from_name(device_type).unwrap())
 }
 
-fn named(user: &str) -> NamedUserId {
+pub(super) fn named(user: &str) -> NamedUserId {
     NamedUserId::new(user).unwrap()
 }
 

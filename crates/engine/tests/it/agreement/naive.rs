@@ -177,6 +177,7 @@ impl Model {
                 let is_there = self.lists.iter().any(|list| list.name == *name && !list.is_deleted);
                 is_there && (channel.lists.contains(name) || user.is_some_and(|user| user.lists.contains(name)))
             }),
+            Tree::Activity(openings) => openings.are_met(&channel.days, self.today),
             Tree::Attribute(wish) => wish.is_met(&channel.attributes, user.map(|user| &user.attributes)),
             Tree::Subscription(lists) => lists.iter().any(|list| {
                 channel.subscriptions.contains(list)
@@ -202,6 +203,7 @@ impl Model {
             | Tree::User(_)
             | Tree::List(_)
             | Tree::Attribute(_)
+            | Tree::Activity(_)
             | Tree::Subscription(_) => false,
         }
     }

@@ -59,6 +59,14 @@ impl World {
                 let is_allowed = before.installed && before.device_type == device_type;
                 assert_eq!(updated.is_ok(), is_allowed, "{body} {before:?}");
                 if is_allowed {
+                    // Who says whose it is knows better than what waited for it.
+                    if body["channel"].get("named_user_id").is_some() {
+                        self.model
+                            .awaited
+                            .iter_mut()
+                            .filter(|(id, _)| *id == channel.id)
+                            .for_each(|(_, user)| *user = None);
+                    }
                     self.model.put(channel);
                 }
             }

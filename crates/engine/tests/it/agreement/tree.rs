@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::attributes::Wish;
 use super::chance::Chance;
-use super::lifecycle::LISTS;
+use super::lifecycle::{LISTS, Openings};
 use super::naive::{GROUPS, Model, SUBSCRIPTIONS, TAGS, USERS};
 
 #[derive(Clone, Debug)]
@@ -32,6 +32,7 @@ pub(super) enum Tree {
     /// Uploaded lists and those that the service keeps itself.
     List(Vec<String>),
     Attribute(Wish),
+    Activity(Openings),
     Subscription(Vec<&'static str>),
 }
 
@@ -67,7 +68,7 @@ impl Tree {
     }
 
     fn leaf(chance: &mut Chance, model: &Model) -> Self {
-        match chance.below(23) {
+        match chance.below(24) {
             0..5 => {
                 let group = chance.percent(60).then(|| chance.pick(&GROUPS));
                 let mut tags = chance.some(&TAGS, 3);
@@ -122,6 +123,7 @@ impl Tree {
                 Tree::List(chance.some(&names, 2))
             }
             19..22 => Tree::Attribute(Wish::random(chance)),
+            22 => Tree::Activity(Openings::random(chance)),
             _ => Tree::Subscription(chance.some(&SUBSCRIPTIONS, 2)),
         }
     }
@@ -159,6 +161,7 @@ impl Tree {
             }
             Tree::List(names) => json!({ "static_list": one_or_many(chance, names) }),
             Tree::Attribute(wish) => wish.print(),
+            Tree::Activity(openings) => openings.print(),
             Tree::Subscription(lists) => json!({ "subscription_list": one_or_many(chance, lists) }),
         }
     }
