@@ -3,6 +3,7 @@
 
 mod access;
 mod activity_audiences;
+mod associations;
 mod attribute_selectors;
 mod attributes;
 mod bad_bodies;
