@@ -56,7 +56,7 @@ pub(crate) struct Node {
     pub(crate) allow_private_addresses: bool,
 
     #[command(flatten)]
-    pub(crate) events: Events,
+    pub(crate) history: History,
     #[command(flatten)]
     pub(crate) locations: Locations,
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub(crate) struct Node {
 /// How much of what happened is kept.
 #[derive(Args, Debug)]
 #[command(next_help_heading = HEADING)]
-pub(crate) struct Events {
+pub(crate) struct History {
     /// For how many days events are kept
     #[arg(long, value_name = "DAYS", default_value = "7", value_parser = clap::value_parser!(u64).range(1..=3650))]
     pub(crate) event_days: u64,
@@ -78,13 +78,18 @@ pub(crate) struct Events {
     /// How many gigabytes the events of one app may take; the oldest are deleted before their time
     #[arg(long, value_name = "GIGABYTES", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) event_gigabytes: u64,
+
+    /// For how many days after their end pushes are kept, with what is counted of each
+    #[arg(long, value_name = "DAYS", default_value_t = Retention::PUSH_DAYS, value_parser = clap::value_parser!(u32).range(i64::from(Retention::FEWEST_PUSH_DAYS)..=3650))]
+    pub(crate) push_days: u32,
 }
 
-impl Events {
+impl History {
     pub(crate) fn retention(&self) -> Retention {
         Retention {
             age: Duration::from_secs(self.event_days * 24 * 60 * 60),
             bytes: self.event_gigabytes * 1_000_000_000,
+            pushes: Duration::from_secs(u64::from(self.push_days) * 24 * 60 * 60),
         }
     }
 }

@@ -48,7 +48,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
         seal_key: SealKey::new(&folder.ensure_secrets_key()?),
         snapshot_folder: Some(folder.path().to_owned()),
         allow_private_addresses: node.allow_private_addresses,
-        retention: node.events.retention(),
+        retention: node.history.retention(),
         locations: engine::LocationSettings {
             keep_coordinates: node.locations.keep_coordinates,
             kept_days: node.locations.keep_places_days,

@@ -94,7 +94,7 @@ impl Engine {
         }
         push_audience::delete(tx, app, push)?;
         let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
-        pushes::set_state(tx, app, push, state)?;
+        pushes::set_state(tx, app, push, state, self.clock().now())?;
         if let Some(experiment) = resolved.told.experiment_id {
             let chosen = union(&resolved.audiences);
             self.watch_group(tx, app, (experiment, push), resolved.told.variant_id, &chosen, self.clock().now())?;

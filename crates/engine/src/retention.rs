@@ -1,4 +1,6 @@
-//! For how long an app's log is kept, and who got which push.
+//! For how long an app's log is kept, its pushes, and who got which of them.
+
+mod pushes;
 
 use std::time::Duration;
 
@@ -7,19 +9,28 @@ use store::{Tx, blocks, log, push_causes};
 
 use crate::{Engine, Result};
 
-/// Records are deleted that are older, and the oldest of a log that takes more room.
+/// Records of the log are deleted that are older, and the oldest of a log that takes more room; and pushes that have been over for longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     pub age: Duration,
     /// Of the bodies of one app's records.
     pub bytes: u64,
+    pub pushes: Duration,
+}
+
+impl Retention {
+    pub const PUSH_DAYS: u32 = 400;
+    /// For fewer days pushes cannot be kept: it is known for 30 who got one, because others of the same run ask for it.
+    pub const FEWEST_PUSH_DAYS: u32 = 31;
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { age: Duration::from_secs(7 * 24 * 60 * 60), bytes: 100_000_000_000 }
+        Self { age: 7 * DAY, bytes: 100_000_000_000, pushes: DAY * Self::PUSH_DAYS }
     }
 }
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Records deleted by one transaction, during which nothing else of the app is written.
 const PORTION: u32 = 2_000;
@@ -31,7 +42,7 @@ const BLOCKS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 impl Engine {
     /// Deletes what is too old or too much of a log, and answers whether there is more to delete.
     pub(crate) async fn shorten_log(&self, app: AppId) -> Result<bool> {
-        let Retention { age, bytes } = self.0.retention;
+        let Retention { age, bytes, .. } = self.0.retention;
         let oldest = self.0.clock.now().minus(age);
         let first_kept = self.0.store.read(move |tx| log::first_since(tx, app, oldest)).await?;
         for _ in 0..PORTIONS_PER_RUN {
@@ -52,13 +63,14 @@ impl Engine {
 
     /// Deletes the sets of recipients of pushes that are long done, and what set them off. Their counts stay.
     pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<bool> {
-        let first_kept = PushId::first_at(self.0.clock.now().minus(BLOCKS_KEPT_FOR));
+        let oldest = self.0.clock.now().minus(BLOCKS_KEPT_FOR);
+        let first_kept = PushId::first_at(oldest);
         for _ in 0..PORTIONS_PER_RUN {
             let forget = move |tx: &mut Tx<'_>| -> Result<u64> {
                 // Sends are told with their causes for as long as they are told.
                 let first_told = log::time_after(tx, app, Offset(0))?.map_or(first_kept, PushId::first_at);
                 let n_causes = push_causes::delete_before(tx, app, first_kept.min(first_told), PORTION)?;
-                Ok(n_causes.max(blocks::delete_settled_before(tx, app, first_kept, PORTION)?))
+                Ok(n_causes.max(blocks::delete_settled_before(tx, app, oldest, PORTION)?))
             };
             if self.0.store.write(app, forget).await? < u64::from(PORTION) {
                 return Ok(false);

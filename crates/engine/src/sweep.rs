@@ -66,6 +66,7 @@ impl Engine {
         self.forget_old_signed_requests(app).await?;
         self.forget_ended_messages(app).await?;
         self.forget_old_associations(app).await?;
-        Ok(is_more)
+        // After the messages, which keep their pushes.
+        Ok(self.forget_old_pushes(app).await? | is_more)
     }
 }

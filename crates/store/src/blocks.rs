@@ -2,6 +2,7 @@
 //! The sets are serialized bitmaps; what is in them is the engine's business.
 
 use model::ids::{AppId, PushId};
+use model::time::UtcMillis;
 
 use crate::{Result, Tx};
 
@@ -76,13 +77,15 @@ pub fn unsettled(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<i64> {
     tx.query_one(sql, &[app.into(), push.into()], |row| row.get(0))
 }
 
-/// Deletes up to `at_most` settled blocks of pushes whose ids come before one, and answers how many.
-pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: PushId, at_most: u32) -> Result<u64> {
+/// Deletes up to `at_most` settled blocks of pushes that were accepted before an instant, and answers how many. The id of a push can be
+/// older than the push, which is named when it is scheduled, but is never younger.
+pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: UtcMillis, at_most: u32) -> Result<u64> {
     tx.execute(
         "delete from push_block where app = $1 and (push, platform, block) in
-         (select push, platform, block from push_block
-          where app = $1 and push < $2 and settled = 1 order by push, platform, block limit $3)",
-        &[app.into(), first_kept.into(), at_most.into()],
+         (select b.push, b.platform, b.block from push_block b join push p on p.app = b.app and p.id = b.push
+          where b.app = $1 and b.push < $2 and b.settled = 1 and p.created < $3
+          order by b.push, b.platform, b.block limit $4)",
+        &[app.into(), PushId::first_at(first_kept).into(), first_kept.into(), at_most.into()],
     )
 }
 

@@ -94,6 +94,12 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<
     )
 }
 
+pub fn exists(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Result<bool> {
+    let sql = "select count(*) from document where app = $1 and kind = $2 and id = $3";
+    let n_found: i64 = tx.query_one(sql, &[app.into(), kind.name().into(), id.into()], |row| row.get(0))?;
+    Ok(n_found > 0)
+}
+
 /// Those of several documents that there are, in the order of the ids.
 pub fn get_many(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, ids: &[&str]) -> Result<Vec<Document>> {
     let sql = "select id, created, modified, body from document where app = $1 and kind = $2 and id = $3";

@@ -117,6 +117,19 @@ pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>) -> 
     Ok(())
 }
 
+/// Lets what was counted of a push be of none, so that the push can be forgotten and the sums of the app stay. Answers how many rows that were.
+pub(crate) fn detach(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
+    let of_push = [app.into(), push.into()];
+    tx.execute(
+        "insert into event_counter (app, hour, name, conversion, push, n, value)
+         select app, hour, name, conversion, cast('' as blob), n, value from event_counter where app = $1 and push = $2
+         on conflict (app, hour, name, conversion, push) do update set
+           n = event_counter.n + excluded.n, value = event_counter.value + excluded.value",
+        &of_push,
+    )?;
+    tx.execute("delete from event_counter where app = $1 and push = $2", &of_push)
+}
+
 /// Everything that was counted from one hour on and before another, hour by hour.
 pub fn between(tx: &mut Tx<'_>, app: AppId, first: i64, end: i64) -> Result<Vec<(Counted, Sum)>> {
     tx.query(

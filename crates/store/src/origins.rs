@@ -39,6 +39,13 @@ pub fn last_pushes(tx: &mut Tx<'_>, app: AppId, origin: Origin, at_most: u32) ->
     Ok(pushes)
 }
 
+/// The first pushes of an origin, in the order of their ids.
+pub fn first_pushes(tx: &mut Tx<'_>, app: AppId, origin: Origin, at_most: u32) -> Result<Vec<PushId>> {
+    let Some(origin) = origin.id() else { return Ok(Vec::new()) };
+    let sql = "select push from push_origin where app = $1 and origin = $2 order by push limit $3";
+    tx.query(sql, &[app.into(), origin.as_bytes().to_vec().into(), at_most.into()], |row| row.get(0))
+}
+
 /// All pushes of an origin, in the order of their ids.
 pub fn all_of(tx: &mut Tx<'_>, app: AppId, origin: Origin) -> Result<Vec<(PushId, Provenance)>> {
     let Some(id) = origin.id() else { return Ok(Vec::new()) };
@@ -62,7 +69,15 @@ pub fn first_of_group(tx: &mut Tx<'_>, app: AppId, group: Uuid) -> Result<Option
     Ok(first.filter(|(_, origin)| origin.group() == Some(group)))
 }
 
-pub(crate) fn read_origin(kind: &str, id: &[u8]) -> Result<Origin> {
+/// The origin of a push from two columns, which are null for one that was sent through the API.
+pub(crate) fn read_joined(row: &Row<'_>, first: usize) -> Result<Option<Origin>> {
+    match (row.get::<Option<String>>(first)?, row.get::<Option<Vec<u8>>>(first + 1)?) {
+        (Some(kind), Some(id)) => read_origin(&kind, &id).map(Some),
+        (None, _) | (_, None) => Ok(None),
+    }
+}
+
+fn read_origin(kind: &str, id: &[u8]) -> Result<Origin> {
     let origin = Uuid::from_slice(id).ok().and_then(|id| Origin::from_parts(kind, id));
     origin.ok_or_else(|| Error::corrupt(format!("origin {kind:?}")))
 }

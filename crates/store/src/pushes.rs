@@ -1,11 +1,15 @@
 //! Accepted pushes and what became of them, per platform.
 
+mod aging;
+
 use std::ops::Range;
 
 use model::ids::{AppId, Offset, OperationId, PushId};
 use model::origin::Origin;
 use model::time::UtcMillis;
 use uuid::Uuid;
+
+pub use aging::{Aged, aged, forget, put_off};
 
 use crate::{Error, Result, Row, Tx, origins};
 
@@ -70,8 +74,9 @@ pub struct PushRow {
 const COLUMNS: &str = "id, operation, created, expires, push_type, state, paused, accepted_at, redact";
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
-    let sql =
-        format!("insert into push (app, {COLUMNS}, payload) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
+    let sql = format!(
+        "insert into push (app, {COLUMNS}, payload, aging_since) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $4)"
+    );
     tx.execute(
         &sql,
         &[
@@ -154,10 +159,7 @@ pub fn listed(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Listed
 }
 
 fn read_listed(row: &Row<'_>) -> Result<Listed> {
-    let origin = match (row.get::<Option<String>>(3)?, row.get::<Option<Vec<u8>>>(4)?) {
-        (Some(kind), Some(id)) => Some(origins::read_origin(&kind, &id)?),
-        (None, _) | (_, None) => None,
-    };
+    let origin = origins::read_joined(row, 3)?;
     Ok(Listed { id: row.get(0)?, created: row.get(1)?, push_type: row.get(2)?, origin })
 }
 
@@ -174,13 +176,16 @@ pub fn set_paused(tx: &mut Tx<'_>, app: AppId, push: PushId, paused: bool) -> Re
     Ok(())
 }
 
-/// A push of which nothing is left to do loses the payload that it was not to keep.
-pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState) -> Result<()> {
+/// A push of which nothing is left to do begins to age, and loses the payload that it was not to keep.
+pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState, now: UtcMillis) -> Result<()> {
     let sql = "update push set state = $3 where app = $1 and id = $2";
     tx.execute(sql, &[app.into(), push.into(), state.name().into()])?;
     match state {
         PushState::Accepted | PushState::Sending => Ok(()),
-        PushState::Done | PushState::Canceled => redact(tx, app, push),
+        PushState::Done | PushState::Canceled => {
+            put_off(tx, app, push, now)?;
+            redact(tx, app, push)
+        }
     }
 }
 

@@ -105,6 +105,23 @@ async fn the_time_comes_to_one_zone_after_the_other() {
     .await;
 }
 
+/// The first push of a run is named when the schedule is made, which can be long before.
+#[tokio::test]
+async fn who_was_served_is_known_of_schedules_made_long_before() {
+    on_each_engine(async |app| {
+        let world = World::with(&app, &["Asia/Tokyo", "America/New_York"]).await;
+        create(&app, local("2024-07-02T09:00")).await;
+        assert_eq!(world.reached_at(&app, "2024-07-02T00:00:00").await, ["Asia/Tokyo"]);
+        // Meanwhile what is old is deleted.
+        assert_eq!(world.reached_at(&app, "2024-07-02T01:00:00").await, ["Asia/Tokyo"]);
+        let app = app.restart().await;
+        world.moves(&app, "Asia/Tokyo", "America/New_York").await;
+        assert_eq!(world.reached_at(&app, "2024-07-02T13:00:00").await, ["Asia/Tokyo", "America/New_York"]);
+        assert_eq!(world.reached_at(&app, "2024-09-02T13:00:00").await.len(), 2);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_run_cannot_be_changed_but_stopped() {
     on_each_engine(async |app| {

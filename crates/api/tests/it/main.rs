@@ -44,6 +44,7 @@ mod pipelines;
 mod platform_credentials;
 mod protocol;
 mod push;
+mod push_retention;
 mod report_figures;
 mod reports;
 mod sandbox;

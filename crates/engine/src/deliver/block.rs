@@ -95,7 +95,7 @@ impl Block {
             let (app, now) = (block.claimed.app, engine.clock().now());
             let write = move |tx: &mut Tx<'_>| {
                 block.hold_or_release(tx, now, next)?;
-                block.save(tx, next)?;
+                block.save(tx, now, next)?;
                 block.count(tx, now, &outcomes)?;
                 block.log(tx, &index, now, &outcomes)?;
                 sandbox::add(tx, app, &outcomes.sandbox)?;
@@ -120,7 +120,7 @@ impl Block {
         if still_ours { Ok(()) } else { Err(Error::Conflict("another worker has taken this block over".to_owned())) }
     }
 
-    fn save(&self, tx: &mut Tx<'_>, next: Next) -> Result<()> {
+    fn save(&self, tx: &mut Tx<'_>, now: UtcMillis, next: Next) -> Result<()> {
         let app = self.claimed.app;
         let progress = Progress {
             settled: next == Next::Settled,
@@ -135,7 +135,7 @@ impl Block {
             // One that was canceled stays so.
             let state = pushes::standing(tx, app, self.key.push)?.map(|(state, _)| state);
             if state == Some(PushState::Sending) {
-                pushes::set_state(tx, app, self.key.push, PushState::Done)?;
+                pushes::set_state(tx, app, self.key.push, PushState::Done, now)?;
             }
         }
         Ok(())

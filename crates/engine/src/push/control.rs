@@ -41,7 +41,7 @@ impl Engine {
                     jobs::wake_push(tx, app, push, now)?;
                 }
                 PushControl::Cancel => {
-                    pushes::set_state(tx, app, push, PushState::Canceled)?;
+                    pushes::set_state(tx, app, push, PushState::Canceled, now)?;
                     push_audience::delete(tx, app, push)?;
                     // So that nothing of the push is left waiting.
                     jobs::wake_push(tx, app, push, now)?;

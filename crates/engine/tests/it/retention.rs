@@ -179,3 +179,38 @@ async fn a_snapshot_behind_the_kept_log_is_of_no_use_and_one_at_its_end_is() {
         engine.store().clone().close().await;
     }
 }
+
+#[tokio::test]
+async fn a_push_is_kept_as_long_as_its_message() {
+    for kind in stores::engines() {
+        let (home, clock) = (Home::new(kind), Clock::stepped(START));
+        let retention = Retention { pushes: 31 * DAY, ..Retention::default() };
+        let engine = node_with(&home, &clock, None, retention).await;
+        let app = create_app(&engine).await;
+        register(&engine, &app, "A").await;
+        let push = |expiry: u32| {
+            format!(
+                r#"{{"audience": "all", "device_types": ["ios"],
+                     "message": {{"title": "t", "body": "b", "expiry": {expiry}}}}}"#
+            )
+        };
+        let mut pushes = Vec::new();
+        for body in [push(0), push(60 * 24 * 60 * 60), push(60)] {
+            let accepted = engine.accept_pushes(&app, parse_pushes(body.as_bytes()).unwrap(), None).await.unwrap();
+            pushes.push(accepted.push_ids[0]);
+            work(&engine).await;
+        }
+        // The messages end after a year, after 60 days and after a minute, and are known for another day.
+        let mut day = 0;
+        for (until, left) in [(30, 3), (32, 2), (59, 2), (63, 1), (364, 1), (368, 0)] {
+            clock.step((until - day) * DAY);
+            day = until;
+            work(&engine).await;
+            let mut known = 0;
+            for push in &pushes {
+                known += usize::from(engine.push_status(app.id, *push).await.is_ok());
+            }
+            assert_eq!(known, left, "after {until} days");
+        }
+    }
+}

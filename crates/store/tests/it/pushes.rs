@@ -7,7 +7,7 @@ use store::pushes::{self, PushRow, PushState, Tally};
 use store::{Error, Store};
 
 use crate::on_both;
-use crate::sample::{block, conflict, id, progress, push};
+use crate::sample::{NOW, block, conflict, id, progress, push};
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -26,7 +26,7 @@ async fn a_push_comes_back_as_it_was() {
         insert(store, OTHER, push(1)).await.unwrap();
         assert_eq!(conflict(insert(store, APP, push(1)).await), "push_pkey");
         for state in [PushState::Sending, PushState::Done, PushState::Canceled, PushState::Accepted] {
-            store.write(APP, move |tx| pushes::set_state(tx, APP, id(1), state)).await.unwrap();
+            store.write(APP, move |tx| pushes::set_state(tx, APP, id(1), state, NOW)).await.unwrap();
             let found = store.read(|tx| pushes::by_id(tx, APP, id(1))).await.unwrap();
             assert_eq!(found, Some(PushRow { state, ..push(1) }));
             let others = store.read(|tx| pushes::by_id(tx, OTHER, id(1))).await.unwrap();
@@ -70,7 +70,7 @@ async fn a_payload_that_is_not_to_be_kept_goes_when_the_push_is_done() {
         insert(store, APP, push(2)).await.unwrap();
         for (state, payload) in [(PushState::Sending, redacted.payload.clone()), (PushState::Done, None)] {
             for n in [1, 2] {
-                store.write(APP, move |tx| pushes::set_state(tx, APP, id(n), state)).await.unwrap();
+                store.write(APP, move |tx| pushes::set_state(tx, APP, id(n), state, NOW)).await.unwrap();
             }
             let found = store.read(|tx| pushes::by_id(tx, APP, id(1))).await.unwrap();
             assert_eq!(found, Some(PushRow { state, payload, ..redacted.clone() }));

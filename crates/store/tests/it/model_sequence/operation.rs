@@ -216,7 +216,9 @@ impl Operation {
                 documents::delete(tx, *app, DocumentKind::Platform, &n.to_string()).map(Answer::Was)
             }
             Operation::Accept { app, n } => pushes::insert(tx, *app, &sample::push(*n)).map(done),
-            Operation::SetState { app, n, state } => pushes::set_state(tx, *app, sample::id(*n), *state).map(done),
+            Operation::SetState { app, n, state } => {
+                pushes::set_state(tx, *app, sample::id(*n), *state, sample::NOW).map(done)
+            }
             Operation::AddTally { app, n, platform, count, reason } => {
                 let tally = tally(*count, *reason);
                 pushes::add_tally(tx, *app, sample::id(*n), PLATFORMS[*platform], &tally).map(done)
