@@ -4,6 +4,7 @@
 //! bitmaps where many hold it and as a row each where few do; what somebody did with their messages changes all the time, so it is
 //! kept by user, as bitmaps of messages. See docs/decisions/0003-inboxes-are-bitmaps.md.
 
+mod group_removal;
 mod listing;
 mod mailbox;
 mod mailing;
@@ -20,6 +21,7 @@ use store::{Tx, inbox_messages, messages};
 
 use crate::{Error, Result};
 
+pub use group_removal::GroupDeletion;
 pub use listing::{Inbox, MessageBody, MessageView};
 pub(crate) use mailing::Mailing;
 pub use marks::Mark;

@@ -6,6 +6,7 @@ use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::jobs::{self, ClaimedJob, JobId, Lane, NewJob};
+use uuid::Uuid;
 
 use crate::{Engine, Error, Result, deliver, worker};
 
@@ -39,6 +40,8 @@ pub(crate) enum Job {
     ForwardEvents { webhook: WebhookId },
     /// Make up the control group of an experiment, as far as it belongs to a push.
     HoldBack { push: PushId },
+    /// Take the messages out of all inboxes that a group of pushes had sent by an instant.
+    DeleteMessages { group: Uuid, until: UtcMillis },
 }
 
 impl Job {
@@ -59,6 +62,7 @@ impl Job {
             Job::WatchExperiments => "watch_experiments",
             Job::ForwardEvents { .. } => FORWARD,
             Job::HoldBack { .. } => "hold_back",
+            Job::DeleteMessages { .. } => "delete_messages",
         }
     }
 }
@@ -79,7 +83,8 @@ impl Job {
             | Job::FireVariant { .. }
             | Job::Automate
             | Job::WatchExperiments
-            | Job::HoldBack { .. } => self.kind().to_owned(),
+            | Job::HoldBack { .. }
+            | Job::DeleteMessages { .. } => self.kind().to_owned(),
         }
     }
 
@@ -99,7 +104,8 @@ impl Job {
             | Job::CheckInactivity { .. }
             | Job::WatchExperiments
             | Job::ForwardEvents { .. }
-            | Job::HoldBack { .. } => None,
+            | Job::HoldBack { .. }
+            | Job::DeleteMessages { .. } => None,
         }
     }
 }
@@ -157,6 +163,7 @@ impl Engine {
             Job::WatchExperiments => self.watch_experiments(claimed).await,
             Job::ForwardEvents { webhook } => self.forward_events(claimed, webhook, stop).await,
             Job::HoldBack { push } => self.hold_back(claimed, push).await,
+            Job::DeleteMessages { group, until } => self.delete_rest_of_group(claimed, group, until, stop).await,
         }
     }
 

@@ -75,7 +75,7 @@ pub use experiments::{
 };
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::PlatformHealth;
-pub use inbox::{CreatedInbox, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
+pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
 pub use intake::{Taken, Upload};
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS};

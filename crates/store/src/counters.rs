@@ -1,11 +1,15 @@
-//! Counts per hour and platform, of an app and of its pushes, raised in the transaction of what they count; and their sums.
+//! Counts per hour and platform, of an app, of its pushes and of groups of them, raised in the transaction of what they count; and
+//! their sums.
 
+mod groups;
 mod pending;
 mod sums;
 
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
+pub use groups::forget_group;
+pub(crate) use groups::{Groups, column as group_column};
 pub(crate) use pending::Pending;
 pub(crate) use sums::bounds;
 pub use sums::{
@@ -112,7 +116,8 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, metric: Metric, at: UtcMillis, platform:
     Ok(())
 }
 
-/// Raises the count of one push, at the end of the transaction. What the app as a whole counts is raised with [`add`].
+/// Raises the count of one push, and of the group it belongs to, at the end of the transaction. What the app as a whole counts is
+/// raised with [`add`].
 pub fn add_of_push(
     tx: &mut Tx<'_>,
     app: AppId,

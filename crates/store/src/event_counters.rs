@@ -11,7 +11,7 @@ use model::time::UtcMillis;
 pub use names::MOST_NAMES;
 pub use totals::{EventTotal, totals, totals_of_pushes};
 
-use crate::counters::hour;
+use crate::counters::{Groups, group_column, hour};
 use crate::{Error, Result, Row, Tx, Value};
 
 /// How much a push had to do with an event. The names are stored: never change one.
@@ -78,15 +78,20 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, counted: Counted, sum: Sum) -> Result<()
 }
 
 /// What has a name beyond [`MOST_NAMES`] of its day is counted under one for all of these.
-pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>) -> Result<()> {
+pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>, groups: &Groups) -> Result<()> {
     if sums.is_empty() {
         return Ok(());
     }
     let sums = names::bounded(tx, sums)?;
     let mut of_days: BTreeMap<_, Sum> = BTreeMap::new();
+    let mut of_groups: BTreeMap<_, Sum> = BTreeMap::new();
     for ((app, counted), sum) in &sums {
         let day = counted.hour.div_euclid(24);
-        of_days.entry((*app, day, counted.name.as_str(), counted.conversion.name())).or_default().add(*sum);
+        let (name, conversion) = (counted.name.as_str(), counted.conversion.name());
+        of_days.entry((*app, day, name, conversion)).or_default().add(*sum);
+        if let Some(group) = counted.push.and_then(|push| groups.of(*app, push)) {
+            of_groups.entry((*app, group, name, conversion)).or_default().add(*sum);
+        }
     }
     let in_hours = sums.iter().map(|((app, counted), sum)| {
         [
@@ -114,10 +119,20 @@ pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>) -> 
             [app.into(), day.into(), name.into(), conversion.into(), n.into(), Value::from(sum.millionths)]
         }),
     )?;
+    tx.execute_many(
+        "insert into group_event (app, grp, name, conversion, n, value) values ($1, $2, $3, $4, $5, $6)
+         on conflict (app, grp, name, conversion) do update set
+           n = group_event.n + excluded.n, value = group_event.value + excluded.value",
+        of_groups.into_iter().map(|((app, group, name, conversion), sum)| {
+            let n = i64::try_from(sum.n).unwrap_or(i64::MAX);
+            [app.into(), group_column(group), name.into(), conversion.into(), n.into(), Value::from(sum.millionths)]
+        }),
+    )?;
     Ok(())
 }
 
-/// Lets what was counted of a push be of none, so that the push can be forgotten and the sums of the app stay. Answers how many rows that were.
+/// Lets what was counted of a push be of none, so that the push can be forgotten and the sums of the app stay. Answers how many rows
+/// that were.
 pub(crate) fn detach(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     let of_push = [app.into(), push.into()];
     tx.execute(

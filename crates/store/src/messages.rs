@@ -7,6 +7,7 @@ use model::inbox::{MessageDetails, TextChoice};
 use model::time::UtcMillis;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
 use crate::{Error, Result, Row, Tx, apps, inbox_messages};
 
@@ -45,7 +46,7 @@ pub fn take_number(tx: &mut Tx<'_>, app: AppId) -> Result<MessageNumber> {
 }
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, message: &Message) -> Result<()> {
-    let sql = format!("insert into message (app, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)");
+    let sql = format!("insert into message (app, {COLUMNS}, grp) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)");
     let params = [
         app.into(),
         message.number.into(),
@@ -56,6 +57,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, message: &Message) -> Result<()> {
         json(&message.told)?.into(),
         json(&message.texts)?.into(),
         message.slices.clone().into(),
+        message.told.group_id.map(|group| group.as_bytes().to_vec()).into(),
     ];
     tx.execute(&sql, &params)?;
     Ok(())
@@ -102,6 +104,23 @@ pub fn insert_holders(
 pub fn by_push(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Message>> {
     let sql = format!("select {COLUMNS} from message where app = $1 and push = $2");
     tx.query_opt(&sql, &[app.into(), push.into()], read_message)
+}
+
+/// Up to `at_most` messages of a group after a number, with their pushes, which were accepted by an instant; also those that have ended.
+pub fn of_group(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    group: Uuid,
+    until: UtcMillis,
+    after: Option<MessageNumber>,
+    at_most: u32,
+) -> Result<Vec<(MessageNumber, PushId)>> {
+    // Numbers are not negative. The pushes are looked up for the messages, of which there are fewer.
+    let sql = "select m.number, m.push from message m left join push p on p.app = m.app and p.id = m.push
+               where m.app = $1 and m.grp = $2 and m.number > $3 and p.created <= $4 order by m.number limit $5";
+    let after = after.map_or(-1, |number| i64::from(number.0));
+    let params = [app.into(), group.as_bytes().to_vec().into(), after.into(), until.into(), at_most.into()];
+    tx.query(sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// The messages of these numbers that are still known.

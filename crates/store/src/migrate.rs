@@ -36,6 +36,7 @@ const STEPS: &[Step] = &[
     Step { name: "0022_lost_events", sql: include_str!("../migrations/0022_lost_events.sql") },
     Step { name: "0026_waiting_associations", sql: include_str!("../migrations/0026_waiting_associations.sql") },
     Step { name: "0023_push_retention", sql: include_str!("../migrations/0023_push_retention.sql") },
+    Step { name: "0024_push_groups", sql: include_str!("../migrations/0024_push_groups.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

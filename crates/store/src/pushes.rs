@@ -158,6 +158,14 @@ pub fn listed(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Listed
     tx.query_opt(sql, &[app.into(), push.into()], read_listed)
 }
 
+/// Up to `at_most` pushes after one whose audience is still to be chosen, in the order of their ids.
+pub fn accepted(tx: &mut Tx<'_>, app: AppId, after: PushId, at_most: u32) -> Result<Vec<Listed>> {
+    let sql = "select p.id, p.created, p.push_type, o.kind, o.origin from push p
+               left join push_origin o on o.app = p.app and o.push = p.id
+               where p.app = $1 and p.state = 'accepted' and p.id > $2 order by p.id limit $3";
+    tx.query(sql, &[app.into(), after.into(), at_most.into()], read_listed)
+}
+
 fn read_listed(row: &Row<'_>) -> Result<Listed> {
     let origin = origins::read_joined(row, 3)?;
     Ok(Listed { id: row.get(0)?, created: row.get(1)?, push_type: row.get(2)?, origin })

@@ -1,6 +1,6 @@
 //! Taking many messages out of all inboxes at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use axum::extract::State;
 use http::StatusCode;
@@ -39,15 +39,19 @@ enum MissingId {
 
 const NOT_FOUND: u32 = 40404;
 
-/// What is not found is told beside what was; nothing at all is 404.
+/// What is not found is told beside what was; nothing at all is 404. What is named twice is told once.
 pub(super) async fn delete(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let mut deleted = Deleted { deleted_message_ids: Vec::new(), errors: Vec::new() };
+    let mut goes_on = false;
     match input.parse(MessageDeletion::parse).await? {
         MessageDeletion::Messages(ids) => {
-            let pushes: Vec<Option<PushId>> = ids.iter().map(|id| push_of(id)).collect();
-            let found = edge.engine.delete_messages(app.id, pushes.iter().flatten().copied().collect()).await?;
-            let found: BTreeSet<PushId> = found.into_iter().collect();
-            for (id, push) in ids.into_iter().zip(pushes) {
+            // A message goes by its own id and by that of its push.
+            let mut seen = HashSet::new();
+            let named = ids.into_iter().map(|id| (push_of(&id), id));
+            let named: Vec<_> = named.filter(|(push, id)| seen.insert(push.ok_or_else(|| id.clone()))).collect();
+            let pushes = named.iter().filter_map(|(push, _)| *push).collect();
+            let found: BTreeSet<PushId> = edge.engine.delete_messages(app.id, pushes).await?.into_iter().collect();
+            for (push, id) in named {
                 match push.filter(|push| found.contains(push)) {
                     Some(push) => deleted.deleted_message_ids.push(providers::message_id(push)),
                     None => deleted.errors.push(missing(MissingId::MessageId(id), "Message not found.")),
@@ -55,15 +59,18 @@ pub(super) async fn delete(State(edge): State<Edge>, CallingApp(app): CallingApp
             }
         }
         MessageDeletion::Groups(groups) => {
-            for group in groups {
-                match edge.engine.delete_messages_of_group(app.id, group).await?.filter(|pushes| !pushes.is_empty()) {
-                    Some(pushes) => deleted.deleted_message_ids.extend(pushes.into_iter().map(providers::message_id)),
-                    None => deleted.errors.push(missing(MissingId::GroupId(group.to_string()), "Group not found.")),
+            let mut seen = HashSet::new();
+            for group in groups.into_iter().filter(|group| seen.insert(*group)) {
+                let of_group = edge.engine.delete_messages_of_group(app.id, group).await?;
+                goes_on |= of_group.goes_on;
+                if of_group.deleted.is_empty() && !of_group.goes_on {
+                    deleted.errors.push(missing(MissingId::GroupId(group.to_string()), "Group not found."));
                 }
+                deleted.deleted_message_ids.extend(of_group.deleted.into_iter().map(providers::message_id));
             }
         }
     }
-    if deleted.deleted_message_ids.is_empty() {
+    if deleted.deleted_message_ids.is_empty() && !goes_on {
         return Err(Error::NotFound("There are no such messages.".to_owned()));
     }
     Ok(Answer::bare(deleted)?.status(StatusCode::ACCEPTED))

@@ -1,11 +1,17 @@
 //! How it is kept who holds a message, and which channels share an inbox.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
-use model::ids::AppId;
+use model::ids::{AppId, PushId, ScheduleId};
+use model::origin::{Origin, Provenance};
+use model::time::UtcMillis;
 use serde_json::{Value, json};
+use store::messages::{self, Message};
+use store::pushes::{self, PushRow};
+use store::{Tx, origins};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::bulk::copy_channel;
 use testkit::rows::row_counts;
@@ -158,9 +164,13 @@ async fn servers_delete_many_messages_at_once() {
         let batch = async |body: Value| app.master().post("/api/user/messages/batch-delete", body).await;
         let reply = batch(json!({"message_ids": [push, "nonsense", second]})).await.expect(202);
         let error = json!({"message_id": "nonsense", "error_message": "Message not found.", "error_code": 40404});
-        assert_eq!(reply, json!({"deleted_message_ids": [first, second], "errors": [error]}));
+        assert_eq!(reply, json!({"deleted_message_ids": [&first, &second], "errors": [&error]}));
         assert_eq!(phone.titles(&app).await, ["third"]);
         batch(json!({"message_ids": ["nonsense"]})).await.expect(404);
+        // What is named twice, in whichever way, is told once.
+        let twice =
+            batch(json!({"message_ids": [second, "nonsense", push, first, "nonsense", second]})).await.expect(202);
+        assert_eq!(twice, json!({"deleted_message_ids": [second, first], "errors": [error]}));
 
         let body = json!({"schedule": {"scheduled_time": "2024-05-01T13:00:00",
             "recurring": {"cadence": {"type": "hourly", "count": 1}}},
@@ -172,11 +182,79 @@ async fn servers_delete_many_messages_at_once() {
         }
         assert_eq!(phone.titles(&app).await, ["hourly", "hourly", "third"]);
         let unknown = "00000000-0000-4000-8000-000000000000";
-        let reply = batch(json!({"group_ids": [created["schedule_ids"][0], unknown]})).await.expect(202);
+        let group = &created["schedule_ids"][0];
+        let reply = batch(json!({"group_ids": [group, unknown, group, unknown]})).await.expect(202);
         assert_eq!(reply["deleted_message_ids"].as_array().unwrap().len(), 2);
-        assert_eq!(reply["errors"][0]["group_id"], unknown);
+        assert_eq!((&reply["errors"][0]["group_id"], reply["errors"].as_array().unwrap().len()), (&json!(unknown), 1));
         assert_eq!(phone.titles(&app).await, ["third"]);
         batch(json!({"group_ids": [unknown]})).await.expect(404);
+    })
+    .await;
+}
+
+/// Gives a schedule more messages, as if it had sent what it sent before so many times more, at a time.
+async fn send_more(app: &TestApp, group: &str, created: UtcMillis, n: u32) {
+    let group: ScheduleId = group.parse().unwrap();
+    let write = move |tx: &mut Tx<'_>| {
+        let origin = Origin::Schedule(group);
+        let first = origins::first_pushes(tx, APP, origin, 1)?[0];
+        let row = pushes::by_id(tx, APP, first)?.unwrap();
+        let message = messages::by_push(tx, APP, first)?.unwrap();
+        for _ in 0..n {
+            let id = PushId::at(created);
+            pushes::insert(tx, APP, &PushRow { id, created, ..row.clone() })?;
+            origins::insert(tx, APP, id, &Provenance::of(origin))?;
+            let number = messages::take_number(tx, APP)?;
+            messages::insert(tx, APP, &Message { number, push: id, ends: created.plus(DAY), ..message.clone() })?;
+        }
+        Ok::<_, store::Error>(())
+    };
+    app.engine().store().write(APP, write).await.unwrap();
+}
+
+async fn n_messages(app: &TestApp) -> i64 {
+    let now = app.clock().now();
+    let sql = "select count(*) from message where ends > $1";
+    let read = app.engine().store().read(move |tx| tx.query_one(sql, &[now.into()], |row| row.get(0)));
+    read.await.unwrap_or_else(|error: store::Error| panic!("{error}"))
+}
+
+#[tokio::test]
+async fn a_group_of_very_many_messages_is_deleted_in_steps() {
+    on_each_engine(async |app| {
+        let phone = Phone::new(&app, "ios", json!({})).await;
+        let body = json!({"schedule": {"scheduled_time": "2024-05-01T13:00:00",
+            "recurring": {"cadence": {"type": "hourly", "count": 1}}},
+            "push": {"audience": "all", "device_types": ["ios"], "message": {"title": "hourly", "body": "b"}}});
+        let created = app.master().post("/api/schedules", body).await.expect(201);
+        let group = created["schedule_ids"][0].as_str().unwrap();
+        send(&app, "stays", json!({})).await;
+        app.advance(60 * MINUTE);
+        app.step_all().await;
+        send_more(&app, group, app.clock().now(), 1_100).await;
+        // One more is due, and not in any inbox yet.
+        app.advance(60 * MINUTE);
+        let worker = engine::Worker::new(app.engine().clone());
+        while row_counts(app.engine().store()).await["push"] < 1_103 {
+            assert!(worker.step().await.unwrap());
+        }
+        assert_eq!(n_messages(&app).await, 1_102);
+
+        let delete = json!({"group_ids": [group]});
+        let reply = app.master().post("/api/user/messages/batch-delete", delete.clone()).await.expect(202);
+        let told: BTreeSet<String> = serde_json::from_value(reply["deleted_message_ids"].clone()).unwrap();
+        assert_eq!((told.len(), &reply["errors"]), (501, &json!([])), "a portion, and what is still to be sent");
+        assert_eq!(n_messages(&app).await, 602);
+        // What is sent after the request stays.
+        app.advance(MINUTE);
+        send_more(&app, group, app.clock().now(), 3).await;
+        let app = app.restart().await;
+        tokio::join!(app.step_all(), app.step_all());
+        assert_eq!((n_messages(&app).await, phone.titles(&app).await), (4, vec!["stays".to_owned()]));
+        app.advance(60 * MINUTE);
+        app.step_all().await;
+        assert_eq!(phone.titles(&app).await, ["hourly", "stays"]);
+        app.master().post("/api/user/messages/batch-delete", delete).await.expect(202);
     })
     .await;
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::ids::AppId;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::event_counters::{self, Conversion, Counted, Sum};
 use testkit::app::{START, TestApp, on_each_engine};
 use testkit::rows::row_counts;
@@ -105,12 +105,12 @@ async fn a_push_ages_from_its_end() {
         let body = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
         let accepted = app.master().post("/api/push", body).await.expect(200);
         let paused = accepted["push_ids"][0].as_str().unwrap().to_owned();
-        app.master().post(&format!("/api/push/{paused}/pause"), Value::Null).await.expect(200);
+        app.master().post(&format!("/api/push/{paused}/pause"), "").await.expect(200);
         pass(&app, 401 * DAY).await;
         let app = app.restart().await;
         pass(&app, 10 * DAY).await;
         assert!(is_known(&app, &paused).await, "it waits");
-        app.master().post(&format!("/api/push/{paused}/resume"), Value::Null).await.expect(200);
+        app.master().post(&format!("/api/push/{paused}/resume"), "").await.expect(200);
         app.step_all().await;
         assert_eq!(app.master().get(&format!("/api/push/{paused}")).await.expect(200)["push"]["state"], "done");
         pass(&app, 399 * DAY).await;
@@ -136,22 +136,34 @@ async fn the_first_push_of_an_automation_outlives_the_others() {
         let pushes = listed(&app).await;
         assert_eq!(pushes.len(), 3);
         assert_eq!(rows(&app, &["push_origin"]).await, [3]);
-        let first = START.to_report();
-        let detail = async |app: &TestApp| report(app, &format!("pergroup/detail/{group}")).await;
-        assert_eq!(detail(&app).await["created"], first);
+        count_purchase(&app, &pushes[1]).await;
+        count_purchase(&app, &pushes[0]).await;
+        let reports = async |app: &TestApp| {
+            let mut reports = Vec::new();
+            for path in ["pergroup/detail", "pergroup/series", "events/summary/pergroup"] {
+                reports.push(report(app, &format!("{path}/{group}")).await);
+            }
+            reports
+        };
+        let before = reports(&app).await;
+        assert_eq!((&before[0]["created"], &before[0]["sends"]), (&json!(START.to_report()), &json!(3)));
+        assert_eq!(before[2]["total_count"], 4);
         pass(&app, 102 * DAY).await;
         let app = app.restart().await;
         assert_eq!(listed(&app).await, [pushes[0].clone(), pushes[2].clone()], "the second one is gone");
         assert!(is_known(&app, &pushes[0]).await, "also the payload, which is that of the first");
-        assert_eq!(detail(&app).await["created"], first);
+        assert_eq!(reports(&app).await, before, "what the group has counted stays");
         pass(&app, 400 * DAY).await;
         assert_eq!(listed(&app).await, [pushes[2].clone()], "and is kept as long as there can be more");
+        assert_eq!(reports(&app).await, before);
         app.master().delete(&format!("/api/pipelines/{group}")).await.expect(204);
         let app = app.restart().await;
         pass(&app, 2 * DAY).await;
         assert!(listed(&app).await.is_empty());
         app.master().get(&format!("/api/reports/pergroup/detail/{group}")).await.expect(404);
-        assert_eq!(rows(&app, &["push", "push_origin", "push_counter", "push_tally"]).await, [0; 4]);
+        let tables = ["push", "push_origin", "push_counter", "push_tally"];
+        assert_eq!(rows(&app, &tables).await, [0; 4]);
+        assert_eq!(rows(&app, &["group_counter", "group_counter_day", "group_event"]).await, [0; 3]);
     })
     .await;
 }

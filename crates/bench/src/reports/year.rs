@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::ids::{AppId, Offset, OperationId, PushId};
+use model::ids::{AppId, Offset, OperationId, PipelineId, PushId};
+use model::origin::{Origin, Part, Provenance};
 use model::report::parse_date;
 use model::time::UtcMillis;
 use store::counters::{self, Metric};
 use store::event_counters::{self, Conversion, Counted, Sum};
 use store::pushes::{self, PushRow, PushState};
-use store::{Store, Tx};
+use store::{Store, Tx, origins};
 use uuid::Uuid;
 
 use crate::loading;
@@ -51,7 +52,7 @@ impl Year {
     pub(super) fn questions(&self) -> Vec<(&'static str, String)> {
         let year = "start=2024-01-01&end=2025-01-01";
         let report = |path: &str| format!("/api/reports/{path}");
-        let one = push_id(PUSHES / 2);
+        let (one, group) = (push_id(PUSHES / 2), pipeline());
         vec![
             ("sends by hour, the first 1,000", report(&format!("sends?{year}&precision=HOURLY"))),
             ("sends by day", report(&format!("sends?{year}&precision=DAILY"))),
@@ -64,6 +65,10 @@ impl Year {
             ("one push", report(&format!("responses/{one}"))),
             ("details of one push", report(&format!("perpush/detail/{one}"))),
             ("one push by hour", report(&format!("perpush/series/{one}"))),
+            ("a pipeline with half of the pushes", report(&format!("pergroup/detail/{group}"))),
+            ("the same by day", report(&format!("pergroup/series/{group}?{year}&precision=DAILY"))),
+            ("the same by hour, the first 1,000", report(&format!("pergroup/series/{group}?{year}&precision=HOURLY"))),
+            ("its custom events", report(&format!("events/summary/pergroup/{group}"))),
             ("devices at the end of the year", report("devices?date=2024-12-31")),
             ("custom events of the year", report(&format!("events?{year}"))),
             ("activity, the newest 100 pushes", report(&format!("activity/details?{year}"))),
@@ -133,6 +138,12 @@ fn write_push(tx: &mut Tx<'_>, app: AppId, number: u32, hour: i64) -> store::Res
         payload: Some(r#"{"audience":"all","device_types":"all","notification":{"alert":"Hello"}}"#.to_owned()),
     };
     pushes::insert(tx, app, &row)?;
+    if number % 2 == 1 {
+        let origin = Origin::Pipeline(pipeline());
+        origins::insert(tx, app, id, &Provenance { origin, run: None, part: Part::Triggered })?;
+        let counted = Counted::at(created, EVENTS[number as usize % EVENTS.len()], Conversion::Direct, Some(id));
+        event_counters::add(tx, app, counted, Sum { n: 5, millionths: 12_500_000.0 })?;
+    }
     for platform in PLATFORMS {
         for metric in [Metric::Sends, Metric::AlertingSends] {
             counters::add_of_push(tx, app, id, metric, created, platform, 10_000)?;
@@ -144,6 +155,11 @@ fn write_push(tx: &mut Tx<'_>, app: AppId, number: u32, hour: i64) -> store::Res
         }
     }
     Ok(())
+}
+
+/// What every other push comes from.
+fn pipeline() -> PipelineId {
+    PipelineId::from_uuid(Uuid::from_u128(u128::MAX / 3))
 }
 
 fn push_id(number: u32) -> PushId {

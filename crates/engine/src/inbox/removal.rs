@@ -11,8 +11,7 @@ use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::messages::{self, Message};
 use store::pushes::{self, PushRow, PushState};
-use store::{Tx, apps, origins};
-use uuid::Uuid;
+use store::{Tx, apps};
 
 use super::decode;
 use super::mailing::expires;
@@ -25,7 +24,7 @@ const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 const ROWS_AT_ONCE: u64 = 5000;
 const MESSAGES_AT_ONCE: u32 = 200;
 /// Messages that servers delete in one transaction.
-const DELETED_AT_ONCE: usize = 500;
+pub(super) const DELETED_AT_ONCE: u32 = 500;
 
 impl Engine {
     /// Takes a message out of all inboxes at once, and its texts out of the database. A push whose audience is not chosen yet
@@ -39,7 +38,7 @@ impl Engine {
     pub async fn delete_messages(&self, app: AppId, pushes: Vec<PushId>) -> Result<Vec<PushId>> {
         let now = self.clock().now();
         let mut deleted = Vec::new();
-        for some in pushes.chunks(DELETED_AT_ONCE) {
+        for some in pushes.chunks(DELETED_AT_ONCE as usize) {
             let some = some.to_vec();
             let write = move |tx: &mut Tx<'_>| {
                 apps::hold(tx, app)?;
@@ -52,17 +51,6 @@ impl Engine {
             deleted.extend(self.0.store.write(app, write).await?);
         }
         Ok(deleted)
-    }
-
-    /// Takes the messages of everything that a schedule, an experiment or a pipeline has sent so far out of all inboxes. Answers the
-    /// pushes that have one; `None` when there is no such group.
-    pub async fn delete_messages_of_group(&self, app: AppId, group: Uuid) -> Result<Option<Vec<PushId>>> {
-        let read = move |tx: &mut Tx<'_>| {
-            let Some((_, origin)) = origins::first_of_group(tx, app, group)? else { return Ok(None) };
-            origins::all_of(tx, app, origin).map(Some)
-        };
-        let Some(pushes) = self.0.store.read(read).await? else { return Ok(None) };
-        self.delete_messages(app, pushes.into_iter().map(|(push, _)| push).collect()).await.map(Some)
     }
 
     /// Whether the message of a push was deleted or has expired, so that devices would look for it in vain.
@@ -85,7 +73,7 @@ impl Engine {
 }
 
 /// Whether the push has a message, which is in nobody's inbox then.
-fn delete(tx: &mut Tx<'_>, app: AppId, push: PushId, now: UtcMillis) -> Result<bool> {
+pub(super) fn delete(tx: &mut Tx<'_>, app: AppId, push: PushId, now: UtcMillis) -> Result<bool> {
     if let Some(message) = messages::by_push(tx, app, push)? {
         messages::end(tx, app, message.number, now)?;
         return Ok(true);

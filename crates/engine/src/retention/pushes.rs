@@ -7,7 +7,8 @@ use model::origin::Origin;
 use model::time::UtcMillis;
 use store::documents::{self, DocumentKind};
 use store::pushes::{self, Aged};
-use store::{Tx, origins};
+use store::{Tx, counters, origins};
+use uuid::Uuid;
 
 use super::{DAY, PORTIONS_PER_RUN};
 use crate::{Engine, Result};
@@ -31,12 +32,27 @@ impl Engine {
     }
 }
 
+/// What becomes of a push that has reached its age.
+enum Fate {
+    /// Something may still need it; it is looked at again then.
+    KeptUntil(UtcMillis),
+    Forgotten,
+    /// It is the last of its group, whose counts go first: as long as some are left, the push tells that they are to go.
+    ForgottenWith(Uuid),
+}
+
 fn forget_some(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, age: Duration) -> Result<()> {
     let mut n_rows = 0;
     for push in pushes::aged(tx, app, now.minus(age), PUSHES_AT_ONCE)? {
-        match needed_until(tx, app, &push, now, age)? {
-            Some(until) => pushes::put_off(tx, app, push.id, until.minus(age))?,
-            None => n_rows += pushes::forget(tx, app, push.id)?,
+        match fate(tx, app, &push, now, age)? {
+            Fate::KeptUntil(instant) => pushes::put_off(tx, app, push.id, instant.minus(age))?,
+            Fate::Forgotten => n_rows += pushes::forget(tx, app, push.id)?,
+            Fate::ForgottenWith(group) => {
+                n_rows += counters::forget_group(tx, app, group, ROWS_AT_ONCE.saturating_sub(n_rows))?;
+                if n_rows < ROWS_AT_ONCE {
+                    n_rows += pushes::forget(tx, app, push.id)?;
+                }
+            }
         }
         if n_rows >= ROWS_AT_ONCE {
             break;
@@ -45,36 +61,41 @@ fn forget_some(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, age: Duration) -> Re
     Ok(())
 }
 
-/// When to look at a push again, if it cannot be forgotten now.
-fn needed_until(tx: &mut Tx<'_>, app: AppId, push: &Aged, now: UtcMillis, age: Duration) -> Result<Option<UtcMillis>> {
-    let tomorrow = now.plus(DAY);
+fn fate(tx: &mut Tx<'_>, app: AppId, push: &Aged, now: UtcMillis, age: Duration) -> Result<Fate> {
     // A node of an older version does not say when a push began to age.
     let old_enough = push.created.plus(age);
     if old_enough > now {
-        return Ok(Some(old_enough));
+        return Ok(Fate::KeptUntil(old_enough));
     }
+    let tomorrow = Fate::KeptUntil(now.plus(DAY));
     // Who held a message that has ended is known for another day.
     if let Some(ends) = push.message_ends {
-        return Ok(Some(ends.plus(DAY).max(tomorrow)));
+        return Ok(Fate::KeptUntil(ends.plus(DAY).max(now.plus(DAY))));
     }
-    let is_needed = !push.state.is_final() || push.lends_payload || is_needed_by_origin(tx, app, push)?;
-    Ok(is_needed.then_some(tomorrow))
+    if !push.state.is_final() || push.lends_payload {
+        return Ok(tomorrow);
+    }
+    let Some((origin, group)) = push.origin.and_then(|origin| Some((origin, origin.group()?))) else {
+        return Ok(Fate::Forgotten);
+    };
+    // The results of an experiment are those of all its pushes. Of other groups the first push outlives the others, because it says since
+    // when they are counted, and stays as long as there can be more of them.
+    let first = origins::first_pushes(tx, app, origin, 2)?;
+    let is_first = first.first() == Some(&push.id);
+    let is_experiment = matches!(origin, Origin::Experiment(_));
+    if (is_first && first.len() > 1) || ((is_first || is_experiment) && still_exists(tx, app, origin)?) {
+        return Ok(tomorrow);
+    }
+    Ok(if is_first { Fate::ForgottenWith(group) } else { Fate::Forgotten })
 }
 
-/// The results of an experiment are those of all its pushes. Of every group the first push outlives the others, because it says since when they
-/// are counted, and stays as long as there can be more of them.
-fn is_needed_by_origin(tx: &mut Tx<'_>, app: AppId, push: &Aged) -> Result<bool> {
-    let Some(origin) = push.origin else { return Ok(false) };
+/// Whether there still is what pushes come from.
+fn still_exists(tx: &mut Tx<'_>, app: AppId, origin: Origin) -> Result<bool> {
     let (kind, id) = match origin {
         Origin::Api | Origin::Template(_) => return Ok(false),
         Origin::Schedule(id) => (DocumentKind::Schedule, id.to_string()),
         Origin::Pipeline(id) => (DocumentKind::Pipeline, id.to_string()),
         Origin::Experiment(id) => (DocumentKind::Experiment, id.to_string()),
     };
-    let first = origins::first_pushes(tx, app, origin, 2)?;
-    let is_first = first.first() == Some(&push.id);
-    if is_first && first.len() > 1 {
-        return Ok(true);
-    }
-    Ok((is_first || kind == DocumentKind::Experiment) && documents::exists(tx, app, kind, &id)?)
+    Ok(documents::exists(tx, app, kind, &id)?)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::ids::{AppId, PushId};
 
 use super::Metric;
+use super::groups::{self, Groups, OfPushes};
 use crate::event_counters::{self, Counted};
 use crate::{Result, Tx, Value};
 
@@ -12,7 +13,7 @@ use crate::{Result, Tx, Value};
 #[derive(Default)]
 pub(crate) struct Pending {
     of_apps: BTreeMap<(AppId, Metric, i64, String), i64>,
-    of_pushes: BTreeMap<(AppId, PushId, Metric, i64, String), i64>,
+    of_pushes: OfPushes,
     of_events: BTreeMap<(AppId, Counted), event_counters::Sum>,
 }
 
@@ -29,8 +30,14 @@ impl Pending {
         self.of_events.entry((app, counted)).or_default().add(sum);
     }
 
+    fn pushes(&self) -> impl Iterator<Item = (AppId, PushId)> {
+        let counted = self.of_pushes.keys().map(|(app, push, ..)| (*app, *push));
+        counted.chain(self.of_events.keys().filter_map(|(app, counted)| Some((*app, counted.push?))))
+    }
+
     pub(crate) fn write(self, tx: &mut Tx<'_>) -> Result<()> {
-        event_counters::write(tx, &self.of_events)?;
+        let groups = Groups::find(tx, self.pushes())?;
+        event_counters::write(tx, &self.of_events, &groups)?;
         let mut of_days: BTreeMap<_, i64> = BTreeMap::new();
         for ((app, metric, hour, platform), n) in &self.of_apps {
             let day = of_days.entry((*app, *metric, hour.div_euclid(24), platform.as_str())).or_default();
@@ -52,6 +59,7 @@ impl Pending {
              on conflict (app, metric, day, platform) do update set n = counter_day.n + excluded.n",
             in_days,
         )?;
+        groups::write(tx, &self.of_pushes, &groups)?;
         tx.execute_many(
             "insert into push_counter (app, push, metric, hour, platform, n) values ($1, $2, $3, $4, $5, $6)
              on conflict (app, push, metric, hour, platform) do update set n = push_counter.n + excluded.n",

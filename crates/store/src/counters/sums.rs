@@ -5,7 +5,7 @@ use std::ops::Range;
 use model::ids::{AppId, PushId};
 use uuid::Uuid;
 
-use super::Metric;
+use super::{Metric, group_column};
 use crate::{Result, Row, Tx, Value};
 
 /// By what counts are added up.
@@ -50,29 +50,53 @@ pub enum Pushes {
 
 /// The sums of an app over a range of hours. Days that lie in it as a whole are not added up again.
 pub fn sums(tx: &mut Tx<'_>, app: AppId, metrics: &[Metric], hours: &Range<i64>, grain: Grain) -> Result<Vec<Sum>> {
-    let names = names(metrics);
+    sums_from(tx, app, &Source { hours: "counter", days: "counter_day", group: None }, metrics, hours, grain)
+}
+
+/// Where counts are kept by the hour and by the day.
+struct Source {
+    hours: &'static str,
+    days: &'static str,
+    /// Of the pushes of a group; otherwise of the app.
+    group: Option<Uuid>,
+}
+
+fn sums_from(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    source: &Source,
+    metrics: &[Metric],
+    hours: &Range<i64>,
+    grain: Grain,
+) -> Result<Vec<Sum>> {
+    let Source { hours: in_hours, days: in_days, group } = source;
+    let mut params: Vec<Value> = vec![app.into()];
+    let mut owned = format!("app = $1 and metric in ({})", names(metrics));
+    if let Some(group) = group {
+        params.push(group_column(*group));
+        owned += " and grp = $2";
+    }
+    let within = |slot: &str, first: usize| format!("{slot} >= ${first} and {slot} < ${}", first + 1);
+    let first = params.len() + 1;
     match grain {
         Grain::Hour => {
-            let sql = format!(
-                "select metric, hour, platform, n from counter
-                 where app = $1 and metric in ({names}) and hour >= $2 and hour < $3"
-            );
-            tx.query(&sql, &[app.into(), hours.start.into(), hours.end.into()], sum)
+            params.extend([hours.start, hours.end].map(Value::from));
+            let within = within("hour", first);
+            let sql = format!("select metric, hour, platform, n from {in_hours} where {owned} and {within}");
+            tx.query(&sql, &params, sum)
         }
         Grain::Day => {
+            params.extend(bounds(hours).map(Value::from));
+            let (whole, before, after) = (within("day", first), within("hour", first + 2), within("hour", first + 4));
             let sql = format!(
                 "select metric, day, platform, cast(sum(n) as bigint) from (
-                   select metric, day, platform, n from counter_day
-                   where app = $1 and metric in ({names}) and day >= $2 and day < $3
+                   select metric, day, platform, n from {in_days} where {owned} and {whole}
                    union all
-                   select metric, hour / 24, platform, n from counter
-                   where app = $1 and metric in ({names}) and hour >= $4 and hour < $5
+                   select metric, hour / 24, platform, n from {in_hours} where {owned} and {before}
                    union all
-                   select metric, hour / 24, platform, n from counter
-                   where app = $1 and metric in ({names}) and hour >= $6 and hour < $7
+                   select metric, hour / 24, platform, n from {in_hours} where {owned} and {after}
                  ) as parts group by metric, day, platform"
             );
-            let params: Vec<Value> = std::iter::once(app.into()).chain(bounds(hours).map(Value::from)).collect();
             tx.query(&sql, &params, sum)
         }
     }
@@ -97,25 +121,33 @@ pub fn sums_of_pushes(
     hours: &Range<i64>,
     grain: Grain,
 ) -> Result<Vec<Sum>> {
-    let (tables, of) = pushes.source("push_counter");
+    let push = match pushes {
+        Pushes::One(push) => push,
+        Pushes::Group(group) => {
+            let source = Source { hours: "group_counter", days: "group_counter_day", group: Some(group) };
+            return sums_from(tx, app, &source, metrics, hours, grain);
+        }
+    };
     let slot = match grain {
-        Grain::Hour => "c.hour",
-        Grain::Day => "c.hour / 24",
+        Grain::Hour => "hour",
+        Grain::Day => "hour / 24",
     };
     let sql = format!(
-        "select c.metric, {slot}, c.platform, cast(sum(c.n) as bigint) from {tables}
-         and c.metric in ({}) and c.hour >= $3 and c.hour < $4 group by c.metric, {slot}, c.platform",
+        "select metric, {slot}, platform, cast(sum(n) as bigint) from push_counter where app = $1 and push = $2
+         and metric in ({}) and hour >= $3 and hour < $4 group by metric, {slot}, platform",
         names(metrics)
     );
-    tx.query(&sql, &[app.into(), of, hours.start.into(), hours.end.into()], sum)
+    tx.query(&sql, &[app.into(), push.into(), hours.start.into(), hours.end.into()], sum)
 }
 
 /// The totals of pushes over all time.
 pub fn totals_of_pushes(tx: &mut Tx<'_>, app: AppId, pushes: Pushes, metrics: &[Metric]) -> Result<Vec<Total>> {
-    let (tables, of) = pushes.source("push_counter");
+    let (counts, of) = match pushes {
+        Pushes::One(push) => ("push_counter where app = $1 and push = $2", push.into()),
+        Pushes::Group(group) => ("group_counter_day where app = $1 and grp = $2", group_column(group)),
+    };
     let sql = format!(
-        "select c.metric, c.platform, cast(sum(c.n) as bigint) from {tables}
-         and c.metric in ({}) group by c.metric, c.platform",
+        "select metric, platform, cast(sum(n) as bigint) from {counts} and metric in ({}) group by metric, platform",
         names(metrics)
     );
     tx.query(&sql, &[app.into(), of], |row| total(row, 0))
@@ -130,21 +162,6 @@ pub fn totals_of_each(tx: &mut Tx<'_>, app: AppId, pushes: &[PushId], metrics: &
     );
     let wanted = pushes.iter().map(|push| [app.into(), Value::from(*push)]);
     tx.query_many(&sql, wanted, |row| Ok(PushTotal { push: row.get(0)?, total: total(row, 1)? }))
-}
-
-impl Pushes {
-    /// A table of counts of pushes, with a condition to which others are added, and its second parameter.
-    pub(crate) fn source(self, table: &str) -> (String, Value) {
-        match self {
-            Pushes::One(push) => (format!("{table} c where c.app = $1 and c.push = $2"), push.into()),
-            Pushes::Group(group) => (
-                format!(
-                    "push_origin o join {table} c on c.app = o.app and c.push = o.push where o.app = $1 and o.origin = $2"
-                ),
-                group.as_bytes().to_vec().into(),
-            ),
-        }
-    }
 }
 
 /// A range of hours taken apart: the first whole day in it and the one after the last, the hours before them, and the hours after them. Each

@@ -5,7 +5,7 @@ use std::ops::Range;
 use model::ids::AppId;
 
 use super::{Conversion, Sum, names};
-use crate::counters::{Pushes, bounds};
+use crate::counters::{Pushes, bounds, group_column};
 use crate::{Result, Row, Tx, Value};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -33,12 +33,19 @@ pub fn totals(tx: &mut Tx<'_>, app: AppId, hours: &Range<i64>) -> Result<Vec<Eve
 
 /// The totals of what is attributed to pushes, over all time, in the order of names.
 pub fn totals_of_pushes(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<Vec<EventTotal>> {
-    let (tables, of) = pushes.source("event_counter");
-    let sql = format!(
-        "select c.name, c.conversion, cast(sum(c.n) as bigint), sum(c.value) from {tables}
-         group by c.name, c.conversion order by c.name, c.conversion"
-    );
-    tx.query(&sql, &[app.into(), of], read)
+    match pushes {
+        Pushes::One(push) => tx.query(
+            "select name, conversion, cast(sum(n) as bigint), sum(value) from event_counter where app = $1 and push = $2
+             group by name, conversion order by name, conversion",
+            &[app.into(), push.into()],
+            read,
+        ),
+        Pushes::Group(group) => tx.query(
+            "select name, conversion, n, value from group_event where app = $1 and grp = $2 order by name, conversion",
+            &[app.into(), group_column(group)],
+            read,
+        ),
+    }
 }
 
 fn read(row: &Row<'_>) -> Result<EventTotal> {

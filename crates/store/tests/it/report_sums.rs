@@ -49,8 +49,11 @@ fn sums_of_parts_are_the_sums_of_the_whole() {
 async fn check(store: &Store, counts: &[Count], cuts: &[i64]) -> Result<(), TestCaseError> {
     let counted = counts.to_vec();
     let write = store.write(APP, move |tx| {
-        for table in ["counter", "counter_day"] {
+        for table in ["counter", "counter_day", "push_origin", "push_counter", "group_counter", "group_counter_day"] {
             tx.execute(&format!("delete from {table}"), &[])?;
+        }
+        for (app, push) in [(APP, 0), (APP, 1), (APP, 2), (OTHER, 0)] {
+            origins::insert(tx, app, id(push), &Provenance::of(Origin::Pipeline(id(100))))?;
         }
         // In two halves, so that counts are raised that are stored already and that are not.
         counted.iter().try_for_each(|count| add(tx, count, 1))
@@ -70,6 +73,7 @@ async fn check(store: &Store, counts: &[Count], cuts: &[i64]) -> Result<(), Test
             }
         }
         prop_assert_eq!(&of_parts, &expected);
+        prop_assert_eq!(&sums_of_group(store, whole.clone(), grain).await, &expected);
         let opens = sums(store, &[Metric::Opens], whole.clone(), grain).await;
         let only = expected.into_iter().filter(|((metric, ..), _)| *metric == Metric::Opens).collect();
         prop_assert_eq!(opens, only);
@@ -86,11 +90,25 @@ fn add(tx: &mut Tx<'_>, (metric, hour, platform, n): &Count, part: u64) -> store
     let (metric, at, platform) = (METRICS[*metric], UtcMillis::of_hour(*hour), PLATFORMS[*platform]);
     let n = if part == 1 { n / 2 } else { n - n / 2 };
     counters::add(tx, OTHER, metric, at, platform, 7)?;
+    counters::add_of_push(tx, OTHER, id(0), metric, at, platform, 7)?;
+    // What the app counts is due to three pushes of a group, and something is due to a push of none.
+    let push = id(u32::try_from(hour % 3).unwrap());
+    counters::add_of_push(tx, APP, push, metric, at, platform, n)?;
+    counters::add_of_push(tx, APP, id(7), metric, at, platform, n)?;
     counters::add(tx, APP, metric, at, platform, n)
 }
 
 async fn sums(store: &Store, metrics: &'static [Metric], hours: Range<i64>, grain: Grain) -> Sums {
-    let read = store.read(move |tx| counters::sums(tx, APP, metrics, &hours, grain)).await.unwrap();
+    told_once(store.read(move |tx| counters::sums(tx, APP, metrics, &hours, grain)).await.unwrap())
+}
+
+async fn sums_of_group(store: &Store, hours: Range<i64>, grain: Grain) -> Sums {
+    let group = Pushes::Group(id::<()>(100).uuid());
+    let read = store.read(move |tx| counters::sums_of_pushes(tx, APP, group, &METRICS, &hours, grain));
+    told_once(read.await.unwrap())
+}
+
+fn told_once(read: Vec<Sum>) -> Sums {
     let n_sums = read.len();
     let sums: Sums = read.into_iter().map(|Sum { metric, slot, platform, n }| ((metric, slot, platform), n)).collect();
     assert_eq!(sums.len(), n_sums, "every sum is told once");
@@ -196,6 +214,103 @@ async fn custom_events_are_added_up_by_name() {
         let of_push = store.read(|tx| event_counters::totals_of_pushes(tx, APP, Pushes::One(id(1)))).await.unwrap();
         assert_eq!(of_push, [add, total("buy", direct, 9)]);
         assert_eq!(store.read(|tx| event_counters::totals(tx, OTHER, &(0..72))).await.unwrap(), []);
+    })
+    .await;
+}
+
+/// Counts of before are carried over by the step that made the tables; what counts afterwards is added to them.
+#[tokio::test]
+async fn groups_of_before_have_what_their_pushes_counted() {
+    const STEP: &str = include_str!("../../migrations/0024_push_groups.sql");
+    on_both(async |store, _| {
+        let origins = [Origin::Schedule(id(100)), Origin::Experiment(id(101)), Origin::Pipeline(id(102))];
+        let write = store.write(APP, move |tx| {
+            for (n, origin) in (0..).zip(origins) {
+                for push in [n, n + 10] {
+                    origins::insert(tx, APP, id(push), &Provenance::of(origin))?;
+                    for hour in [5, 6, 30] {
+                        let at = UtcMillis::of_hour(hour);
+                        counters::add_of_push(tx, APP, id(push), Metric::Sends, at, "ios", u64::from(push + 1))?;
+                        let counted = Counted::at(at, "buy", Conversion::Direct, Some(id(push)));
+                        event_counters::add(tx, APP, counted, event_counters::Sum { n: 2, millionths: 3.0 })?;
+                    }
+                }
+            }
+            origins::insert(tx, APP, id(50), &Provenance::of(Origin::Template(id(103))))?;
+            counters::add_of_push(tx, APP, id(50), Metric::Sends, UtcMillis::of_hour(5), "ios", 1)
+        });
+        write.await.unwrap();
+        let tables = ["group_counter", "group_counter_day", "group_event"];
+        let all = async || {
+            let mut all = Vec::new();
+            for origin in origins {
+                let group = Pushes::Group(origin.group().unwrap());
+                let read = store.read(move |tx| {
+                    let hours = counters::sums_of_pushes(tx, APP, group, &METRICS, &(0..99), Grain::Hour)?;
+                    let days = counters::sums_of_pushes(tx, APP, group, &METRICS, &(0..96), Grain::Day)?;
+                    let events = event_counters::totals_of_pushes(tx, APP, group)?;
+                    Ok::<_, store::Error>((sorted(hours), sorted(days), events))
+                });
+                all.push(read.await.unwrap());
+            }
+            all
+        };
+        let before = all().await;
+        let (_, days, events) = &before[0];
+        assert_eq!(days.iter().map(|sum| sum.n).collect::<Vec<_>>(), [24, 12]);
+        assert_eq!(events[0].sum, event_counters::Sum { n: 12, millionths: 18.0 });
+        let n_rows = async || {
+            let mut n_rows = Vec::new();
+            for table in tables {
+                n_rows.push(crate::schema::count(store, table, APP).await);
+            }
+            n_rows
+        };
+        let rows_before = n_rows().await;
+        let again = store.write(APP, move |tx| {
+            for table in tables {
+                tx.execute(&format!("delete from {table}"), &[])?;
+            }
+            let fills = STEP.split(";\n").filter_map(|statement| Some(&statement[statement.find("insert into")?..]));
+            for fill in fills {
+                tx.execute(fill, &[])?;
+            }
+            Ok::<_, store::Error>(())
+        });
+        again.await.unwrap();
+        assert_eq!((all().await, n_rows().await), (before, rows_before));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_group_is_forgotten_in_steps() {
+    on_both(async |store, _| {
+        let (one, other) = (Origin::Pipeline(id(100)), Origin::Pipeline(id(101)));
+        let write = store.write(APP, move |tx| {
+            for (app, push, origin) in [(APP, 1, one), (APP, 2, other), (OTHER, 1, one)] {
+                origins::insert(tx, app, id(push), &Provenance::of(origin))?;
+                for hour in 0..4 {
+                    let at = UtcMillis::of_hour(hour);
+                    counters::add_of_push(tx, app, id(push), Metric::Sends, at, "ios", 1)?;
+                }
+                let counted = Counted::at(UtcMillis(0), "buy", Conversion::Direct, Some(id(push)));
+                event_counters::add(tx, app, counted, event_counters::Sum { n: 2, millionths: 3.0 })?;
+            }
+            Ok::<_, store::Error>(())
+        });
+        write.await.unwrap();
+        let group = one.group().unwrap();
+        for n_forgotten in [3, 3, 0] {
+            let forget = store.write(APP, move |tx| counters::forget_group(tx, APP, group, 3));
+            assert_eq!(forget.await.unwrap(), n_forgotten);
+        }
+        for table in ["group_counter", "group_counter_day", "group_event"] {
+            let n = if table == "group_counter" { 4 } else { 1 };
+            for app in [APP, OTHER] {
+                assert_eq!(crate::schema::count(store, table, app).await, n, "{table}");
+            }
+        }
     })
     .await;
 }
