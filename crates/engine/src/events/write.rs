@@ -42,7 +42,7 @@ pub(super) fn write(
                     let cause = causes.and_then(|causes| causes.get(ordinal.0));
                     let own = cause.map(|cause| bodies::of_many(shared, Some(cause))).transpose()?;
                     let body = own.as_ref().unwrap_or(&body);
-                    page.event(one, offset, id, many.occurred, About::Device(device), Some(body));
+                    page.event(one, offset, id, many.occurred, &About::Device(device), Some(body));
                 }
             }
         }
@@ -104,7 +104,7 @@ impl Writing {
                 Some(of_push.as_slice())
             }
         };
-        self.event(told, offset, stored.id, stored.occurred, about, body);
+        self.event(told, offset, stored.id, stored.occurred, &about, body);
         Ok(())
     }
 
@@ -114,7 +114,7 @@ impl Writing {
         offset: EventOffset,
         id: EventId,
         occurred: UtcMillis,
-        about: About<'_>,
+        about: &About<'_>,
         body: Option<&[u8]>,
     ) {
         let start = self.text.len();
@@ -127,7 +127,7 @@ impl Writing {
         self.text.extend_from_slice(b"\",\"type\":\"");
         self.text.extend_from_slice(kind.public_name().unwrap_or_default().as_bytes());
         self.text.push(b'"');
-        let device = match &about {
+        let device = match about {
             About::Nobody => None,
             About::Device(device) => {
                 self.text.push(b',');

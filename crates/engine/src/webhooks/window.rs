@@ -192,7 +192,8 @@ impl Window {
             Some(until) => {
                 // Those that were never tried first, so that one bad event cannot speak for the webhook.
                 let is_new_due = self.breaker.new_from().is_none_or(|from| from <= now);
-                let number = match if is_new_due { self.ready.pop_front() } else { None } {
+                let new = if is_new_due { self.ready.pop_front() } else { None };
+                let number = match new {
                     Some(new) => new,
                     None if until <= now => self.waiting.pop_first()?.1,
                     None => return None,
