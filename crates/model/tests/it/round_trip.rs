@@ -1,8 +1,10 @@
 //! What is written in the language prints back as it was written.
 
+use model::device_event::DeviceEvents;
 use model::json;
 use model::payload::{Push, parse_pushes};
 use model::selector::Selector;
+use model::static_list::CsvRows;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -69,5 +71,17 @@ fn the_seeds_of_the_fuzzer_are_good() {
     }
     for body in folder("selector") {
         json::parse(&body, Selector::parse).unwrap();
+    }
+    for body in folder("device_events") {
+        assert_eq!(DeviceEvents::read(&body).unwrap().n_unreadable, 0, "{}", String::from_utf8_lossy(&body));
+    }
+    for file in folder("csv") {
+        let mut reader = CsvRows::new(u64::MAX);
+        let mut rows = reader.feed(&file);
+        rows.extend(reader.finish());
+        assert!(!rows.is_empty());
+        for row in rows {
+            row.member.unwrap();
+        }
     }
 }
