@@ -22,7 +22,7 @@ use anyhow::{Context, Result};
 use bytes::Bytes;
 use clap::{Args, Parser, Subcommand};
 
-use crate::client::Client;
+use crate::client::{Client, Reply};
 use crate::config::{Data, Node, Remote};
 use crate::run;
 
@@ -98,6 +98,21 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
 impl Operator {
     fn connect(&self) -> Result<Client> {
         Client::operator(&self.remote, &self.data)
+    }
+
+    /// Asks the server for something, and shows the answer to a person, or as it is.
+    async fn run(
+        &self,
+        ask: impl AsyncFnOnce(&Client) -> Result<Reply>,
+        show: impl FnOnce(&Reply) -> Result<()>,
+    ) -> Result<ExitCode> {
+        let reply = ask(&self.connect()?).await?;
+        if self.remote.json {
+            reply.print()?;
+        } else {
+            show(&reply)?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
 }
 

@@ -7,14 +7,12 @@ use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use engine::{Bearer, Caller, InboxCaller, Refusal, Rights};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use model::ids::{ChannelId, Id};
+use model::lenient_base64;
 use store::apps::App;
 
 use crate::edge::Edge;
@@ -231,7 +229,7 @@ fn permit(access: Access, caller: &Caller, path: Option<&RawPathParams>) -> Resu
 }
 
 fn is_named<Kind>(path: Option<&RawPathParams>, name: &str, own: Id<Kind>) -> Result<()> {
-    let others = "The token is of another one than the path names.";
+    let others = "The token belongs to another channel or contact than the one in the path.";
     let named = path.and_then(|path| path.iter().find(|(variable, _)| *variable == name));
     // A path that names nobody is nobody's.
     let is_own = named.is_some_and(|(_, value)| value.parse().is_ok_and(|id: Id<Kind>| id == own));
@@ -299,11 +297,7 @@ fn credentials<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
 }
 
 fn key_and_secret(encoded: &str) -> Option<(String, String)> {
-    const LENIENT: GeneralPurpose = GeneralPurpose::new(
-        &STANDARD,
-        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-    );
-    let decoded = String::from_utf8(LENIENT.decode(encoded).ok()?).ok()?;
+    let decoded = String::from_utf8(lenient_base64::decode(encoded)?).ok()?;
     let (key, secret) = decoded.split_once(':')?;
     Some((key.to_owned(), secret.to_owned()))
 }

@@ -6,10 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use model::ids::{AppId, ChannelId};
+use model::lenient_base64;
 use model::time::UtcMillis;
 use ring::hmac;
 use store::signed_requests::{self, Mark};
@@ -25,11 +23,6 @@ const MOST_NONCE_BYTES: usize = 64;
 const MOST_SKEW: Duration = Duration::from_secs(10 * 60);
 /// Signed requests that are forgotten in one transaction.
 const FORGOTTEN_AT_ONCE: u32 = 5_000;
-
-const LENIENT_BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 /// A bearer token and the headers that go with it, as they came.
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,7 +105,7 @@ impl Engine {
 
 /// Some platforms break encoded text into lines.
 fn signature(token: &str) -> Option<[u8; 32]> {
-    LENIENT_BASE64.decode(token.trim()).ok()?.try_into().ok()
+    lenient_base64::decode(token.trim())?.try_into().ok()
 }
 
 /// Whom a signature lets its bearer speak for, and when it was made, if that is part of it.

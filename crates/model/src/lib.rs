@@ -14,6 +14,7 @@ pub mod ids;
 pub mod inbox;
 pub mod json;
 pub mod legacy_tag;
+pub mod lenient_base64;
 pub mod lifecycle;
 pub mod limits;
 pub mod message_deletion;

@@ -123,14 +123,7 @@ struct Secrets {
 
 impl App {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        let client = self.operator.connect()?;
-        let reply = self.action.ask(&client).await?;
-        if self.operator.remote.json {
-            reply.print()?;
-        } else {
-            self.action.show(&reply)?;
-        }
-        Ok(ExitCode::SUCCESS)
+        self.operator.run(async |client| self.action.ask(client).await, |reply| self.action.show(reply)).await
     }
 }
 

@@ -58,14 +58,7 @@ struct Which {
 
 impl Platform {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        let client = self.operator.connect()?;
-        let reply = self.action.ask(&client).await?;
-        if self.operator.remote.json {
-            reply.print()?;
-        } else {
-            self.action.show(&reply)?;
-        }
-        Ok(ExitCode::SUCCESS)
+        self.operator.run(async |client| self.action.ask(client).await, |reply| self.action.show(reply)).await
     }
 }
 

@@ -147,9 +147,8 @@ struct Redelivered {
 
 impl Webhook {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        let client = self.operator.connect()?;
         if let Action::Dead { which, what: Dead::Redeliver, after, .. } = &self.action {
-            let came = which.redeliver(&client, after.clone()).await?;
+            let came = which.redeliver(&self.operator.connect()?, after.clone()).await?;
             if self.operator.remote.json {
                 output::line(format_args!("{}", serde_json::to_string_pretty(&came)?))?;
             } else {
@@ -157,13 +156,7 @@ impl Webhook {
             }
             return Ok(if came.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
-        let reply = self.action.ask(&client).await?;
-        if self.operator.remote.json {
-            reply.print()?;
-        } else {
-            self.action.show(&reply)?;
-        }
-        Ok(ExitCode::SUCCESS)
+        self.operator.run(async |client| self.action.ask(client).await, |reply| self.action.show(reply)).await
     }
 }
 

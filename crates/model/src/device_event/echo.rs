@@ -1,12 +1,10 @@
 //! What devices send back of the pushes they got, by which events are attributed.
 
-use base64::Engine;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::loose::Loose;
+use crate::lenient_base64;
 
 /// Which pushes an event names. Whether there are such pushes has to be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,11 +46,7 @@ impl Echo {
 
 impl PushEcho {
     fn from_metadata(text: &str) -> Option<Self> {
-        const LENIENT: GeneralPurpose = GeneralPurpose::new(
-            &STANDARD,
-            GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-        );
-        let metadata: Metadata = serde_json::from_slice(&LENIENT.decode(text.trim()).ok()?).ok()?;
+        let metadata: Metadata = serde_json::from_slice(&lenient_base64::decode(text.trim())?).ok()?;
         Some(Self { id: metadata.push_id, variant_id: metadata.variant_id })
     }
 }
