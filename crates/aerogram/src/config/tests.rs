@@ -219,3 +219,18 @@ fn secrets_are_not_shown() {
     assert!(help.to_string().contains("AEROGRAM_OPERATOR_TOKEN"), "{help}");
     assert!(!help.to_string().contains(secret), "{help}");
 }
+
+#[test]
+fn the_packages_are_configured() {
+    let file = include_str!("../../../../packaging/aerogram.toml");
+    let node = serve(file).node();
+    assert_eq!(DataFolder::of(&node.data).path(), Path::new("/var/lib/aerogram"));
+    assert_eq!(node.listen, "127.0.0.1:8080".parse().unwrap());
+
+    let image = include_str!("../../../../packaging/Dockerfile");
+    let words = image.split_whitespace().filter(|word| word.starts_with("AEROGRAM_"));
+    let variables: Vec<(&str, &str)> = words.filter_map(|word| word.split_once('=')).collect();
+    let node = variables.iter().fold(serve(""), |given, (name, value)| given.env(name, value)).node();
+    assert_eq!(DataFolder::of(&node.data).path(), Path::new("/var/lib/aerogram"));
+    assert!(node.listen.ip().is_unspecified(), "a container is reached from outside");
+}

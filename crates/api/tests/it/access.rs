@@ -1,5 +1,6 @@
 //! Who may call what: every route of the table with every kind of credentials.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 
 use api::{Access, Route, routes};
@@ -175,4 +176,33 @@ async fn a_node_that_only_works_answers_probes_and_nothing_else() {
         }
     })
     .await;
+}
+
+/// A call in which everything that is variable looks the same, whatever it is called.
+fn shape(call: &str) -> String {
+    let is_variable = |segment: &&str| segment.starts_with(['<', '{']);
+    let segments: Vec<&str> =
+        call.split('/').map(|segment| if is_variable(&segment) { "<>" } else { segment }).collect();
+    segments.join("/")
+}
+
+#[test]
+fn what_devices_may_call_is_documented() {
+    let document = include_str!("../../../../docs/api.md");
+    let (_, rest) = document.split_once("### What devices may call\n").expect("docs/api.md has the section");
+    let section = rest.split("\n### ").next().unwrap_or(rest);
+    let rows = section.lines().filter(|line| line.starts_with('|'));
+    let documented: BTreeSet<String> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).map(shape).collect();
+
+    let is_for_devices = |route: &Route| match route.access {
+        Access::Device | Access::Channel | Access::OwnChannel | Access::Signed | Access::Contact | Access::Events => {
+            true
+        }
+        Access::Probe | Access::Public | Access::Open | Access::Inbox | Access::Master | Access::Operator => false,
+    };
+    let served = routes().into_iter().filter(is_for_devices);
+    let mut served: BTreeSet<String> = served.map(|route| shape(&format!("{} {}", route.method, route.path))).collect();
+    // A word that cannot be the id of a named user there; it answers nobody.
+    assert!(served.remove("POST /api/named_users/scoped"));
+    assert_eq!(documented, served);
 }
