@@ -1,4 +1,4 @@
-//! Open platforms: messages go to a webhook of the customer's own.
+//! Open platforms: messages go to an endpoint of the customer's own.
 
 mod body;
 mod config;

@@ -1,5 +1,5 @@
 //! A simulator of the push providers: Apple's, Google's, Amazon's and Microsoft's services, browsers' push services and the
-//! webhook of an open platform, on loopback. It takes what they would take, refuses what they would refuse in their words,
+//! endpoint of an open platform, on loopback. It takes what they would take, refuses what they would refuse in their words,
 //! fails as often as it is told to, and counts.
 
 mod adm;

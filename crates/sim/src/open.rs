@@ -1,4 +1,4 @@
-//! The webhook of an open platform: a handshake, then requests with many messages each.
+//! The endpoint of an open platform: a handshake, then requests with many messages each.
 
 use std::borrow::Cow;
 use std::io::Read;

@@ -197,7 +197,7 @@ pub fn device_address(protocol: Protocol, n: u64, root: &str) -> String {
     }
 }
 
-/// The webhook has no host of its own, so it has a path.
+/// The endpoint has no host of its own, so it has a path.
 const fn root(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Apns | Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::WebPush => "",

@@ -1,4 +1,4 @@
-//! The webhook of an open platform: a real server that confirms its validation code, remembers what it is sent, and answers
+//! The endpoint of an open platform: a real server that confirms its validation code, remembers what it is sent, and answers
 //! as the test wants it to.
 
 use std::collections::VecDeque;

@@ -55,7 +55,7 @@ impl Installation {
         (server, caller)
     }
 
-    /// An open platform whose webhook is our receiver, and one channel on it.
+    /// An open platform whose endpoint is our receiver, and one channel on it.
     async fn prepare(&self, nobody: &Caller) -> ChannelId {
         let path = format!("/operator/apps/{KEY}/platforms/open::crash");
         let operator = nobody.bearer(TOKEN);

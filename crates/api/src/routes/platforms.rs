@@ -129,7 +129,7 @@ fn provider(platform: &str) -> Result<Provider> {
         PlatformName::Provider(provider) => Ok(provider),
         PlatformName::Open(_) => Err(Error::invalid(
             "platform",
-            "An open platform has no keys; its webhook has 'auth', which is set as a whole.",
+            "An open platform has no keys; its endpoint has 'auth', which is set as a whole.",
         )),
     }
 }

@@ -85,7 +85,7 @@ async fn open_platforms_are_configured_without_showing_their_secrets() {
         let path = format!("/operator/apps/{}/platforms/open::fridge", app.app.key);
         let body = json!({"url": receiver.url(), "auth": {"type": "signature", "secret": "hunter2"}});
         operator.get(&path).await.expect(404);
-        // The webhook does not know its code yet; the refusal tells it.
+        // The endpoint does not know its code yet; the refusal tells it.
         let refused = operator.put(&path, &body).await.expect(400);
         assert_eq!(refused["details"]["path"], "url");
         operator.get(&path).await.expect(404);

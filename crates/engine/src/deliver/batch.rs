@@ -13,7 +13,7 @@ use providers::{NotSendable, RenderedPush};
 use super::render::Localized;
 use super::target::Target;
 
-/// Messages that fit into one request to a webhook.
+/// Messages that fit into one request to an endpoint.
 pub(super) struct Batch {
     content: Arc<RenderedPush>,
     targets: Vec<Target>,

@@ -21,7 +21,7 @@ use crate::{Engine, PlatformName, Result};
 pub(super) enum Courier {
     /// A provider that takes one message per device.
     Provider(Provider),
-    /// The webhook of an open platform.
+    /// The endpoint of an open platform.
     Open(OpenPlatformConfig),
     /// The exact request is kept for its author to look at.
     Sandbox,

@@ -17,7 +17,7 @@ use store::recipients::{self, Wanted};
 use super::target::{Need, Target};
 use crate::{Engine, Result, reach};
 
-/// Recipients read at once: enough for two full requests to a webhook.
+/// Recipients read at once: enough for two full requests to an endpoint.
 pub(super) const CHUNK: usize = 2_000;
 /// With fewer recipients than one in so many channels, looking them up beats reading the range they are in.
 const SPARSE: u32 = 4;

@@ -33,8 +33,8 @@ impl Engine {
         let providers = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::Provider)).await?;
         let provider = |id: &str| Provider::from_name(id).map(PlatformName::Provider);
         let mut notices = self.about_stored(providers, provider);
-        let webhooks = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::Platform)).await?;
-        notices.extend(self.about_stored(webhooks, |id| OpenPlatform::new(id).ok().map(PlatformName::Open)));
+        let open_platforms = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::Platform)).await?;
+        notices.extend(self.about_stored(open_platforms, |id| OpenPlatform::new(id).ok().map(PlatformName::Open)));
         let paused = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::PlatformHealth)).await?;
         for (_, app, document) in paused {
             let platform = DeviceType::from_name(&document.id).as_ref().and_then(PlatformName::of);

@@ -1,4 +1,4 @@
-//! Open platforms: webhooks that have to confirm that they expect us.
+//! Open platforms: endpoints that have to confirm that they expect us.
 
 use model::app::AppKey;
 use model::platform::OpenPlatform;
@@ -17,7 +17,7 @@ pub struct OpenPlatformChange {
     pub auth: OpenAuth,
     pub enabled: bool,
     pub gzip: bool,
-    /// Whether the webhook must pass the handshake before anything is stored.
+    /// Whether the endpoint must pass the handshake before anything is stored.
     pub validate: bool,
 }
 
@@ -50,8 +50,8 @@ impl Engine {
         answer.map_err(|error| format!("{error} The platform's validation code is {}.", config.validation_code))
     }
 
-    /// The code a platform's webhook has to confirm. It follows from the names, so that it is known before the platform is
-    /// stored, and from the key of the installation, so that nobody else can make a webhook seem to expect us.
+    /// The code a platform's endpoint has to confirm. It follows from the names, so that it is known before the platform is
+    /// stored, and from the key of the installation, so that nobody else can make an endpoint seem to expect us.
     fn validation_code(&self, app: &AppKey, platform: &OpenPlatform) -> Uuid {
         self.0.seal_key.derive_uuid("validation code", &format!("{app}/{}", platform.as_str()))
     }

@@ -1,4 +1,4 @@
-//! Open platforms: the handshake, the webhook, and what its answers lead to.
+//! Open platforms: the handshake, the endpoint, and what its answers lead to.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn hello() -> Value {
 }
 
 #[tokio::test]
-async fn a_webhook_must_confirm_before_it_is_stored() {
+async fn an_endpoint_must_confirm_before_it_is_stored() {
     on_each_engine(async |app| {
         let receiver = OpenReceiver::start().await;
         let path = format!("/operator/apps/{}/platforms/open::kiosk", app.app.key);
@@ -28,7 +28,7 @@ async fn a_webhook_must_confirm_before_it_is_stored() {
         assert_eq!(refused["details"]["path"], "url");
         app.operator().get(&path).await.expect(404);
 
-        // The refusal tells the code, so that the webhook can be taught it.
+        // The refusal tells the code, so that the endpoint can be taught it.
         let sentence = refused["details"]["error"].as_str().unwrap();
         let code = sentence.split_whitespace().find_map(|word| word.trim_end_matches('.').parse().ok());
         receiver.confirm(code.unwrap());
@@ -122,7 +122,7 @@ async fn one_refused_message_takes_no_other_with_it() {
 }
 
 #[tokio::test]
-async fn a_webhook_that_is_being_deployed_loses_nothing() {
+async fn an_endpoint_that_is_being_deployed_loses_nothing() {
     on_each_engine(async |app| {
         let receiver = OpenReceiver::start().await;
         configure(&app, &receiver, json!({"type": "none"})).await;

@@ -29,7 +29,7 @@ async fn refused(app: &TestApp, id: &str, order: &str) -> String {
     reply["error"].as_str().unwrap().to_owned()
 }
 
-/// A webhook with a crowd of devices behind it.
+/// An endpoint with a crowd of devices behind it.
 async fn kiosks(app: &TestApp, n: usize) -> OpenReceiver {
     let receiver = OpenReceiver::start().await;
     let path = format!("/operator/apps/{}/platforms/open::kiosk", app.app.key);
@@ -48,7 +48,7 @@ fn served(receiver: &OpenReceiver) -> BTreeSet<String> {
     served
 }
 
-/// Sends the push until the webhook holds its first requests, gives the order, and lets the webhook answer.
+/// Sends the push until the endpoint holds its first requests, gives the order, and lets the endpoint answer.
 async fn order_in_flight(app: &TestApp, receiver: &OpenReceiver, id: &str, wanted: &str) -> Value {
     let worker = Worker::new(app.engine().clone());
     assert!(worker.step().await.unwrap(), "the audience is resolved");

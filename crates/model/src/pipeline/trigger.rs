@@ -84,7 +84,7 @@ const KEYS: [&str; 7] = [
 const UNSUPPORTED: [(&str, &str); 2] = [
     (
         "double_opt_in",
-        "Only e-mail channels confirm that they opt in, and pipelines do not send e-mail; use 'first_opt_in' or a tag.",
+        "Only email channels confirm that they opt in, and pipelines do not send email; use 'first_opt_in' or a tag.",
     ),
     ("pipeline_event", "Pipelines cannot set off each other in this version; use a tag or a custom event."),
 ];

@@ -18,9 +18,9 @@ const OTHER_ACTIVITY: &str =
 const FILTERED: &str = "Openings of the app have no properties to look for.";
 const NO_VALUE: &str = "Openings of the app have no value; ask for count, first or last.";
 const NO_COUNT: &str =
-    "It is known on which days the app was opened, not how often; ask for a count greater than 0, or equal to 0.";
-const TOO_OLD: &str = "It is known for the last 95 days when the app was opened; ask for less, or for the first time.";
-const DATED: &str = "It is known for the last 95 days when the app was opened; say how long ago, instead of a date.";
+    "Only the days of opens are known, not how many there were; ask for a count greater than 0, or equal to 0.";
+const TOO_OLD: &str = "Opens are known for the last 95 days; ask for a shorter time, or for the first open.";
+const DATED: &str = "Opens are known for the last 95 days; say how long ago, instead of a date.";
 
 /// A question about openings that can be answered.
 #[derive(Clone, Debug, PartialEq)]

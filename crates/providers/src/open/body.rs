@@ -1,4 +1,4 @@
-//! What a webhook gets: up to a thousand messages in one request, each with its target and the payload.
+//! What an endpoint gets: up to a thousand messages in one request, each with its target and the payload.
 
 use bytes::Bytes;
 use model::payload::notification::OpenNotification;
@@ -70,7 +70,7 @@ impl OpenPush {
         Batch { body: body.into(), n_values }
     }
 
-    /// A request for one channel. The URL is relative because a platform in the sandbox has no webhook.
+    /// A request for one channel. The URL is relative because a platform in the sandbox has no endpoint.
     pub fn request(&self, recipient: &Recipient<'_>) -> PreparedRequest {
         let headers = vec![header("content-type", CONTENT_TYPE), header("data-attribute", DATA_ATTRIBUTE)];
         let body = self.batch(std::slice::from_ref(recipient)).body;

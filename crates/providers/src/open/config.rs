@@ -1,4 +1,4 @@
-//! How an open platform is reached: where its webhook is and how we prove who we are.
+//! How an open platform is reached: where its endpoint is and how we prove who we are.
 
 use model::json::At;
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,10 @@ use crate::http::WebUrl;
 /// The configuration of one open platform, as it is stored. `Debug` never shows its secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenPlatformConfig {
-    /// The root of the webhook: deliveries go to `push` below it, the handshake to `validate`.
+    /// The root of the endpoint: deliveries go to `push` below it, the handshake to `validate`.
     pub url: WebUrl,
     pub auth: OpenAuth,
-    /// What the webhook must answer in the handshake, which proves that it expects us.
+    /// What the endpoint must answer in the handshake, which proves that it expects us.
     pub validation_code: Uuid,
     pub enabled: bool,
     /// Compresses deliveries. Off unless asked for: receivers disagree on whether the signature covers compressed bytes.
@@ -21,7 +21,7 @@ pub struct OpenPlatformConfig {
     pub gzip: bool,
 }
 
-/// How requests to the webhook are authenticated.
+/// How requests to the endpoint are authenticated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum OpenAuth {

@@ -1,4 +1,4 @@
-//! The handshake with a webhook: before anything is sent to it, it must show that it expects us.
+//! The handshake with an endpoint: before anything is sent to it, it must show that it expects us.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -11,18 +11,18 @@ use super::OpenPlatformConfig;
 use super::signature::authenticate;
 use crate::http::{Client, SendError};
 
-/// Why a webhook is not accepted.
+/// Why an endpoint is not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
-    #[error("The webhook at {url} could not be asked for its confirmation code. {source}")]
+    #[error("The endpoint at {url} could not be asked for its confirmation code. {source}")]
     NoAnswer { url: String, source: SendError },
-    #[error("The webhook at {url} answered {status} to the validation request; 200 is needed.")]
+    #[error("The endpoint at {url} answered {status} to the validation request; 200 is needed.")]
     Status { url: String, status: StatusCode },
-    #[error("The webhook at {url} answered the validation request without the content type application/json.")]
+    #[error("The endpoint at {url} answered the validation request without the content type application/json.")]
     ContentType { url: String },
-    #[error("The webhook at {url} did not answer with JSON of the form {{\"confirmation_code\": \"<uuid>\"}}.")]
+    #[error("The endpoint at {url} did not answer with JSON of the form {{\"confirmation_code\": \"<uuid>\"}}.")]
     NotConfirmation { url: String },
-    #[error("The webhook at {url} answered with another confirmation code than the platform's validation code.")]
+    #[error("The endpoint at {url} answered with another confirmation code than the platform's validation code.")]
     WrongCode { url: String },
 }
 

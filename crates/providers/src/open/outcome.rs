@@ -1,4 +1,4 @@
-//! What the status of a webhook's answer means for the messages in the request.
+//! What the status of an endpoint's answer means for the messages in the request.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ use crate::outcome::{Outcome, retry_after};
 pub enum BatchOutcome {
     /// The same for each of them.
     Each(Outcome),
-    /// The webhook refused the request without saying which message it objects to: send smaller batches.
+    /// The endpoint refused the request without saying which message it objects to: send smaller batches.
     Split,
 }
 
@@ -26,7 +26,7 @@ enum Verdict {
 }
 
 /// The first row that fits counts. A status speaks for the whole request, so none of them says that one channel is gone:
-/// 410 is about the webhook itself, and open channels leave only when they are uninstalled. What is not about the messages
+/// 410 is about the endpoint itself, and open channels leave only when they are uninstalled. What is not about the messages
 /// may be the work of a deployment, a proxy or a wrong setting, and is tried again.
 const VERDICTS: [(RangeInclusive<u16>, Verdict); 9] = [
     (200..=299, Verdict::Delivered),
@@ -34,8 +34,8 @@ const VERDICTS: [(RangeInclusive<u16>, Verdict); 9] = [
     (400..=400, Verdict::Refused),
     (401..=401, Verdict::Unauthorized),
     (403..=403, Verdict::Unauthorized),
-    (404..=404, Verdict::Retry(": there is no webhook at the platform's URL")),
-    (410..=410, Verdict::Retry(": the webhook at the platform's URL has been removed")),
+    (404..=404, Verdict::Retry(": there is no endpoint at the platform's URL")),
+    (410..=410, Verdict::Retry(": the endpoint at the platform's URL has been removed")),
     (413..=413, Verdict::Refused),
     (422..=422, Verdict::Refused),
 ];
@@ -46,16 +46,16 @@ pub(super) fn outcome(answer: &Response<Bytes>, n_messages: usize, now: UtcMilli
     BatchOutcome::Each(match verdict.map_or(&Verdict::Retry(""), |(_, verdict)| verdict) {
         Verdict::Delivered => Outcome::Delivered,
         Verdict::Unauthorized => Outcome::Unauthorized {
-            reason: format!("The webhook answered {status}: it does not accept the platform's authentication."),
+            reason: format!("The endpoint answered {status}: it does not accept the platform's authentication."),
         },
         Verdict::Refused if n_messages > 1 => return BatchOutcome::Split,
         Verdict::Refused => {
-            Outcome::Rejected { reason: format!("The webhook answered {status}: it refused the message.") }
+            Outcome::Rejected { reason: format!("The endpoint answered {status}: it refused the message.") }
         }
         Verdict::Retry(why) => Outcome::Retry {
             after: retry_after(answer.headers(), now),
-            reason: format!("The webhook answered {status}{why}."),
-            // There is one webhook for all devices of the platform.
+            reason: format!("The endpoint answered {status}{why}."),
+            // There is one endpoint for all devices of the platform.
             everybody: true,
         },
     })
@@ -94,7 +94,7 @@ mod tests {
             let Outcome::Retry { after: None, reason, everybody: true } = of_one(status) else { panic!("{status}") };
             assert!(reason.contains(&status.to_string()), "{reason}");
         }
-        for (status, why) in [(302, "redirects"), (404, "no webhook"), (410, "removed")] {
+        for (status, why) in [(302, "redirects"), (404, "no endpoint"), (410, "removed")] {
             let Outcome::Retry { reason, .. } = of_one(status) else { panic!("{status}") };
             assert!(reason.contains(why), "{reason}");
         }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_webhook_says_when_to_come_back() {
+    fn the_endpoint_says_when_to_come_back() {
         for (text, seconds) in [("7", 7), ("Thu, 01 Jan 1970 00:01:00 GMT", 60)] {
             let BatchOutcome::Each(Outcome::Retry { after, .. }) = of(503, 1, Some(text)) else { panic!("{text}") };
             assert_eq!(after, Some(Duration::from_secs(seconds)), "{text}");

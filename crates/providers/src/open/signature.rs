@@ -1,4 +1,4 @@
-//! Proof of origin on requests to a webhook: a password, or a keyed hash of the time and the body.
+//! Proof of origin on requests to an endpoint: a password, or a keyed hash of the time and the body.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

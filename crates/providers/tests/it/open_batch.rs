@@ -1,4 +1,4 @@
-//! The body that a webhook gets: one value per channel, so many to a request.
+//! The body that an endpoint gets: one value per channel, so many to a request.
 
 use std::collections::BTreeMap;
 

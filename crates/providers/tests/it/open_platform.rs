@@ -1,4 +1,4 @@
-//! The webhook of an open platform: the handshake, deliveries and what its answers mean.
+//! The endpoint of an open platform: the handshake, deliveries and what its answers mean.
 
 use std::io::Read;
 use std::time::Duration;

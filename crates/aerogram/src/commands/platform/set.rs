@@ -20,9 +20,9 @@ pub(super) struct Set {
     which: Which,
     /// URL of an open platform; messages are posted to URL/push
     #[arg(value_name = "URL")]
-    webhook: Option<String>,
+    open_url: Option<String>,
     /// Read the whole configuration as JSON from a file, or from standard input with `-`
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["webhook", "open", "provider"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["open_url", "open", "provider"])]
     file: Option<PathBuf>,
     /// Add a key behind those that are there, to take over when the provider refuses them
     #[arg(long)]
@@ -129,7 +129,7 @@ impl Set {
         output::line(format_args!("{} is configured.", self.which.platform))?;
         if let Some(code) = reply.read::<Saved>()?.validation_code {
             let answer = json!({ "confirmation_code": code });
-            output::line(format_args!("Its webhook must answer GET URL/validate with {answer}."))?;
+            output::line(format_args!("Its endpoint must answer GET URL/validate with {answer}."))?;
         }
         Ok(())
     }
@@ -140,10 +140,10 @@ impl Set {
         }
         let mut body = self.provider.fields(&self.which.platform)?;
         if self.which.platform.starts_with("open::") {
-            let url = self.webhook.as_deref().context("An open platform needs the URL of its webhook.")?;
+            let url = self.open_url.as_deref().context("An open platform needs the URL of its endpoint.")?;
             body.insert("url".to_owned(), json!(url));
             self.open.add_to(&mut body)?;
-        } else if self.webhook.is_some() {
+        } else if self.open_url.is_some() {
             bail!("Only open platforms have a URL; the address of a provider is changed with --endpoint.");
         }
         Ok(Value::Object(body).to_string().into())
