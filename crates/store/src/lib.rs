@@ -98,14 +98,14 @@ impl Store {
                 Opening { single_process: true, hub: Hub::for_one_process(), writers: vec![writer], readers }.start()
             }
             DatabaseUrl::Postgres(url) => {
-                let config = Arc::new(postgres::config(&url)?);
-                let session = || postgres::Session::new(Arc::clone(&config)).map(Connection::Postgres);
+                let server = Arc::new(postgres::server::Server::at(&url)?);
+                let session = || postgres::Session::new(Arc::clone(&server)).map(Connection::Postgres);
                 let mut writers = (0..POSTGRES_WRITERS).map(|_| session()).collect::<Result<Vec<_>>>()?;
                 migrate::run(&mut writers[0])?;
                 let readers = (0..POSTGRES_READERS).map(|_| session()).collect::<Result<_>>()?;
                 let hub = Hub::for_many_nodes();
                 let store = Opening { single_process: false, hub, writers, readers }.start()?;
-                store.listen(config)?;
+                store.listen(server)?;
                 Ok(store)
             }
         });
@@ -185,9 +185,9 @@ impl Store {
     }
 
     /// Returns once signals of other nodes are heard.
-    fn listen(&self, config: Arc<postgres::Config>) -> Result<()> {
+    fn listen(&self, server: Arc<postgres::server::Server>) -> Result<()> {
         let (ready, listening) = oneshot::channel();
-        let listener = Listener { config, hub: Arc::clone(&self.shared.hub), ready: Some(ready) };
+        let listener = Listener { server, hub: Arc::clone(&self.shared.hub), ready: Some(ready) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         let thread = spawn("store-listener".to_owned(), move || runtime.block_on(listener.run()))?;

@@ -2,6 +2,8 @@
 
 mod failure;
 pub(crate) mod listener;
+pub(crate) mod server;
+mod tls;
 mod types;
 
 use std::collections::HashMap;
@@ -12,16 +14,14 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
-pub(crate) use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Client, NoTls, Statement};
+use tokio_postgres::{Client, Statement};
 
 use model::ids::AppId;
 
 use super::{Access, Row, Tx, Value};
 use crate::error::{Cause, Error, Result};
+use server::{CONNECT_TIMEOUT, Server};
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS: usize = 512;
 /// Statements of one `execute_many` that are on their way at the same time.
 const PIPELINE: usize = 256;
@@ -32,34 +32,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const SESSION: &str = "set search_path = aerogram, pg_catalog";
 /// The number is arbitrary; only our own programs take this lock.
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
-
-pub(crate) fn config(url: &str) -> Result<Config> {
-    let unreadable = |error| Error::Unavailable(Cause::new("the PostgreSQL URL cannot be read", error));
-    let mut config: Config = url.parse().map_err(unreadable)?;
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(CONNECT_TIMEOUT);
-    }
-    if config.get_application_name().is_none() {
-        config.application_name("aerogram");
-    }
-    Ok(config)
-}
-
-/// The URL without its password and options.
-pub(crate) fn describe(url: &str) -> std::result::Result<String, String> {
-    let config: Config = url.parse().map_err(|error: tokio_postgres::Error| failure::text(&error))?;
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err("it requires TLS, which is not supported; use sslmode=disable and a private network".to_owned());
-    }
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(name)) => name.clone(),
-        Some(Host::Unix(folder)) => folder.display().to_string(),
-        None => return Err("it names no host".to_owned()),
-    };
-    let user = config.get_user().map(|user| format!("{user}@")).unwrap_or_default();
-    let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
-    Ok(format!("postgres://{user}{host}{port}/{}", config.get_dbname().unwrap_or_default()))
-}
 
 pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
     tx.execute("create schema if not exists aerogram", &[])?;
@@ -88,7 +60,7 @@ fn hold(apps: &[AppId]) -> String {
 }
 
 pub(crate) struct Session {
-    config: Arc<Config>,
+    server: Arc<Server>,
     runtime: Runtime,
     link: Option<Link>,
     /// A `begin` that travels with the first statement, which saves waiting for its answer.
@@ -111,10 +83,10 @@ struct Outage {
 
 impl Session {
     /// Connects when it is first needed.
-    pub(crate) fn new(config: Arc<Config>) -> Result<Self> {
+    pub(crate) fn new(server: Arc<Server>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { config, runtime, link: None, opening: None, outage: None })
+        Ok(Self { server, runtime, link: None, opening: None, outage: None })
     }
 
     pub(super) fn for_each(
@@ -236,7 +208,7 @@ impl Session {
             return Err(outage.error.clone());
         }
         let connected = self.runtime.block_on(async {
-            let (client, connection) = self.config.connect(NoTls).await?;
+            let (client, connection) = self.server.connect().await?;
             let driver = tokio::spawn(async move {
                 if let Err(error) = connection.await {
                     tracing::warn!(error = failure::text(&error), "a connection to PostgreSQL was lost");

@@ -35,6 +35,7 @@ mod sandbox;
 mod schema;
 mod signals;
 mod terms;
+mod tls;
 mod transactions;
 mod values;
 

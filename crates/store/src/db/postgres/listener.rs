@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use model::ids::{AppId, Id};
 use tokio::sync::oneshot;
-use tokio_postgres::tls::NoTlsStream;
-use tokio_postgres::{AsyncMessage, Config, Connection, NoTls, Socket};
+use tokio_postgres::{AsyncMessage, Connection, Socket};
 
-use super::{FIRST_PAUSE, LONGEST_PAUSE, failure};
+use super::server::Server;
+use super::{FIRST_PAUSE, LONGEST_PAUSE, failure, tls};
 use crate::db::{Hub, Signal};
 
 const LISTEN: &str = "set synchronous_commit = off; listen aerogram";
@@ -22,7 +22,7 @@ const NOTIFY: &str = "select pg_notify('aerogram', $1)";
 enum NodeKind {}
 
 pub(crate) struct Listener {
-    pub(crate) config: Arc<Config>,
+    pub(crate) server: Arc<Server>,
     pub(crate) hub: Arc<Hub>,
     /// Told once the first connection listens.
     pub(crate) ready: Option<oneshot::Sender<()>>,
@@ -50,7 +50,7 @@ impl Listener {
     /// Returns without an error only when the store closes.
     async fn serve(&mut self, node: &str, pause: &mut Duration) -> Result<(), String> {
         let failed = |error: tokio_postgres::Error| failure::text(&error);
-        let (client, connection) = self.config.connect(NoTls).await.map_err(failed)?;
+        let (client, connection) = self.server.connect().await.map_err(failed)?;
         let mut driver = tokio::spawn(hear(connection, node.to_owned(), Arc::clone(&self.hub)));
         client.batch_execute(LISTEN).await.map_err(failed)?;
         let notify = client.prepare(NOTIFY).await.map_err(failed)?;
@@ -81,7 +81,7 @@ impl Listener {
 }
 
 /// Passes on what the other nodes say, until the connection ends; answers why it did.
-async fn hear(mut connection: Connection<Socket, NoTlsStream>, node: String, hub: Arc<Hub>) -> String {
+async fn hear(mut connection: Connection<Socket, tls::Stream>, node: String, hub: Arc<Hub>) -> String {
     loop {
         match poll_fn(|context| connection.poll_message(context)).await {
             Some(Ok(AsyncMessage::Notification(notification))) => {

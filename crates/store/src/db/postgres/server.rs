@@ -1,0 +1,165 @@
+//! Where the PostgreSQL server is and how to talk to it: what the database URL says.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Client, Config, Connection, Socket};
+
+use super::failure;
+use super::tls::{self, Tls, Trust};
+use crate::error::{Error, Result};
+
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(crate) struct Server {
+    config: Config,
+    tls: Tls,
+}
+
+impl Server {
+    pub(crate) fn at(url: &str) -> Result<Self> {
+        let Address { mut config, trust, authorities } = Address::read(url).map_err(Error::unavailable)?;
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("aerogram");
+        }
+        let tls = Tls::new(trust, authorities.as_deref())?;
+        if config.get_ssl_mode() != SslMode::Require && config.get_hosts().iter().any(is_far) {
+            tracing::warn!(
+                "the connection to PostgreSQL may be in the clear; add sslmode=verify-full to the database URL, or at \
+                 least sslmode=require"
+            );
+        }
+        Ok(Self { config, tls })
+    }
+
+    pub(super) async fn connect(
+        &self,
+    ) -> std::result::Result<(Client, Connection<Socket, tls::Stream>), tokio_postgres::Error> {
+        self.config.connect(self.tls.clone()).await
+    }
+}
+
+/// The URL without its password and options.
+pub(crate) fn describe(url: &str) -> std::result::Result<String, String> {
+    let config = Address::read(url)?.config;
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        Some(Host::Unix(folder)) => folder.display().to_string(),
+        None => return Err("it names no host".to_owned()),
+    };
+    let user = config.get_user().map(|user| format!("{user}@")).unwrap_or_default();
+    let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
+    Ok(format!("postgres://{user}{host}{port}/{}", config.get_dbname().unwrap_or_default()))
+}
+
+/// A URL taken apart.
+struct Address {
+    config: Config,
+    trust: Trust,
+    /// A file with the certificates of the authorities to trust, instead of the public ones.
+    authorities: Option<PathBuf>,
+}
+
+impl Address {
+    /// The driver knows neither `sslrootcert` nor the strict values of `sslmode`, so these two are read here.
+    fn read(url: &str) -> std::result::Result<Self, String> {
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let (mut mode, mut authorities, mut others) = (None, None, Vec::new());
+        for option in query.split('&').filter(|option| !option.is_empty()) {
+            match option.split_once('=') {
+                Some(("sslmode", value)) => mode = Some(decode(value)?),
+                Some(("sslrootcert", value)) => authorities = Some(decode(value)?).filter(|file| file != "system"),
+                Some(_) | None => others.push(option),
+            }
+        }
+        let parsed: std::result::Result<Config, _> = format!("{base}?{}", others.join("&")).parse();
+        let mut config = parsed.map_err(|error| failure::text(&error))?;
+        // As with PostgreSQL's own programs: who names authorities wants them to be asked.
+        let trust_of_require = if authorities.is_some() { Trust::Issuer } else { Trust::Anyone };
+        let (ssl_mode, trust) = match mode.as_deref() {
+            Some("disable") => (SslMode::Disable, Trust::Anyone),
+            None | Some("prefer") => (SslMode::Prefer, Trust::Anyone),
+            Some("require") => (SslMode::Require, trust_of_require),
+            Some("verify-ca") => (SslMode::Require, Trust::Issuer),
+            Some("verify-full") => (SslMode::Require, Trust::Name),
+            Some(other) => {
+                return Err(format!(
+                    "its sslmode is {other:?}; it can be disable, prefer, require, verify-ca or verify-full"
+                ));
+            }
+        };
+        // A socket of this machine has no TLS.
+        let is_local = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
+        config.ssl_mode(if is_local { SslMode::Disable } else { ssl_mode });
+        Ok(Self { config, trust, authorities: authorities.map(PathBuf::from) })
+    }
+}
+
+/// Whether what is sent to the host leaves this machine.
+fn is_far(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => false,
+        Host::Tcp(name) => name != "localhost" && !name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()),
+    }
+}
+
+fn decode(value: &str) -> std::result::Result<String, String> {
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let [first, after @ ..] = rest {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) => {
+                let digits = [*high, *low];
+                let digits = std::str::from_utf8(&digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                (digits.ok_or("it has a '%' that two hexadecimal digits have to follow")?, after)
+            }
+            (byte, after) => (*byte, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8(bytes).map_err(|_| "an option in it is not UTF-8".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(options: &str) -> std::result::Result<(SslMode, Trust, Option<PathBuf>), String> {
+        let Address { config, trust, authorities } = Address::read(&format!("postgres://a:b@db.example/c{options}"))?;
+        assert_eq!((config.get_user(), config.get_dbname()), (Some("a"), Some("c")));
+        Ok((config.get_ssl_mode(), trust, authorities))
+    }
+
+    #[test]
+    fn tls_is_asked_for_as_everywhere() {
+        let file = || Some(PathBuf::from("/etc/ca 1.pem"));
+        let expected = [
+            ("", SslMode::Prefer, Trust::Anyone, None),
+            ("?sslmode=disable", SslMode::Disable, Trust::Anyone, None),
+            ("?sslmode=prefer&application_name=x", SslMode::Prefer, Trust::Anyone, None),
+            ("?sslmode=require", SslMode::Require, Trust::Anyone, None),
+            ("?sslmode=require&sslrootcert=/etc/ca%201.pem", SslMode::Require, Trust::Issuer, file()),
+            ("?sslmode=verify-ca", SslMode::Require, Trust::Issuer, None),
+            ("?sslrootcert=%2Fetc%2Fca%201.pem&sslmode=verify-full", SslMode::Require, Trust::Name, file()),
+            ("?sslmode=verify-full&sslrootcert=system", SslMode::Require, Trust::Name, None),
+        ];
+        for (options, mode, trust, authorities) in expected {
+            assert_eq!(read(options), Ok((mode, trust, authorities)), "{options}");
+        }
+        let wrong = read("?sslmode=maybe").unwrap_err();
+        assert!(wrong.contains("\"maybe\"") && wrong.contains("verify-full"), "{wrong}");
+        assert!(read("?sslrootcert=%zz").is_err());
+        assert!(read("?frobnicate=1").is_err());
+    }
+
+    #[test]
+    fn sockets_of_this_machine_have_no_tls() {
+        let address = Address::read("postgres://a@%2Frun%2Fpostgresql/c?sslmode=require").unwrap();
+        assert_eq!(address.config.get_ssl_mode(), SslMode::Disable);
+    }
+}
