@@ -169,7 +169,7 @@ fn leave_out_former_terms(index: &Index, record: &mut TermsRecord) {
 }
 
 /// Builds an index from the channels as they stand, in one snapshot with the log offset they stand at.
-async fn build(store: &Store, app: AppId) -> Result<Index> {
+pub async fn build(store: &Store, app: AppId) -> Result<Index> {
     store
         .read(move |tx| {
             let mut builder = Index::builder();

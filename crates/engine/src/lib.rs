@@ -62,6 +62,7 @@ use providers::Network;
 use providers::http::{AddressPolicy, Client, Timeouts};
 use store::Store;
 
+pub use crate::audience::build as build_audience_index;
 pub use apps::{AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice};
 pub use attributes::Attributes;
 pub use callers::{Caller, Rights};

@@ -20,7 +20,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("sim", &["model"]),
     ("aerogram", &["model", "store", "providers", "engine", "api", "sim"]),
     ("testkit", &["model", "audience", "store", "providers", "engine", "api", "sim"]),
-    ("bench", &["model", "audience", "geo", "store", "sim", "testkit"]),
+    ("bench", &["model", "audience", "geo", "store", "engine", "sim", "testkit"]),
 ];
 
 /// Libraries that have a home.

@@ -7,21 +7,18 @@ use std::time::Instant;
 
 use anyhow::Result;
 use audience::index::Index;
-use model::ids::{AppId, Offset, Ordinal, TermId};
-use store::{Tx, channels, log, terms};
+use model::ids::{Offset, Ordinal, TermId};
 
 use crate::loading;
 use crate::population::Population;
 use crate::report::{self, duration, mebibytes};
 use crate::usage::Process;
 
-const CHANNELS_PER_READ: u32 = 20_000;
-
 /// Builds the index from the database, as a server does that has nothing else.
 pub(crate) async fn scan(folder: &Path) -> Result<Index> {
     let (store, app) = loading::open(folder).await?;
     let (began, cpu) = (Instant::now(), Process::own().cpu()?);
-    let index = store.read(move |tx| read_all(tx, app)).await?;
+    let index = engine::build_audience_index(&store, app).await?;
     let (took, cpu) = (began.elapsed(), Process::own().cpu()?.saturating_sub(cpu));
     report::line("building the index from all channels (CPU time)", &both(took, cpu))?;
     store.close().await;
@@ -60,23 +57,6 @@ pub(crate) fn of_population(population: &Population, n_channels: u32) -> Result<
         builder.push(ordinal, &held)?;
     }
     Ok(builder.finish(Offset(0)))
-}
-
-fn read_all(tx: &mut Tx<'_>, app: AppId) -> Result<Index> {
-    let mut builder = Index::builder();
-    for (id, group, tag) in terms::all(tx, app)? {
-        builder.name(id, &group, &tag);
-    }
-    let mut first = 0;
-    loop {
-        let page = channels::terms_from(tx, app, first, CHANNELS_PER_READ)?;
-        let Some((last, _)) = page.last() else { break };
-        first = i64::from(last.0) + 1;
-        for (ordinal, terms) in &page {
-            builder.push(*ordinal, terms)?;
-        }
-    }
-    Ok(builder.finish(log::head(tx, app)?))
 }
 
 fn both(took: std::time::Duration, cpu: std::time::Duration) -> String {
