@@ -122,20 +122,20 @@ impl<'a> Warner<'a> {
                 let names = self.names;
                 for id in ids.as_slice().iter().filter(|id| !matches!(names.segments.get(id), Some(Some(_)))) {
                     let id = id.to_string();
-                    self.warn(place, "segment", format!("There is no segment {id}."), Family::Segments, &id);
+                    self.warn(place, "segment", format!("There is no segment {id}."), &Family::Segments, &id);
                 }
             }
             Atomic::StaticList(lists) => {
                 let names = self.names;
                 for name in lists.as_slice().iter().filter(|name| !names.lists.contains(name)) {
-                    self.warn(place, "static_list", format!("There is no list '{name}'."), Family::Lists, name);
+                    self.warn(place, "static_list", format!("There is no list '{name}'."), &Family::Lists, name);
                 }
             }
             Atomic::SubscriptionList { ids, .. } => {
                 for id in ids.as_slice() {
                     if !self.is_used(&Family::SubscriptionLists, id) {
                         let message = format!("Nobody subscribes to the list '{id}'.");
-                        self.warn(place, "subscription_list", message, Family::SubscriptionLists, id);
+                        self.warn(place, "subscription_list", message, &Family::SubscriptionLists, id);
                     }
                 }
             }
@@ -168,10 +168,10 @@ impl<'a> Warner<'a> {
         let group_is_used = *self.used_groups.entry(group.clone()).or_insert_with(|| is_used_group(index, group));
         if group_is_used {
             let message = format!("Nobody has the tag '{tag}' in the group '{group}'.");
-            self.warn(place, "tag", message, Family::TagsOf(group.clone()), tag.as_str());
+            self.warn(place, "tag", message, &Family::TagsOf(group.clone()), tag.as_str());
         } else {
             let message = format!("Nobody has a tag in the group '{group}'.");
-            self.warn(place, "group", message, Family::Groups, group.as_str());
+            self.warn(place, "group", message, &Family::Groups, group.as_str());
         }
     }
 
@@ -185,7 +185,7 @@ impl<'a> Warner<'a> {
         }
     }
 
-    fn warn(&mut self, place: Place<'_>, key: &str, message: String, family: Family, name: &str) {
+    fn warn(&mut self, place: Place<'_>, key: &str, message: String, family: &Family, name: &str) {
         self.say(place, key, message, |warner| warner.near(family, name));
     }
 
@@ -205,11 +205,11 @@ impl<'a> Warner<'a> {
     }
 
     /// The names most like a name that somebody has.
-    fn near(&mut self, family: Family, name: &str) -> Vec<String> {
+    fn near(&mut self, family: &Family, name: &str) -> Vec<String> {
         let (index, names) = (self.index, self.names);
-        let known = self.known.entry(family.clone()).or_insert_with(|| known(index, names, &family));
+        let known = self.known.entry(family.clone()).or_insert_with(|| known(index, names, family));
         let alike: Vec<String> = self.effort.alike(name, known).into_iter().map(str::to_owned).collect();
-        alike.into_iter().filter(|name| self.is_used(&family, name)).take(MOST_NEAR).collect()
+        alike.into_iter().filter(|name| self.is_used(family, name)).take(MOST_NEAR).collect()
     }
 
     fn is_used(&self, family: &Family, name: &str) -> bool {
