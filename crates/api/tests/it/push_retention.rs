@@ -84,7 +84,7 @@ async fn old_pushes_go_and_what_the_app_counts_stays() {
         app.step_all().await;
         assert_eq!((is_known(&app, &old).await, is_known(&app, &other).await), (false, false));
         assert!(is_known(&app, &young).await);
-        assert_eq!(listed(&app).await, [young.clone()]);
+        assert_eq!(listed(&app).await, std::slice::from_ref(&young));
         let tables = ["push", "push_tally", "push_counter", "push_block", "push_origin", "event_counter"];
         let left = rows(&app, &tables).await;
         assert_eq!(left, [1, 1, 2, 0, 0, 2], "what is counted of the two is counted of none");
