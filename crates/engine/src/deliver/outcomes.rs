@@ -58,6 +58,13 @@ pub(super) enum Trust {
     Exhausted,
 }
 
+/// Whether more answers follow in the same run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum More {
+    Comes,
+    Ends,
+}
+
 /// What doubtful answers are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Belief {
@@ -159,11 +166,16 @@ impl Ledger {
         self.weather.is_bad(first_answers)
     }
 
-    /// Hands over everything so far. A reason comes along when the provider objects to most devices and has not earned our
-    /// trust: then nothing is done about those, and they stay pending.
-    pub(super) fn close(&mut self, trust: Trust) -> (Outcomes, Option<String>) {
-        let (n_served, doubts) = (self.delivered.len() + self.rest.gone.len(), std::mem::take(&mut self.doubts));
+    /// Hands over everything so far, except for what it is too early to judge as long as there is `more` to come. A reason comes
+    /// along when the provider objects to most devices and has not earned our trust: then nothing is done about those, and they
+    /// stay pending.
+    pub(super) fn close(&mut self, trust: Trust, more: More) -> (Outcomes, Option<String>) {
+        let (n_served, mut doubts) = (self.delivered.len() + self.rest.gone.len(), std::mem::take(&mut self.doubts));
         let belief = Belief::of(n_served, doubts.len(), trust);
+        if (belief, trust, more) == (Belief::Unclear, Trust::Unknown, More::Comes) {
+            // The first few answers of a slow provider.
+            self.doubts = std::mem::take(&mut doubts);
+        }
         let mut refusal = None;
         for Doubt { ordinal, reason, gone, asked_at } in doubts {
             match belief {
@@ -175,7 +187,7 @@ impl Ledger {
             }
             self.rest.reason = Some(reason);
         }
-        self.n_finished = 0;
+        self.n_finished = self.doubts.len();
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.sort_unstable();
         let mut outcomes = std::mem::take(&mut self.rest);

@@ -232,11 +232,14 @@ pub(super) async fn drive(
     pool: &Weak<Pool>,
     timeout: Duration,
 ) -> Result<(), String> {
-    let mut sweeps = interval(SWEEP.min(timeout / 4));
+    let period = SWEEP.min(timeout / 4);
+    let mut sweeps = interval(period);
     sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
     poll_fn(|cx| {
-        while sweeps.poll_tick(cx).is_ready() {
-            if !link.sweep(timeout) {
+        while let Poll::Ready(due) = sweeps.poll_tick(cx) {
+            // A process that stood still has not waited: what came meanwhile is read before anybody is given up.
+            let stood_still = due.elapsed() >= period;
+            if !stood_still && !link.sweep(timeout) {
                 return Poll::Ready(Err("the provider has stopped answering".to_owned()));
             }
             if link.is_idle()

@@ -188,6 +188,22 @@ async fn slow_answers_end_alone_and_a_silent_connection_is_replaced() {
 }
 
 #[tokio::test]
+async fn what_was_answered_while_the_process_stood_still_counts() {
+    let server = FrameServer::start().await;
+    let brief = Timeouts { connect: Duration::from_secs(5), total: Duration::from_secs(5) };
+    let sender = sender_with(&server.url(), brief);
+    let mut peer = proven(&server, &sender, 100).await;
+    let sending = send(&sender, 3);
+    for _ in 0..3 {
+        let stream = peer.request().await;
+        peer.answer(stream, 200).await;
+    }
+    // As if the machine had been asleep: everything here runs on this thread.
+    std::thread::park_timeout(brief.total + Duration::from_secs(1));
+    assert_eq!(sending.await.unwrap(), vec![Outcome::Delivered; 3]);
+}
+
+#[tokio::test]
 async fn an_unreachable_provider_is_left_alone_for_a_while() {
     let server = FrameServer::start().await;
     let url = server.url();

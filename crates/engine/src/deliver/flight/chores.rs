@@ -11,6 +11,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use super::{CHECKPOINT, Flight, Probe};
 use crate::deliver::block::Next;
 use crate::deliver::feed::{CHUNK, Chunk};
+use crate::deliver::outcomes::More;
 use crate::push::Standing;
 use crate::{Error, Result};
 
@@ -80,7 +81,7 @@ impl Flight<'_> {
         if is_due && chores.saving.is_none() {
             self.n_looks = 0;
             self.n_saving = self.ledger.n_finished();
-            let outcomes = self.close_ledger();
+            let outcomes = self.close_ledger(More::Comes);
             chores.saving = Some(self.block.checkpoint(self.course.engine, outcomes, Next::GoOn).boxed());
         }
         if std::mem::take(&mut chores.is_time_to_look) && chores.looking.is_none() {

@@ -11,7 +11,7 @@ use super::{DOUBTED_TRIES, Flight, Halt, Probe};
 use crate::Result;
 use crate::deliver::block::Next;
 use crate::deliver::courier::Courier;
-use crate::deliver::outcomes::{LONGEST_WAIT, Outcomes, Trust};
+use crate::deliver::outcomes::{LONGEST_WAIT, More, Outcomes, Trust};
 use crate::health::PROBE_EVERY;
 
 /// With the back-off below, those who are left are given up after about an hour in which none of them could be served. A push
@@ -20,7 +20,7 @@ const MOST_TRIES: u32 = 18;
 
 impl Flight<'_> {
     pub(super) async fn end(mut self) -> Result<()> {
-        let mut outcomes = self.close_ledger();
+        let mut outcomes = self.close_ledger(More::Ends);
         if let Some(reason) = self.amazon_refusal.take() {
             self.course.engine.pause_platform(self.course.app, &DeviceType::Amazon, &reason).await?;
         }
@@ -30,13 +30,11 @@ impl Flight<'_> {
     }
 
     /// Everything since the last checkpoint, counted. When the provider objects to most devices, nothing more is sent.
-    pub(super) fn close_ledger(&mut self) -> Outcomes {
+    pub(super) fn close_ledger(&mut self, more: More) -> Outcomes {
         let (n_served, n_doubtful) = (self.ledger.n_served(), self.ledger.n_doubtful());
         let (is_trusted, transport) = match self.course.courier {
             Courier::Provider(provider) => {
-                let is_trusted = provider.route.is_trusted();
-                provider.route.remember(n_served, n_doubtful);
-                (is_trusted, Provider::of(self.course.device_type).map_or("none", Provider::name))
+                (provider.route.is_trusted(), Provider::of(self.course.device_type).map_or("none", Provider::name))
             }
             Courier::Open(_) => (true, "open"),
             Courier::Sandbox => (true, "sandbox"),
@@ -47,7 +45,11 @@ impl Flight<'_> {
             false if self.block.tries >= DOUBTED_TRIES => Trust::Exhausted,
             false => Trust::Unknown,
         };
-        let (outcomes, doubt) = self.ledger.close(trust);
+        let (outcomes, doubt) = self.ledger.close(trust, more);
+        let n_doubtful = n_doubtful - self.ledger.n_doubtful();
+        if let Courier::Provider(provider) = self.course.courier {
+            provider.route.remember(n_served, n_doubtful);
+        }
         if let Some(reason) = doubt {
             self.halt.get_or_insert(Halt::Doubted(reason));
         } else if trust == Trust::Exhausted && self.probe == Probe::No && n_doubtful > n_served {

@@ -21,10 +21,10 @@ fn ledger(n_served: u32, n_doubtful: u32) -> Ledger {
 
 #[test]
 fn doubtful_devices_are_gone_only_while_most_others_are_served() {
-    let (outcomes, refusal) = ledger(20, 20).close(Trust::Unknown);
+    let (outcomes, refusal) = ledger(20, 20).close(Trust::Unknown, More::Ends);
     assert_eq!((outcomes.gone.len(), refusal), (20, None));
 
-    let (outcomes, refusal) = ledger(19, 20).close(Trust::Unknown);
+    let (outcomes, refusal) = ledger(19, 20).close(Trust::Unknown, More::Ends);
     assert_eq!((outcomes.gone.len(), outcomes.failed.len()), (0, 0), "they stay pending");
     assert_eq!(outcomes.delivered.len(), 19, "what was served stays served");
     assert_eq!(refusal.as_deref(), Some("BadDeviceToken"));
@@ -33,9 +33,9 @@ fn doubtful_devices_are_gone_only_while_most_others_are_served() {
 
 #[test]
 fn a_few_doubtful_devices_are_judged_by_what_was_before() {
-    let (outcomes, refusal) = ledger(0, 9).close(Trust::Earned);
+    let (outcomes, refusal) = ledger(0, 9).close(Trust::Earned, More::Ends);
     assert_eq!((outcomes.gone.len(), refusal), (9, None));
-    let (outcomes, refusal) = ledger(0, 9).close(Trust::Unknown);
+    let (outcomes, refusal) = ledger(0, 9).close(Trust::Unknown, More::Ends);
     assert_eq!(
         (outcomes.gone.len(), outcomes.failed.len(), refusal),
         (0, 9, None),
@@ -43,14 +43,35 @@ fn a_few_doubtful_devices_are_judged_by_what_was_before() {
     );
     let mut ledger = ledger(5, 0);
     ledger.file(&[Ordinal(7)], doubtful(false), NOW);
-    let (outcomes, _) = ledger.close(Trust::Earned);
+    let (outcomes, _) = ledger.close(Trust::Earned, More::Ends);
     assert_eq!((outcomes.gone.len(), outcomes.failed.len()), (0, 1), "not every objection means that it left");
+}
+
+#[test]
+fn the_first_few_doubtful_devices_wait_for_more_answers() {
+    let mut slow = ledger(0, 8);
+    let (outcomes, refusal) = slow.close(Trust::Unknown, More::Comes);
+    assert_eq!((outcomes.settled().len(), refusal, slow.n_finished()), (0, None, 8), "too early to tell");
+    for n in 0..4 {
+        slow.file(&[Ordinal(2000 + n)], doubtful(true), NOW);
+    }
+    let (outcomes, refusal) = slow.close(Trust::Unknown, More::Comes);
+    assert_eq!((outcomes.settled().len(), refusal.as_deref()), (0, Some("BadDeviceToken")), "all of them stay pending");
+    assert_eq!(slow.n_finished(), 0);
+
+    let mut late = ledger(0, 8);
+    late.close(Trust::Unknown, More::Comes);
+    for n in 0..8 {
+        late.delivered(Ordinal(n));
+    }
+    let (outcomes, refusal) = late.close(Trust::Unknown, More::Comes);
+    assert_eq!((outcomes.delivered.len(), outcomes.gone.len(), refusal), (8, 8, None), "others were served by then");
 }
 
 #[test]
 fn many_doubtful_devices_accuse_nobody_when_others_were_served_or_it_was_tried_often_enough() {
     for trust in [Trust::Earned, Trust::Exhausted] {
-        let (outcomes, refusal) = ledger(5, 500).close(trust);
+        let (outcomes, refusal) = ledger(5, 500).close(trust, More::Ends);
         assert_eq!((outcomes.gone.len(), outcomes.failed.len(), refusal), (0, 500, None), "{trust:?}");
     }
 }
@@ -61,7 +82,7 @@ fn a_provider_that_noticed_later_than_we_asked_knows_nothing_of_what_came_betwee
     for since in [None, Some(UtcMillis(500)), Some(UtcMillis(2000))] {
         ledger.file(&[Ordinal(1)], Outcome::Gone { since }, NOW);
     }
-    let (outcomes, _) = ledger.close(Trust::Earned);
+    let (outcomes, _) = ledger.close(Trust::Earned, More::Ends);
     assert_eq!(outcomes.gone.iter().map(|(_, since)| since.0).collect::<Vec<_>>(), [1000, 500, 1000]);
 }
 
@@ -74,7 +95,7 @@ fn those_who_wait_are_not_finished_and_the_longest_wait_counts() {
     }
     assert_eq!((ledger.n_finished(), ledger.retry_after), (0, Some(Duration::from_secs(3))));
     assert!(!ledger.says_wait(OF_MESSAGES), "it is about one device");
-    let (outcomes, _) = ledger.close(Trust::Earned);
+    let (outcomes, _) = ledger.close(Trust::Earned, More::Ends);
     assert_eq!((outcomes.settled().len(), outcomes.reason.as_deref()), (0, Some("busy")));
     assert!(!outcomes.is_empty(), "the reason is worth keeping");
 }
