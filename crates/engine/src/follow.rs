@@ -8,6 +8,7 @@ use store::Signal;
 use tokio::sync::watch;
 use tokio::time;
 
+use crate::worker::Stop;
 use crate::{Engine, Result};
 
 /// How long a signal lost between nodes can leave what is known of apps out of date.
@@ -20,10 +21,11 @@ const SAVE_INDEXES_EVERY: Duration = Duration::from_secs(600);
 impl Engine {
     /// Runs until `shutdown` turns true. Every process needs one, also one that runs no jobs.
     pub async fn follow(&self, mut shutdown: watch::Receiver<bool>) {
+        let stop = Stop(shutdown.clone());
         let mut signals = self.0.store.signals();
         let mut regularly = time::interval(FORGET_APPS_EVERY);
         let mut now_and_then = time::interval_at(time::Instant::now() + SAVE_INDEXES_EVERY, SAVE_INDEXES_EVERY);
-        while !*shutdown.borrow() {
+        while !stop.is_requested() {
             tokio::select! {
                 _ = shutdown.changed() => {}
                 _ = regularly.tick() => self.look_at_apps().await,

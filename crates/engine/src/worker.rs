@@ -28,11 +28,12 @@ const FOLLOWER_BACK_OFF: Duration = Duration::from_secs(10);
 
 /// Tells a long job that the process is about to end, so that it can stop at its next checkpoint.
 #[derive(Clone)]
-pub(crate) struct Stop(watch::Receiver<bool>);
+pub(crate) struct Stop(pub(crate) watch::Receiver<bool>);
 
 impl Stop {
+    /// Also when nobody is left who could request it: nobody is left to work for.
     pub(crate) fn is_requested(&self) -> bool {
-        *self.0.borrow()
+        *self.0.borrow() || self.0.has_changed().is_err()
     }
 }
 

@@ -40,6 +40,19 @@ async fn rename_silently(engine: &Engine, app: &App) {
 }
 
 #[tokio::test]
+async fn what_nobody_can_stop_any_more_stops_by_itself() {
+    let home = Home::new(stores::Engine::Sqlite);
+    let engine = node(&home).await;
+    let (stop, stops) = watch::channel(false);
+    drop(stop);
+    let ends = async {
+        engine.follow(stops.clone()).await;
+        engine::Worker::new(engine.clone()).run(stops).await;
+    };
+    time::timeout(PATIENCE, ends).await.expect("nobody is left to work for");
+}
+
+#[tokio::test]
 async fn a_lost_change_of_an_app_is_noticed_however_busy_the_log_is() {
     let home = Home::new(stores::Engine::Sqlite);
     let engine = node(&home).await;
