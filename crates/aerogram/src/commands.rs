@@ -9,6 +9,7 @@ mod platform;
 mod push;
 mod report;
 mod sandbox;
+mod secrets;
 mod segments;
 mod sim;
 mod webhook;
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Serve(Box<Node>),
     /// Bring the database's tables up to date, without serving
     Migrate(migrate::Migrate),
+    /// Go on without a secrets key that is lost
+    Secrets(secrets::Secrets),
     /// Check that the service and its files are in order
     Doctor(doctor::Doctor),
     /// Create, list and change apps
@@ -81,6 +84,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Serve(node) => run::serve(&node),
         Command::Migrate(migrate) => one_thread(migrate.run()),
+        Command::Secrets(secrets) => one_thread(secrets.run()),
         Command::Doctor(doctor) => one_thread(doctor.run()),
         Command::App(app) => one_thread(app.run()),
         Command::Platform(platform) => one_thread(platform.run()),

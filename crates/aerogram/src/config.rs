@@ -19,13 +19,13 @@ use store::DatabaseUrl;
 use tracing_subscriber::filter::Targets;
 
 pub(crate) use layers::{Refusal, parse};
-pub(crate) use values::{BaseUrl, Token, app_key, secret};
+pub(crate) use values::{BaseUrl, SecretsKey, Token, app_key, secret};
 
 const HEADING: &str = "Settings";
 /// The setting that names the settings file, and so cannot stand in it.
 const CONFIG: &str = "config";
 /// Settings whose value is never shown. A database URL may hold a password.
-const SECRET: [&str; 4] = ["app_secret", "database", "master_secret", "operator_token"];
+const SECRET: [&str; 5] = ["app_secret", "database", "master_secret", "operator_token", "secrets_key"];
 
 /// What a node of the service needs.
 #[derive(Args, Debug)]
@@ -63,6 +63,8 @@ pub(crate) struct Node {
     pub(crate) app: FirstApp,
     #[command(flatten)]
     pub(crate) data: Data,
+    #[command(flatten)]
+    pub(crate) sealing: Sealing,
     #[command(flatten)]
     pub(crate) logging: Logging,
 }
@@ -130,6 +132,15 @@ pub(crate) struct Data {
     /// Bearer token of the operator API; made on the first start and kept in the data folder when absent
     #[arg(long, global = true, value_name = "TOKEN")]
     pub(crate) operator_token: Option<Token>,
+}
+
+/// What the secrets in the database are encrypted with.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct Sealing {
+    /// The content of secrets.key, instead of that file; the same on all nodes
+    #[arg(long, value_name = "KEY")]
+    pub(crate) secrets_key: Option<SecretsKey>,
 }
 
 /// Which server a command talks to, and how it answers.

@@ -1,8 +1,10 @@
 //! The data folder: the files made on the first start, readable by the service's own user only.
 
+mod exposure;
+
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -11,10 +13,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::{SecureRandom, SystemRandom};
 use store::DatabaseUrl;
 
-use crate::config::{Data, Token};
+use crate::config::{Data, SecretsKey, Token};
+
+pub(crate) use exposure::Exposed;
 
 const OPERATOR_TOKEN: &str = "operator-token";
 const SECRETS_KEY: &str = "secrets.key";
+const FIRST_APP: &str = "first-app.env";
 const KEY_BYTES: usize = 32;
 
 #[derive(Debug)]
@@ -62,35 +67,50 @@ impl DataFolder {
         self.operator_token()?.with_context(|| format!("{} vanished.", path.display()))
     }
 
-    /// The key that encrypts provider credentials in the database, made now when there is none.
-    pub(crate) fn ensure_secrets_key(&self) -> Result<[u8; KEY_BYTES]> {
-        let path = self.0.join(SECRETS_KEY);
-        make_private(&path, &URL_SAFE_NO_PAD.encode(random_key()?))?;
-        let text = read_private(&path)?.with_context(|| format!("{} vanished.", path.display()))?;
-        let key = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
-        key.with_context(|| {
-            format!(
-                "{} is damaged: it must hold {KEY_BYTES} bytes in URL-safe base64. Restore it from a backup.",
-                path.display()
-            )
-        })
+    pub(crate) fn secrets_key_path(&self) -> PathBuf {
+        self.0.join(SECRETS_KEY)
     }
 
-    /// Files of the folder that others than the service's user may read.
-    pub(crate) fn exposed_files(&self) -> Result<Vec<PathBuf>> {
-        let mut exposed = Vec::new();
-        for name in [OPERATOR_TOKEN, SECRETS_KEY] {
-            let path = self.0.join(name);
-            match fs::metadata(&path) {
-                Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => exposed.push(path),
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => {
-                    return Err(error).with_context(|| format!("{} cannot be examined", path.display()));
-                }
-            }
-        }
-        Ok(exposed)
+    /// The key that everything secret in the database is encrypted with, if there is one.
+    pub(crate) fn secrets_key(&self) -> Result<Option<SecretsKey>> {
+        let path = self.secrets_key_path();
+        let Some(text) = read_private(&path)? else { return Ok(None) };
+        let key = text.parse().map_err(|form| {
+            anyhow!("{} is damaged. {form} Restore it from a backup, or copy that of another node.", path.display())
+        })?;
+        Ok(Some(key))
+    }
+
+    /// The same, made now when there is none. Only right for a database that belongs to no key yet.
+    pub(crate) fn ensure_secrets_key(&self) -> Result<SecretsKey> {
+        let path = self.secrets_key_path();
+        make_private(&path, &SecretsKey::new(random_key()?).reveal())?;
+        self.secrets_key()?.with_context(|| format!("{} vanished.", path.display()))
+    }
+
+    /// Writes down the credentials of the app that the first start made, in the place of what an earlier installation left.
+    pub(crate) fn write_first_app(&self, content: &str) -> Result<PathBuf> {
+        let path = self.0.join(FIRST_APP);
+        let written = (|| {
+            remove_if_there(&path)?;
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+            file.write_all(content.as_bytes())?;
+            file.sync_all()
+        })();
+        written.with_context(|| {
+            format!(
+                "{} cannot be written; the app was made, and its secrets are replaced with `aerogram app rotate`",
+                path.display()
+            )
+        })?;
+        Ok(path)
+    }
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 
@@ -144,6 +164,7 @@ fn make_private(path: &Path, content: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn folder() -> (tempfile::TempDir, DataFolder) {
         let temporary = tempfile::tempdir().unwrap();
@@ -159,11 +180,12 @@ mod tests {
         let token = folder.ensure_operator_token().unwrap();
         assert_eq!(folder.ensure_operator_token().unwrap(), token);
         assert_eq!(folder.operator_token().unwrap(), Some(token.clone()));
+        assert_eq!(folder.secrets_key().unwrap(), None);
         let key = folder.ensure_secrets_key().unwrap();
+        assert_eq!(folder.secrets_key().unwrap(), Some(key.clone()));
         assert_eq!(folder.ensure_secrets_key().unwrap(), key);
-        assert_ne!(token.reveal(), URL_SAFE_NO_PAD.encode(key));
+        assert_ne!(token.reveal(), key.reveal());
 
-        assert!(folder.exposed_files().unwrap().is_empty());
         let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, [OPERATOR_TOKEN, SECRETS_KEY]);
@@ -171,11 +193,9 @@ mod tests {
     }
 
     #[test]
-    fn exposed_and_damaged_files_are_noticed() {
+    fn a_damaged_key_is_not_replaced() {
         let (_temporary, folder) = folder();
         fs::write(folder.path().join(SECRETS_KEY), "short").unwrap();
-        fs::set_permissions(folder.path().join(SECRETS_KEY), fs::Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(folder.exposed_files().unwrap(), [folder.path().join(SECRETS_KEY)]);
         let message = folder.ensure_secrets_key().unwrap_err().to_string();
         assert!(message.contains("secrets.key is damaged"), "{message}");
     }

@@ -1,5 +1,6 @@
 //! What a new installation needs before anybody can use it: an app, and a person who knows its secrets.
 
+use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
@@ -49,7 +50,17 @@ fn new_app(name: &str, credentials: Option<AppCredentials>) -> NewApp {
     NewApp { name: name.to_owned(), mode: Mode::Development, key, app_secret, master_secret }
 }
 
+/// Shows the secrets to a person who is looking. Nobody else is to see them: what a service prints ends up in a log, so that
+/// there they go to a file that only the service's user can read.
 fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder) -> Result<()> {
+    if !io::stdout().is_terminal() {
+        let path = folder.write_first_app(&exports(app, ""))?;
+        return output::line(format_args!(
+            "This is the first start. A development app was made; its credentials are in {0}: run `. {0}` in a shell, keep \
+             them elsewhere, and delete the file.",
+            path.display()
+        ));
+    }
     let url = match &node.public_url {
         Some(url) => url.to_string(),
         None => local_url(address),
@@ -58,17 +69,14 @@ fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder)
         Some(_) => "the one in the settings".to_owned(),
         None => format!("in {}", folder.operator_token_path().display()),
     };
-    let CreatedApp { key, app_secret, master_secret, .. } = app;
-    let rule = "=".repeat(78);
+    let (rule, exports) = ("=".repeat(78), exports(app, "  "));
+    let CreatedApp { key, master_secret, .. } = app;
     output::line(format_args!(
         r#"{rule}
 This is the first start. A development app was made; its secrets are shown
 only now:
 
-  export AEROGRAM_APP_KEY={key}
-  export AEROGRAM_APP_SECRET={app_secret}
-  export AEROGRAM_MASTER_SECRET={master_secret}
-
+{exports}
 The app secret is for devices, the master secret for your servers. Operator
 token: {token}
 
@@ -78,4 +86,10 @@ Send a push to every device of the app:
     '{{"audience": "all", "device_types": "all", "notification": {{"alert": "Hello"}}}}'
 {rule}"#
     ))
+}
+
+fn exports(app: &CreatedApp, indent: &str) -> String {
+    let CreatedApp { key, app_secret, master_secret, .. } = app;
+    let exports = [("APP_KEY", key.as_str()), ("APP_SECRET", app_secret), ("MASTER_SECRET", master_secret)];
+    exports.map(|(name, value)| format!("{indent}export AEROGRAM_{name}={value}\n")).concat()
 }

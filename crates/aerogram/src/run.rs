@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use engine::{Engine, SealKey, Worker};
+use engine::{Engine, Worker};
 use model::time::Clock;
 use providers::http::Timeouts;
 use store::Store;
@@ -13,8 +13,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::config::{Node, Role};
-use crate::data::DataFolder;
+use crate::config::{Node, Role, Sealing, SecretsKey};
+use crate::data::{DataFolder, Exposed};
 use crate::{first_start, telemetry};
 
 pub(crate) fn serve(node: &Node) -> Result<ExitCode> {
@@ -27,8 +27,8 @@ async fn run(node: &Node) -> Result<ExitCode> {
     let credentials = node.app.credentials()?;
     let folder = DataFolder::of(&node.data);
     folder.create()?;
-    for path in folder.exposed_files()? {
-        tracing::warn!(path = %path.display(), "other users can read this file; set its mode to 0600");
+    for Exposed { path, mode } in folder.exposed(&node.data.database)? {
+        tracing::warn!(path = %path.display(), mode, "other users can get at this; change its mode");
     }
     let operator_token = match &node.data.operator_token {
         Some(token) => token.clone(),
@@ -45,7 +45,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
         tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
     }
     let settings = engine::Settings {
-        seal_key: SealKey::new(&folder.ensure_secrets_key()?),
+        seal_key: secrets_key(&node.sealing, &folder, &store).await?.seal_key(),
         snapshot_folder: Some(folder.path().to_owned()),
         allow_private_addresses: node.allow_private_addresses,
         retention: node.history.retention(),
@@ -101,6 +101,26 @@ async fn run(node: &Node) -> Result<ExitCode> {
     store.close().await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The key from the settings or from its file. A new one is made only for a database that belongs to none: with any other,
+/// nothing that is encrypted there could be read.
+async fn secrets_key(sealing: &Sealing, folder: &DataFolder, store: &Store) -> Result<SecretsKey> {
+    if let Some(key) = &sealing.secrets_key {
+        return Ok(key.clone());
+    }
+    if let Some(key) = folder.secrets_key()? {
+        return Ok(key);
+    }
+    if engine::has_key(store).await? {
+        bail!(
+            "There is no {}, and what is encrypted in the database cannot be read without it. Copy it from another node \
+             or from a backup, or set AEROGRAM_SECRETS_KEY to its content. If it is lost for good, stop all nodes and run \
+             `aerogram secrets accept`, which says what has to be entered again.",
+            folder.secrets_key_path().display()
+        );
+    }
+    folder.ensure_secrets_key()
 }
 
 /// A worker has a thread to itself, with the connections it opens: a message and its answer that never change threads cost a

@@ -49,6 +49,8 @@ pub enum Access {
     Master,
     /// The operator, with the bearer token.
     Operator,
+    /// The operator, on every node: what a node says about itself.
+    Scrape,
 }
 
 /// With which devices name their channel.
@@ -116,6 +118,24 @@ impl CallingRights {
 pub(crate) struct CallingChannel(pub(crate) ChannelId);
 
 impl Access {
+    /// Whether a node answers that does not serve the API.
+    pub const fn is_on_every_node(self) -> bool {
+        match self {
+            Access::Probe | Access::Scrape => true,
+            Access::Public
+            | Access::Open
+            | Access::Device
+            | Access::Channel
+            | Access::OwnChannel
+            | Access::Signed
+            | Access::Contact
+            | Access::Events
+            | Access::Inbox
+            | Access::Master
+            | Access::Operator => false,
+        }
+    }
+
     /// Whether web pages of any origin may call.
     pub const fn is_for_browsers(self) -> bool {
         match self {
@@ -127,7 +147,7 @@ impl Access {
             | Access::Contact
             | Access::Inbox
             | Access::Events => true,
-            Access::Probe | Access::Public | Access::Master | Access::Operator => false,
+            Access::Probe | Access::Public | Access::Master | Access::Operator | Access::Scrape => false,
         }
     }
 }
@@ -155,7 +175,8 @@ pub(crate) async fn guard(
         | Access::Events
         | Access::Inbox
         | Access::Master
-        | Access::Operator => Some(edge.admit()?),
+        | Access::Operator
+        | Access::Scrape => Some(edge.admit()?),
     };
     match access {
         Access::Probe | Access::Public | Access::Open => {}
@@ -179,7 +200,7 @@ pub(crate) async fn guard(
             let inbox = inbox(&edge, request.headers(), request.uri().path()).await?;
             request.extensions_mut().insert(CallingInbox(inbox));
         }
-        Access::Operator => {
+        Access::Operator | Access::Scrape => {
             let token = credentials(request.headers(), "bearer").ok_or(NOT_OPERATOR)?;
             edge.is_operator(token).then_some(()).ok_or(NOT_OPERATOR)?;
         }
@@ -224,7 +245,7 @@ fn permit(access: Access, caller: &Caller, path: Option<&RawPathParams>) -> Resu
         },
         Access::Master => CallingRights(rights).need_master(),
         Access::Inbox => Err(NOT_INBOX),
-        Access::Operator => Err(NOT_OPERATOR),
+        Access::Operator | Access::Scrape => Err(NOT_OPERATOR),
     }
 }
 

@@ -41,8 +41,9 @@ pub(crate) async fn observe(
     devices.expose(&method, route, &mut response);
 
     let status = response.status().as_u16();
-    edge.engine.metrics().request(method_label(&method), route, status);
-    let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let took = began.elapsed();
+    edge.engine.metrics().request(method_label(&method), route, status, took);
+    let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     span.in_scope(|| tracing::info!(status, duration_ms, "answered"));
     response
 }

@@ -9,7 +9,7 @@ use http::Method;
 
 use crate::Settings;
 use crate::answer::Answer;
-use crate::auth::{self, Access};
+use crate::auth;
 use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
 use crate::error::Error;
@@ -22,7 +22,7 @@ pub fn router(engine: Engine, settings: Settings) -> Router {
     let edge = Edge::new(engine, settings);
     let devices = DeviceRoutes::among(&routes::routes());
     let mut router = Router::new();
-    let served = |route: &Route| serves_api || route.access == Access::Probe;
+    let served = |route: &Route| serves_api || route.access.is_on_every_node();
     for Endpoint { route, handler } in routes::endpoints().into_iter().filter(|endpoint| served(&endpoint.route)) {
         let guard = from_fn_with_state((edge.clone(), route.access), auth::guard);
         router = router.route(route.path, handler.route_layer(guard));

@@ -20,7 +20,7 @@ use crate::http::{Connection, request};
 use crate::loading::{self, Users};
 use crate::population::Population;
 use crate::report::{self, duration, mebibytes, number, ratio};
-use crate::server::{Server, master_authorization};
+use crate::server::{Server, master_authorization, operator_authorization};
 
 /// Each a channel of its own that waits for one of the pipelines.
 const TIMERS: u32 = 200_000;
@@ -129,7 +129,7 @@ async fn set_off(folder: &Path, n_timers: u32) -> Result<UtcMillis> {
 
 /// How many pipelines have sent and how many pushes are resolved, since the server was started.
 async fn jobs(connection: &mut Connection) -> Result<(u64, u64)> {
-    let answer = connection.call(&request("GET", "/metrics", "none", "")).await?;
+    let answer = connection.call(&request("GET", "/metrics", &operator_authorization(), "")).await?;
     let text = std::str::from_utf8(answer.body).context("the metrics are not text")?;
     let count = |kind: &str| {
         let label = format!("kind=\"{kind}\"");

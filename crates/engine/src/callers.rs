@@ -176,6 +176,12 @@ impl Engine {
 
 const APP_SECRET: &str = "current";
 
-fn purpose(app: AppId) -> String {
+/// The next device that presents the secret brings it back.
+pub(crate) fn forget_app_secret(tx: &mut Tx<'_>, app: AppId) -> store::Result<()> {
+    documents::delete(tx, app, DocumentKind::AppSecret, APP_SECRET).map(drop)
+}
+
+/// What the secret of an app is sealed for.
+pub(crate) fn purpose(app: AppId) -> String {
     format!("app secret of {}", app.0)
 }

@@ -20,6 +20,7 @@ mod follow;
 mod health;
 mod holdings;
 mod inbox;
+mod installation;
 mod intake;
 mod job;
 mod journal;
@@ -77,6 +78,7 @@ pub use experiments::{
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::PlatformHealth;
 pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
+pub use installation::{Lost, LostThing, accept_key, has_key};
 pub use intake::{Taken, Upload};
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS};
@@ -97,12 +99,15 @@ pub use segments::{CreatedSegment, SegmentView};
 pub use signatures::{Bearer, Refusal};
 pub use subscriptions::SubscriptionListView;
 pub use templates::{CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplateSort, TemplateView};
-pub use webhooks::{Redelivered, ReplayFrom, WebhookLag, WebhookProof, WebhookStart, WebhookState, WebhookView};
+pub use webhooks::{
+    CreatedWebhook, Redelivered, ReplayFrom, WebhookLag, WebhookProof, WebhookStart, WebhookState, WebhookView,
+};
 pub use worker::Worker;
 
 /// What the engine needs to know beyond its parts.
 pub struct Settings {
-    /// Encrypts what must be readable again: provider credentials.
+    /// Seals everything secret that must be readable again. A database belongs to one key; with another the engine does not
+    /// start.
     pub seal_key: SealKey,
     /// Lets webhooks, open platforms and provider endpoints point at private addresses.
     pub allow_private_addresses: bool,
@@ -170,6 +175,7 @@ impl Engine {
             store,
             clock,
         }));
+        engine.claim_installation().await?;
         engine.release_own_leases().await?;
         engine.ensure_sweep().await?;
         Ok(engine)

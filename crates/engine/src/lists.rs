@@ -13,7 +13,7 @@ pub use record::ListStatus;
 pub use upload::{BadRow, ListUpload};
 
 use audience::plan::Plan;
-use model::ids::{AppId, Id};
+use model::ids::{AppId, Id, OperationId};
 use model::limits;
 use model::static_list::{ListDetails, ListName, ListUpdate, NewList};
 use model::term::Term;
@@ -25,7 +25,7 @@ use uuid::Uuid;
 use record::Record;
 
 use crate::job::Job;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Once, Result};
 
 /// A list as the API shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,29 +46,30 @@ pub struct ListView {
 const JOBS: Uuid = Uuid::from_u128(0x6c69_7374);
 
 impl Engine {
-    pub async fn create_list(&self, app: AppId, list: NewList) -> Result<()> {
+    /// Answers the id under which it was done.
+    pub async fn create_list(&self, app: AppId, list: NewList, once: Option<Once>) -> Result<OperationId> {
         refuse_reserved(&list.name)?;
         let now = self.clock().now();
-        self.0
-            .store
-            .write(app, move |tx| {
-                apps::hold(tx, app)?;
-                let name = list.name.as_str();
-                if documents::get(tx, app, DocumentKind::List, name)?.is_some() {
-                    return Err(Error::Conflict(format!("There is a list named '{name}' already.")));
-                }
-                if documents::get(tx, app, DocumentKind::DeletedList, name)?.is_some() {
-                    return Err(Error::Conflict(format!(
-                        "There was a list named '{name}', and the names of deleted lists cannot be used again."
-                    )));
-                }
-                if documents::list(tx, app, DocumentKind::List)?.len() >= limits::LISTS_PER_APP {
-                    let most = limits::LISTS_PER_APP;
-                    return Err(Error::invalid("name", format!("An app has at most {most} lists; delete one first.")));
-                }
-                Record::new(list.details.clone(), now).save(tx, app, name, now)
-            })
-            .await
+        let operation_id = OperationId::at(now);
+        let write = move |tx: &mut Tx<'_>| {
+            apps::hold(tx, app)?;
+            let name = list.name.as_str();
+            if documents::get(tx, app, DocumentKind::List, name)?.is_some() {
+                return Err(Error::Conflict(format!("There is a list named '{name}' already.")));
+            }
+            if documents::get(tx, app, DocumentKind::DeletedList, name)?.is_some() {
+                return Err(Error::Conflict(format!(
+                    "There was a list named '{name}', and the names of deleted lists cannot be used again."
+                )));
+            }
+            if documents::list(tx, app, DocumentKind::List)?.len() >= limits::LISTS_PER_APP {
+                let most = limits::LISTS_PER_APP;
+                return Err(Error::invalid("name", format!("An app has at most {most} lists; delete one first.")));
+            }
+            Record::new(list.details.clone(), now).save(tx, app, name, now)?;
+            Ok(operation_id)
+        };
+        self.write_once(app, once, write).await
     }
 
     /// Changes what is said about a list. Its rows stay.

@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use model::ids::AppId;
+use model::time::UtcMillis;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::{Tx, idempotency};
 
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, SealKey};
 
 /// For how long an answer is kept.
 pub(crate) const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+const HOUR: i64 = 60 * 60 * 1000;
 
 /// What makes a request the same as an earlier one.
 #[derive(Clone, Debug)]
@@ -53,13 +56,12 @@ impl Engine {
         once: &Once,
         change: &impl Fn(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        const PURPOSE: &str = "answer";
         if let Some(kept) = idempotency::find(tx, app, &once.key)? {
             if kept.request != once.request {
                 let text = "This idempotency key was used for another request; choose a new key.";
                 return Err(Error::Conflict(text.to_owned()));
             }
-            let opened = self.0.seal_key.open(PURPOSE, &kept.answer);
+            let opened = open(&self.0.seal_key, &kept.answer);
             match opened.and_then(|answer| serde_json::from_str(&answer).map_err(Error::internal)) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => self.0.unreadable_answers.call_once(|| {
@@ -70,13 +72,45 @@ impl Engine {
             idempotency::forget(tx, app, &once.key)?;
         }
         let answer = change(tx)?;
-        let text = serde_json::to_string(&answer).map_err(Error::internal)?;
-        let kept = idempotency::Kept { request: once.request.to_vec(), answer: self.0.seal_key.seal(PURPOSE, &text)? };
-        idempotency::keep(tx, app, &once.key, &kept, self.0.clock.now())?;
+        let (text, now) = (serde_json::to_string(&answer).map_err(Error::internal)?, self.0.clock.now());
+        let sealed = seal(&self.0.seal_key, &text, now)?;
+        let kept = idempotency::Kept { request: once.request.to_vec(), answer: sealed };
+        idempotency::keep(tx, app, &once.key, &kept, now)?;
         Ok(answer)
+    }
+}
+
+const PURPOSE: &str = "answer";
+
+/// Begins with the hour, which says the key.
+fn seal(key: &SealKey, answer: &str, now: UtcMillis) -> Result<String> {
+    let hour = now.0.div_euclid(HOUR);
+    Ok(format!("{hour}.{}", key.of_hour(PURPOSE, hour).seal(PURPOSE, answer)?))
+}
+
+fn open(key: &SealKey, sealed: &str) -> Result<String> {
+    match sealed.split_once('.') {
+        Some((hour, rest)) => key.of_hour(PURPOSE, hour.parse().map_err(Error::internal)?).open(PURPOSE, rest),
+        // Kept by a version that sealed with the key itself. No such answer is left a day after the update.
+        None => key.open(PURPOSE, sealed),
     }
 }
 
 fn is_taken(error: &(dyn std::error::Error + 'static)) -> bool {
     matches!(error.downcast_ref(), Some(store::Error::Conflict(name)) if name.starts_with("idempotency"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_opened_in_later_hours_and_after_an_update() {
+        let key = SealKey::new(&[7; 32]);
+        let (first, second) =
+            (seal(&key, "a", UtcMillis(HOUR)).unwrap(), seal(&key, "b", UtcMillis(2 * HOUR)).unwrap());
+        assert_eq!((open(&key, &first).unwrap(), open(&key, &second).unwrap()), ("a".to_owned(), "b".to_owned()));
+        assert!(open(&key, &first.replace("1.", "2.")).is_err());
+        assert_eq!(open(&key, &key.seal(PURPOSE, "old").unwrap()).unwrap(), "old");
+    }
 }

@@ -21,6 +21,7 @@ pub use change::ProviderChange;
 pub use notice::{PlatformFact, PlatformNotice};
 pub use open::OpenPlatformChange;
 pub use view::{PlatformView, ShownConfig};
+pub(crate) use web_keys::{forget as forget_web_keys, purpose as web_keys_purpose};
 
 /// A platform that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +99,7 @@ impl PlatformName {
     }
 
     /// Ties a sealed configuration to its place, so that it cannot be moved to another app or platform.
-    fn purpose(&self, app: AppId) -> String {
+    pub(crate) fn purpose(&self, app: AppId) -> String {
         match self {
             PlatformName::Provider(provider) => format!("provider/{}/{provider}", app.0),
             PlatformName::Open(platform) => format!("platform/{}/{}", app.0, platform.as_str()),

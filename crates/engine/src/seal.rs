@@ -1,5 +1,6 @@
-//! The key of the installation. It encrypts what must be readable again (provider credentials, answers that contain secrets)
-//! and derives what only this installation can know.
+//! The key of the installation. It encrypts what must be readable again: the configurations of platforms and webhooks, key pairs
+//! for web push, app secrets, and answers kept for repeated requests. And it derives what only this installation can know: tokens
+//! of devices and the validation codes of open platforms.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -11,7 +12,8 @@ use uuid::Uuid;
 
 use crate::{Error, Result};
 
-/// The key of one installation. Kept in a file that only the service can read; all nodes need the same one.
+/// The key of one installation. Kept in a file that only the service can read, or in the settings; all nodes need the same one
+/// (see `installation`).
 #[derive(Clone)]
 pub struct SealKey {
     cipher: LessSafeKey,
@@ -49,10 +51,19 @@ impl SealKey {
         self.sign(purpose, text).as_slice().ct_eq(signature).into()
     }
 
+    /// A key of its own for what requests cause to be sealed within an hour. There is no limit to requests, and a key must not
+    /// seal too much (see [`SealKey::seal`]).
+    pub(crate) fn of_hour(&self, purpose: &str, hour: i64) -> SealKey {
+        SealKey::new(&self.sign(purpose, &format!("hour {hour}")))
+    }
+
     /// Encrypts a text for one purpose; it can be opened for the same purpose only.
+    ///
+    /// Nonces are random, so two texts may get the same one, which would give both away. Until 2^32 texts are sealed with a key
+    /// the chance of that is less than one in 2^32. What operators and apps configure stays far below; what is sealed for every
+    /// request goes to the keys of hours, which allow for a million a second.
     #[expect(clippy::disallowed_methods, reason = "nonces are made here")]
     pub(crate) fn seal(&self, purpose: &str, text: &str) -> Result<String> {
-        // A random nonce per text is safe here: the key seals far fewer than 2^32 texts.
         let mut nonce = [0; NONCE_LEN];
         SystemRandom::new().fill(&mut nonce).map_err(|_| Error::internal("no randomness available"))?;
         let mut sealed = text.as_bytes().to_vec();
@@ -88,6 +99,15 @@ mod tests {
             key.derive_uuid("other", "app/kiosk"),
         ];
         assert!(!others.contains(&code), "{code} {others:?}");
+    }
+
+    #[test]
+    fn every_hour_has_a_key() {
+        let key = SealKey::new(&[7; 32]);
+        let sealed = key.of_hour("answer", 480_000).seal("answer", "hunter2").unwrap();
+        assert_eq!(SealKey::new(&[7; 32]).of_hour("answer", 480_000).open("answer", &sealed).unwrap(), "hunter2");
+        let others = [key.of_hour("answer", 480_001), key.of_hour("other", 480_000), key];
+        assert!(others.iter().all(|other| other.open("answer", &sealed).is_err()));
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //! differs or is not there, and the index is built anew.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use audience::index::Index;
@@ -119,9 +120,12 @@ fn list(folder: &Path) -> io::Result<HashSet<AppId>> {
 
 fn write(path: &Path, index: &Index) -> io::Result<(File, Span)> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    // The mode counts only for a new file, and this one may be left over.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
     let span = index.write_snapshot(&mut out)?;
     Ok((out.into_inner().map_err(io::IntoInnerError::into_error)?, span))
 }

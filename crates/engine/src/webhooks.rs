@@ -20,8 +20,8 @@ use store::webhooks::Webhook;
 
 use crate::{Engine, Error, Result};
 
-pub(crate) use change::MOST_PER_APP;
-pub use change::WebhookStart;
+pub use change::{CreatedWebhook, WebhookStart};
+pub(crate) use change::{MOST_PER_APP, remove};
 pub use dead_letters::Redelivered;
 pub use notice::WebhookLag;
 pub use operate::{ReplayFrom, WebhookProof};
@@ -46,6 +46,6 @@ impl Engine {
 }
 
 /// Ties a sealed configuration to its place, so that it cannot be moved to another app or webhook.
-fn purpose(app: AppId, webhook: WebhookId) -> String {
+pub(crate) fn purpose(app: AppId, webhook: WebhookId) -> String {
     format!("webhook/{}/{webhook}", app.0)
 }

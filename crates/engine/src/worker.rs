@@ -142,6 +142,7 @@ impl Engine {
     }
 
     async fn run_and_log(&self, job: &ClaimedJob, stop: &Stop) {
+        self.0.metrics.job_begins();
         let run = AssertUnwindSafe(self.run_job(job, stop)).catch_unwind();
         let outcome = tokio::select! {
             outcome = Box::pin(run) => outcome.unwrap_or_else(|_| Err(Error::internal("the job panicked"))),

@@ -43,6 +43,8 @@ pub enum DocumentKind {
     DeletedPipeline,
     /// What all pipelines of an app have in common.
     Automation,
+    /// A known text, sealed: of the installation, not of any app. What opens it is the installation's key.
+    InstallationKey,
 }
 
 impl DocumentKind {
@@ -65,6 +67,7 @@ impl DocumentKind {
             DocumentKind::Pipeline => "pipeline",
             DocumentKind::DeletedPipeline => "deleted_pipeline",
             DocumentKind::Automation => "automation",
+            DocumentKind::InstallationKey => "installation_key",
         }
     }
 }
@@ -81,6 +84,16 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str
     tx.execute(
         "insert into document (app, kind, id, created, modified, body) values ($1, $2, $3, $4, $4, $5)
          on conflict (app, kind, id) do update set modified = excluded.modified, body = excluded.body",
+        &[app.into(), kind.name().into(), id.into(), now.into(), body.into()],
+    )?;
+    Ok(())
+}
+
+/// As [`put`], but one that is there already stays as it is, also when another node is writing it at this moment.
+pub fn put_first(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str, now: UtcMillis) -> Result<()> {
+    tx.execute(
+        "insert into document (app, kind, id, created, modified, body) values ($1, $2, $3, $4, $4, $5)
+         on conflict (app, kind, id) do nothing",
         &[app.into(), kind.name().into(), id.into(), now.into(), body.into()],
     )?;
     Ok(())

@@ -193,10 +193,21 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<UtcMillis>> {
     tx.query_one("select min(due) from job", &[], |row| row.get(0))
 }
 
-/// How many jobs wait or run, and how many of them are leased.
-pub fn depth(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
-    let sql = "select count(*), coalesce(cast(sum(leased) as bigint), 0) from job";
-    tx.query_one(sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))
+/// The jobs that wait for a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Due, and not being worked on: those of a worker that died are among them once its lease has run out.
+    pub n_overdue: i64,
+    /// When the first of them was due.
+    pub longest_due: Option<UtcMillis>,
+}
+
+/// Counts up to `at_most`, by the index that jobs are claimed by.
+pub fn backlog(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Backlog> {
+    let sql = "select count(*), min(due) from (select due from job where due <= $1 order by due limit $2) as overdue";
+    tx.query_one(sql, &[now.into(), at_most.into()], |row| {
+        Ok(Backlog { n_overdue: row.get(0)?, longest_due: row.get(1)? })
+    })
 }
 
 fn read_job(row: &Row<'_>) -> Result<ClaimedJob> {

@@ -7,6 +7,7 @@ use model::app::AppKey;
 use model::event::EventOffset;
 use model::ids::{AppId, WebhookId};
 use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, Row, Tx};
 
@@ -43,7 +44,7 @@ pub struct Place {
 }
 
 /// Counts since the webhook was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub n_delivered: i64,
     /// Attempts that failed.

@@ -13,7 +13,7 @@ use store::DatabaseUrl;
 
 use crate::client::Client;
 use crate::config::{Data, Remote};
-use crate::data::DataFolder;
+use crate::data::{DataFolder, Exposed};
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -73,11 +73,12 @@ impl Doctor {
 
     fn files(&self) -> Result<String> {
         let folder = DataFolder::of(&self.data);
-        let exposed = folder.exposed_files()?;
-        if let Some(path) = exposed.first() {
-            bail!("Other users can read {0}; run `chmod 600 {0}`.", path.display());
+        let exposed = folder.exposed(&self.data.database)?;
+        if !exposed.is_empty() {
+            let commands = exposed.iter().map(|Exposed { path, mode }| format!("chmod {mode} {}", path.display()));
+            bail!("Other users can get at files of the service; run `{}`.", commands.collect::<Vec<_>>().join(" && "));
         }
-        Ok(format!("Nobody else can read the secrets in {}.", folder.path().display()))
+        Ok(format!("Nobody else can read the files in {}.", folder.path().display()))
     }
 
     /// Looks from outside only: opening the database would migrate it, and a running service has the file to itself.

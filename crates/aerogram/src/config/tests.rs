@@ -160,6 +160,7 @@ fn every_setting_refuses_nonsense() {
         ("public_url", "https://user@example.com"),
         ("public_url", "https://example.com/?a=b"),
         ("roles", "api;worker"),
+        ("secrets_key", "AAAA-short"),
     ];
     for (name, value) in wrong {
         let message = serve("").env(&environment_name(name), value).refusal();
@@ -212,6 +213,7 @@ fn secrets_are_not_shown() {
         .env("AEROGRAM_APP_KEY", "abcdefghijklmnopqrstuv")
         .env("AEROGRAM_APP_SECRET", secret)
         .env("AEROGRAM_MASTER_SECRET", secret)
+        .env("AEROGRAM_SECRETS_KEY", &format!("{secret}{}", "A".repeat(21)))
         .env("AEROGRAM_DATABASE", &database);
     let shown = format!("{:?}", given.node());
     assert!(!shown.contains(secret), "{shown}");

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use engine::SealKey;
 use http::Uri;
 use model::app::{AppKey, CREDENTIAL_SHAPE, Secret};
 use tracing_subscriber::filter::Targets;
@@ -14,6 +17,10 @@ pub(crate) struct BaseUrl(String);
 /// A bearer token. It is never printed by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token(String);
+
+/// The key that everything secret in the database is encrypted with. It is never printed by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SecretsKey([u8; SealKey::BYTES]);
 
 /// A token must not be guessable.
 const TOKEN_CHARS: usize = 16;
@@ -66,6 +73,38 @@ impl FromStr for Token {
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
+    }
+}
+
+impl SecretsKey {
+    pub(crate) fn new(bytes: [u8; SealKey::BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// The form in which it is kept in its file and given in a setting.
+    pub(crate) fn reveal(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.0)
+    }
+
+    pub(crate) fn seal_key(&self) -> SealKey {
+        SealKey::new(&self.0)
+    }
+}
+
+impl FromStr for SecretsKey {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const FORM: &str =
+            "It must be what a file secrets.key holds: 32 bytes in URL-safe base64, which are 43 characters.";
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| FORM)?;
+        bytes.try_into().map(Self).map_err(|_| FORM)
+    }
+}
+
+impl fmt::Debug for SecretsKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretsKey(…)")
     }
 }
 

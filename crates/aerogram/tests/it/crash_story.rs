@@ -11,6 +11,7 @@ use testkit::bulk::copy_channel;
 use testkit::client::Caller;
 use testkit::event_receiver::EventReceiver;
 use testkit::receiver::{OpenReceiver, Received};
+use testkit::rows::row_counts;
 use testkit::store::{Home, engines};
 
 use crate::server::Server;
@@ -111,7 +112,7 @@ async fn push(nobody: &Caller) -> String {
     reply.json()["push_ids"][0].as_str().unwrap().to_owned()
 }
 
-/// Asks until the push is over and no work is left of which more messages could come.
+/// Asks until the push is over and no work is due of which more messages could come.
 async fn wait_until_done(nobody: &Caller, push_id: &str, n_devices: usize) {
     let master = nobody.basic(KEY, MASTER_SECRET);
     let path = format!("/api/push/{push_id}");
@@ -126,16 +127,24 @@ async fn wait_until_done(nobody: &Caller, push_id: &str, n_devices: usize) {
     let push = tokio::time::timeout(PATIENCE, done).await.expect("the push comes to an end");
     let counts = &push["platforms"]["open::crash"];
     assert_eq!((&counts["targeted"], &counts["delivered"]), (&json!(n_devices), &json!(n_devices)));
-    let only_the_sweep = ["aerogram_jobs_waiting 1\n", "aerogram_jobs_running 0\n"];
+    let operator = nobody.bearer(TOKEN);
     let idle = async {
         loop {
-            let metrics = nobody.get("/metrics").await;
-            if only_the_sweep.iter().all(|line| metrics.text().contains(line)) {
+            let metrics = operator.get("/metrics").await;
+            let nothing_to_do = ["aerogram_jobs_overdue 0\n", "aerogram_jobs_running 0\n"];
+            if nothing_to_do.iter().all(|line| metrics.text().contains(line)) {
                 return;
             }
         }
     };
-    tokio::time::timeout(PATIENCE, idle).await.expect("no job is left but the sweep");
+    tokio::time::timeout(PATIENCE, idle).await.expect("no job is due");
+}
+
+/// After the server was stopped: nothing waits for later, either.
+async fn assert_only_the_sweep_is_left(installation: &Installation) {
+    let store = installation.home.open().await;
+    assert_eq!(row_counts(&store).await["job"], 1);
+    store.close().await;
 }
 
 async fn on_each_engine(story: impl AsyncFn(Installation)) {
@@ -162,6 +171,7 @@ async fn killed_between_accepting_and_delivering() {
         wait_until_done(&caller, &push_id, 1).await;
         server.signal("TERM");
         assert_eq!(server.wait().0, Some(0));
+        assert_only_the_sweep_is_left(&installation).await;
         assert_eq!(installation.deliveries(), HashMap::from([("original".to_owned(), 1)]));
     })
     .await;
@@ -193,6 +203,7 @@ async fn killed_in_the_middle_of_a_hundred_thousand() {
         wait_until_done(&caller, &push_id, addresses.len()).await;
         server.signal("TERM");
         assert_eq!(server.wait().0, Some(0));
+        assert_only_the_sweep_is_left(&installation).await;
         let counts = installation.deliveries();
         let missed: Vec<_> = addresses.iter().filter(|address| !counts.contains_key(*address)).take(5).collect();
         assert_eq!(missed, Vec::<&String>::new(), "devices that got nothing");

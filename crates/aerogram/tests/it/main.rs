@@ -11,6 +11,8 @@ mod server;
 #[cfg(test)]
 mod sim_story;
 #[cfg(test)]
+mod start_story;
+#[cfg(test)]
 mod tidy;
 #[cfg(test)]
 mod webhook_story;

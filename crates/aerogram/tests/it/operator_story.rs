@@ -335,27 +335,6 @@ fn the_doctor_finds_what_is_wrong() {
 }
 
 #[test]
-fn the_first_start_shows_credentials_once_and_sigterm_ends_in_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[]);
-    server.signal("TERM");
-    let (code, shown, log) = server.wait();
-    assert_eq!(code, Some(0), "{log}");
-    for name in ["AEROGRAM_APP_KEY=", "AEROGRAM_APP_SECRET=", "AEROGRAM_MASTER_SECRET="] {
-        let value = shown.split(name).nth(1).and_then(|rest| rest.lines().next()).unwrap();
-        assert_eq!(value.len(), 22, "{shown}");
-        assert!(name == "AEROGRAM_APP_KEY=" || !log.contains(value), "{log}");
-    }
-    assert!(shown.contains("aerogram-data/operator-token"), "{shown}");
-    assert!(log.contains("\"stopped\""), "{log}");
-
-    let server = Server::start(folder.path(), &[]);
-    server.signal("INT");
-    let (code, shown, log) = server.wait();
-    assert_eq!((code, shown.as_str()), (Some(0), ""), "{log}");
-}
-
-#[test]
 fn a_second_process_on_the_same_file_is_refused() {
     let story = Story::begin();
     let output = aerogram(story.folder.path()).args(["serve", "--listen", "127.0.0.1:0"]).output().unwrap();

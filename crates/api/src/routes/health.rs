@@ -1,4 +1,4 @@
-//! Whether the process lives, whether it can do its work, and what it has counted. Anybody may ask.
+//! Whether the process lives and whether it can do its work, which anybody may ask, and what it has counted, for the operator.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(super) async fn ready(State(edge): State<Edge>, stopping: Stopping) -> Resul
     }
 }
 
-/// Counts and gauges without names of apps, channels or people, in the text form of Prometheus.
+/// Counts and gauges in the text form of Prometheus. Apps and webhooks are named, channels and people are not.
 pub(super) async fn metrics(State(edge): State<Edge>) -> Result<Response> {
     let mut response = Response::new(edge.engine.metrics_text().await?.into());
     response.headers_mut().insert(CONTENT_TYPE, OPEN_METRICS);

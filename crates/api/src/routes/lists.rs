@@ -15,7 +15,7 @@ use model::problem::{Problem, ProblemKind, Problems};
 use model::static_list::{CsvRows, ListName, ListUpdate, NewList, Row, RowError};
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Done};
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -75,8 +75,8 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let list = input.parse(NewList::parse).await?;
     let location = links.to(&format!("/api/lists/{}", list.name));
-    edge.engine.create_list(app.id, list).await?;
-    Ok(Answer::done()?.status(StatusCode::CREATED).location(&location))
+    let operation_id = edge.engine.create_list(app.id, list, input.once).await?;
+    Ok(Answer::changed(operation_id, Done {})?.status(StatusCode::CREATED).location(&location))
 }
 
 pub(super) async fn update(

@@ -3,7 +3,7 @@
 mod record;
 
 use axum::extract::State;
-use engine::{ReplayFrom, WebhookStart};
+use engine::{CreatedWebhook, ReplayFrom, WebhookStart};
 use http::StatusCode;
 use model::event::EventOffset;
 use model::ids::{AppId, OperationId, WebhookId};
@@ -30,9 +30,10 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     let (change, start) = input.parse(parse_new).await?;
-    let view = edge.engine.create_webhook(app.id, change, start).await?;
-    let location = links.to(&format!("/operator/apps/{key}/webhooks/{}", view.id));
-    let answer = Answer::changed(OperationId::random(), One { webhook: WebhookRecord::from(view) })?;
+    let CreatedWebhook { operation_id, webhook } =
+        edge.engine.create_webhook(app.id, change, start, input.once).await?;
+    let location = links.to(&format!("/operator/apps/{key}/webhooks/{}", webhook.id));
+    let answer = Answer::changed(operation_id, One { webhook: WebhookRecord::from(webhook) })?;
     Ok(answer.status(StatusCode::CREATED).location(&location))
 }
 

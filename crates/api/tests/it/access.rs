@@ -35,7 +35,7 @@ async fn call(caller: &Caller, route: &Route) -> Reply {
 
 /// Callers by name, and whether each is let through.
 fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
-    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, OwnChannel, Probe, Public, Signed};
+    use Access::{Channel, Contact, Device, Events, Master, Open, Operator, OwnChannel, Probe, Public, Scrape, Signed};
     let (nobody, credentials) = (app.nobody(), &app.app);
     let is = |some: &[Access]| some.contains(&access) || [Probe, Public, Open].contains(&access);
     let (key, master) = (&credentials.key, &credentials.master_secret);
@@ -55,7 +55,7 @@ fn callers(app: &TestApp, access: Access) -> Vec<(&'static str, Caller, bool)> {
         ("wrong token", nobody.bearer("the-operator-of-the-test"), is(&[])),
         ("device", app.device(), is(&[Device, Channel, OwnChannel, Signed, Contact, Events])),
         ("master", app.master(), is(&[Device, Channel, OwnChannel, Signed, Contact, Events, Master])),
-        ("operator", app.operator(), is(&[Operator])),
+        ("operator", app.operator(), is(&[Operator, Scrape])),
     ]
 }
 
@@ -73,7 +73,7 @@ async fn every_route_with_every_kind_of_credentials() {
                 let what = format!("{} {} by {name}: {}", route.method, route.path, reply.status);
                 assert_eq!(reply.status.as_u16() != 401, is_let_through, "{what}");
                 let challenge = match route.access {
-                    Access::Operator => "Bearer realm=\"aerogram operator\"",
+                    Access::Operator | Access::Scrape => "Bearer realm=\"aerogram operator\"",
                     Access::Probe
                     | Access::Public
                     | Access::Open
@@ -154,7 +154,7 @@ async fn bodies_of_strangers_are_not_even_asked_for() {
 }
 
 #[tokio::test]
-async fn a_node_that_only_works_answers_probes_and_nothing_else() {
+async fn a_node_that_only_works_answers_about_itself_and_nothing_else() {
     on_each_engine(async |app| {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
@@ -163,16 +163,16 @@ async fn a_node_that_only_works_answers_probes_and_nothing_else() {
             api::Settings { public_url: None, operator_token, serves_api: false, keep_alive: api::KEEP_ALIVE };
         let (_stop, stops) = tokio::sync::watch::channel(false);
         tokio::spawn(api::serve(listener, api::router(app.engine().clone(), settings), stops));
-        let callers = [
-            Caller::new(base.clone()).basic(&app.app.key, &app.app.master_secret),
-            Caller::new(base).bearer(OPERATOR_TOKEN),
-        ];
+        let server = Caller::new(base.clone()).basic(&app.app.key, &app.app.master_secret);
+        let operator = Caller::new(base).bearer(OPERATOR_TOKEN);
         for route in routes() {
-            for caller in &callers {
-                let status = call(caller, &route).await.status.as_u16();
-                let expected = if route.access == Access::Probe { 200 } else { 404 };
-                assert_eq!(status, expected, "{} {}", route.method, route.path);
-            }
+            let statuses = (call(&server, &route).await.status.as_u16(), call(&operator, &route).await.status.as_u16());
+            let expected = match route.access.is_on_every_node() {
+                true if route.access == Access::Scrape => (401, 200),
+                true => (200, 200),
+                false => (404, 404),
+            };
+            assert_eq!(statuses, expected, "{} {}", route.method, route.path);
         }
     })
     .await;
@@ -198,7 +198,8 @@ fn what_devices_may_call_is_documented() {
         Access::Device | Access::Channel | Access::OwnChannel | Access::Signed | Access::Contact | Access::Events => {
             true
         }
-        Access::Probe | Access::Public | Access::Open | Access::Inbox | Access::Master | Access::Operator => false,
+        Access::Probe | Access::Public | Access::Open | Access::Inbox => false,
+        Access::Master | Access::Operator | Access::Scrape => false,
     };
     let served = routes().into_iter().filter(is_for_devices);
     let mut served: BTreeSet<String> = served.map(|route| shape(&format!("{} {}", route.method, route.path))).collect();

@@ -1,5 +1,7 @@
 //! `Idempotency-Key`: a request is carried out once, however often it is sent.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use futures_util::future::join_all;
 use http::Method;
@@ -33,16 +35,34 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
         let mut later = usage.clone();
         later["schedule"] = json!({"scheduled_time": "2030-01-01T00:00"});
         let rotate = format!("/operator/apps/{}/rotate", app.app.key);
+        let webhooks = format!("/operator/apps/{}/webhooks", app.app.key);
+        let own = json!({"channel": {"type": "open", "opt_in": true, "address": "c",
+                         "open": {"open_platform_name": "fridge"}}});
+        let happened = json!({"user": {"named_user_id": "kim"}, "body": {"name": "bought"}});
+        let variant = json!({"push": {"notification": {"alert": "Hi"}},
+                            "schedule": {"scheduled_time": "2030-01-01T00:00"}});
+        let pipeline = json!({"name": "P", "enabled": true, "immediate_trigger": {"tag_added": "new"},
+                             "outcome": {"push": {"audience": "triggered", "device_types": "all",
+                                                  "notification": {"alert": "Hi"}}}});
+        let scheduled = json!({"schedule": {"scheduled_time": "2030-01-01T00:00"}, "push": recipients});
         let table = [
             (app.master(), "/api/push", push("Hi")),
             (app.device(), "/api/channels", device),
             (app.master(), "/api/channels/open", open),
             (app.master(), "/api/create-and-send", recipients.clone()),
+            (app.master(), "/api/schedules/create-and-send", scheduled.clone()),
+            (app.master(), "/api/schedules/bulk-send", scheduled),
+            (app.device(), "/api/channels/restricted/open", own),
+            (app.master(), "/api/custom-events", happened),
+            (app.device(), "/api/user", json!({})),
             (
                 app.master(),
-                "/api/schedules/create-and-send",
-                json!({"schedule": {"scheduled_time": "2030-01-01T00:00"}, "push": recipients}),
+                "/api/experiments",
+                json!({"audience": "all", "device_types": "all", "variants": [variant, variant]}),
             ),
+            (app.master(), "/api/pipelines", pipeline),
+            (app.master(), "/api/lists", json!({"name": "vips"})),
+            (app.operator(), &webhooks, json!({"url": "http://127.0.0.1:9/", "types": ["OPEN"]})),
             (app.master(), "/api/segments", json!({"display_name": "News", "criteria": {"tag": "news"}})),
             (
                 app.master(),
@@ -55,6 +75,12 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
             (app.operator(), "/operator/apps", json!({"name": "New", "mode": "production"})),
             (app.operator(), &rotate, json!({"secret": "app"})),
         ];
+        let marked: BTreeSet<String> = api::routes()
+            .into_iter()
+            .filter(|route| route.once)
+            .map(|route| route.path.replace("{key}", &app.app.key))
+            .collect();
+        assert_eq!(marked, table.iter().map(|(_, path, _)| (*path).to_owned()).collect::<BTreeSet<_>>());
         for (caller, path, body) in table {
             // Keys are shared by all routes of an app.
             let key = format!("key-for-{path}");
@@ -64,7 +90,7 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
             assert_eq!((again.status, again.text()), (first.status, first.text()), "{path}");
             assert_eq!(again.header("location"), first.header("location"), "{path}");
         }
-        assert_eq!(app.master().get("/api/channels").await.expect(200)["channels"].as_array().unwrap().len(), 3);
+        assert_eq!(app.master().get("/api/channels").await.expect(200)["channels"].as_array().unwrap().len(), 4);
         assert_eq!(app.operator().get("/operator/apps").await.expect(200)["apps"].as_array().unwrap().len(), 2);
     })
     .await;
@@ -188,6 +214,23 @@ async fn a_key_belongs_to_one_request_of_one_app() {
     .await;
 }
 
+/// The table of routes says which they are, and so does the documentation.
+#[test]
+fn the_documentation_lists_the_routes() {
+    const DOCUMENT: &str = include_str!("../../../../docs/api.md");
+    let section = DOCUMENT.split("### Idempotency").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let sentence = section.split(" makes a request safe to repeat").next().unwrap();
+    let listed: BTreeSet<String> = sentence
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .map(|quoted| quoted.trim_start_matches("POST ").replace("<key>", "{key}"))
+        .filter(|quoted| quoted.starts_with('/'))
+        .collect();
+    let marked = api::routes().into_iter().filter(|route| route.once).map(|route| route.path.to_owned());
+    assert_eq!(listed, marked.collect());
+}
+
 #[tokio::test]
 async fn keys_have_a_form() {
     on_each_engine(async |app| {
@@ -211,7 +254,7 @@ async fn duplicates_at_the_same_time_are_one() {
         let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": "token"}});
         app.device().post("/api/channels", device).await.expect(201);
         app.step_all().await;
-        let metrics = app.nobody().get("/metrics").await;
+        let metrics = app.operator().get("/metrics").await;
         let rows = testkit::rows::row_counts(app.engine().store()).await;
         assert_eq!(rows["push"], 1, "{}", metrics.text());
     })

@@ -21,7 +21,7 @@ fn caller(app: &TestApp, access: Access) -> Caller {
         | Access::Events
         | Access::Inbox
         | Access::Master => app.master(),
-        Access::Operator => app.operator(),
+        Access::Operator | Access::Scrape => app.operator(),
     }
 }
 
@@ -98,7 +98,8 @@ async fn odd_names_in_paths_name_nothing() {
                     | Access::Contact
                     | Access::Events
                     | Access::Master
-                    | Access::Operator => [400, 404, 409].contains(&status),
+                    | Access::Operator
+                    | Access::Scrape => [400, 404, 409].contains(&status),
                 };
                 assert!(is_expected, "{} {path}: {status} {}", route.method, reply.text());
                 n_paths += 1;

@@ -1,5 +1,7 @@
 //! Credentials of providers over the operator API: set, shown without secrets, proven to the provider, rotated, deleted.
 
+use std::time::Duration;
+
 use model::app::Mode;
 use model::ids::AppId;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
@@ -321,7 +323,7 @@ async fn the_operator_hears_of_what_runs_out_and_what_is_paused() {
         let expires = json!({"app": key, "platform": "apns", "type": "expires", "at": "2024-06-01T00:00:00"});
         assert_eq!(notices, json!([expires, paused("apns"), paused("open::fridge")]));
         assert_eq!(app.operator().get(&apns).await.expect(200)["paused"]["reason"], "No.");
-        let metrics = app.nobody().get("/metrics").await.text().to_owned();
+        let metrics = app.operator().get("/metrics").await.text().to_owned();
         for line in [
             format!("aerogram_platform_credentials_expire_timestamp_seconds{{app=\"{key}\",platform=\"apns\"}} 1717200000"),
             format!("aerogram_platform_paused_since_timestamp_seconds{{app=\"{key}\",platform=\"apns\"}} 1714564800"),
@@ -335,7 +337,9 @@ async fn the_operator_hears_of_what_runs_out_and_what_is_paused() {
         app.operator().delete(&apns).await.expect(204);
         let notices = app.operator().get("/operator/platforms/notices").await.expect(200)["notices"].clone();
         assert_eq!(notices, json!([paused("open::fridge")]));
-        assert!(!app.nobody().get("/metrics").await.text().contains("platform=\"apns\""));
+        // Credentials are looked at once a minute.
+        app.advance(Duration::from_secs(60));
+        assert!(!app.operator().get("/metrics").await.text().contains("platform=\"apns\""));
     })
     .await;
 }

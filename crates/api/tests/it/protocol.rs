@@ -176,10 +176,12 @@ async fn metrics_count_by_route_and_not_by_path() {
     on_each_engine(async |app| {
         app.master().get("/api/channels/00000000-0000-4000-8000-000000000000").await.expect(404);
         app.nobody().get("/made-up-path").await.expect(404);
-        let metrics = app.nobody().get("/metrics").await;
+        let metrics = app.operator().get("/metrics").await;
         let text = metrics.text();
         let counted = r#"aerogram_http_requests_total{method="GET",route="/api/channels/{channel_id}",status="404"} 1"#;
         assert!(text.contains(counted), "{text}");
+        let labels = r#"{method="GET",route="/api/channels/{channel_id}"}"#;
+        assert!(text.contains(&format!("aerogram_http_request_duration_seconds_count{labels} 1")), "{text}");
         assert!(text.contains(r#"route="unmatched""#) && !text.contains("made-up-path"), "{text}");
         assert!(!text.contains("00000000-0000"), "{text}");
     })
@@ -192,8 +194,9 @@ async fn without_a_database_callers_are_asked_to_come_back_and_learn_nothing() {
         app.nobody().get("/ready").await.expect(200);
         app.master().get("/api/channels").await.expect(200);
         app.engine().store().clone().close().await;
-        for path in ["/ready", "/metrics", "/api/channels"] {
-            let reply = app.master().get(path).await;
+        let asked = [(app.nobody().clone(), "/ready"), (app.operator(), "/metrics"), (app.master(), "/api/channels")];
+        for (caller, path) in asked {
+            let reply = caller.get(path).await;
             let body = assert_error(&reply, 503, 50300);
             assert_eq!(reply.header("retry-after"), Some("1"));
             assert!(!body.to_string().contains("closed"), "{body}");

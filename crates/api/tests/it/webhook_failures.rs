@@ -48,7 +48,7 @@ async fn a_channel_waits_for_its_own_events_only() {
         app.step_all().await;
         assert_eq!(tags_of(&receiver, crowd.id("b")), ["one", "two", "three", "four"]);
         assert_eq!(receiver.received().len(), 8);
-        let metrics = app.nobody().get("/metrics").await.text().to_owned();
+        let metrics = app.operator().get("/metrics").await.text().to_owned();
         assert!(metrics.contains("aerogram_webhook_failing{") && metrics.contains("aerogram_webhook_seconds_behind{"));
         assert!(show(&app, &webhook).await["records_behind"].as_i64().unwrap() > 0);
 

@@ -25,7 +25,7 @@ fn is_of(event: &Value, channel: &str) -> bool {
 }
 
 async fn metric(app: &TestApp, name: &str) -> i64 {
-    let metrics = app.nobody().get("/metrics").await.text().to_owned();
+    let metrics = app.operator().get("/metrics").await.text().to_owned();
     let line = metrics.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {metrics}"));
     line.rsplit(' ').next().unwrap().parse().unwrap()
 }

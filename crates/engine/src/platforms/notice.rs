@@ -30,12 +30,32 @@ pub enum PlatformFact {
 impl Engine {
     /// The notices of all apps.
     pub async fn platform_notices(&self) -> Result<Vec<PlatformNotice>> {
-        let providers = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::Provider)).await?;
-        let provider = |id: &str| Provider::from_name(id).map(PlatformName::Provider);
-        let mut notices = self.about_stored(providers, provider);
-        let open_platforms = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::Platform)).await?;
-        notices.extend(self.about_stored(open_platforms, |id| OpenPlatform::new(id).ok().map(PlatformName::Open)));
+        let mut notices = self.credential_notices().await?;
+        notices.extend(self.pause_notices().await?);
+        Ok(notices)
+    }
+
+    /// Those about credentials, all of which have to be decrypted for it.
+    pub(crate) async fn credential_notices(&self) -> Result<Vec<PlatformNotice>> {
+        let read = |tx: &mut store::Tx<'_>| {
+            let providers = documents::of_all_apps(tx, DocumentKind::Provider)?;
+            Ok::<_, store::Error>((providers, documents::of_all_apps(tx, DocumentKind::Platform)?))
+        };
+        let (providers, open_platforms) = self.0.store.read(read).await?;
+        let engine = self.clone();
+        let examine = move || {
+            let mut notices = engine.about_stored(providers, |id| Provider::from_name(id).map(PlatformName::Provider));
+            notices
+                .extend(engine.about_stored(open_platforms, |id| OpenPlatform::new(id).ok().map(PlatformName::Open)));
+            notices
+        };
+        tokio::task::spawn_blocking(examine).await.map_err(Error::internal)
+    }
+
+    /// Those about platforms that are paused.
+    pub(crate) async fn pause_notices(&self) -> Result<Vec<PlatformNotice>> {
         let paused = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::PlatformHealth)).await?;
+        let mut notices = Vec::with_capacity(paused.len());
         for (_, app, document) in paused {
             let platform = DeviceType::from_name(&document.id).as_ref().and_then(PlatformName::of);
             let platform = platform.ok_or_else(|| Error::internal(format!("a paused platform {:?}", document.id)))?;

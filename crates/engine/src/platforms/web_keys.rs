@@ -100,7 +100,13 @@ fn contact(public_url: &str) -> Option<String> {
     is_public.then(|| public_url.to_owned())
 }
 
-fn purpose(app: AppId) -> String {
+/// The next who asks for the pair gets a new one.
+pub(crate) fn forget(tx: &mut store::Tx<'_>, app: AppId) -> store::Result<()> {
+    documents::delete(tx, app, DocumentKind::WebKeys, ID).map(drop)
+}
+
+/// What the pair of an app is sealed for.
+pub(crate) fn purpose(app: AppId) -> String {
     format!("web keys/{}", app.0)
 }
 

@@ -1,16 +1,18 @@
 //! Making, changing and deleting webhooks. A running node notices at its next checkpoint.
 
 use model::event::EventOffset;
-use model::ids::{AppId, WebhookId};
+use model::ids::{AppId, OperationId, WebhookId};
 use providers::http::{WebUrl, check_url};
 use providers::webhook::{WebhookChange, WebhookConfig};
+use serde::{Deserialize, Serialize};
 use store::webhooks::{self, Place, Tally, Webhook};
 use store::{Tx, apps, followers, jobs, log};
 
 use super::progress::Progress;
+use super::view::Lag;
 use super::{WebhookView, job_of};
 use crate::job::Job;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Once, Result};
 
 /// Each has connections, a window of events and a place among the jobs of its own.
 pub(crate) const MOST_PER_APP: usize = 20;
@@ -24,9 +26,22 @@ pub enum WebhookStart {
     Earliest,
 }
 
+/// The answer to the creation of a webhook.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CreatedWebhook {
+    pub operation_id: OperationId,
+    pub webhook: WebhookView,
+}
+
 impl Engine {
     /// `change` has a URL and types.
-    pub async fn create_webhook(&self, app: AppId, change: WebhookChange, start: WebhookStart) -> Result<WebhookView> {
+    pub async fn create_webhook(
+        &self,
+        app: AppId,
+        change: WebhookChange,
+        start: WebhookStart,
+        once: Option<Once>,
+    ) -> Result<CreatedWebhook> {
         let url = self.checked(change.url.as_deref())?.ok_or_else(|| Error::invalid("url", "'url' must be set."))?;
         let types = change.types.clone().ok_or_else(|| Error::invalid("types", "'types' must be set."))?;
         let config = WebhookConfig::new(url, types).changed(None, &change);
@@ -57,10 +72,11 @@ impl Engine {
             };
             webhooks::insert(tx, app, &new)?;
             followers::start(tx, app, job_of(id), done)?;
-            engine.enqueue_as(tx, app, job_of(id), now, &Job::ForwardEvents { webhook: id })
+            engine.enqueue_as(tx, app, job_of(id), now, &Job::ForwardEvents { webhook: id })?;
+            let lag = Lag::of(tx, app, &new, now)?;
+            Ok(CreatedWebhook { operation_id: OperationId::at(now), webhook: engine.view_webhook(app, new, lag) })
         };
-        self.0.store.write(app, write).await?;
-        self.webhook(app, id).await
+        self.write_once(app, once, write).await
     }
 
     pub async fn change_webhook(&self, app: AppId, id: WebhookId, change: WebhookChange) -> Result<WebhookView> {
@@ -87,13 +103,9 @@ impl Engine {
     }
 
     pub async fn delete_webhook(&self, app: AppId, id: WebhookId) -> Result<()> {
-        let write = move |tx: &mut Tx<'_>| {
-            followers::stop(tx, app, job_of(id))?;
-            jobs::cancel(tx, app, job_of(id))?;
-            match webhooks::delete(tx, app, id)? {
-                true => Ok(()),
-                false => Err(Error::NotFound("webhook")),
-            }
+        let write = move |tx: &mut Tx<'_>| match remove(tx, app, id)? {
+            true => Ok(()),
+            false => Err(Error::NotFound("webhook")),
         };
         self.0.store.write(app, write).await?;
         self.0.webhooks.forget(app, id);
@@ -104,4 +116,11 @@ impl Engine {
         let checked = url.map(|url| check_url(url, self.0.address_policy)).transpose();
         checked.map_err(|refusal| Error::invalid("url", refusal.to_string()))
     }
+}
+
+/// Removes a webhook with its place in the log and its job. `false` when there is none.
+pub(crate) fn remove(tx: &mut Tx<'_>, app: AppId, id: WebhookId) -> store::Result<bool> {
+    followers::stop(tx, app, job_of(id))?;
+    jobs::cancel(tx, app, job_of(id))?;
+    webhooks::delete(tx, app, id)
 }

@@ -4,13 +4,14 @@ use model::event::EventOffset;
 use model::ids::{AppId, Offset, WebhookId};
 use model::time::UtcMillis;
 use providers::webhook::WebhookConfig;
+use serde::{Deserialize, Serialize};
 use store::webhooks::{self, Tally, Webhook};
 use store::{Tx, followers, log};
 
 use super::job_of;
 use crate::{Engine, Error, Result};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WebhookView {
     pub id: WebhookId,
     /// `None`: sealed with another key, or damaged.
@@ -25,7 +26,7 @@ pub struct WebhookView {
     pub seconds_behind: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WebhookState {
     Live,
     /// Some events, or all, are not taken.
@@ -72,7 +73,7 @@ impl Engine {
         Ok(found.into_iter().map(|(webhook, lag)| self.view_webhook(app, webhook, lag)).collect())
     }
 
-    fn view_webhook(&self, app: AppId, webhook: Webhook, lag: Lag) -> WebhookView {
+    pub(super) fn view_webhook(&self, app: AppId, webhook: Webhook, lag: Lag) -> WebhookView {
         let config = self.unseal_webhook(app, &webhook).ok();
         let state = match (webhook.enabled, webhook.failing) {
             (false, _) => WebhookState::Disabled { reason: webhook.disabled_why },

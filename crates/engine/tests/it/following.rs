@@ -1,5 +1,8 @@
 //! What a process has in memory follows the database, also when the signals of other nodes are lost.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
 use engine::Engine;
@@ -85,6 +88,15 @@ async fn snapshots_of_deleted_apps_are_removed() {
         let files = |app: &App| {
             ["snapshot", "unfinished"].map(|kind| folder.path().join(format!("audience-{}.{kind}", app.id.0)))
         };
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&files(&other)[0]), 0o600);
+        // Something that was left over keeps no other mode.
+        std::fs::write(&files(&other)[1], "half of it").unwrap();
+        std::fs::set_permissions(&files(&other)[1], Permissions::from_mode(0o644)).unwrap();
+        append_to_log(&engine, other.id).await;
+        engine.channel(other.id, ChannelId::random()).await.unwrap_err();
+        engine.save_indexes().await;
+        assert_eq!(mode(&files(&other)[0]), 0o600);
         std::fs::write(&files(&doomed)[1], "half of it").unwrap();
         std::fs::write(folder.path().join("audience-x.snapshot"), "not ours").unwrap();
         engine.look_at_apps().await;

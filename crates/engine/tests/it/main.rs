@@ -21,6 +21,8 @@ mod faults;
 #[cfg(test)]
 mod following;
 #[cfg(test)]
+mod installation;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod nodes;

@@ -1,5 +1,8 @@
 //! What the service counts about itself.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use engine::Once;
 use model::payload::parse_pushes;
 use serde_json::json;
@@ -9,7 +12,7 @@ use crate::devices::{push, register, register_open};
 
 /// The value of one time series; `None` when there is no such series.
 async fn value(app: &TestApp, series: &str) -> Option<u64> {
-    let text = app.nobody().get("/metrics").await.text().to_owned();
+    let text = app.operator().get("/metrics").await.text().to_owned();
     text.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok())
 }
 
@@ -44,6 +47,41 @@ async fn names_that_tenants_choose_are_no_labels() {
         assert_eq!(value(&app, &series("open")).await, Some(2));
         assert_eq!(value(&app, &series("ios")).await, Some(1));
         assert_eq!(value(&app, &series("open::kiosk")).await, None);
+    })
+    .await;
+}
+
+/// The table of docs/operations.md has every metric, and the document speaks of no other.
+#[tokio::test]
+async fn the_documentation_explains_every_metric() {
+    const DOCUMENT: &str = include_str!("../../../../docs/operations.md");
+    let app = TestApp::on(testkit::store::Engine::Sqlite).await;
+    let text = app.operator().get("/metrics").await.text().to_owned();
+    let described = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+    let shown: BTreeSet<String> =
+        described.map(|(name, kind)| format!("{name}{}", if kind == "counter" { "_total" } else { "" })).collect();
+    let words = DOCUMENT.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+    let mentioned: BTreeSet<String> = words.filter(|word| word.starts_with("aerogram_")).map(str::to_owned).collect();
+    assert_eq!(mentioned, shown);
+    let rows = DOCUMENT.lines().filter_map(|line| line.strip_prefix("| `aerogram_"));
+    assert_eq!(rows.count(), shown.len(), "each has a row of its own");
+}
+
+#[tokio::test]
+async fn only_what_is_due_is_overdue() {
+    on_each_engine(async |app| {
+        let later = json!({"schedule": {"scheduled_time": "2030-01-01T00:00"},
+                          "push": {"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}}});
+        app.master().post("/api/schedules", later).await.expect(201);
+        let overdue =
+            async || (value(&app, "aerogram_jobs_overdue ").await, value(&app, "aerogram_jobs_overdue_seconds ").await);
+        assert_eq!(overdue().await, (Some(0), Some(0)));
+        push(&app, json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}})).await;
+        app.advance(Duration::from_secs(7));
+        assert_eq!(overdue().await, (Some(1), Some(7)));
+        app.step_all().await;
+        assert_eq!(overdue().await, (Some(0), Some(0)));
+        assert_eq!(value(&app, "aerogram_jobs_running ").await, Some(0));
     })
     .await;
 }

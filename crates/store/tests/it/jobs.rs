@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use model::ids::AppId;
 use model::time::UtcMillis;
-use store::jobs::{self, ClaimedJob, Full, Lane, NewJob};
-use store::{Error, Signal, Store};
+use store::jobs::{self, Backlog, ClaimedJob, Full, Lane, NewJob};
+use store::{Error, Signal, Store, Tx};
 use testkit::store::{Engine, engines, fresh};
 use tokio::task::JoinSet;
 
 use crate::on_both;
-use crate::sample::{self, id, job};
+use crate::sample::{self, id, job, job_depth};
 
 const OPERATOR: AppId = AppId(0);
 const APP: AppId = AppId(1);
@@ -89,7 +89,28 @@ async fn the_longest_due_come_first() {
         assert_eq!(numbers(&claim(store, 50, 1000, 10).await), [4, 2, 0]);
         assert_eq!(numbers(&claim(store, 50, 1000, 10).await), [0; 0]);
         assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(UtcMillis(60)));
-        assert_eq!(store.read(jobs::depth).await.unwrap(), (7, 6));
+        assert_eq!(store.read(job_depth).await.unwrap(), (7, 6));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_backlog_is_what_is_due_and_not_held() {
+    on_both(async |store, _| {
+        for (n, due) in [(0, 50), (1, 20), (2, 40), (3, 1_000_000)] {
+            enqueue(store, APP, n, due).await;
+        }
+        let backlog = async |now, at_most| {
+            let read = move |tx: &mut Tx<'_>| jobs::backlog(tx, UtcMillis(now), at_most);
+            let Backlog { n_overdue, longest_due } = store.read(read).await.unwrap();
+            (n_overdue, longest_due.map(|due| due.0))
+        };
+        assert_eq!(backlog(19, 10).await, (0, None));
+        assert_eq!(backlog(60, 10).await, (3, Some(20)));
+        assert_eq!(backlog(60, 2).await, (2, Some(20)), "no more are counted");
+        claim(store, 60, 100, 1).await;
+        assert_eq!(backlog(60, 10).await, (2, Some(40)));
+        assert_eq!(backlog(100, 10).await, (3, Some(40)), "its lease has run out");
     })
     .await;
 }
@@ -101,7 +122,7 @@ async fn a_job_exists_once() {
         enqueue(store, APP, 1, 10).await;
         enqueue(store, APP, 1, 5).await;
         enqueue(store, AppId(2), 1, 20).await;
-        assert_eq!(store.read(jobs::depth).await.unwrap(), (2, 0));
+        assert_eq!(store.read(job_depth).await.unwrap(), (2, 0));
         assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(UtcMillis(10)), "the first one stays");
         let held = claim_one(store, 10, 100).await;
         enqueue(store, APP, 1, 10).await;
@@ -109,7 +130,7 @@ async fn a_job_exists_once() {
         let settled = held.clone();
         assert!(store.write(APP, move |tx| jobs::settle(tx, &settled)).await.unwrap());
         assert_eq!(powers(store, &held).await, [false; 3]);
-        assert_eq!(store.read(jobs::depth).await.unwrap(), (1, 0), "the other app's job is untouched");
+        assert_eq!(store.read(job_depth).await.unwrap(), (1, 0), "the other app's job is untouched");
         enqueue(store, APP, 1, 10).await;
         let next = claim_one(store, 10, 100).await;
         assert_eq!((next.id, next.attempt), (held.id, 1), "a settled job may be enqueued again");
@@ -145,7 +166,7 @@ async fn what_is_given_back_is_no_longer_held() {
         let held = claim_one(store, 10, 100).await;
         let given_back = held.clone();
         assert!(store.write(APP, move |tx| jobs::postpone(tx, &given_back, UtcMillis(50))).await.unwrap());
-        assert_eq!(store.read(jobs::depth).await.unwrap(), (1, 0));
+        assert_eq!(store.read(job_depth).await.unwrap(), (1, 0));
         assert_eq!(powers(store, &held).await, [false; 3]);
         assert_eq!(claim(store, 49, 100, 10).await, []);
         assert_eq!(claim_one(store, 50, 100).await.attempt, 2);
@@ -163,7 +184,7 @@ async fn releasing_makes_the_leased_ones_due() {
         let held = claim(store, 10, 1000, 2).await;
         assert_eq!(store.write(OPERATOR, |tx| jobs::release_all(tx, UtcMillis(20))).await.unwrap(), 2);
         assert_eq!(powers(store, &held[0]).await, [false; 3], "the previous run is over");
-        assert_eq!(store.read(jobs::depth).await.unwrap(), (4, 0));
+        assert_eq!(store.read(job_depth).await.unwrap(), (4, 0));
         let again = claim(store, 20, 1000, 10).await;
         assert_eq!(again.iter().map(|job| (job.payload[3], job.attempt)).collect::<Vec<_>>(), [(2, 1), (0, 2), (1, 2)]);
     })
@@ -212,7 +233,7 @@ async fn claim_in_a_crowd(stores: &[Store]) {
         claimers.spawn(async move {
             let mut all = Vec::new();
             loop {
-                let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, UtcMillis(10), UtcMillis(1000), 7, &[], |_| true);
+                let claim = |tx: &mut Tx<'_>| jobs::claim(tx, UtcMillis(10), UtcMillis(1000), 7, &[], |_| true);
                 let claimed = store.write(AppId(writer), claim).await.unwrap();
                 assert!(claimed.len() <= 7, "{} jobs at once", claimed.len());
                 if claimed.is_empty() {
@@ -247,7 +268,7 @@ async fn full_lanes_are_passed_over() {
         }
         let claimed = claim(vec![slow(1), slow(2), Full::App(AppId(2), kind), Full::Kind("another")]).await.unwrap();
         assert_eq!(claimed.iter().map(|job| job.lane.name.as_str()).collect::<Vec<_>>(), ["quick"]);
-        let one_place = move |tx: &mut store::Tx<'_>| {
+        let one_place = move |tx: &mut Tx<'_>| {
             let mut n_places = 1;
             let mut has_place = |_: &Lane| std::mem::replace(&mut n_places, 0) > 0;
             jobs::claim(tx, UtcMillis(5), UtcMillis(100), 9, &[], &mut has_place)

@@ -11,7 +11,7 @@ use store::pipeline_timers::{self, TimerPart};
 use store::{Error, push_audience, push_causes};
 
 use crate::on_both;
-use crate::sample::id;
+use crate::sample::{id, job_depth};
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -181,7 +181,7 @@ async fn a_lane_is_called_off_together() {
                 jobs::enqueue(tx, app, &NewJob { id: id(n), kind: "test", lane, due, push: None, payload })?;
             }
             jobs::cancel_lane(tx, &Lane { app: APP, name: "a".to_owned() })?;
-            assert_eq!(jobs::depth(tx)?, (2, 0));
+            assert_eq!(job_depth(tx)?, (2, 0));
             Ok::<_, Error>(())
         });
         checked.await.unwrap();

@@ -174,3 +174,9 @@ pub(crate) fn reached_among(
     recipients::visit_among(tx, app, ordinals, wanted, |recipient| reached.push(recipient.into()))?;
     Ok(reached)
 }
+
+/// How many jobs wait or run, and how many of them are leased.
+pub(crate) fn job_depth(tx: &mut Tx<'_>) -> store::Result<(i64, i64)> {
+    let sql = "select count(*), coalesce(cast(sum(leased) as bigint), 0) from job";
+    tx.query_one(sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))
+}

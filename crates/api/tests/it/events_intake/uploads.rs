@@ -79,7 +79,7 @@ async fn strangers_and_nonsense_are_told_apart() {
             .expect(202);
         upload(&app, &channel, json!([event("app_foreground", json!({}))])).await;
         assert_eq!(types(&app).await, [""; 0]);
-        let metrics = app.nobody().get("/metrics").await;
+        let metrics = app.operator().get("/metrics").await;
         assert!(
             metrics.text().contains("aerogram_device_events_total{outcome=\"unknown_channel\"} 5"),
             "{}",

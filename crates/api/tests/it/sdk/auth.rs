@@ -285,7 +285,8 @@ async fn no_route_lets_a_token_speak_for_others() {
                     | Access::Contact
                     | Access::Inbox
                     | Access::Master
-                    | Access::Operator => false,
+                    | Access::Operator
+                    | Access::Scrape => false,
                 };
                 let body = json!({"android_channels": [other]});
                 let status = library.call(route.method.clone(), &path, headers, &body).await.status.as_u16();

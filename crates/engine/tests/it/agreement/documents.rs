@@ -46,7 +46,7 @@ impl World {
         let alive: Vec<usize> = (0..self.model.lists.len()).filter(|i| !self.model.lists[*i].is_deleted).collect();
         if alive.len() < 2 || (alive.len() < 4 && self.chance.percent(20)) {
             let name = format!("list-{}", self.model.lists.len());
-            node.create_list(self.app.id, parsed(&json!({ "name": name }), NewList::parse)).await.unwrap();
+            node.create_list(self.app.id, parsed(&json!({ "name": name }), NewList::parse), None).await.unwrap();
             self.model.lists.push(List {
                 name: name.clone(),
                 is_deleted: false,

@@ -16,7 +16,7 @@ use store::{Tx, jobs, terms};
 
 use super::operation::{self, PLATFORMS};
 use super::oracle::Model;
-use crate::sample::{self, Reached};
+use crate::sample::{self, Reached, job_depth};
 
 const APPS: std::ops::RangeInclusive<i64> = 1..=8;
 const ALL: u32 = 10_000;
@@ -74,7 +74,7 @@ impl View {
         Ok(Self {
             apps: apps::list(tx)?,
             of_apps: APPS.map(|app| AppView::read(tx, AppId(app))).collect::<store::Result<_>>()?,
-            job_depth: jobs::depth(tx)?,
+            job_depth: job_depth(tx)?,
             next_due: jobs::next_due(tx)?,
         })
     }

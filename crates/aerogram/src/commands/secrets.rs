@@ -1,0 +1,90 @@
+//! `aerogram secrets`: what to do when the key that the database belongs to is lost.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand};
+use engine::{Lost, LostThing};
+use model::time::Clock;
+use store::Store;
+
+use crate::config::{Data, Logging, Sealing};
+use crate::data::DataFolder;
+use crate::{output, telemetry};
+
+#[derive(Args, Debug)]
+pub(crate) struct Secrets {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Make the database belong to this node's key, or to a new one, and forget what it cannot read; all nodes must be stopped
+    Accept(Accept),
+}
+
+#[derive(Args, Debug)]
+struct Accept {
+    /// Confirm that the old key is lost for good
+    #[arg(long)]
+    yes: bool,
+
+    #[command(flatten)]
+    data: Data,
+    #[command(flatten)]
+    sealing: Sealing,
+    #[command(flatten)]
+    logging: Logging,
+}
+
+impl Secrets {
+    pub(crate) async fn run(&self) -> Result<ExitCode> {
+        match &self.action {
+            Action::Accept(accept) => accept.run().await,
+        }
+    }
+}
+
+impl Accept {
+    async fn run(&self) -> Result<ExitCode> {
+        if !self.yes {
+            bail!(
+                "What was encrypted with the old key will not be readable even if it is found again; add --yes if that is meant."
+            );
+        }
+        let _log = telemetry::start(&self.logging)?;
+        let folder = DataFolder::of(&self.data);
+        folder.create()?;
+        let database = &self.data.database;
+        let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
+        let key = match &self.sealing.secrets_key {
+            Some(key) => key.clone(),
+            None => folder.ensure_secrets_key()?,
+        };
+        let lost = engine::accept_key(&store, &key.seal_key(), Clock::System.now()).await;
+        store.close().await;
+        for Lost { app, thing } in lost? {
+            output::line(format_args!("{app}: {}", consequence(&thing)))?;
+        }
+        let place = match &self.sealing.secrets_key {
+            Some(_) => "the one in the settings".to_owned(),
+            None => format!("in {}", folder.secrets_key_path().display()),
+        };
+        output::line(format_args!("The database belongs to this key now: {place}. Give it to every node."))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn consequence(thing: &LostThing) -> String {
+    match thing {
+        LostThing::Platform(name) => {
+            format!("the configuration of {name} cannot be read; enter it again with `aerogram platform set`")
+        }
+        LostThing::WebKeys => "a new key pair for web push is made; browsers have to subscribe again".to_owned(),
+        LostThing::AppSecret => {
+            "signed requests are refused until a device presents the app secret itself, or it is replaced".to_owned()
+        }
+        LostThing::Webhook(id) => format!("the webhook {id} was deleted; add it again with `aerogram webhook add`"),
+    }
+}

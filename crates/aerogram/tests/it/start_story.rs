@@ -1,0 +1,73 @@
+//! What a start makes, and what it refuses to go on with.
+
+use crate::server::{Server, aerogram};
+
+#[test]
+fn the_first_start_writes_credentials_down_once_and_sigterm_ends_in_order() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    server.signal("TERM");
+    let (code, shown, log) = server.wait();
+    assert_eq!(code, Some(0), "{log}");
+    // Standard output is no terminal here, as it is not under a service manager.
+    assert!(shown.contains("aerogram-data/first-app.env"), "{shown}");
+    let path = folder.path().join("aerogram-data/first-app.env");
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let written = std::fs::read_to_string(&path).unwrap();
+    for name in ["AEROGRAM_APP_KEY=", "AEROGRAM_APP_SECRET=", "AEROGRAM_MASTER_SECRET="] {
+        let value = written.split(name).nth(1).and_then(|rest| rest.lines().next()).unwrap();
+        assert_eq!(value.len(), 22, "{written}");
+        assert!(!shown.contains(value), "{shown}");
+        assert!(name == "AEROGRAM_APP_KEY=" || !log.contains(value), "{log}");
+    }
+    assert!(log.contains("\"stopped\""), "{log}");
+
+    let server = Server::start(folder.path(), &[]);
+    server.signal("INT");
+    let (code, shown, log) = server.wait();
+    assert_eq!((code, shown.as_str()), (Some(0), ""), "{log}");
+}
+
+#[test]
+fn without_the_key_of_the_database_nothing_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let stop = |server: Server| {
+        server.signal("TERM");
+        assert_eq!(server.wait().0, Some(0));
+    };
+    stop(Server::start(folder.path(), &[]));
+    let path = folder.path().join("aerogram-data/secrets.key");
+    let key = std::fs::read_to_string(&path).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = aerogram(folder.path()).args(arguments).output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code(), said)
+    };
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    std::fs::remove_file(&path).unwrap();
+    let (code, missing) = run(&serve);
+    assert_eq!(code, Some(1), "{missing}");
+    assert!(missing.contains("There is no ") && missing.contains("AEROGRAM_SECRETS_KEY"), "{missing}");
+    assert!(!path.exists(), "no other key is made");
+    stop(Server::start(folder.path(), &["--secrets-key", key.trim()]));
+    assert!(!path.exists());
+
+    let other = "A".repeat(43);
+    std::fs::write(&path, &other).unwrap();
+    let (code, wrong) = run(&serve);
+    assert_eq!(code, Some(1), "{wrong}");
+    assert!(wrong.contains("another secrets key") && wrong.contains("aerogram secrets accept"), "{wrong}");
+    assert!(!wrong.contains(&other), "{wrong}");
+    let (code, unsure) = run(&["secrets", "accept"]);
+    assert_eq!(code, Some(1), "{unsure}");
+    assert!(unsure.contains("--yes"), "{unsure}");
+    let (code, accepted) = run(&["secrets", "accept", "--yes"]);
+    assert_eq!(code, Some(0), "{accepted}");
+    assert!(
+        accepted.contains("a new key pair for web push") && accepted.contains("aerogram-data/secrets.key"),
+        "{accepted}"
+    );
+    stop(Server::start(folder.path(), &[]));
+    assert_eq!(run(&[&serve[..], &["--secrets-key", key.trim()]].concat()).0, Some(1));
+}

@@ -1,0 +1,155 @@
+//! To which key the database belongs. It holds a known text that only this key opens, so that a node with another one does
+//! not start: it could read nothing that is sealed, and what it sealed itself nobody else could read.
+
+use model::app::AppKey;
+use model::ids::{AppId, WebhookId};
+use model::platform::OpenPlatform;
+use model::time::UtcMillis;
+use providers::platform::Provider;
+use store::documents::{self, DocumentKind};
+use store::{Store, Tx};
+
+use crate::apps::OPERATOR;
+use crate::{Engine, Error, PlatformName, Result, SealKey, callers, platforms, webhooks};
+
+const ID: &str = "known";
+const PURPOSE: &str = "installation";
+const KNOWN_TEXT: &str = "aerogram";
+
+/// Something that cannot be read with the key that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    pub app: AppKey,
+    pub thing: LostThing,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LostThing {
+    /// Stays and is shown as unreadable until it is configured anew: pushes to it wait for that.
+    Platform(PlatformName),
+    /// The key pair for web push that the app had from the beginning. Another is made when it is first asked for.
+    WebKeys,
+    /// The readable copy of the app secret. The next device that presents the secret brings it back.
+    AppSecret,
+    /// Deleted, since nobody knows where it led.
+    Webhook(WebhookId),
+}
+
+/// A text in the store, and what would be lost if nobody could open it.
+struct Sealed {
+    app: AppId,
+    text: String,
+    lost: Lost,
+}
+
+/// Whether the database belongs to a key already, so that a new one could not be it.
+pub async fn has_key(store: &Store) -> Result<bool> {
+    store.read(|tx| Ok(known_text(tx)?.is_some() || !all_sealed(tx)?.is_empty())).await
+}
+
+/// Makes the database belong to `key`, whatever it belonged to before, and answers what cannot be read any more. For when a
+/// key is lost for good; no node may be running.
+pub async fn accept_key(store: &Store, key: &SealKey, now: UtcMillis) -> Result<Vec<Lost>> {
+    let key = key.clone();
+    let accept = move |tx: &mut Tx<'_>| {
+        let mut all_lost = Vec::new();
+        for Sealed { app, lost, .. } in all_sealed(tx)?.into_iter().filter(|sealed| !sealed.is_opened_by(&key)) {
+            match &lost.thing {
+                LostThing::Platform(_) => {}
+                LostThing::WebKeys => platforms::forget_web_keys(tx, app)?,
+                LostThing::AppSecret => callers::forget_app_secret(tx, app)?,
+                LostThing::Webhook(webhook) => webhooks::remove(tx, app, *webhook).map(drop)?,
+            }
+            all_lost.push(lost);
+        }
+        documents::put(tx, OPERATOR, DocumentKind::InstallationKey, ID, &key.seal(PURPOSE, KNOWN_TEXT)?, now)?;
+        Ok(all_lost)
+    };
+    store.write(OPERATOR, accept).await
+}
+
+impl Engine {
+    /// Makes sure that the database belongs to the key of this engine. A database that belongs to none, because it is new or was
+    /// made by a version that kept no known text, belongs to it from now on, unless it opens nothing of what is there.
+    pub(crate) async fn claim_installation(&self) -> Result<()> {
+        let known = match self.0.store.read(known_text).await? {
+            Some(known) => known,
+            None => {
+                self.examine_sealed().await?;
+                let (first, now) = (self.0.seal_key.seal(PURPOSE, KNOWN_TEXT)?, self.0.clock.now());
+                let write = move |tx: &mut Tx<'_>| {
+                    documents::put_first(tx, OPERATOR, DocumentKind::InstallationKey, ID, &first, now)?;
+                    // Of two nodes that start at once, the other may have been first.
+                    known_text(tx)
+                };
+                self.0.store.write(OPERATOR, write).await?.ok_or_else(|| Error::internal("the known text vanished"))?
+            }
+        };
+        let opened = self.0.seal_key.open(PURPOSE, &known);
+        opened.is_ok_and(|text| text == KNOWN_TEXT).then_some(()).ok_or_else(wrong_key)
+    }
+
+    /// Some of it may rightly be unreadable: a key that was lost before left it behind.
+    async fn examine_sealed(&self) -> Result<()> {
+        let sealed = self.0.store.read(all_sealed).await?;
+        let n_unreadable = sealed.iter().filter(|sealed| !sealed.is_opened_by(&self.0.seal_key)).count();
+        if n_unreadable == 0 {
+            return Ok(());
+        }
+        if n_unreadable == sealed.len() {
+            return Err(wrong_key());
+        }
+        tracing::warn!(
+            n_unreadable,
+            n_sealed = sealed.len(),
+            "some of what is encrypted in the database cannot be read with the secrets key; `aerogram doctor` names platforms"
+        );
+        Ok(())
+    }
+}
+
+impl Sealed {
+    fn is_opened_by(&self, key: &SealKey) -> bool {
+        let purpose = match &self.lost.thing {
+            LostThing::Platform(name) => name.purpose(self.app),
+            LostThing::WebKeys => platforms::web_keys_purpose(self.app),
+            LostThing::AppSecret => callers::purpose(self.app),
+            LostThing::Webhook(webhook) => webhooks::purpose(self.app, *webhook),
+        };
+        key.open(&purpose, &self.text).is_ok()
+    }
+}
+
+fn wrong_key() -> Error {
+    let text = "This node has another secrets key than the one that the database was written with. Copy secrets.key from \
+                another node or from a backup into the data folder, or set AEROGRAM_SECRETS_KEY to its content. If it is lost \
+                for good, stop all nodes and run `aerogram secrets accept`, which says what has to be entered again.";
+    Error::Conflict(text.to_owned())
+}
+
+fn known_text(tx: &mut Tx<'_>) -> store::Result<Option<String>> {
+    Ok(documents::get(tx, OPERATOR, DocumentKind::InstallationKey, ID)?.map(|known| known.body))
+}
+
+/// Everything that is sealed for long. Answers kept for repeated requests are not: they are gone in a day, and one that cannot
+/// be read counts as none.
+fn all_sealed(tx: &mut Tx<'_>) -> store::Result<Vec<Sealed>> {
+    let mut all = Vec::new();
+    let mut add = |kind, thing: fn(&str) -> Option<LostThing>| {
+        for (app, key, document) in documents::of_all_apps(tx, kind)? {
+            // A platform that another version knows is none of ours.
+            let Some(thing) = thing(&document.id) else { continue };
+            all.push(Sealed { app, text: document.body, lost: Lost { app: key, thing } });
+        }
+        Ok::<_, store::Error>(())
+    };
+    add(DocumentKind::Provider, |id| Provider::from_name(id).map(PlatformName::Provider).map(LostThing::Platform))?;
+    add(DocumentKind::Platform, |id| OpenPlatform::new(id).ok().map(PlatformName::Open).map(LostThing::Platform))?;
+    add(DocumentKind::WebKeys, |_| Some(LostThing::WebKeys))?;
+    add(DocumentKind::AppSecret, |_| Some(LostThing::AppSecret))?;
+    for (app, key, webhook) in store::webhooks::of_all_apps(tx)? {
+        let lost = Lost { app: key, thing: LostThing::Webhook(webhook.id) };
+        all.push(Sealed { app, text: webhook.config, lost });
+    }
+    Ok(all)
+}

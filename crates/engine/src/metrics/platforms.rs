@@ -1,0 +1,72 @@
+//! What is shown of the platforms of every app: credentials that run out or cannot be read, and pauses.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use model::time::UtcMillis;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+use crate::{PlatformFact, PlatformNotice};
+
+/// All credentials have to be decrypted to see when they expire, and that hardly changes.
+const EXAMINE_EVERY: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PlatformLabels {
+    app: String,
+    platform: String,
+}
+
+#[derive(Default)]
+pub(super) struct PlatformGauges {
+    expire: Family<PlatformLabels, Gauge>,
+    unreadable: Family<PlatformLabels, Gauge>,
+    paused: Family<PlatformLabels, Gauge>,
+    /// When the credentials were last looked at.
+    examined: Mutex<Option<UtcMillis>>,
+}
+
+impl PlatformGauges {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        let text = "When the credentials for a platform of an app stop working, in seconds since 1970";
+        registry.register("platform_credentials_expire_timestamp_seconds", text, self.expire.clone());
+        let text = "1 when the credentials for a platform of an app cannot be decrypted";
+        registry.register("platform_credentials_unreadable", text, self.unreadable.clone());
+        let text =
+            "Since when nothing is sent to a platform of an app because its provider refuses us, in seconds since 1970";
+        registry.register("platform_paused_since_timestamp_seconds", text, self.paused.clone());
+    }
+
+    pub(super) fn should_examine(&self, now: UtcMillis) -> bool {
+        let examined = *self.examined.lock().unwrap_or_else(PoisonError::into_inner);
+        examined.is_none_or(|at| now >= at.plus(EXAMINE_EVERY) || now < at)
+    }
+
+    /// Takes the place of what was known about credentials: platforms that are gone are not shown any longer.
+    pub(super) fn set_credentials(&self, notices: Vec<PlatformNotice>, now: UtcMillis) {
+        self.expire.clear();
+        self.unreadable.clear();
+        self.show(notices);
+        *self.examined.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+
+    /// The same for pauses.
+    pub(super) fn set_pauses(&self, notices: Vec<PlatformNotice>) {
+        self.paused.clear();
+        self.show(notices);
+    }
+
+    fn show(&self, notices: Vec<PlatformNotice>) {
+        for PlatformNotice { app, platform, fact } in notices {
+            let labels = PlatformLabels { app: app.as_str().to_owned(), platform: platform.to_string() };
+            match fact {
+                PlatformFact::Expires(at) => self.expire.get_or_create(&labels).set(at.seconds()),
+                PlatformFact::Paused { since, .. } => self.paused.get_or_create(&labels).set(since.seconds()),
+                PlatformFact::Unreadable => self.unreadable.get_or_create(&labels).set(1),
+            };
+        }
+    }
+}

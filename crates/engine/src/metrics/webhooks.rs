@@ -1,0 +1,78 @@
+//! What is shown of every webhook.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+use crate::WebhookLag;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct WebhookLabels {
+    app: String,
+    webhook: String,
+}
+
+/// How the webhooks are doing, as the store knows it: the same on every node, but for what lies in memory.
+#[derive(Default)]
+pub(super) struct WebhookGauges {
+    records_behind: Family<WebhookLabels, Gauge>,
+    seconds_behind: Family<WebhookLabels, Gauge>,
+    failing: Family<WebhookLabels, Gauge>,
+    disabled: Family<WebhookLabels, Gauge>,
+    dead_letters: Family<WebhookLabels, Gauge>,
+    given_up: Family<WebhookLabels, Gauge>,
+    missed: Family<WebhookLabels, Gauge>,
+    delivered: Family<WebhookLabels, Gauge>,
+    failed: Family<WebhookLabels, Gauge>,
+    /// Of all webhooks together.
+    n_kept: Gauge,
+}
+
+impl WebhookGauges {
+    fn all(&self) -> [(&'static str, &'static str, &Family<WebhookLabels, Gauge>); 9] {
+        [
+            ("webhook_log_records_behind", "Log records that a webhook has not got past yet", &self.records_behind),
+            (
+                "webhook_seconds_behind",
+                "Age of the oldest log record that a webhook has not got past",
+                &self.seconds_behind,
+            ),
+            ("webhook_failing", "1 while a webhook does not take some event", &self.failing),
+            ("webhook_disabled", "1 while a webhook is disabled by the service itself", &self.disabled),
+            ("webhook_dead_letters", "Events that were given up and are kept", &self.dead_letters),
+            ("webhook_events_given_up", "Events that became dead letters", &self.given_up),
+            ("webhook_log_records_missed", "Log records that were deleted before they could be sent", &self.missed),
+            ("webhook_events_delivered", "Events that a webhook has taken", &self.delivered),
+            ("webhook_attempts_failed", "Requests that a webhook has not answered with success", &self.failed),
+        ]
+    }
+
+    pub(super) fn register(&self, registry: &mut Registry) {
+        for (name, text, family) in self.all() {
+            registry.register(name, text, family.clone());
+        }
+        let text = "Events that wait in the memory of this process until they are tried again";
+        registry.register("webhook_events_in_memory", text, self.n_kept.clone());
+    }
+
+    /// Takes the place of what was known.
+    pub(super) fn set(&self, lags: Vec<WebhookLag>, n_kept: usize) {
+        self.n_kept.set(i64::try_from(n_kept).unwrap_or(i64::MAX));
+        for (_, _, family) in self.all() {
+            family.clear();
+        }
+        for lag in lags {
+            let labels = WebhookLabels { app: lag.app.as_str().to_owned(), webhook: lag.webhook.to_string() };
+            self.records_behind.get_or_create(&labels).set(lag.records_behind);
+            self.seconds_behind.get_or_create(&labels).set(lag.seconds_behind);
+            self.failing.get_or_create(&labels).set(lag.is_failing.into());
+            self.disabled.get_or_create(&labels).set(lag.is_disabled.into());
+            self.dead_letters.get_or_create(&labels).set(lag.tally.n_dead);
+            self.given_up.get_or_create(&labels).set(lag.tally.n_given_up);
+            self.missed.get_or_create(&labels).set(lag.tally.n_missed);
+            self.delivered.get_or_create(&labels).set(lag.tally.n_delivered);
+            self.failed.get_or_create(&labels).set(lag.tally.n_failed);
+        }
+    }
+}
