@@ -201,3 +201,58 @@ impl Engine {
         Ok(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PlatformFact, PlatformName, PlatformNotice, WebhookLag};
+    use model::ids::{AppKey, WebhookId};
+    use model::time::UtcMillis;
+    use std::collections::BTreeSet;
+
+    /// Every metric with a value; without one it would not be shown.
+    fn shown() -> BTreeSet<String> {
+        let metrics = Metrics::default();
+        metrics.request("GET", "/health", 200, Duration::from_millis(3));
+        metrics.delivered(&DeviceType::Ios, "sandbox", "delivered", 1);
+        metrics.events_came_in(&Taken { taken: 1, ..Taken::default() });
+        metrics.job_begins();
+        metrics.job_ran("sweep", true);
+        let app = AppKey::new("aaaaaaaaaaaaaaaaaaaaaa").unwrap();
+        let facts = [
+            PlatformFact::Expires(UtcMillis(0)),
+            PlatformFact::Paused { reason: String::new(), since: UtcMillis(0) },
+            PlatformFact::Unreadable,
+        ];
+        let notice =
+            |fact| PlatformNotice { app: app.clone(), platform: PlatformName::from_name("apns").unwrap(), fact };
+        metrics.platforms.set_credentials(facts.into_iter().map(notice).collect(), UtcMillis(0));
+        let lag = WebhookLag {
+            app: app.clone(),
+            webhook: WebhookId::at(UtcMillis(0)),
+            records_behind: 0,
+            seconds_behind: 0,
+            is_failing: false,
+            is_disabled: false,
+            tally: Default::default(),
+        };
+        metrics.webhooks.set(vec![lag], 0);
+        let mut text = String::new();
+        encode(&mut text, &metrics.registry).unwrap();
+        let described = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+        described.map(|(name, kind)| format!("{name}{}", if kind == "counter" { "_total" } else { "" })).collect()
+    }
+
+    /// The table of docs/operations.md has every metric, and the document speaks of no other.
+    #[test]
+    fn the_documentation_explains_every_metric() {
+        const DOCUMENT: &str = include_str!("../../../docs/operations.md");
+        let words = DOCUMENT.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+        let mentioned: BTreeSet<String> =
+            words.filter(|word| word.starts_with("aerogram_")).map(str::to_owned).collect();
+        let shown = shown();
+        assert_eq!(mentioned, shown);
+        let rows = DOCUMENT.lines().filter_map(|line| line.strip_prefix("| `aerogram_"));
+        assert_eq!(rows.count(), shown.len(), "each has a row of its own");
+    }
+}

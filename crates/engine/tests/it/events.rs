@@ -87,6 +87,7 @@ async fn events_are_whole_and_the_same_in_pages_of_any_size() {
         assert_eq!(
             sent,
             &json!({
+                "user": {"contact_id": ios},
                 "id": sent["id"], "offset": sent["offset"], "type": "SEND",
                 "occurred": "2024-05-01T12:00:00.000Z", "processed": "2024-05-01T12:00:00.000Z",
                 "device": {

@@ -1,6 +1,5 @@
 //! What the service counts about itself.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::Once;
@@ -49,22 +48,6 @@ async fn names_that_tenants_choose_are_no_labels() {
         assert_eq!(value(&app, &series("open::kiosk")).await, None);
     })
     .await;
-}
-
-/// The table of docs/operations.md has every metric, and the document speaks of no other.
-#[tokio::test]
-async fn the_documentation_explains_every_metric() {
-    const DOCUMENT: &str = include_str!("../../../../docs/operations.md");
-    let app = TestApp::on(testkit::store::Engine::Sqlite).await;
-    let text = app.operator().get("/metrics").await.text().to_owned();
-    let described = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
-    let shown: BTreeSet<String> =
-        described.map(|(name, kind)| format!("{name}{}", if kind == "counter" { "_total" } else { "" })).collect();
-    let words = DOCUMENT.split(|c: char| !c.is_ascii_lowercase() && c != '_');
-    let mentioned: BTreeSet<String> = words.filter(|word| word.starts_with("aerogram_")).map(str::to_owned).collect();
-    assert_eq!(mentioned, shown);
-    let rows = DOCUMENT.lines().filter_map(|line| line.strip_prefix("| `aerogram_"));
-    assert_eq!(rows.count(), shown.len(), "each has a row of its own");
 }
 
 #[tokio::test]
