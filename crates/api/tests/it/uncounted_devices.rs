@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use store::Tx;
 use testkit::app::{TestApp, on_each_engine};
 
-const STEP: &str = include_str!("../../../store/migrations/0017_devices.sql");
+const STEP: &str = include_str!("../../../store/migrations/0016_devices.sql");
 const COUNTED: &str = "('created', 'uninstalled', 'opted_in', 'opted_out')";
 
 async fn register(app: &TestApp, device_type: &str, opt_in: bool) -> String {

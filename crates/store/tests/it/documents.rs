@@ -110,7 +110,7 @@ async fn uses_of_older_templates_become_documents_of_their_own() {
             let unused = r#"{"template":{"name":"a"},"modified":1714564800003,"last_used":null}"#;
             documents::put(tx, APP, template, "unused", unused, UtcMillis(1_714_564_800_003))?;
             documents::put(tx, APP, template, "spoiled", "{}", UtcMillis(1))?;
-            for statement in include_str!("../../migrations/0021_template_uses.sql").split(";\n") {
+            for statement in include_str!("../../migrations/0020_template_uses.sql").split(";\n") {
                 if !statement.trim().is_empty() {
                     tx.execute(statement, &[])?;
                 }

@@ -70,7 +70,7 @@ async fn sets_of_an_older_version_are_taken_over() {
         ] {
             execute(store, app, statement).await;
         }
-        let step = include_str!("../../migrations/0020_place_days.sql");
+        let step = include_str!("../../migrations/0019_place_days.sql");
         for statement in step.split(";\n").filter(|statement| !statement.trim().is_empty()) {
             execute(store, app, statement.to_owned()).await;
         }
