@@ -206,7 +206,8 @@ impl Engine {
 mod tests {
     use super::*;
     use crate::{PlatformFact, PlatformName, PlatformNotice, WebhookLag};
-    use model::ids::{AppKey, WebhookId};
+    use model::app::AppKey;
+    use model::ids::WebhookId;
     use model::time::UtcMillis;
     use std::collections::BTreeSet;
 
