@@ -130,7 +130,7 @@ pub(crate) struct Data {
     pub(crate) data: Option<PathBuf>,
 
     /// Bearer token of the operator API; made on the first start and kept in the data folder when absent
-    #[arg(long, global = true, value_name = "TOKEN")]
+    #[arg(long, global = true, value_name = "TOKEN", allow_hyphen_values = true)]
     pub(crate) operator_token: Option<Token>,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Data {
 #[command(next_help_heading = HEADING)]
 pub(crate) struct Sealing {
     /// The content of secrets.key, instead of that file; the same on all nodes
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) secrets_key: Option<SecretsKey>,
 }
 

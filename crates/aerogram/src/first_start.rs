@@ -56,8 +56,8 @@ fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder)
     if !io::stdout().is_terminal() {
         let path = folder.write_first_app(&exports(app, ""))?;
         return output::line(format_args!(
-            "This is the first start. A development app was made; its credentials are in {0}: run `. {0}` in a shell, keep \
-             them elsewhere, and delete the file.",
+            "This is the first start. A development app was made; its credentials are in {}, which only this user can read: \
+             keep them elsewhere, and delete the file.",
             path.display()
         ));
     }

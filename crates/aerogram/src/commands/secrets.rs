@@ -58,6 +58,12 @@ impl Accept {
         folder.create()?;
         let database = &self.data.database;
         let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
+        if !engine::has_key(&store).await? {
+            store.close().await;
+            bail!(
+                "{database} belongs to no key yet, so there is nothing to accept; is it the database of the service?"
+            );
+        }
         let key = match &self.sealing.secrets_key {
             Some(key) => key.clone(),
             None => folder.ensure_secrets_key()?,

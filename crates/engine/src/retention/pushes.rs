@@ -14,7 +14,7 @@ use super::{DAY, PORTIONS_PER_RUN};
 use crate::{Engine, Result};
 
 /// What is looked at and deleted by one transaction, during which nothing else of the app is written.
-const PUSHES_AT_ONCE: u32 = 500;
+const PUSHES_AT_ONCE: u32 = 50;
 const ROWS_AT_ONCE: u64 = 5_000;
 
 impl Engine {

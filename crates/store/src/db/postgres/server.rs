@@ -65,20 +65,27 @@ struct Address {
 }
 
 impl Address {
-    /// The driver knows neither `sslrootcert` nor the strict values of `sslmode`, so these two are read here.
+    /// The driver knows neither `sslrootcert` nor the strict values of `sslmode`, so these two are read here. They mean what they
+    /// mean to PostgreSQL's own programs.
     fn read(url: &str) -> std::result::Result<Self, String> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut authorities, mut others) = (None, None, Vec::new());
         for option in query.split('&').filter(|option| !option.is_empty()) {
             match option.split_once('=') {
                 Some(("sslmode", value)) => mode = Some(decode(value)?),
-                Some(("sslrootcert", value)) => authorities = Some(decode(value)?).filter(|file| file != "system"),
+                Some(("sslrootcert", value)) => authorities = Some(decode(value)?),
                 Some(_) | None => others.push(option),
             }
         }
         let parsed: std::result::Result<Config, _> = format!("{base}?{}", others.join("&")).parse();
         let mut config = parsed.map_err(|error| failure::text(&error))?;
-        // As with PostgreSQL's own programs: who names authorities wants them to be asked.
+        // The public authorities vouch for anybody's server, so they are worth nothing without the name.
+        if authorities.take_if(|file| file == "system").is_some()
+            && *mode.get_or_insert("verify-full".to_owned()) != "verify-full"
+        {
+            return Err("sslrootcert=system needs sslmode=verify-full".to_owned());
+        }
+        // Who names authorities wants them to be asked.
         let trust_of_require = if authorities.is_some() { Trust::Issuer } else { Trust::Anyone };
         let (ssl_mode, trust) = match mode.as_deref() {
             Some("disable") => (SslMode::Disable, Trust::Anyone),
@@ -147,12 +154,16 @@ mod tests {
             ("?sslmode=verify-ca", SslMode::Require, Trust::Issuer, None),
             ("?sslrootcert=%2Fetc%2Fca%201.pem&sslmode=verify-full", SslMode::Require, Trust::Name, file()),
             ("?sslmode=verify-full&sslrootcert=system", SslMode::Require, Trust::Name, None),
+            ("?sslrootcert=system", SslMode::Require, Trust::Name, None),
         ];
         for (options, mode, trust, authorities) in expected {
             assert_eq!(read(options), Ok((mode, trust, authorities)), "{options}");
         }
         let wrong = read("?sslmode=maybe").unwrap_err();
         assert!(wrong.contains("\"maybe\"") && wrong.contains("verify-full"), "{wrong}");
+        for weaker in ["require", "prefer", "verify-ca", "disable"] {
+            assert!(read(&format!("?sslmode={weaker}&sslrootcert=system")).is_err(), "{weaker}");
+        }
         assert!(read("?sslrootcert=%zz").is_err());
         assert!(read("?frobnicate=1").is_err());
     }
