@@ -52,7 +52,8 @@ pub(super) struct Flight<'a> {
     renderer: Renderer<'a>,
     block: Block,
     feed: Feed,
-    /// What goes to the provider of the platform, and what goes to Amazon instead: neither takes room from the other.
+    /// What goes to the provider of the platform, and what goes to Amazon instead: neither takes room from the other. What is
+    /// read ahead is counted for both together, so a slow one can still hold up the reading of the block.
     own: Queue,
     by_amazon: Queue,
     ledger: Ledger,
