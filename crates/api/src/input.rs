@@ -1,5 +1,6 @@
 //! The body of a request together with its idempotency key. Who is calling is settled before any of it is read.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
@@ -89,11 +90,15 @@ fn idempotency_key(parts: &Parts) -> Result<Option<String>> {
 }
 
 /// Who chose an idempotency key. Others may choose the same.
-fn chooser(parts: &Parts) -> &'static str {
+fn chooser(parts: &Parts) -> Cow<'static, str> {
     match parts.extensions.get() {
-        Some(CallingRights(Rights::Master)) => "server",
-        Some(CallingRights(Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly)) => "device",
-        None => "operator",
+        Some(CallingRights(Rights::Master)) => "server".into(),
+        Some(CallingRights(Rights::Device)) => "device".into(),
+        // Whoever has a token speaks for one only, and is not to be answered what others were.
+        Some(CallingRights(Rights::Channel(id))) => format!("channel:{id}").into(),
+        Some(CallingRights(Rights::Contact(id))) => format!("contact:{id}").into(),
+        Some(CallingRights(Rights::KeyOnly)) => "key".into(),
+        None => "operator".into(),
     }
 }
 

@@ -67,13 +67,37 @@ impl UtcMillis {
     pub fn parse_api(text: &str) -> Option<Self> {
         let bare = text.strip_suffix('Z').unwrap_or(text);
         let (date, time) = bare.split_once(['T', ' '])?;
-        let digits_only = time.len() == 4 && time.bytes().all(|b| b.is_ascii_digit());
-        let time = if digits_only { format!("{}:{}", &time[..2], &time[2..]) } else { time.to_owned() };
-        if date.len() != 10 || !time.contains(':') || time.contains(['+', '-']) {
+        // What else the parser below would take (an offset, the name of a zone) it would not heed.
+        let is_plain = time.bytes().all(|b| b.is_ascii_digit() || b":.,".contains(&b));
+        if date.len() != 10 || !is_plain {
+            return None;
+        }
+        let time = if time.len() == 4 { format!("{}:{}", &time[..2], &time[2..]) } else { time.to_owned() };
+        if !time.contains(':') {
             return None;
         }
         let civil: DateTime = format!("{date}T{time}").parse().ok()?;
         Some(Self(civil.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond()))
+    }
+
+    /// As [`UtcMillis::parse_api`], or with an offset from UTC instead of the `Z`: `+0200` or `+02:00`.
+    pub fn parse_with_offset(text: &str) -> Option<Self> {
+        const DATE_BYTES: usize = 10;
+        let Some(sign) = text.rfind(['+', '-']).filter(|sign| *sign > DATE_BYTES) else { return Self::parse_api(text) };
+        let (local, offset) = text.split_at(sign);
+        if local.ends_with('Z') {
+            return None;
+        }
+        let (hours, minutes) = match offset.as_bytes() {
+            [_, h1, h2, b':', m1, m2] | [_, h1, h2, m1, m2] => (two_digits(*h1, *h2)?, two_digits(*m1, *m2)?),
+            _ => return None,
+        };
+        if hours >= 24 || minutes >= 60 {
+            return None;
+        }
+        let ahead = Duration::from_secs((hours * 60 + minutes) * 60);
+        let local = Self::parse_api(local)?;
+        Some(if offset.starts_with('-') { local.plus(ahead) } else { local.minus(ahead) })
     }
 
     /// Without the milliseconds, which most of those leave out who say when something happened.
@@ -93,10 +117,16 @@ impl UtcMillis {
     }
 
     pub(crate) fn timestamp(self) -> Timestamp {
-        // Stored instants come from the clock or from `parse_api`, both inside jiff's range; the clamp keeps this total.
-        let (least, most) = (Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond());
-        Timestamp::from_millisecond(self.0.clamp(least, most)).unwrap_or(Timestamp::UNIX_EPOCH)
+        // Stored instants come from the clock or from `parse_api`, both inside the calendar; the end of a report or a distant
+        // expiry may lie beyond its last hours.
+        let nearest = if self.0 < 0 { Timestamp::MIN } else { Timestamp::MAX };
+        Timestamp::from_millisecond(self.0).unwrap_or(nearest)
     }
+}
+
+fn two_digits(tens: u8, ones: u8) -> Option<u64> {
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    Some(digit(tens)? * 10 + digit(ones)?)
 }
 
 /// Where "now" comes from: the system, or a test that steps it.
@@ -137,10 +167,31 @@ mod tests {
     #[test]
     fn date_forms_of_the_api() {
         let noon = UtcMillis(1_714_564_800_000);
-        for text in ["2024-05-01T1200", "2024-05-01T12:00", "2024-05-01 12:00:00", "2024-05-01T12:00:00.000Z"] {
+        for text in [
+            "2024-05-01T1200",
+            "2024-05-01T12:00",
+            "2024-05-01 12:00:00",
+            "2024-05-01T12:00:00.000Z",
+            "2024-05-01T12:00:00,0",
+        ] {
             assert_eq!(UtcMillis::parse_api(text), Some(noon), "{text}");
+            assert_eq!(UtcMillis::parse_with_offset(text), Some(noon), "{text}");
         }
-        for text in ["2024-05-01", "2024-13-01T12:00", "2024-05-01T12:00+02:00", "12:00", "", "T", "2024-05-01T1"] {
+        for text in [
+            "2024-05-01",
+            "2024-13-01T12:00",
+            "2024-05-01T12:00+02:00",
+            "2024-05-01T12:00:00[America/New_York]",
+            "2024-05-01T12:00[UTC]",
+            "2024-05-01T12:00:00[u-ca=hebrew]",
+            "2024-05-01T12:00:00z",
+            "2024-05-01T12:00:00 ",
+            "12:00",
+            "",
+            "T",
+            "2024-05-01T1",
+            "2024-05-01Té00",
+        ] {
             assert_eq!(UtcMillis::parse_api(text), None, "{text}");
         }
         for (millis, day) in
@@ -155,5 +206,38 @@ mod tests {
         assert_eq!(UtcMillis::parse_http(&noon.to_http_date()), Some(noon));
         assert_eq!(UtcMillis::parse_http("yesterday"), None);
         assert_eq!(UtcMillis(noon.0 + 7).to_iso(), "2024-05-01T12:00:00.007Z");
+    }
+
+    #[test]
+    fn offsets_are_taken_off_where_they_are_allowed() {
+        for (text, expected) in [
+            ("2026-11-15T16:01:07.000+0000", "2026-11-15T16:01:07"),
+            ("2026-11-15T16:01:07+02:30", "2026-11-15T13:31:07"),
+            ("2026-11-15T23:01:07-0130", "2026-11-16T00:31:07"),
+            ("2026-11-15 16:01-00:00", "2026-11-15T16:01:00"),
+        ] {
+            assert_eq!(UtcMillis::parse_with_offset(text).map(UtcMillis::to_api).as_deref(), Some(expected), "{text}");
+        }
+        for text in [
+            "2026-11-15T16:01:07Z+0000",
+            "2026-11-15T16:01:07+2400",
+            "2026-11-15T16:01:07+0060",
+            "2026-11-15T16:01:07+00",
+            "2026-11-15T16:01:07+1:000",
+            "2026-11-15T16:01:07+0000[UTC]",
+            "2026-11-15T16:01:07+é00",
+            "2026-11-15+0000",
+        ] {
+            assert_eq!(UtcMillis::parse_with_offset(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_beyond_the_calendar_is_shown_as_its_end() {
+        assert_eq!(UtcMillis(i64::MIN).to_api(), "-9999-01-02T01:59:59");
+        let end = "9999-12-30T22:00:00";
+        for millis in [253_402_207_200_000, 253_402_207_200_999, 253_402_207_201_000, 253_402_300_799_999, i64::MAX] {
+            assert_eq!(UtcMillis(millis).to_api(), end, "{millis}");
+        }
     }
 }

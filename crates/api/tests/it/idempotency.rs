@@ -181,6 +181,31 @@ async fn devices_cannot_use_up_the_keys_of_servers() {
 }
 
 #[tokio::test]
+async fn a_channel_is_not_answered_what_another_was() {
+    on_each_engine(async |app| {
+        let mut tokens = Vec::new();
+        for address in ["a", "b"] {
+            let device = json!({"channel": {"device_type": "android", "opt_in": true, "push_address": address}});
+            let made = app.device().post("/api/channels", device).await.expect(201);
+            let channel = made["channel_id"].as_str().unwrap();
+            let request = app.device().request(Method::GET, "/api/auth/device").header("x-ua-channel-id", channel);
+            let token = app.device().send(request.body(Bytes::new()).unwrap()).await.expect(200);
+            tokens.push(app.nobody().bearer(token["token"].as_str().unwrap()));
+        }
+        let first = post(&tokens[0], "/api/user", "key-1", &json!({})).await.expect(201);
+        let second = post(&tokens[1], "/api/user", "key-1", &json!({})).await.expect(201);
+        assert_ne!(first["user_id"], second["user_id"]);
+        assert_ne!(first["password"], second["password"]);
+        assert_eq!(post(&tokens[0], "/api/user", "key-1", &json!({})).await.expect(201), first);
+        assert_eq!(post(&tokens[1], "/api/user", "key-1", &json!({})).await.expect(201), second);
+        // Whoever has the app secret is none of the two.
+        let third = post(&app.device(), "/api/user", "key-1", &json!({})).await.expect(201);
+        assert!(third["user_id"] != first["user_id"] && third["user_id"] != second["user_id"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_answer_that_cannot_be_read_any_more_counts_as_none() {
     on_each_engine(async |app| {
         let first = post(&app.master(), "/api/push", "key", &push("Hi")).await.expect(200);

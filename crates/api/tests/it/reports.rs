@@ -180,6 +180,12 @@ async fn long_reports_have_pages_that_add_up() {
         let months: Vec<u64> =
             all["opens"].as_array().unwrap().iter().map(|row| row["android"].as_u64().unwrap()).collect();
         assert_eq!(months, [1, 9, 0, 5, 0, 0, 0, 0]);
+
+        // A report until the end of time has a second page, and that has the same end.
+        let endless = report(&app, "opens?start=2024-05-01&end=9999-12-31&precision=DAILY").await;
+        let next = endless["next_page"].as_str().unwrap();
+        let second = app.master().get(next.strip_prefix(&app.url("")).unwrap()).await.expect(200);
+        assert_eq!(second["opens"][0]["date"], "2027-01-26 00:00:00");
         let long = "/api/reports/web/interaction?start=2024-05-01&end=2024-08-09";
         assert_eq!(app.master().get(long).await.expect(400)["details"]["path"], "end");
     })
