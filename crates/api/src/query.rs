@@ -69,6 +69,12 @@ impl Params {
         number
     }
 
+    /// The number of a page, counted from 1. What cannot be one means the first.
+    pub(crate) fn page(&self, name: &str, most: u32) -> u32 {
+        let number = self.value(name).and_then(|text| text.parse().ok());
+        number.filter(|number| (1..=most).contains(number)).unwrap_or(1)
+    }
+
     /// One of a few words, which stand for values.
     pub(crate) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
         let value = self.value(name)?;

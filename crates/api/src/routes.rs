@@ -94,6 +94,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/channels", Master, channels::list),
         get("/api/channels/{channel_id}", Channel, channels::look_up),
         put("/api/channels/{channel_id}", Channel, channels::update),
+        post("/api/channels/email", Master, channels::no_email),
+        post("/api/channels/sms", Master, channels::no_sms),
         post("/api/channels/uninstall", Master, channels::uninstall),
         post("/api/channels/open", Master, open_channels::register).once(),
         post("/api/channels/open/uninstall", Master, open_channels::uninstall),

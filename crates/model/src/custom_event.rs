@@ -47,8 +47,9 @@ impl CustomEvent {
         let mut fields = at.object()?;
         let occurred = fields.nullable("occurred", |at| {
             let text = at.string()?;
-            UtcMillis::parse_api(text)
-                .or_else(|| at.invalid("This must be a date-time in UTC, such as 2024-05-01T08:00:00."))
+            // One client library writes every time with an offset.
+            UtcMillis::parse_with_offset(text)
+                .or_else(|| at.invalid("This must be a date-time, such as 2024-05-01T08:00:00, which is in UTC."))
         });
         let about = fields.required("user", About::parse);
         let body = fields.required("body", parse_body);

@@ -84,8 +84,12 @@ impl Template {
         let TemplateChange { name, description, variables, push } = change;
         self.name = name.unwrap_or(self.name);
         self.description = description.or(self.description);
-        self.variables = variables.unwrap_or(self.variables);
         self.push = push.unwrap_or(self.push);
+        self.variables = match variables {
+            Some(variables) if !variables.is_empty() || !self.push.has_variables() => variables,
+            // One client library sends an empty list when it was told nothing about variables.
+            Some(_) | None => self.variables,
+        };
         let problems = self.undeclared_variables();
         if problems.is_empty() { Ok(self) } else { Err(problems) }
     }
@@ -152,6 +156,10 @@ impl TemplatePush {
         let Json::Object(own) = &self.0 else { return Json::Null };
         let kept = own.iter().filter(|(key, _)| more.iter().all(|(given, _)| key != given)).cloned();
         Json::Object(kept.chain(more.iter().map(|(key, value)| ((*key).to_owned(), value.clone()))).collect())
+    }
+
+    fn has_variables(&self) -> bool {
+        self.texts().iter().any(|(_, text)| placeholder::is_in(text))
     }
 
     /// Every text with its path.

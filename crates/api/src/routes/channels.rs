@@ -99,6 +99,15 @@ pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): Calling
     Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
 
+/// Not a method that is wrong, but a kind of channel that is missing.
+pub(super) async fn no_email() -> Error {
+    Error::NotFound("This version has no email channels.".to_owned())
+}
+
+pub(super) async fn no_sms() -> Error {
+    Error::NotFound("This version has no SMS channels.".to_owned())
+}
+
 /// What a device says about whose it is counts for nothing where that is left to servers. It is not refused: registering matters
 /// more than being somebody's.
 async fn registration(app: &App, rights: CallingRights, input: &Input) -> Result<Registration> {

@@ -71,7 +71,7 @@ pub(crate) async fn upload(app: &TestApp, channel: &str, events: Value) {
 }
 
 /// All events of the app except those of registrations and pushes: their types, and the whole of them.
-async fn told(app: &TestApp) -> Vec<Value> {
+pub(crate) async fn told(app: &TestApp) -> Vec<Value> {
     let id = id_of(app).await;
     let page = app.engine().read_events(id, EventOffset::START, 1000, &EventFilter::everything()).await.unwrap();
     let events = page.events.iter().map(|event| serde_json::from_slice::<Value>(&event.json).unwrap());

@@ -9,6 +9,7 @@ mod attributes;
 mod bad_bodies;
 mod best_times;
 mod channels;
+mod clients;
 mod cors;
 mod create_and_send;
 mod crowd;

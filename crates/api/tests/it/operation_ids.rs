@@ -23,6 +23,8 @@ const WITHOUT: &[(&str, &str)] = &[
     ("POST", "/api/pipelines/validate"),
     ("DELETE", "/api/pipelines/{pipeline_id}"),
     ("POST", "/api/named_users/scoped"),
+    ("POST", "/api/channels/email"),
+    ("POST", "/api/channels/sms"),
     ("POST", "/operator/apps/{key}/platforms/{platform}/test"),
     ("DELETE", "/api/segments/{segment_id}"),
     ("POST", "/api/schedules/{schedule_id}/pause"),

@@ -68,10 +68,12 @@ async fn devices_are_counted_as_they_come_change_and_go() {
             assert_eq!((&answer["counts"], &answer["total_unique_devices"]), (counts, &json!(total)), "{date}");
             assert_eq!(answer["date_computed"], "2024-05-03 12:00:00");
         }
-        for query in ["", "?date=", "?date=x"] {
-            let refused = app.master().get(&format!("/api/reports/devices{query}")).await.expect(400);
-            assert_eq!(refused["details"]["path"], "date");
+        for now in ["devices/", "devices?date="] {
+            let answer = report(&app, now).await;
+            assert_eq!((&answer["counts"], &answer["date_closed"]), (&third, &json!("2024-05-03 00:00:00")), "{now}");
         }
+        let refused = app.master().get("/api/reports/devices?date=x").await.expect(400);
+        assert_eq!(refused["details"]["path"], "date");
     })
     .await;
 }
@@ -247,7 +249,11 @@ async fn custom_events_are_listed_by_name() {
             app.master().get(&unknown).await.expect(404);
             app.master().get(&format!("/api/reports/{path}/x")).await.expect(400);
         }
-        for query in ["page=0", "page_size=0", "page_size=101"] {
+        for page in ["0", "-1", "x", "4294967296"] {
+            let path = format!("events?start=2024-05-01&end=2024-05-03&page_size=1&page={page}");
+            assert_eq!(report(&app, &path).await["events"], json!(all[..1]), "{page}");
+        }
+        for query in ["page_size=0", "page_size=101"] {
             let query = format!("/api/reports/events?start=2024-05-01&end=2024-05-03&{query}");
             app.master().get(&query).await.expect(400);
         }

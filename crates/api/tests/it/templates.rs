@@ -79,7 +79,7 @@ async fn templates_are_kept_and_changed() {
 
         for (change, path_of_problem) in [
             (json!({}), ""),
-            (json!({"variables": []}), "push.notification.alert"),
+            (json!({"variables": [{"key": "DAY"}]}), "push.notification.alert"),
             (json!({"push": {"notification": {"alert": "{{AGE}}"}}}), "push.notification.alert"),
             (json!({"push": {"notification": {"alert": "a"}, "device_types": "all"}}), "push.device_types"),
         ] {

@@ -43,7 +43,16 @@ pub enum ContentEncoding {
 
 impl ContentEncoding {
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[("utf-8", ContentEncoding::Utf8), ("base64", ContentEncoding::Base64)])
+        let text = at.string()?;
+        let is = |name: &str| text.eq_ignore_ascii_case(name);
+        // One client library always writes it without the hyphen.
+        if is("utf-8") || is("utf8") {
+            return Some(ContentEncoding::Utf8);
+        }
+        if is("base64") {
+            return Some(ContentEncoding::Base64);
+        }
+        at.invalid(format!("'{text}' is not known here; use 'utf-8' or 'base64'."))
     }
 
     /// The bytes of a body, or `None` when it does not follow the encoding.
@@ -68,6 +77,21 @@ mod tests {
         }
         for body in [r#""""#, r#""html""#, r#""text/""#, r#""/html""#, r#""text/html/x""#, r#""te xt/html""#, "null"] {
             parse(body.as_bytes(), ContentType::parse).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn encodings_by_all_their_names() {
+        for (text, encoding) in [
+            ("utf-8", ContentEncoding::Utf8),
+            ("utf8", ContentEncoding::Utf8),
+            ("UTF-8", ContentEncoding::Utf8),
+            ("Base64", ContentEncoding::Base64),
+        ] {
+            assert_eq!(parse(format!("\"{text}\"").as_bytes(), ContentEncoding::parse).unwrap(), encoding, "{text}");
+        }
+        for body in [r#""utf-16""#, r#""""#, "null"] {
+            parse(body.as_bytes(), ContentEncoding::parse).unwrap_err();
         }
     }
 

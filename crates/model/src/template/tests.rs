@@ -93,7 +93,11 @@ fn changes_leave_the_rest() {
     let change = |body: &Value| json::parse(body.to_string().as_bytes(), TemplateChange::parse);
     let renamed = old.clone().changed(change(&json!({"name": "New"})).unwrap()).unwrap();
     assert_eq!(renamed, Template { name: "New".to_owned(), ..old.clone() });
-    let problems = old.clone().changed(change(&json!({"variables": []})).unwrap()).unwrap_err();
+    let none = json!({"variables": []});
+    assert_eq!(old.clone().changed(change(&none).unwrap()).unwrap(), old, "the text still has one");
+    let plain = json!({"push": {"notification": {"alert": "Hi"}}, "variables": []});
+    assert_eq!(old.clone().changed(change(&plain).unwrap()).unwrap().variables, []);
+    let problems = old.clone().changed(change(&json!({"variables": [{"key": "B"}]})).unwrap()).unwrap_err();
     assert_eq!(problems[0].path, "push.notification.alert");
     let push = json!({"push": {"notification": {"alert": "{{B}}"}}});
     assert!(old.clone().changed(change(&push).unwrap()).is_err());

@@ -33,9 +33,12 @@ struct PlatformDevices {
 pub(in crate::routes) async fn devices(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    params: Params,
+    mut params: Params,
 ) -> Result<Answer> {
-    let date = date(params)?;
+    let date = params.date("date");
+    params.finish()?;
+    // One client library has no way to say a date.
+    let date = date.unwrap_or_else(|| edge.engine.clock().now());
     let mut devices = edge.engine.devices(app.id, date).await?;
     for platform in ALWAYS {
         devices.platforms.entry(platform.to_owned()).or_default();
@@ -54,17 +57,14 @@ pub(in crate::routes) async fn devices(
 pub(in crate::routes) async fn active_users(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    params: Params,
+    mut params: Params,
 ) -> Result<Answer> {
-    let counts = edge.engine.active_users(app.id, date(params)?).await?;
+    let date = params.required_date("date");
+    let date = params.finish_with(date)?;
+    let counts = edge.engine.active_users(app.id, date).await?;
     let named = counts.into_iter().map(|(device_type, n)| (device_type.to_string(), n));
     let shown = named.filter(|(platform, n)| *n > 0 || ALWAYS.contains(&platform.as_str()));
     Answer::ok(shown.collect::<BTreeMap<_, _>>())
-}
-
-fn date(mut params: Params) -> Result<UtcMillis> {
-    let date = params.required_date("date");
-    params.finish_with(date)
 }
 
 impl From<DeviceCounts> for PlatformDevices {

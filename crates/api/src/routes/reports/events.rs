@@ -119,7 +119,7 @@ struct Page {
 
 impl Page {
     fn read(params: &mut Params, most: u32) -> Self {
-        let number = params.number("page", 1..=MOST_PAGES).unwrap_or(1);
+        let number = params.page("page", MOST_PAGES);
         Self { number, size: params.number("page_size", 1..=most).unwrap_or(most) }
     }
 

@@ -1,0 +1,86 @@
+//! Client libraries of servers write some things their own way; these are their bodies.
+
+use serde_json::json;
+use testkit::app::on_each_engine;
+
+use crate::events_intake::told;
+
+#[tokio::test]
+async fn java_says_utf8_of_every_message_and_landing_page() {
+    on_each_engine(async |app| {
+        let page = json!({"content_type": "text/html", "body": "<h1>Hé</h1>", "content_encoding": "utf8"});
+        let push = json!({
+            "audience": "all",
+            "device_types": ["ios", "android"],
+            "notification": {"alert": "Hi", "actions": {"open": {"type": "landing_page", "content": page}}},
+            "message": {"title": "Hi", "body": "<h1>Hé</h1>", "content_type": "text/html", "content_encoding": "utf8",
+                        "expiry": "2024-05-02T12:00:00", "extra": {}},
+        });
+        let accepted = app.master().post("/api/push", push).await.expect(200);
+        let page = accepted["content_urls"][0].as_str().unwrap().strip_prefix(&app.url("")).unwrap().to_owned();
+        assert_eq!(app.nobody().get(&page).await.text(), "<h1>Hé</h1>");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn java_sends_an_empty_list_of_variables_with_every_change_of_a_template() {
+    on_each_engine(async |app| {
+        let template = json!({"name": "T", "variables": [{"key": "NAME", "default_value": "you"}],
+                              "push": {"notification": {"alert": "Hi {{NAME}}"}}});
+        let made = app.master().post("/api/templates/", template).await.expect(201);
+        let path = format!("/api/templates/{}", made["template_id"].as_str().unwrap());
+        let change = json!({"name": "U", "variables": []});
+        app.master().post(&path, change).await.expect_done(200);
+        let shown = &app.master().get(&path).await.expect(200)["template"];
+        assert_eq!((&shown["name"], &shown["variables"][0]["key"]), (&json!("U"), &json!("NAME")));
+        let plain = json!({"push": {"notification": {"alert": "Hi"}}, "variables": []});
+        app.master().post(&path, plain).await.expect_done(200);
+        assert_eq!(app.master().get(&path).await.expect(200)["template"]["variables"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ruby_writes_offsets() {
+    on_each_engine(async |app| {
+        for (occurred, at) in [
+            ("2024-05-01T10:01:07.000+0000", "2024-05-01T10:01:07.000Z"),
+            ("2024-05-01T10:01:07.250+02:00", "2024-05-01T08:01:07.250Z"),
+        ] {
+            let event = json!({"occurred": occurred, "user": {"named_user_id": "kim"}, "body": {"name": "bought"}});
+            app.master().post("/api/custom-events/", json!([event])).await.expect(200);
+            assert_eq!(told(&app).await.last().unwrap()["occurred"], at);
+        }
+        let event = json!({"occurred": "2024-05-01T10:01:07[Europe/Oslo]", "user": {"named_user_id": "kim"},
+                           "body": {"name": "bought"}});
+        let refused = app.master().post("/api/custom-events", event).await.expect(400);
+        assert_eq!(refused["details"]["path"], "occurred");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn zones_that_would_be_ignored_are_refused() {
+    on_each_engine(async |app| {
+        for time in ["2030-01-31T12:00:00[America/New_York]", "2030-01-31T12:00:00-05:00[America/New_York]"] {
+            let schedule = json!({"schedule": {"scheduled_time": time},
+                                  "push": {"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}}});
+            let refused = app.master().post("/api/schedules", schedule).await.expect(400);
+            assert_eq!(refused["details"]["path"], "schedule.scheduled_time", "{refused}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn channels_of_email_and_sms_are_said_to_be_missing() {
+    on_each_engine(async |app| {
+        for (kind, name) in [("email", "email"), ("sms", "SMS")] {
+            let missing = app.master().post(&format!("/api/channels/{kind}/"), json!({})).await.expect(404);
+            assert_eq!(missing["error"], format!("This version has no {name} channels."));
+            app.device().post(&format!("/api/channels/{kind}"), "").await.expect(401);
+        }
+    })
+    .await;
+}
