@@ -17,7 +17,7 @@ const CHANNEL_KEYS: [(&str, Option<DeviceType>); 5] = [
     ("web_channel", Some(DeviceType::Web)),
 ];
 
-/// At least one channel, none of them twice.
+/// At least one channel, none of them twice: a channel that is named as of two types is at most of one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelAudience(Vec<ChannelRef>);
 
@@ -84,6 +84,10 @@ fn read_channels(fields: &mut Fields<'_>) -> Vec<ChannelRef> {
             at.invalid::<()>(format!("{what} are not supported here; name channels by their ids."));
         }
     }
+    // A channel that is named with and without its type is meant once.
+    let untyped: HashSet<ChannelId> =
+        channels.iter().filter(|named| named.claimed.is_none()).map(|named| named.id).collect();
+    channels.retain(|named| named.claimed.is_none() || !untyped.contains(&named.id));
     distinct(channels)
 }
 

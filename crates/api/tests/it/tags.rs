@@ -94,6 +94,24 @@ async fn events_and_terms_are_written_with_the_change() {
 }
 
 #[tokio::test]
+async fn a_channel_that_is_named_twice_is_changed_once() {
+    on_each_engine(async |app| {
+        let crowd = Crowd::register(&app, &[("ios", "ios")]).await;
+        let id = crowd.id("ios");
+        let (_, before) = logged(&app, Offset(0)).await;
+        tag(&app, json!({"ios_channel": id, "channel": [id, id]}), "add", json!({"g": "a"})).await;
+        let (kinds, after) = logged(&app, before).await;
+        assert_eq!(kinds.iter().filter(|kind| **kind == RecordKind::TagChange).count(), 1, "{kinds:?}");
+        // Of two types, a channel has one at most.
+        tag(&app, json!({"ios_channel": id, "android_channel": id}), "add", json!({"g": "b"})).await;
+        let (kinds, _) = logged(&app, after).await;
+        assert_eq!(kinds.iter().filter(|kind| **kind == RecordKind::TagChange).count(), 1, "{kinds:?}");
+        assert_eq!(crowd.look_up(&app, "ios").await["tag_groups"]["g"], json!(["a", "b"]));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn devices_may_tag_themselves_and_nobody_changes_device_properties() {
     on_each_engine(async |app| {
         let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
