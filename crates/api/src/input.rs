@@ -30,6 +30,10 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.body.is_empty()
+    }
+
     pub(crate) async fn parse<T: Send + 'static>(
         &self,
         read: impl FnOnce(&At<'_>) -> Option<T> + Send + 'static,

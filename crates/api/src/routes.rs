@@ -258,6 +258,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/operator/apps/{key}/platforms/{platform}", Operator, platforms::look_up),
         delete("/operator/apps/{key}/platforms/{platform}", Operator, platforms::delete),
         post("/operator/apps/{key}/platforms/{platform}/test", Operator, platforms::test),
+        post("/operator/apps/{key}/platforms/{platform}/pause", Operator, platforms::pause),
+        post("/operator/apps/{key}/platforms/{platform}/resume", Operator, platforms::resume),
         post("/operator/apps/{key}/platforms/{platform}/keys", Operator, platforms::add_keys),
         delete("/operator/apps/{key}/platforms/{platform}/keys/{fingerprint}", Operator, platforms::remove_key),
         get("/pages/{key}/{push_id}/{number}", Public, pages::show),

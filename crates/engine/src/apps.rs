@@ -74,6 +74,12 @@ impl Engine {
         Ok(self.0.store.read(store::apps::list).await?)
     }
 
+    /// What an operator calls an app. For lines of the log, which are written also when the app is gone or the database is.
+    pub(crate) async fn key_for_log(&self, app: AppId) -> String {
+        let found = self.0.store.read(move |tx| store::apps::by_id(tx, app)).await;
+        found.ok().flatten().map_or_else(|| format!("number {}", app.0), |(app, _)| app.key.as_str().to_owned())
+    }
+
     pub async fn create_app(&self, new: NewApp, once: Option<Once>) -> Result<CreatedApp> {
         let key = match new.key {
             Some(key) => key,

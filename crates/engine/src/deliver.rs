@@ -20,13 +20,13 @@ use store::{origins, pushes};
 use block::{Block, Next};
 use courier::Courier;
 use feed::Feed;
-use flight::{Course, Flight};
+use flight::{Course, Flight, Manner};
 use outcomes::Outcomes;
 use render::Renderer;
 
 use crate::push::{Standing, stored_push};
 use crate::worker::Stop;
-use crate::{Engine, Error, Result, reach};
+use crate::{Engine, Error, Hindrance, Result, reach};
 
 /// Running it twice is harmless: it goes on with those who are pending, and each checkpoint removes from them exactly
 /// those it records. Deliveries that were made but not recorded before a crash are made again under the same id.
@@ -66,20 +66,24 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
     let renderer = Renderer::new(engine, &app_row.key, (&row, block.told.clone()), &push, device_type.clone());
     block.is_alerting = renderer.is_alerting();
     let courier = Courier::choose(engine, &app_row, &device_type).await?;
-    let is_probe = match Pause::of(engine, app, &device_type, &courier).await? {
-        Pause::No => false,
-        Pause::Until(_) | Pause::Probe if is_expired => false,
-        Pause::Probe => true,
-        Pause::Until(due) => {
-            let due = row.expires.map_or(due, |expires| expires.min(due));
-            block.checkpoint(engine, Outcomes::default(), Next::WaitUntil(due)).await?;
+    let in_time = |due: UtcMillis| row.expires.map_or(due, |expires| expires.min(due));
+    let manner = match Gate::of(engine, app, &device_type, &courier).await? {
+        // Those who are too late need nobody's permission.
+        Gate::Until(_) | Gate::Held | Gate::Open(Manner::Probing) if is_expired => Manner::Plain,
+        Gate::Open(manner) => manner,
+        Gate::Until(due) => {
+            block.checkpoint(engine, Outcomes::default(), Next::WaitUntil(in_time(due))).await?;
+            return Ok(());
+        }
+        Gate::Held => {
+            block.checkpoint(engine, Outcomes::default(), Next::Hold(in_time(jobs::WITH_LANE))).await?;
             return Ok(());
         }
     };
     let course =
         Course { engine, app, push: push_id, device_type: &device_type, expires: row.expires, courier: &courier, stop };
     let feed = Feed::new(engine, app, &push, &device_type, block.pending.clone());
-    Box::pin(Flight::new(course, renderer, block, feed, is_probe).run()).await
+    Box::pin(Flight::new(course, renderer, block, feed, manner).run()).await
 }
 
 fn leave_out_message(push: &mut Push) {
@@ -89,28 +93,34 @@ fn leave_out_message(push: &mut Push) {
     }
 }
 
-/// Whether the platform is paused, and who may try it.
-enum Pause {
-    No,
+/// Whether a run may send to its platform.
+enum Gate {
+    Open(Manner),
+    /// Not before then.
     Until(UtcMillis),
-    /// This run.
-    Probe,
+    /// Not before the operator lets it.
+    Held,
 }
 
-impl Pause {
+impl Gate {
     async fn of(engine: &Engine, app: AppId, device_type: &DeviceType, courier: &Courier) -> Result<Self> {
-        let route = match courier {
-            Courier::Provider(provider) => Some(&provider.route),
-            Courier::Open(_) => None,
-            Courier::Sandbox | Courier::Missing { .. } => return Ok(Pause::No),
+        let Some(health) = engine.platform_health(app, device_type).await? else {
+            return Ok(Gate::Open(Manner::Plain));
         };
-        let Some(health) = engine.platform_health(app, device_type).await? else { return Ok(Pause::No) };
+        let route = match (health.hindrance, courier) {
+            (Hindrance::Held, _) => return Ok(Gate::Held),
+            // They are nobody's provider.
+            (_, Courier::Sandbox | Courier::Missing { .. }) => return Ok(Gate::Open(Manner::Plain)),
+            (Hindrance::Down, Courier::Provider(_) | Courier::Open(_)) => return Ok(Gate::Open(Manner::AfterOutage)),
+            (Hindrance::Refused, Courier::Provider(provider)) => Some(&provider.route),
+            (Hindrance::Refused, Courier::Open(_)) => None,
+        };
         if health.probe_at > engine.clock().now() || !engine.claim_probe(app, device_type).await? {
-            return Ok(Pause::Until(health.probe_at));
+            return Ok(Gate::Until(health.probe_at));
         }
         if let Some(route) = route {
             route.start_over();
         }
-        Ok(Pause::Probe)
+        Ok(Gate::Open(Manner::Probing))
     }
 }

@@ -1,4 +1,5 @@
-//! Platforms that are paused because their provider refuses us: why, since when, and when somebody looks again.
+//! Platforms that are not sent to as they should be: paused because the provider refuses us, waiting because it is down, or
+//! held by the operator. Why, since when, and when somebody looks again.
 
 use std::time::Duration;
 
@@ -11,72 +12,160 @@ use store::documents::{self, DocumentKind};
 use store::jobs::{self, Lane};
 
 use crate::job::delivery_lane;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, PlatformName, Result};
 
-/// How often one message is tried on a paused platform.
+/// How often one message is tried on a platform whose provider refuses us.
 pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(60);
 
-/// Why nothing is sent to a platform. It ends by itself when a message is taken again, or when the operator changes the
-/// platform's credentials.
+/// What keeps a platform from being sent to, as it is stored. There is one of these per platform: whoever holds a platform
+/// is not told what else is wrong with it until they let it go.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlatformHealth {
+    /// What came before there were several.
+    #[serde(default)]
+    pub hindrance: Hindrance,
     /// A sentence for the operator.
     pub reason: String,
     pub since: UtcMillis,
-    /// When the next message is tried.
+    /// When the next message is tried, if the provider refuses us.
     pub probe_at: UtcMillis,
 }
 
+/// The names are stored: never change one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hindrance {
+    /// The provider refuses us, and nothing is sent but one message a minute. It ends by itself when that is taken, or when the
+    /// operator changes the credentials.
+    #[default]
+    Refused,
+    /// The provider took nothing in the last tries. Every block goes on trying by itself, so this only tells of it. It ends
+    /// with the first message that is taken.
+    Down,
+    /// The operator wants nothing to be sent, and nobody else ends it.
+    Held,
+}
+
 impl Engine {
-    /// Why a platform is paused, if it is.
+    /// What keeps a platform from being sent to, if anything does.
     pub async fn platform_health(&self, app: AppId, device_type: &DeviceType) -> Result<Option<PlatformHealth>> {
         let id = device_type.to_string();
         self.0.store.read(move |tx| PlatformHealth::find(tx, app, &id)).await
     }
 
-    /// Lets deliveries to a platform go on at once, on every node. Whether it was paused.
-    pub async fn resume_platform(&self, app: AppId, device_type: &DeviceType) -> Result<bool> {
-        let (id, now) = (device_type.to_string(), self.clock().now());
-        let lane = Lane { app, name: delivery_lane(&id) };
+    /// Sends nothing to a platform any more, on any node, until [`Engine::release_platform`]. Holding it again changes the
+    /// reason.
+    pub async fn hold_platform(&self, app: AppId, name: &PlatformName, reason: &str) -> Result<()> {
+        self.check_steerable(app, name).await?;
+        let (id, now, why) = (name.device_type().to_string(), self.clock().now(), reason.to_owned());
         let write = move |tx: &mut Tx<'_>| {
-            let was_paused = documents::delete(tx, app, DocumentKind::PlatformHealth, &id)?;
-            if was_paused {
-                jobs::wake_lane(tx, &lane, now)?;
-            }
-            Ok::<_, Error>(was_paused)
+            let held = PlatformHealth::find(tx, app, &id)?.filter(|known| known.hindrance == Hindrance::Held);
+            let since = held.as_ref().map_or(now, |held| held.since);
+            // Nodes of the version before know only platforms that are tried at some time.
+            let health =
+                PlatformHealth { hindrance: Hindrance::Held, reason: why.clone(), since, probe_at: jobs::NEVER };
+            health.put(tx, app, &id, now)?;
+            Ok::<_, Error>(held.is_none())
         };
-        let was_paused = self.0.store.write(app, write).await?;
-        if was_paused {
-            tracing::info!(app = app.0, platform = %device_type, "deliveries to a platform go on");
+        if self.0.store.write(app, write).await? {
+            let key = self.key_for_log(app).await;
+            tracing::info!(app = key, platform = %name, reason, "a platform is paused by the operator");
         }
-        Ok(was_paused)
+        Ok(())
     }
 
-    /// Pauses a platform, unless it is already. Answers when the next message is to be tried.
+    /// Lets deliveries to a platform go on at once, whatever keeps them. If the provider still refuses us, it is found out anew.
+    pub async fn release_platform(&self, app: AppId, name: &PlatformName) -> Result<()> {
+        self.check_steerable(app, name).await?;
+        self.go_on(app, &name.device_type(), &[Hindrance::Refused, Hindrance::Down, Hindrance::Held]).await
+    }
+
+    /// Lets deliveries to a platform go on at once, on every node, unless the operator holds it.
+    pub(crate) async fn resume_platform(&self, app: AppId, device_type: &DeviceType) -> Result<()> {
+        self.go_on(app, device_type, &[Hindrance::Refused, Hindrance::Down]).await
+    }
+
+    /// Pauses a platform whose provider refuses us, unless it is already. Answers when the next message is to be tried.
     pub(crate) async fn pause_platform(&self, app: AppId, device_type: &DeviceType, reason: &str) -> Result<UtcMillis> {
         let (id, now, why) = (device_type.to_string(), self.clock().now(), reason.to_owned());
         let write = move |tx: &mut Tx<'_>| {
-            // What is known already stays as it is, but for the reason, which may be another by now.
             let known = PlatformHealth::find(tx, app, &id)?;
-            let (since, probe_at) = known.as_ref().map_or((now, now.plus(PROBE_EVERY)), |at| (at.since, at.probe_at));
-            let health = PlatformHealth { reason: why.clone(), since, probe_at };
+            let (since, probe_at) = match &known {
+                // Whoever tries again then finds out that it is held.
+                Some(known) if known.hindrance == Hindrance::Held => return Ok((false, now.plus(PROBE_EVERY))),
+                // What is known already stays as it is, but for the reason, which may be another by now.
+                Some(known) if known.hindrance == Hindrance::Refused => (known.since, known.probe_at),
+                Some(_) | None => (now, now.plus(PROBE_EVERY)),
+            };
+            let health = PlatformHealth { hindrance: Hindrance::Refused, reason: why.clone(), since, probe_at };
             if known.as_ref() != Some(&health) {
                 health.put(tx, app, &id, now)?;
             }
-            Ok::<_, Error>((known.is_none(), probe_at))
+            let is_new = known.is_none_or(|known| known.hindrance != Hindrance::Refused);
+            Ok::<_, Error>((is_new, probe_at))
         };
         let (is_new, probe_at) = self.0.store.write(app, write).await?;
         if is_new {
-            tracing::error!(app = app.0, platform = %device_type, reason, "a platform is paused: its provider refuses us");
+            let (app, platform) = (self.key_for_log(app).await, PlatformName::for_log(device_type));
+            tracing::error!(app, platform, reason, "a platform is paused: its provider refuses us");
         }
         Ok(probe_at)
+    }
+
+    /// Notes that a provider takes nothing, unless something is known to keep its platform already.
+    pub(crate) async fn note_outage(&self, app: AppId, device_type: &DeviceType, reason: &str) -> Result<()> {
+        let (id, now, why) = (device_type.to_string(), self.clock().now(), reason.to_owned());
+        let write = move |tx: &mut Tx<'_>| {
+            if PlatformHealth::find(tx, app, &id)?.is_some() {
+                return Ok(false);
+            }
+            // A node of the version before takes it for a pause, and tries a message at once.
+            let (since, probe_at) = (now, now);
+            let health = PlatformHealth { hindrance: Hindrance::Down, reason: why.clone(), since, probe_at };
+            health.put(tx, app, &id, now)?;
+            Ok::<_, Error>(true)
+        };
+        if self.0.store.write(app, write).await? {
+            let (app, platform) = (self.key_for_log(app).await, PlatformName::for_log(device_type));
+            tracing::warn!(app, platform, reason, "a platform takes nothing; what is for it waits and is tried again");
+        }
+        Ok(())
+    }
+
+    async fn go_on(&self, app: AppId, device_type: &DeviceType, ended: &'static [Hindrance]) -> Result<()> {
+        let (id, now) = (device_type.to_string(), self.clock().now());
+        let lane = Lane { app, name: delivery_lane(&id) };
+        let write = move |tx: &mut Tx<'_>| {
+            let known = PlatformHealth::find(tx, app, &id)?.filter(|known| ended.contains(&known.hindrance));
+            if known.is_some() {
+                documents::delete(tx, app, DocumentKind::PlatformHealth, &id)?;
+                jobs::wake_lane(tx, &lane, now)?;
+            }
+            Ok::<_, Error>(known)
+        };
+        if let Some(PlatformHealth { since, .. }) = self.0.store.write(app, write).await? {
+            let (app, platform) = (self.key_for_log(app).await, PlatformName::for_log(device_type));
+            let after_s = (now.0 - since.0) / 1000;
+            tracing::info!(app, platform, after_s, "deliveries to a platform go on");
+        }
+        Ok(())
+    }
+
+    /// A provider can be held before it is configured: in development there is the sandbox. Open platforms are made up by
+    /// their users, so that one nobody has heard of is a slip.
+    async fn check_steerable(&self, app: AppId, name: &PlatformName) -> Result<()> {
+        match name {
+            PlatformName::Provider(_) => Ok(()),
+            PlatformName::Open(_) => self.platform(app, name.clone()).await.map(drop),
+        }
     }
 
     /// Whether the caller is the one to try a message now. At most one is, on all nodes.
     pub(crate) async fn claim_probe(&self, app: AppId, device_type: &DeviceType) -> Result<bool> {
         let (id, now) = (device_type.to_string(), self.clock().now());
         let write = move |tx: &mut Tx<'_>| {
-            let Some(health) = PlatformHealth::find(tx, app, &id)?.filter(|health| health.probe_at <= now) else {
+            let is_due = |health: &PlatformHealth| health.hindrance == Hindrance::Refused && health.probe_at <= now;
+            let Some(health) = PlatformHealth::find(tx, app, &id)?.filter(is_due) else {
                 return Ok::<_, Error>(false);
             };
             PlatformHealth { probe_at: now.plus(PROBE_EVERY), ..health }.put(tx, app, &id, now)?;
@@ -90,6 +179,11 @@ impl PlatformHealth {
     pub(crate) fn find(tx: &mut Tx<'_>, app: AppId, device_type: &str) -> Result<Option<Self>> {
         let document = documents::get(tx, app, DocumentKind::PlatformHealth, device_type)?;
         document.map(|document| serde_json::from_str(&document.body).map_err(Error::internal)).transpose()
+    }
+
+    /// Whether the operator wants nothing to be sent to a platform.
+    pub(crate) fn is_held(tx: &mut Tx<'_>, app: AppId, device_type: &str) -> Result<bool> {
+        Ok(Self::find(tx, app, device_type)?.is_some_and(|health| health.hindrance == Hindrance::Held))
     }
 
     fn put(&self, tx: &mut Tx<'_>, app: AppId, device_type: &str, now: UtcMillis) -> Result<()> {

@@ -76,7 +76,7 @@ pub use experiments::{
     CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,
 };
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
-pub use health::PlatformHealth;
+pub use health::{Hindrance, PlatformHealth};
 pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
 pub use installation::{Lost, LostThing, accept_key, has_key};
 pub use intake::{Taken, Upload};

@@ -194,7 +194,7 @@ impl Engine {
         if metrics.platforms.should_examine(now) {
             metrics.platforms.set_credentials(self.credential_notices().await?, now);
         }
-        metrics.platforms.set_pauses(self.pause_notices().await?);
+        metrics.platforms.set_health(self.health_notices().await?);
         metrics.webhooks.set(self.webhook_lags().await?, self.0.webhooks.n_events());
         let mut text = String::new();
         encode(&mut text, &metrics.registry).map_err(|fmt::Error| crate::Error::internal("metrics do not encode"))?;
@@ -205,7 +205,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PlatformFact, PlatformName, PlatformNotice, WebhookLag};
+    use crate::{Hindrance, PlatformFact, PlatformHealth, PlatformName, PlatformNotice, WebhookLag};
     use model::app::AppKey;
     use model::ids::WebhookId;
     use model::time::UtcMillis;
@@ -220,9 +220,14 @@ mod tests {
         metrics.job_begins();
         metrics.job_ran("sweep", true);
         let app = AppKey::new("aaaaaaaaaaaaaaaaaaaaaa").unwrap();
+        let hindered = |hindrance| {
+            let (since, probe_at) = (UtcMillis(0), UtcMillis(0));
+            PlatformFact::Hindered(PlatformHealth { hindrance, reason: String::new(), since, probe_at })
+        };
         let facts = [
             PlatformFact::Expires(UtcMillis(0)),
-            PlatformFact::Paused { reason: String::new(), since: UtcMillis(0) },
+            hindered(Hindrance::Refused),
+            hindered(Hindrance::Down),
             PlatformFact::Unreadable,
         ];
         let notice =

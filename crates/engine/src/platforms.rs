@@ -72,6 +72,11 @@ impl PlatformName {
         }
     }
 
+    /// What an operator calls the way to devices of a type.
+    pub(crate) fn for_log(device_type: &DeviceType) -> String {
+        Self::of(device_type).map_or_else(|| device_type.to_string(), |name| name.to_string())
+    }
+
     /// Why nothing can be sent to devices of a type as long as nothing is configured.
     pub(crate) fn missing(device_type: &DeviceType) -> String {
         match Self::of(device_type) {

@@ -25,6 +25,9 @@ pub struct NewJob {
 /// The due time of a job that waits to be woken.
 pub const NEVER: UtcMillis = UtcMillis(i64::MAX);
 
+/// The due time of a job that waits for its lane to be woken, which leaves those alone that are due never.
+pub const WITH_LANE: UtcMillis = UtcMillis(i64::MAX - 1);
+
 /// What jobs compete for: one platform of one app, and the like.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lane {

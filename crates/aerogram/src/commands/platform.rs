@@ -10,6 +10,7 @@ use bytes::Bytes;
 use clap::{Args, Subcommand};
 use http::Method;
 use model::app::AppKey;
+use serde_json::json;
 
 use super::Operator;
 use crate::client::{Client, Reply, segment};
@@ -37,6 +38,16 @@ enum Action {
     Show(Which),
     /// Ask a platform whether it accepts the app's configuration; nothing is sent to any device
     Test(Which),
+    /// Send nothing to a platform any more until it is resumed; pushes wait
+    Pause {
+        #[command(flatten)]
+        which: Which,
+        /// Why, for whoever looks at it next
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Let everything go on that waits for a platform
+    Resume(Which),
     /// Remove the configuration of a platform, or one of its keys
     Delete {
         #[command(flatten)]
@@ -69,6 +80,13 @@ impl Action {
             Action::List { app } => client.get(&format!("/operator/apps/{app}/platforms")).await,
             Action::Show(which) => client.get(&which.path()).await,
             Action::Test(which) => client.send_raw(Method::POST, &format!("{}/test", which.path()), Bytes::new()).await,
+            Action::Pause { which, reason } => {
+                let body = reason.as_ref().map_or(json!({}), |reason| json!({ "reason": reason }));
+                client.send_raw(Method::POST, &format!("{}/pause", which.path()), body.to_string().into()).await
+            }
+            Action::Resume(which) => {
+                client.send_raw(Method::POST, &format!("{}/resume", which.path()), Bytes::new()).await
+            }
             Action::Delete { which, key: None } => client.delete(&which.path()).await,
             Action::Delete { which, key: Some(key) } => {
                 client.delete(&format!("{}/keys/{}", which.path(), segment(key))).await
@@ -82,6 +100,10 @@ impl Action {
             Action::List { .. } => show::list(reply),
             Action::Show(_) => show::one(reply),
             Action::Test(which) => output::line(format_args!("{} accepts the configuration.", which.platform)),
+            Action::Pause { which, .. } => {
+                output::line(format_args!("Nothing is sent to {} any more; pushes to it wait.", which.platform))
+            }
+            Action::Resume(which) => output::line(format_args!("Deliveries to {} go on.", which.platform)),
             Action::Delete { which, key: None } => {
                 output::line(format_args!("{} is no longer configured.", which.platform))
             }

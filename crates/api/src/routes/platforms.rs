@@ -20,6 +20,7 @@ use crate::query::Segments;
 use record::{NoticeRecord, PlatformRecord};
 
 const URL_CHARS: usize = 2048;
+const REASON_CHARS: usize = 1000;
 
 #[derive(Serialize)]
 struct All {
@@ -115,9 +116,44 @@ pub(super) async fn test(
     Answer::ok(Done {})
 }
 
+/// Nothing is sent to the platform until it is resumed. Without a body there is no reason to show.
+pub(super) async fn pause(
+    State(edge): State<Edge>,
+    Segments((key, platform)): Segments<(String, String)>,
+    input: Input,
+) -> Result<Answer> {
+    let app = edge.engine.app(&key).await?;
+    let platform = name(&platform)?;
+    let reason = if input.is_empty() { None } else { input.parse(parse_pause).await?.reason };
+    let reason = reason.as_deref().unwrap_or("The operator paused it.");
+    edge.engine.hold_platform(app.id, &platform, reason).await?;
+    Answer::done()
+}
+
+/// Takes no body: one that is sent is not looked at.
+pub(super) async fn resume(
+    State(edge): State<Edge>,
+    Segments((key, platform)): Segments<(String, String)>,
+) -> Result<Answer> {
+    let app = edge.engine.app(&key).await?;
+    edge.engine.release_platform(app.id, &name(&platform)?).await?;
+    Answer::done()
+}
+
 /// What a web page of the app subscribes with.
 pub(super) async fn web_key(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
     Answer::ok(WebKey { public_key: edge.engine.web_public_key(app.id).await? })
+}
+
+struct PlatformPause {
+    reason: Option<String>,
+}
+
+fn parse_pause(at: &At<'_>) -> Option<PlatformPause> {
+    let mut fields = at.object()?;
+    let reason = fields.optional("reason", |at| at.text(1..=REASON_CHARS));
+    fields.finish();
+    Some(PlatformPause { reason })
 }
 
 fn name(name: &str) -> Result<PlatformName> {

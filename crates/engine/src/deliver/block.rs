@@ -18,7 +18,7 @@ use crate::channels::{move_in, uninstall_gone_in};
 use crate::desk::Desk;
 use crate::push::Standing;
 use crate::worker::LEASE;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, PlatformHealth, Result};
 
 #[derive(Clone)]
 pub(super) struct Block {
@@ -48,6 +48,8 @@ pub(super) enum Next {
     HandOver,
     /// The push is paused: the block waits until it is resumed, or until it expires.
     Park(UtcMillis),
+    /// The operator holds the platform: the block waits until that ends, or until the push expires.
+    Hold(UtcMillis),
     /// Nothing is left to do; those who are pending then never get the push.
     Settled,
 }
@@ -114,6 +116,11 @@ impl Block {
             Next::Park(until) => match Standing::of(tx, self.claimed.app, self.key.push)? {
                 Standing::Paused => jobs::park(tx, &self.claimed, self.key.push, until)?,
                 Standing::GoOn | Standing::Over => jobs::postpone(tx, &self.claimed, now)?,
+            },
+            // The same for those who let a platform go.
+            Next::Hold(until) => match PlatformHealth::is_held(tx, self.claimed.app, &self.key.platform)? {
+                true => jobs::park(tx, &self.claimed, self.key.push, until)?,
+                false => jobs::postpone(tx, &self.claimed, now)?,
             },
             Next::Settled => jobs::settle(tx, &self.claimed)?,
         };

@@ -23,7 +23,7 @@ use super::render::Renderer;
 use crate::push::Standing;
 use crate::worker::Stop;
 use crate::{Engine, Error, Result};
-use chores::{Chores, Event};
+use chores::{Chores, Event, Look};
 use loading::Ready;
 
 /// Deliveries of a block that are under way or not yet recorded, at most: so many are repeated after a crash.
@@ -71,6 +71,8 @@ pub(super) struct Flight<'a> {
     /// Looks at the push since the last checkpoint.
     n_looks: u32,
     probe: Probe,
+    /// Whether the provider is known to be down, and nothing has shown otherwise.
+    is_down: bool,
     halt: Option<Halt>,
     /// Why Amazon refuses us, which reaches some devices of another platform.
     amazon_refusal: Option<String>,
@@ -98,11 +100,23 @@ enum Probe {
     Passed,
 }
 
+/// What a run knows of its platform when it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    Plain,
+    /// The provider refused us, and this run tries whether it still does.
+    Probing,
+    /// The provider took nothing the last time.
+    AfterOutage,
+}
+
 /// Why nothing more is sent in this run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Halt {
     Stopping,
     Paused,
+    /// The operator holds the platform.
+    Held,
     Over,
     Expired,
     /// The platform asked for time, or takes nothing at all.
@@ -118,7 +132,7 @@ enum Halt {
 }
 
 impl<'a> Flight<'a> {
-    pub(super) fn new(course: Course<'a>, renderer: Renderer<'a>, block: Block, feed: Feed, is_probe: bool) -> Self {
+    pub(super) fn new(course: Course<'a>, renderer: Renderer<'a>, block: Block, feed: Feed, manner: Manner) -> Self {
         Self {
             course,
             renderer,
@@ -134,7 +148,8 @@ impl<'a> Flight<'a> {
             has_sent: false,
             has_served: false,
             n_looks: 0,
-            probe: if is_probe { Probe::Waiting } else { Probe::No },
+            probe: if manner == Manner::Probing { Probe::Waiting } else { Probe::No },
+            is_down: manner == Manner::AfterOutage,
             halt: None,
             amazon_refusal: None,
             failure: None,
@@ -167,7 +182,14 @@ impl<'a> Flight<'a> {
                 if n_landed > 0 { Poll::Ready(Event::Landed) } else { chores.poll(cx) }
             });
             match event.await {
-                Event::Landed if self.probe == Probe::Passed => self.go_on_after_probe().await,
+                Event::Landed if self.probe == Probe::Passed => {
+                    self.probe = Probe::No;
+                    self.resume().await;
+                }
+                Event::Landed if self.is_down && self.ledger.n_served() > 0 => {
+                    self.is_down = false;
+                    self.resume().await;
+                }
                 Event::Landed => {}
                 Event::Read(Ok(chunk)) => self.take_in(chunk),
                 Event::Read(Err(error)) | Event::Looked(Err(error)) => self.break_off(error),
@@ -175,7 +197,12 @@ impl<'a> Flight<'a> {
                     self.n_saving = 0;
                     self.heed(standing?);
                 }
-                Event::Looked(Ok(standing)) => self.heed(standing),
+                Event::Looked(Ok(Look { standing, is_held })) => {
+                    self.heed(standing);
+                    if is_held {
+                        self.halt.get_or_insert(Halt::Held);
+                    }
+                }
                 Event::Tick => self.n_looks += 1,
             }
         }
@@ -216,9 +243,8 @@ impl<'a> Flight<'a> {
         }
     }
 
-    /// The provider took the one message: everybody may send again.
-    async fn go_on_after_probe(&mut self) {
-        self.probe = Probe::No;
+    /// The provider took a message: everybody may send again.
+    async fn resume(&mut self) {
         if let Err(error) = self.course.engine.resume_platform(self.course.app, self.course.device_type).await {
             self.break_off(error);
         }

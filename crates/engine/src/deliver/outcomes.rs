@@ -38,6 +38,8 @@ pub(super) struct Ledger {
     /// The longest wait that the platform asked for.
     pub(super) retry_after: Option<Duration>,
     weather: Weather,
+    /// Messages that have to be sent once more.
+    n_retried: u64,
 }
 
 /// An answer that may be about the device or about us.
@@ -145,6 +147,7 @@ impl Ledger {
             }
             Outcome::Retry { after, reason, everybody } => {
                 self.later.extend(all());
+                self.n_retried += ordinals.len() as u64;
                 // What a single device asks for must not keep the others waiting for long.
                 let after = if everybody { after } else { after.map(|after| after.min(LONGEST_WAIT)) };
                 self.retry_after = self.retry_after.max(after);
@@ -193,6 +196,11 @@ impl Ledger {
         let mut outcomes = std::mem::take(&mut self.rest);
         outcomes.delivered = delivered.into_iter().collect();
         (outcomes, refusal)
+    }
+
+    /// How many messages have to be sent once more since this was last asked.
+    pub(super) fn take_retried(&mut self) -> u64 {
+        std::mem::take(&mut self.n_retried)
     }
 
     pub(super) fn n_served(&self) -> u64 {

@@ -9,7 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::{PlatformFact, PlatformNotice};
+use crate::{Hindrance, PlatformFact, PlatformNotice};
 
 /// All credentials have to be decrypted to see when they expire, and that hardly changes.
 const EXAMINE_EVERY: Duration = Duration::from_secs(60);
@@ -25,6 +25,7 @@ pub(super) struct PlatformGauges {
     expire: Family<PlatformLabels, Gauge>,
     unreadable: Family<PlatformLabels, Gauge>,
     paused: Family<PlatformLabels, Gauge>,
+    waiting: Family<PlatformLabels, Gauge>,
     /// When the credentials were last looked at.
     examined: Mutex<Option<UtcMillis>>,
 }
@@ -35,9 +36,11 @@ impl PlatformGauges {
         registry.register("platform_credentials_expire_timestamp_seconds", text, self.expire.clone());
         let text = "1 when the credentials for a platform of an app cannot be decrypted";
         registry.register("platform_credentials_unreadable", text, self.unreadable.clone());
-        let text =
-            "Since when nothing is sent to a platform of an app because its provider refuses us, in seconds since 1970";
+        let text = "Since when nothing is sent to a platform of an app because its provider refuses us or the operator \
+                    paused it, in seconds since 1970";
         registry.register("platform_paused_since_timestamp_seconds", text, self.paused.clone());
+        let text = "Since when a platform of an app has taken nothing that was sent to it, in seconds since 1970";
+        registry.register("platform_waiting_since_timestamp_seconds", text, self.waiting.clone());
     }
 
     pub(super) fn should_examine(&self, now: UtcMillis) -> bool {
@@ -53,9 +56,10 @@ impl PlatformGauges {
         *self.examined.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
     }
 
-    /// The same for pauses.
-    pub(super) fn set_pauses(&self, notices: Vec<PlatformNotice>) {
+    /// The same for pauses and outages.
+    pub(super) fn set_health(&self, notices: Vec<PlatformNotice>) {
         self.paused.clear();
+        self.waiting.clear();
         self.show(notices);
     }
 
@@ -64,7 +68,13 @@ impl PlatformGauges {
             let labels = PlatformLabels { app: app.as_str().to_owned(), platform: platform.to_string() };
             match fact {
                 PlatformFact::Expires(at) => self.expire.get_or_create(&labels).set(at.seconds()),
-                PlatformFact::Paused { since, .. } => self.paused.get_or_create(&labels).set(since.seconds()),
+                PlatformFact::Hindered(health) => {
+                    let gauges = match health.hindrance {
+                        Hindrance::Refused | Hindrance::Held => &self.paused,
+                        Hindrance::Down => &self.waiting,
+                    };
+                    gauges.get_or_create(&labels).set(health.since.seconds())
+                }
                 PlatformFact::Unreadable => self.unreadable.get_or_create(&labels).set(1),
             };
         }

@@ -21,8 +21,8 @@ pub struct PlatformNotice {
 pub enum PlatformFact {
     /// The first of its certificates runs out then.
     Expires(UtcMillis),
-    /// Its provider refuses us.
-    Paused { reason: String, since: UtcMillis },
+    /// Nothing is sent to it, or nothing that is sent is taken.
+    Hindered(PlatformHealth),
     /// Its credentials were sealed with another key, or are damaged.
     Unreadable,
 }
@@ -31,7 +31,7 @@ impl Engine {
     /// The notices of all apps.
     pub async fn platform_notices(&self) -> Result<Vec<PlatformNotice>> {
         let mut notices = self.credential_notices().await?;
-        notices.extend(self.pause_notices().await?);
+        notices.extend(self.health_notices().await?);
         Ok(notices)
     }
 
@@ -52,15 +52,15 @@ impl Engine {
         tokio::task::spawn_blocking(examine).await.map_err(Error::internal)
     }
 
-    /// Those about platforms that are paused.
-    pub(crate) async fn pause_notices(&self) -> Result<Vec<PlatformNotice>> {
-        let paused = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::PlatformHealth)).await?;
-        let mut notices = Vec::with_capacity(paused.len());
-        for (_, app, document) in paused {
+    /// Those about platforms that are paused or wait for their provider.
+    pub(crate) async fn health_notices(&self) -> Result<Vec<PlatformNotice>> {
+        let hindered = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::PlatformHealth)).await?;
+        let mut notices = Vec::with_capacity(hindered.len());
+        for (_, app, document) in hindered {
             let platform = DeviceType::from_name(&document.id).as_ref().and_then(PlatformName::of);
-            let platform = platform.ok_or_else(|| Error::internal(format!("a paused platform {:?}", document.id)))?;
-            let PlatformHealth { reason, since, .. } = serde_json::from_str(&document.body).map_err(Error::internal)?;
-            notices.push(PlatformNotice { app, platform, fact: PlatformFact::Paused { reason, since } });
+            let platform = platform.ok_or_else(|| Error::internal(format!("a hindered platform {:?}", document.id)))?;
+            let health = serde_json::from_str(&document.body).map_err(Error::internal)?;
+            notices.push(PlatformNotice { app, platform, fact: PlatformFact::Hindered(health) });
         }
         Ok(notices)
     }

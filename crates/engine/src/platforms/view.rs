@@ -14,8 +14,8 @@ use crate::{Engine, Error, PlatformHealth, Result};
 pub struct PlatformView {
     pub name: PlatformName,
     pub config: ShownConfig,
-    /// Why nothing is sent at the moment, if nothing is.
-    pub paused: Option<PlatformHealth>,
+    /// What keeps messages from arriving at the moment, if anything does.
+    pub health: Option<PlatformHealth>,
     pub created: UtcMillis,
     pub modified: UtcMillis,
 }
@@ -61,7 +61,7 @@ impl Engine {
     }
 
     async fn view(&self, app: AppId, stored: Stored) -> Result<PlatformView> {
-        let paused = self.platform_health(app, &stored.name.device_type()).await?;
+        let health = self.platform_health(app, &stored.name.device_type()).await?;
         let Stored { name, config, created, modified } = stored;
         let config = match config {
             Err(_) => ShownConfig::Unreadable,
@@ -80,6 +80,6 @@ impl Engine {
                 | PlatformConfig::WebPush(_)),
             ) => ShownConfig::Provider { keys: config.keys() },
         };
-        Ok(PlatformView { name, config, paused, created, modified })
+        Ok(PlatformView { name, config, health, created, modified })
     }
 }

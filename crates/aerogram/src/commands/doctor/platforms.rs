@@ -29,15 +29,23 @@ struct Notice {
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Fact {
     Expires { at: String },
-    Paused { reason: String, since: String },
+    Paused { by: PausedBy, reason: String, since: String },
+    Waiting { reason: String, since: String },
     Unreadable,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PausedBy {
+    Provider,
+    Operator,
 }
 
 pub(super) async fn findings(client: &Client, now: UtcMillis) -> Result<Vec<Finding>> {
     let Notices { notices } = client.get("/operator/platforms/notices").await?.read()?;
     let found: Vec<Finding> = notices.iter().filter_map(|notice| notice.finding(now)).collect();
     match found.is_empty() {
-        true => Ok(vec![Finding::Fine("No platform is paused, and no certificate runs out soon.".to_owned())]),
+        true => Ok(vec![Finding::Fine("No platform is paused or waits, and no certificate runs out soon.".to_owned())]),
         false => Ok(found),
     }
 }
@@ -47,9 +55,15 @@ impl Notice {
     fn finding(&self, now: UtcMillis) -> Option<Finding> {
         let Self { app, platform, fact } = self;
         match fact {
-            Fact::Paused { reason, since } => {
+            Fact::Paused { by: PausedBy::Provider, reason, since } => {
                 Some(Finding::Wrong(format!("{platform} of {app} is paused since {since}: {reason}")))
             }
+            Fact::Paused { by: PausedBy::Operator, reason, since } => Some(Finding::Soon(format!(
+                "{platform} of {app} is paused since {since}, by `aerogram platform pause`: {reason}"
+            ))),
+            Fact::Waiting { reason, since } => Some(Finding::Wrong(format!(
+                "{platform} of {app} has taken nothing since {since}; what is for it is tried again: {reason}"
+            ))),
             Fact::Unreadable => Some(Finding::Wrong(format!(
                 "The credentials for {platform} of {app} were encrypted with another key; restore it, or set them again."
             ))),
@@ -83,10 +97,17 @@ mod tests {
     }
 
     #[test]
-    fn paused_and_unreadable_platforms_are_wrong() {
-        for fact in [r#""type":"paused","reason":"No.","since":"2024-05-01T00:00:00""#, r#""type":"unreadable""#] {
-            let notice: Notice = serde_json::from_str(&format!(r#"{{"app":"A","platform":"fcm",{fact}}}"#)).unwrap();
-            assert!(matches!(notice.finding(UtcMillis(0)), Some(Finding::Wrong(text)) if text.contains("fcm of A")));
+    fn what_does_not_send_is_wrong_unless_the_operator_wants_it() {
+        let paused = |by: &str| format!(r#""type":"paused","by":"{by}","reason":"No.","since":"2024-05-01T00:00:00""#);
+        let waiting = r#""type":"waiting","reason":"No.","since":"2024-05-01T00:00:00""#.to_owned();
+        let read = |fact: &str| -> Notice {
+            serde_json::from_str(&format!(r#"{{"app":"A","platform":"fcm",{fact}}}"#)).unwrap()
+        };
+        assert!(matches!(read(&paused("operator")).finding(UtcMillis(0)), Some(Finding::Soon(_))));
+        for fact in [paused("provider"), waiting, r#""type":"unreadable""#.to_owned()] {
+            assert!(
+                matches!(read(&fact).finding(UtcMillis(0)), Some(Finding::Wrong(text)) if text.contains("fcm of A"))
+            );
         }
     }
 }

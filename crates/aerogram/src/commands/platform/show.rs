@@ -30,12 +30,14 @@ struct Shown {
     #[serde(default)]
     unreadable: bool,
     #[serde(default)]
-    paused: Option<Paused>,
+    paused: Option<Hindrance>,
+    #[serde(default)]
+    waiting: Option<Hindrance>,
     modified: String,
 }
 
 #[derive(Deserialize)]
-struct Paused {
+struct Hindrance {
     reason: String,
     since: String,
 }
@@ -78,8 +80,10 @@ pub(super) fn one(reply: &Reply) -> Result<()> {
     let field = |name: &str, value: &str| output::line(format_args!("{name:<16} {value}"));
     field("platform", &shown.platform)?;
     field("state", shown.state())?;
-    if let Some(Paused { reason, since }) = &shown.paused {
-        field("paused", &format!("since {since}: {reason}"))?;
+    for (name, hindrance) in [("paused", &shown.paused), ("waiting", &shown.waiting)] {
+        if let Some(Hindrance { reason, since }) = hindrance {
+            field(name, &format!("since {since}: {reason}"))?;
+        }
     }
     field("modified", &shown.modified)?;
     for (name, value) in [("url", &shown.url), ("validation_code", &shown.validation_code)] {
@@ -105,11 +109,12 @@ pub(super) fn one(reply: &Reply) -> Result<()> {
 
 impl Shown {
     fn state(&self) -> &'static str {
-        match (&self.paused, self.enabled) {
-            (_, _) if self.unreadable => "unreadable",
-            (Some(_), _) => "paused",
-            (None, Some(false)) => "disabled",
-            (None, Some(true) | None) => "enabled",
+        match (&self.paused, self.enabled, &self.waiting) {
+            (_, _, _) if self.unreadable => "unreadable",
+            (Some(_), _, _) => "paused",
+            (None, Some(false), _) => "disabled",
+            (None, Some(true) | None, Some(_)) => "waiting",
+            (None, Some(true) | None, None) => "enabled",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{PlatformFact, PlatformNotice, PlatformView, ShownConfig};
+use engine::{Hindrance, PlatformFact, PlatformHealth, PlatformNotice, PlatformView, ShownConfig};
 use providers::platform::KeyView;
 use serde::Serialize;
 
@@ -14,6 +14,9 @@ pub(super) struct PlatformRecord {
     /// Why nothing is sent at the moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<PausedRecord>,
+    /// Why nothing that is sent arrives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<WaitingRecord>,
     created: String,
     modified: String,
 }
@@ -51,6 +54,22 @@ struct KeyRecord {
 
 #[derive(Serialize)]
 struct PausedRecord {
+    by: PausedBy,
+    reason: String,
+    since: String,
+}
+
+/// Who has to do something about a pause.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum PausedBy {
+    /// It refuses us.
+    Provider,
+    Operator,
+}
+
+#[derive(Serialize)]
+struct WaitingRecord {
     reason: String,
     since: String,
 }
@@ -72,15 +91,37 @@ pub(super) struct NoticeRecord {
 #[serde(tag = "type", rename_all = "lowercase")]
 enum FactRecord {
     Expires { at: String },
-    Paused { reason: String, since: String },
+    Paused(PausedRecord),
+    Waiting(WaitingRecord),
     Unreadable,
+}
+
+/// What is wrong with a platform, in one of the two forms it is shown in.
+enum HealthRecord {
+    Paused(PausedRecord),
+    Waiting(WaitingRecord),
+}
+
+impl From<PlatformHealth> for HealthRecord {
+    fn from(health: PlatformHealth) -> Self {
+        let PlatformHealth { hindrance, reason, since, probe_at: _ } = health;
+        let since = since.to_api();
+        match hindrance {
+            Hindrance::Refused => HealthRecord::Paused(PausedRecord { by: PausedBy::Provider, reason, since }),
+            Hindrance::Held => HealthRecord::Paused(PausedRecord { by: PausedBy::Operator, reason, since }),
+            Hindrance::Down => HealthRecord::Waiting(WaitingRecord { reason, since }),
+        }
+    }
 }
 
 impl From<PlatformNotice> for NoticeRecord {
     fn from(notice: PlatformNotice) -> Self {
         let fact = match notice.fact {
             PlatformFact::Expires(at) => FactRecord::Expires { at: at.to_api() },
-            PlatformFact::Paused { reason, since } => FactRecord::Paused { reason, since: since.to_api() },
+            PlatformFact::Hindered(health) => match HealthRecord::from(health) {
+                HealthRecord::Paused(paused) => FactRecord::Paused(paused),
+                HealthRecord::Waiting(waiting) => FactRecord::Waiting(waiting),
+            },
             PlatformFact::Unreadable => FactRecord::Unreadable,
         };
         Self { app: notice.app.as_str().to_owned(), platform: notice.platform.to_string(), fact }
@@ -102,10 +143,16 @@ impl From<PlatformView> for PlatformRecord {
                 validation_code: validation_code.to_string(),
             },
         };
+        let (paused, waiting) = match view.health.map(HealthRecord::from) {
+            Some(HealthRecord::Paused(paused)) => (Some(paused), None),
+            Some(HealthRecord::Waiting(waiting)) => (None, Some(waiting)),
+            None => (None, None),
+        };
         Self {
             platform: view.name.to_string(),
             config,
-            paused: view.paused.map(|paused| PausedRecord { reason: paused.reason, since: paused.since.to_api() }),
+            paused,
+            waiting,
             created: view.created.to_api(),
             modified: view.modified.to_api(),
         }

@@ -14,9 +14,11 @@ use crate::deliver::courier::Courier;
 use crate::deliver::outcomes::{LONGEST_WAIT, More, Outcomes, Trust};
 use crate::health::PROBE_EVERY;
 
-/// With the back-off below, those who are left are given up after about an hour in which none of them could be served. A push
+/// With the back-off below, those who are left are given up after 54 minutes in which none of them could be served. A push
 /// with an expiry says itself how long it is worth trying.
 const MOST_TRIES: u32 = 18;
+/// As many tries in a row that come to nothing are more than a hiccup: somebody should hear of it.
+const OUTAGE_TRIES: u32 = 3;
 
 impl Flight<'_> {
     pub(super) async fn end(mut self) -> Result<()> {
@@ -64,6 +66,7 @@ impl Flight<'_> {
         metrics.delivered(platform, transport, "delivered", outcomes.delivered.len());
         metrics.delivered(platform, transport, "gone", outcomes.gone.len() as u64);
         metrics.delivered(platform, transport, "failed", outcomes.failed.len());
+        metrics.delivered(platform, transport, "retried", self.ledger.take_retried());
         outcomes
     }
 
@@ -82,6 +85,7 @@ impl Flight<'_> {
             // Whoever hears of the error says when to try again.
             Some(Halt::Broken) => Next::GoOn,
             Some(Halt::Paused) => Next::Park(in_time(jobs::NEVER)),
+            Some(Halt::Held) => Next::Hold(in_time(jobs::WITH_LANE)),
             Some(Halt::Refused(reason)) => {
                 let (app, device_type) = (self.course.app, self.course.device_type);
                 let probe_at = self.course.engine.pause_platform(app, device_type, &reason).await?;
@@ -103,6 +107,10 @@ impl Flight<'_> {
             Some(Halt::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
             halt @ (Some(Halt::Throttled) | None) => {
                 let tries = if self.has_served { 1 } else { self.block.tries + 1 };
+                if tries >= OUTAGE_TRIES && !self.is_down {
+                    let reason = outcomes.reason.as_deref().unwrap_or("It took no message.");
+                    self.course.engine.note_outage(self.course.app, self.course.device_type, reason).await?;
+                }
                 if tries >= MOST_TRIES && self.course.expires.is_none() {
                     outcomes.failed |= remaining;
                     return Ok(Next::Settled);
@@ -133,6 +141,12 @@ fn wait_before(attempt: u32, asked_for: Option<Duration>) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_takes_is_given_up_after_54_minutes() {
+        let waits: Duration = (1..MOST_TRIES).map(|tries| wait_before(tries, None)).sum();
+        assert_eq!(waits.as_secs() / 60, 53, "and half a minute");
+    }
 
     #[test]
     fn waits_double_up_to_five_minutes_unless_asked_for_more() {
