@@ -19,7 +19,7 @@ thread_local! {
 /// Keeps what its own thread logs. There is one for the whole process, because whether a line is wanted at all is
 /// remembered for all threads: with a subscriber for one thread, a line that another test reaches first would be
 /// remembered as unwanted.
-struct Log;
+pub(crate) struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -38,7 +38,7 @@ impl Write for Log {
 
 impl Log {
     /// Begins to keep what this thread logs from here on.
-    fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         static INSTALLED: Once = Once::new();
         INSTALLED.call_once(|| tracing_subscriber::fmt().json().with_writer(|| Self).init());
         KEPT.set(Some(Vec::new()));
@@ -47,6 +47,13 @@ impl Log {
 
     fn text(&self) -> String {
         String::from_utf8(KEPT.with_borrow(|kept| kept.clone().unwrap())).unwrap()
+    }
+
+    /// The lines that say this.
+    pub(crate) fn saying(&self, message: &str) -> Vec<Value> {
+        let text = self.text();
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter(|line| line["fields"]["message"].as_str().is_some_and(|text| text.contains(message))).collect()
     }
 
     /// The line about an answer to the request with this id.

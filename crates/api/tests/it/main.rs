@@ -20,6 +20,7 @@ mod event_stream;
 mod events_intake;
 mod every_event;
 mod experiments;
+mod hindered_platforms;
 mod idempotency;
 mod inbox;
 mod inbox_holders;

@@ -318,14 +318,19 @@ async fn the_operator_hears_of_what_runs_out_and_what_is_paused() {
 
         let notices = app.operator().get("/operator/platforms/notices").await.expect(200)["notices"].clone();
         let paused = |platform: &str| {
-            json!({"app": key, "platform": platform, "type": "paused", "reason": "No.", "since": "2024-05-01T12:00:00"})
+            json!({
+                "app": key, "platform": platform, "type": "paused", "by": "provider", "reason": "No.",
+                "since": "2024-05-01T12:00:00",
+            })
         };
         let expires = json!({"app": key, "platform": "apns", "type": "expires", "at": "2024-06-01T00:00:00"});
         assert_eq!(notices, json!([expires, paused("apns"), paused("open::fridge")]));
         assert_eq!(app.operator().get(&apns).await.expect(200)["paused"]["reason"], "No.");
         let metrics = app.operator().get("/metrics").await.text().to_owned();
         for line in [
-            format!("aerogram_platform_credentials_expire_timestamp_seconds{{app=\"{key}\",platform=\"apns\"}} 1717200000"),
+            format!(
+                "aerogram_platform_credentials_expire_timestamp_seconds{{app=\"{key}\",platform=\"apns\"}} 1717200000"
+            ),
             format!("aerogram_platform_paused_since_timestamp_seconds{{app=\"{key}\",platform=\"apns\"}} 1714564800"),
         ] {
             assert!(metrics.lines().any(|known| known == line), "{line}\n{metrics}");

@@ -3,6 +3,7 @@
 use audience::codec;
 use audience::index::Index;
 use model::event::{RecordKind, SharedPush};
+use model::ids::{AppId, PushId};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -33,6 +34,21 @@ pub(super) struct Block {
     delivered: RoaringBitmap,
     gone: RoaringBitmap,
     failed: RoaringBitmap,
+}
+
+/// What those who send a block have to know between two deliveries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) standing: Standing,
+    /// Whether the operator holds the platform.
+    pub(super) is_held: bool,
+}
+
+impl Look {
+    pub(super) fn at(tx: &mut Tx<'_>, app: AppId, push: PushId, platform: &str) -> Result<Self> {
+        let is_held = PlatformHealth::is_held(tx, app, platform)?;
+        Ok(Self { standing: Standing::of(tx, app, push)?, is_held })
+    }
 }
 
 /// What happens to the job with a checkpoint.
@@ -75,13 +91,13 @@ impl Block {
     }
 
     /// Makes outcomes durable together with everything that follows from them. Fails, without changing anything, when
-    /// another worker has taken the job over: then this one must stop. Answers how the push stands.
+    /// another worker has taken the job over: then this one must stop. Answers how things stand.
     pub(super) fn checkpoint(
         &mut self,
         engine: &Engine,
         outcomes: Outcomes,
         next: Next,
-    ) -> impl Future<Output = Result<Standing>> + Send + 'static {
+    ) -> impl Future<Output = Result<Look>> + Send + 'static {
         self.pending -= outcomes.settled();
         self.delivered |= &outcomes.delivered;
         self.gone.extend(outcomes.gone.iter().map(|(ordinal, _)| ordinal.0));
@@ -101,7 +117,7 @@ impl Block {
                 block.count(tx, now, &outcomes)?;
                 block.log(tx, &index, now, &outcomes)?;
                 sandbox::add(tx, app, &outcomes.sandbox)?;
-                Standing::of(tx, app, block.key.push)
+                Look::at(tx, app, block.key.push, &block.key.platform)
             };
             engine.0.store.write(app, write).await
         }

@@ -15,7 +15,7 @@ use model::ids::{AppId, PushId};
 use model::platform::DeviceType;
 use model::time::UtcMillis;
 
-use super::block::Block;
+use super::block::{Block, Look};
 use super::courier::{Courier, To};
 use super::feed::Feed;
 use super::outcomes::{Ledger, OF_BATCHES, OF_MESSAGES};
@@ -23,7 +23,7 @@ use super::render::Renderer;
 use crate::push::Standing;
 use crate::worker::Stop;
 use crate::{Engine, Error, Result};
-use chores::{Chores, Event, Look};
+use chores::{Chores, Event};
 use loading::Ready;
 
 /// Deliveries of a block that are under way or not yet recorded, at most: so many are repeated after a crash.
@@ -193,16 +193,11 @@ impl<'a> Flight<'a> {
                 Event::Landed => {}
                 Event::Read(Ok(chunk)) => self.take_in(chunk),
                 Event::Read(Err(error)) | Event::Looked(Err(error)) => self.break_off(error),
-                Event::Saved(standing) => {
+                Event::Saved(look) => {
                     self.n_saving = 0;
-                    self.heed(standing?);
+                    self.heed(look?);
                 }
-                Event::Looked(Ok(Look { standing, is_held })) => {
-                    self.heed(standing);
-                    if is_held {
-                        self.halt.get_or_insert(Halt::Held);
-                    }
-                }
+                Event::Looked(Ok(look)) => self.heed(look),
                 Event::Tick => self.n_looks += 1,
             }
         }
@@ -233,8 +228,11 @@ impl<'a> Flight<'a> {
         }
     }
 
-    fn heed(&mut self, standing: Standing) {
+    fn heed(&mut self, Look { standing, is_held }: Look) {
         match standing {
+            Standing::GoOn if is_held => {
+                self.halt.get_or_insert(Halt::Held);
+            }
             Standing::GoOn => {}
             Standing::Paused => {
                 self.halt.get_or_insert(Halt::Paused);

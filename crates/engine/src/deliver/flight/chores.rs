@@ -6,15 +6,13 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use model::time::UtcMillis;
-use store::Tx;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::{CHECKPOINT, Flight, Probe};
-use crate::deliver::block::Next;
+use crate::Result;
+use crate::deliver::block::{Look, Next};
 use crate::deliver::feed::{CHUNK, Chunk};
 use crate::deliver::outcomes::More;
-use crate::push::Standing;
-use crate::{Error, PlatformHealth, Result};
 
 /// How often a run looks whether its push was paused or canceled, or its platform is held.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -24,21 +22,15 @@ const LOOKS: u32 = 2;
 pub(super) enum Event {
     Landed,
     Read(Result<Chunk>),
-    Saved(Result<Standing>),
+    Saved(Result<Look>),
     Looked(Result<Look>),
     /// It is time to look again.
     Tick,
 }
 
-/// What is seen of the push and of the platform.
-pub(super) struct Look {
-    pub(super) standing: Standing,
-    pub(super) is_held: bool,
-}
-
 pub(super) struct Chores {
     pub(super) reading: Option<BoxFuture<'static, Result<Chunk>>>,
-    pub(super) saving: Option<BoxFuture<'static, Result<Standing>>>,
+    pub(super) saving: Option<BoxFuture<'static, Result<Look>>>,
     looking: Option<BoxFuture<'static, Result<Look>>>,
     is_time_to_look: bool,
     clock: Interval,
@@ -57,8 +49,8 @@ impl Chores {
         if let Some(chunk) = done(&mut self.reading, cx) {
             return Poll::Ready(Event::Read(chunk));
         }
-        if let Some(standing) = done(&mut self.saving, cx) {
-            return Poll::Ready(Event::Saved(standing));
+        if let Some(look) = done(&mut self.saving, cx) {
+            return Poll::Ready(Event::Saved(look));
         }
         if let Some(look) = done(&mut self.looking, cx) {
             return Poll::Ready(Event::Looked(look));
@@ -94,11 +86,8 @@ impl Flight<'_> {
         if std::mem::take(&mut chores.is_time_to_look) && chores.looking.is_none() {
             let (app, push) = (self.course.app, self.course.push);
             let (store, platform) = (self.course.engine.0.store.clone(), self.course.device_type.to_string());
-            let look = move |tx: &mut Tx<'_>| {
-                let is_held = PlatformHealth::is_held(tx, app, &platform)?;
-                Ok::<_, Error>(Look { standing: Standing::of(tx, app, push)?, is_held })
-            };
-            chores.looking = Some(async move { store.read(look).await }.boxed());
+            let look = async move { store.read(move |tx| Look::at(tx, app, push, &platform)).await };
+            chores.looking = Some(look.boxed());
         }
     }
 

@@ -1,0 +1,260 @@
+//! Platforms that take nothing, and platforms that the operator holds: what is told of them, and what becomes of pushes.
+
+use std::time::Duration;
+
+use engine::Worker;
+use serde_json::{Value, json};
+use testkit::app::{TestApp, on_each_engine};
+use testkit::receiver::OpenReceiver;
+
+use crate::logs::Log;
+
+const TAKES_NOTHING: &str = "a platform takes nothing";
+const GOES_ON: &str = "deliveries to a platform go on";
+
+fn path(app: &TestApp, platform: &str) -> String {
+    format!("/operator/apps/{}/platforms/{platform}", app.app.key)
+}
+
+async fn kiosk(app: &TestApp) -> OpenReceiver {
+    let receiver = OpenReceiver::start().await;
+    let config = json!({"url": receiver.url(), "validate": false});
+    app.operator().put(&path(app, "open::kiosk"), config).await.expect(200);
+    let open = json!({"channel": {"type": "open", "opt_in": true, "address": "lobby",
+                                  "open": {"open_platform_name": "kiosk"}}});
+    app.master().post("/api/channels/open", open).await.expect(200);
+    receiver
+}
+
+async fn phone(app: &TestApp) {
+    let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "ABCDEF0123"}});
+    app.device().post("/api/channels", device).await.expect(201);
+}
+
+async fn push(app: &TestApp, device_type: &str, options: Value) -> String {
+    let body = json!({
+        "audience": "all", "device_types": [device_type], "notification": {"alert": "Hi"}, "options": options,
+    });
+    app.master().post("/api/push", body).await.expect(200)["push_ids"][0].as_str().unwrap().to_owned()
+}
+
+async fn state(app: &TestApp, push: &str) -> Value {
+    app.master().get(&format!("/api/push/{push}")).await.expect(200)["push"]["state"].clone()
+}
+
+async fn notices(app: &TestApp) -> Value {
+    app.operator().get("/operator/platforms/notices").await.expect(200)["notices"].clone()
+}
+
+/// The first line of the metrics that begins so.
+async fn metric(app: &TestApp, begins: &str) -> Option<String> {
+    let text = app.operator().get("/metrics").await.text().to_owned();
+    text.lines().find(|line| line.starts_with(begins)).map(str::to_owned)
+}
+
+#[tokio::test]
+async fn a_provider_that_is_down_is_told_of_once_and_once_more_when_it_is_back() {
+    on_each_engine(async |app| {
+        let receiver = kiosk(&app).await;
+        let log = Log::begin();
+        receiver.answer_with([503; 6]);
+        let id = push(&app, "open::kiosk", json!({})).await;
+        app.step_all().await;
+        app.advance(Duration::from_secs(2));
+        app.step_all().await;
+        assert_eq!(notices(&app).await, json!([]), "two failures are a hiccup");
+        for wait in [4, 8, 16] {
+            app.advance(Duration::from_secs(wait));
+            app.step_all().await;
+        }
+        let told = log.saying(TAKES_NOTHING);
+        assert_eq!(told.len(), 1, "{told:?}");
+        let fields = &told[0]["fields"];
+        assert_eq!((&told[0]["level"], &fields["app"]), (&json!("WARN"), &json!(app.app.key)));
+        assert_eq!(fields["platform"], "open::kiosk");
+        assert!(fields["reason"].as_str().unwrap().contains("503"), "{fields}");
+        assert_eq!(log.saying(GOES_ON).len(), 0);
+
+        let app = app.restart().await;
+        let waiting = notices(&app).await[0].clone();
+        assert_eq!((&waiting["type"], &waiting["platform"]), (&json!("waiting"), &json!("open::kiosk")));
+        assert_eq!((&waiting["app"], &waiting["since"]), (&json!(app.app.key), &json!("2024-05-01T12:00:06")));
+        let shown = app.operator().get(&path(&app, "open::kiosk")).await.expect(200);
+        assert_eq!((&shown["waiting"]["since"], &shown["paused"]), (&waiting["since"], &Value::Null));
+        let gauge = format!(
+            "aerogram_platform_waiting_since_timestamp_seconds{{app=\"{}\",platform=\"open::kiosk\"}} 1714564806",
+            app.app.key
+        );
+        assert_eq!(metric(&app, "aerogram_platform_waiting_since").await, Some(gauge));
+
+        app.advance(Duration::from_secs(32));
+        app.step_all().await;
+        let retried = "aerogram_deliveries_total{platform=\"open\",transport=\"open\",outcome=\"retried\"}";
+        assert_eq!(metric(&app, retried).await, Some(format!("{retried} 1")), "since the restart");
+        app.advance(Duration::from_secs(64));
+        app.step_all().await;
+        assert_eq!(state(&app, &id).await, "done");
+        assert_eq!(notices(&app).await, json!([]));
+        assert_eq!(metric(&app, "aerogram_platform_waiting_since").await, None);
+        let back = log.saying(GOES_ON);
+        assert_eq!(back.len(), 1, "{back:?}");
+        assert_eq!((&back[0]["level"], &back[0]["fields"]["after_s"]), (&json!("INFO"), &json!(120)));
+        assert_eq!(log.saying(TAKES_NOTHING).len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_provider_that_cannot_be_reached_is_told_of_until_its_address_changes() {
+    on_each_engine(async |app| {
+        let receiver = kiosk(&app).await;
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let config = json!({"url": format!("http://{nobody}/hook"), "validate": false});
+        app.operator().put(&path(&app, "open::kiosk"), config).await.expect(200);
+        let id = push(&app, "open::kiosk", json!({})).await;
+        app.step_all().await;
+        for wait in [2, 4] {
+            app.advance(Duration::from_secs(wait));
+            app.step_all().await;
+        }
+        assert_eq!(notices(&app).await[0]["type"], "waiting");
+        // Another address is worth a try at once.
+        let config = json!({"url": receiver.url(), "validate": false});
+        app.operator().put(&path(&app, "open::kiosk"), config).await.expect(200);
+        assert_eq!(notices(&app).await, json!([]));
+        app.step_all().await;
+        assert_eq!(state(&app, &id).await, "done");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_platform_that_the_operator_holds_gets_nothing_until_it_is_let_go() {
+    on_each_engine(async |app| {
+        let receiver = kiosk(&app).await;
+        phone(&app).await;
+        let kiosk = path(&app, "open::kiosk");
+        app.operator().post(&format!("{kiosk}/pause"), json!({"reason": "Wrong text."})).await.expect(200);
+        app.operator().post(&format!("{}/pause", path(&app, "apns")), "").await.expect(200);
+        let waits = push(&app, "open::kiosk", json!({})).await;
+        let canceled = push(&app, "open::kiosk", json!({})).await;
+        let expires = push(&app, "open::kiosk", json!({"expiry": 600})).await;
+        let to_phones = push(&app, "ios", json!({})).await;
+        app.step_all().await;
+
+        let app = app.restart().await;
+        app.advance(Duration::from_secs(60));
+        app.step_all().await;
+        for id in [&waits, &canceled, &expires, &to_phones] {
+            assert_eq!(state(&app, id).await, "sending");
+        }
+        assert_eq!(app.master().get("/api/sandbox").await.expect(200)["deliveries"], json!([]));
+        let held = |platform: &str, reason: &str| {
+            json!({
+                "app": app.app.key, "platform": platform, "type": "paused", "by": "operator", "reason": reason,
+                "since": "2024-05-01T12:00:00",
+            })
+        };
+        let all = json!([held("apns", "The operator paused it."), held("open::kiosk", "Wrong text.")]);
+        assert_eq!(notices(&app).await, all);
+        assert!(metric(&app, "aerogram_platform_paused_since_timestamp_seconds{").await.is_some());
+
+        // Neither new settings nor a pause once more, which changes the reason, end it or make it younger.
+        app.operator().put(&kiosk, json!({"url": receiver.url(), "validate": false})).await.expect(200);
+        app.operator().post(&format!("{kiosk}/pause"), json!({"reason": "Still wrong."})).await.expect(200);
+        let shown = app.operator().get(&kiosk).await.expect(200)["paused"].clone();
+        assert_eq!(shown, json!({"by": "operator", "reason": "Still wrong.", "since": "2024-05-01T12:00:00"}));
+
+        app.master().post(&format!("/api/push/{canceled}/cancel"), "").await.expect(200);
+        app.advance(Duration::from_secs(600));
+        app.step_all().await;
+        assert_eq!(state(&app, &canceled).await, "canceled");
+        assert_eq!(state(&app, &expires).await, "done");
+        assert_eq!(state(&app, &waits).await, "sending");
+        assert_eq!(receiver.received().len(), 0);
+
+        app.operator().post(&format!("{kiosk}/resume"), "").await.expect(200);
+        app.step_all().await;
+        assert_eq!(state(&app, &waits).await, "done");
+        assert_eq!(receiver.values().len(), 1, "{:?}", receiver.values());
+        assert_eq!(state(&app, &to_phones).await, "sending", "the other platform is still held");
+        app.operator().post(&format!("{}/resume", path(&app, "apns")), "").await.expect(200);
+        app.operator().post(&format!("{}/resume", path(&app, "apns")), "").await.expect(200);
+        app.step_all().await;
+        assert_eq!(state(&app, &to_phones).await, "done");
+        assert_eq!(notices(&app).await, json!([]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_paused_push_does_not_go_on_with_its_platform() {
+    on_each_engine(async |app| {
+        let receiver = kiosk(&app).await;
+        let kiosk = path(&app, "open::kiosk");
+        let id = push(&app, "open::kiosk", json!({})).await;
+        app.operator().post(&format!("{kiosk}/pause"), "").await.expect(200);
+        app.step_all().await;
+        app.master().post(&format!("/api/push/{id}/pause"), "").await.expect(200);
+        app.operator().post(&format!("{kiosk}/resume"), "").await.expect(200);
+        app.step_all().await;
+        assert_eq!(state(&app, &id).await, "paused");
+        app.operator().post(&format!("{kiosk}/pause"), "").await.expect(200);
+        app.master().post(&format!("/api/push/{id}/resume"), "").await.expect(200);
+        app.step_all().await;
+        assert_eq!((state(&app, &id).await, receiver.received().len()), (json!("sending"), 0));
+        app.operator().post(&format!("{kiosk}/resume"), "").await.expect(200);
+        app.step_all().await;
+        assert_eq!((state(&app, &id).await, receiver.received().len()), (json!("done"), 1));
+    })
+    .await;
+}
+
+/// More than an endpoint is sent at once.
+const CROWD: usize = 9_000;
+
+#[tokio::test]
+async fn holding_a_platform_stops_what_is_being_sent() {
+    on_each_engine(async |app| {
+        let receiver = kiosk(&app).await;
+        let channels = app.master().get("/api/channels").await.expect(200)["channels"].clone();
+        let original = channels[0]["channel_id"].as_str().unwrap().parse().unwrap();
+        let app_id = app.engine().app(&app.app.key).await.unwrap().id;
+        testkit::bulk::copy_channel(app.engine().store(), app_id, original, CROWD - 1).await;
+        let id = push(&app, "open::kiosk", json!({})).await;
+        let worker = Worker::new(app.engine().clone());
+        assert!(worker.step().await.unwrap(), "the audience is resolved");
+        receiver.hold();
+        let (_, ()) = tokio::join!(worker.step(), async {
+            receiver.wait_for(1).await;
+            app.operator().post(&format!("{}/pause", path(&app, "open::kiosk")), "").await.expect(200);
+            receiver.release();
+        });
+        app.step_all().await;
+        let early = receiver.values().len();
+        assert!(0 < early && early < CROWD, "{early} were out");
+        assert_eq!(state(&app, &id).await, "sending");
+        app.operator().post(&format!("{}/resume", path(&app, "open::kiosk")), "").await.expect(200);
+        app.step_all().await;
+        assert_eq!((state(&app, &id).await, receiver.values().len()), (json!("done"), CROWD));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn only_platforms_that_there_are_can_be_held() {
+    on_each_engine(async |app| {
+        for action in ["pause", "resume"] {
+            app.operator().post(&format!("{}/{action}", path(&app, "open::unheard-of")), "").await.expect(404);
+            app.operator().post(&format!("{}/{action}", path(&app, "ios")), "").await.expect(400);
+            let of_nobody = format!("/operator/apps/{}/platforms/apns/{action}", "x".repeat(22));
+            app.operator().post(&of_nobody, "").await.expect(404);
+            app.master().post(&format!("{}/{action}", path(&app, "apns")), "").await.expect(401);
+        }
+        let pause = format!("{}/pause", path(&app, "apns"));
+        let refused = app.operator().post(&pause, json!({"reason": "", "until": 1})).await;
+        assert_eq!(refused.header("aerogram-problems"), Some("2"), "{}", refused.text());
+        assert_eq!(notices(&app).await, json!([]));
+    })
+    .await;
+}
