@@ -1,6 +1,7 @@
 //! The HTTP client behind the commands: one request to the server named by `url`, with its answer or a sentence that
 //! says what to do.
 
+use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -29,6 +30,13 @@ pub(crate) struct Client {
 
 /// A successful answer.
 pub(crate) struct Reply(Bytes);
+
+/// An answer that is no success, with the server's sentence.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) status: StatusCode,
+    pub(crate) text: String,
+}
 
 /// The error body of the API, as far as a person needs it.
 #[derive(Deserialize)]
@@ -92,7 +100,7 @@ impl Client {
     pub(crate) async fn stream(&self, path: &str) -> Result<Streaming> {
         let (head, body) = self.open(Method::GET, path, None).await?.into_parts();
         if !head.status.is_success() {
-            bail!("{}", refusal(head.status, &collect(body).await?));
+            return Err(Refused::new(head.status, &collect(body).await?).into());
         }
         Ok(body)
     }
@@ -102,7 +110,7 @@ impl Client {
             let (head, body) = self.open(method, path, body).await?.into_parts();
             let body = collect(body).await?;
             if !head.status.is_success() {
-                bail!("{}", refusal(head.status, &body));
+                return Err(Refused::new(head.status, &body).into());
             }
             Ok(Reply(body))
         };
@@ -144,6 +152,11 @@ impl Reply {
         serde_json::from_slice(&self.0).context("The server's answer has an unexpected form (do the versions match?)")
     }
 
+    /// An answer that is not JSON.
+    pub(crate) fn text(&self) -> Result<&str> {
+        std::str::from_utf8(&self.0).context("The server's answer is no text")
+    }
+
     /// Writes the server's JSON as it came. Some answers have none.
     pub(crate) fn print(&self) -> Result<()> {
         if self.0.is_empty() {
@@ -154,10 +167,10 @@ impl Reply {
     }
 }
 
-/// A name as one segment of a path.
-pub(crate) fn segment(name: &str) -> String {
+/// A text as one segment of a path, or as a value of a query.
+pub(crate) fn encoded(text: &str) -> String {
     let mut encoded = String::new();
-    for byte in name.bytes() {
+    for byte in text.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => encoded.push(byte.into()),
             _ => encoded += &format!("%{byte:02X}"),
@@ -177,12 +190,23 @@ async fn collect(mut body: Streaming) -> Result<Bytes> {
     Ok(whole.freeze())
 }
 
-fn refusal(status: StatusCode, body: &[u8]) -> String {
-    match serde_json::from_slice(body) {
-        Ok(ErrorBody { error }) => format!("The server answered {status}: {error}"),
-        Err(_) => format!("The server answered {status}: {}", String::from_utf8_lossy(body).trim()),
+impl Refused {
+    fn new(status: StatusCode, body: &[u8]) -> Self {
+        let text = match serde_json::from_slice(body) {
+            Ok(ErrorBody { error }) => error,
+            Err(_) => String::from_utf8_lossy(body).trim().to_owned(),
+        };
+        Self { status, text }
     }
 }
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "The server answered {}: {}", self.status, self.text)
+    }
+}
+
+impl std::error::Error for Refused {}
 
 #[cfg(test)]
 mod tests {
@@ -190,18 +214,18 @@ mod tests {
 
     #[test]
     fn names_become_path_segments() {
-        assert_eq!(segment("open::smart_fridge"), "open::smart_fridge");
-        assert_eq!(segment("a/b?ü"), "a%2Fb%3F%C3%BC");
+        assert_eq!(encoded("open::smart_fridge"), "open::smart_fridge");
+        assert_eq!(encoded("a/b?ü"), "a%2Fb%3F%C3%BC");
     }
 
     #[test]
     fn refusals_say_what_and_where() {
         let body = br#"{"ok":false,"error":"notification.x: There is no key 'x'.","error_code":40000}"#;
         assert_eq!(
-            refusal(StatusCode::BAD_REQUEST, body),
+            Refused::new(StatusCode::BAD_REQUEST, body).to_string(),
             "The server answered 400 Bad Request: notification.x: There is no key 'x'."
         );
-        let plain = refusal(StatusCode::BAD_GATEWAY, b"<html>\n");
-        assert_eq!(plain, "The server answered 502 Bad Gateway: <html>");
+        let plain = Refused::new(StatusCode::BAD_GATEWAY, b"<html>\n");
+        assert_eq!(plain.to_string(), "The server answered 502 Bad Gateway: <html>");
     }
 }

@@ -2,6 +2,7 @@
 
 mod app;
 mod audience;
+mod backup;
 mod doctor;
 mod events;
 mod migrate;
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Serve(Box<Node>),
     /// Bring the database's tables up to date, without serving
     Migrate(migrate::Migrate),
+    /// Copy the SQLite database to a file while the service runs
+    Backup(backup::Backup),
     /// Go on without a secrets key that is lost
     Secrets(secrets::Secrets),
     /// Check that the service and its files are in order
@@ -84,6 +87,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Serve(node) => run::serve(&node),
         Command::Migrate(migrate) => one_thread(migrate.run()),
+        Command::Backup(backup) => one_thread(backup.run()),
         Command::Secrets(secrets) => one_thread(secrets.run()),
         Command::Doctor(doctor) => one_thread(doctor.run()),
         Command::App(app) => one_thread(app.run()),
@@ -134,3 +138,12 @@ fn read_input(path: &Path) -> Result<Bytes> {
     std::io::stdin().read_to_end(&mut body).context("Standard input cannot be read")?;
     Ok(body.into())
 }
+
+/// The same where only text will do.
+fn read_text(path: &Path) -> Result<String> {
+    let bytes = read_input(path)?.to_vec();
+    String::from_utf8(bytes).ok().with_context(|| format!("{} is not a text file", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ use store::DatabaseUrl;
 use tracing_subscriber::filter::Targets;
 
 pub(crate) use layers::{Refusal, parse};
-pub(crate) use values::{BaseUrl, SecretsKey, Token, app_key, secret};
+pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, number_in, secret};
 
 const HEADING: &str = "Settings";
 /// The setting that names the settings file, and so cannot stand in it.
@@ -32,7 +32,7 @@ const SECRET: [&str; 5] = ["app_secret", "database", "master_secret", "operator_
 #[command(next_help_heading = HEADING)]
 pub(crate) struct Node {
     /// Address and port to listen on
-    #[arg(long, global = true, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(long, global = true, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
 
     /// The base URL clients see, for absolute links; taken from each request's Host header when absent
@@ -43,7 +43,7 @@ pub(crate) struct Node {
     #[arg(long, global = true, value_name = "ROLES", value_delimiter = ',', default_value = "api,worker")]
     pub(crate) roles: Vec<Role>,
 
-    /// Whether open platforms and provider endpoints may be loopback and private addresses
+    /// Whether open platforms, webhooks and provider endpoints may be loopback and private addresses
     #[arg(
         long,
         value_name = "BOOLEAN",
@@ -74,15 +74,15 @@ pub(crate) struct Node {
 #[command(next_help_heading = HEADING)]
 pub(crate) struct History {
     /// For how many days events are kept
-    #[arg(long, value_name = "DAYS", default_value = "7", value_parser = clap::value_parser!(u64).range(1..=3650))]
+    #[arg(long, value_name = "DAYS", default_value = "7", value_parser = number_in(1_u64..=3650))]
     pub(crate) event_days: u64,
 
     /// How many gigabytes the events of one app may take; the oldest are deleted before their time
-    #[arg(long, value_name = "GIGABYTES", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "GIGABYTES", default_value = "100", value_parser = number_in(1_u64..=1_000_000))]
     pub(crate) event_gigabytes: u64,
 
     /// For how many days after their end pushes are kept, with what is counted of each
-    #[arg(long, value_name = "DAYS", default_value_t = Retention::PUSH_DAYS, value_parser = clap::value_parser!(u32).range(i64::from(Retention::FEWEST_PUSH_DAYS)..=3650))]
+    #[arg(long, value_name = "DAYS", default_value_t = Retention::PUSH_DAYS, value_parser = number_in(Retention::FEWEST_PUSH_DAYS..=3650))]
     pub(crate) push_days: u32,
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct Locations {
     pub(crate) keep_coordinates: bool,
 
     /// For how many days it is known in which places a device was
-    #[arg(long, value_name = "DAYS", default_value_t = MOST_KEPT_DAYS, value_parser = clap::value_parser!(i32).range(1..=i64::from(MOST_KEPT_DAYS)))]
+    #[arg(long, value_name = "DAYS", default_value_t = MOST_KEPT_DAYS, value_parser = number_in(1..=MOST_KEPT_DAYS))]
     pub(crate) keep_places_days: i32,
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct Remote {
     #[arg(long, global = true, value_name = "URL", default_value = "http://127.0.0.1:8080")]
     pub(crate) url: BaseUrl,
 
-    /// Print the server's JSON as it is
+    /// Print JSON, as the server has it, instead of text
     #[arg(long, global = true, help_heading = "Options")]
     pub(crate) json: bool,
 }
@@ -161,11 +161,11 @@ pub(crate) struct Remote {
 #[command(next_help_heading = HEADING)]
 pub(crate) struct AppLogin {
     /// Key of the app: 22 characters of A-Z, a-z, 0-9, '_' and '-'
-    #[arg(long, global = true, value_name = "KEY", value_parser = app_key)]
+    #[arg(long, global = true, value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
     pub(crate) app_key: Option<AppKey>,
 
     /// Secret of the app's servers, with all rights, in the form of a key
-    #[arg(long, global = true, value_name = "SECRET", value_parser = secret)]
+    #[arg(long, global = true, value_name = "SECRET", allow_hyphen_values = true, value_parser = secret)]
     pub(crate) master_secret: Option<Secret>,
 }
 
@@ -177,7 +177,7 @@ pub(crate) struct FirstApp {
     pub(crate) login: AppLogin,
 
     /// Secret of the app's devices, in the form of a key
-    #[arg(long, global = true, value_name = "SECRET", value_parser = secret)]
+    #[arg(long, global = true, value_name = "SECRET", allow_hyphen_values = true, value_parser = secret)]
     pub(crate) app_secret: Option<Secret>,
 }
 
@@ -188,7 +188,7 @@ pub(crate) struct Logging {
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     pub(crate) log: LogFormat,
 
-    /// Least severity to log, also by part, as in `info,store=debug`
+    /// Least severity to log, also by part, as in `info,api=warn`, which leaves out the line of every request
     #[arg(long, global = true, value_name = "LEVEL", default_value = "info", value_parser = values::log_level)]
     pub(crate) log_level: Targets,
 }

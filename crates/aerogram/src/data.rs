@@ -40,6 +40,10 @@ impl DataFolder {
         &self.0
     }
 
+    pub(crate) fn exists(&self) -> bool {
+        self.0.as_os_str().is_empty() || self.0.is_dir()
+    }
+
     pub(crate) fn create(&self) -> Result<()> {
         if self.0.as_os_str().is_empty() {
             return Ok(());

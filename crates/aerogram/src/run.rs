@@ -1,21 +1,24 @@
-//! Composition: builds the parts of a node, runs them, and stops them in order.
+//! Composition: opens what a node needs, runs its parts, and stops them in order.
+
+mod parts;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use engine::{Engine, Worker};
+use engine::Engine;
+use model::app::Mode;
 use model::time::Clock;
 use providers::http::Timeouts;
 use store::Store;
+use store::apps::App;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
 
-use crate::config::{Node, Role, Sealing, SecretsKey};
+use crate::config::{Data, Node, Sealing, SecretsKey, Token};
 use crate::data::{DataFolder, Exposed};
 use crate::{first_start, telemetry};
+use parts::Parts;
 
 pub(crate) fn serve(node: &Node) -> Result<ExitCode> {
     let _log = telemetry::start(&node.logging)?;
@@ -26,60 +29,18 @@ pub(crate) fn serve(node: &Node) -> Result<ExitCode> {
 async fn run(node: &Node) -> Result<ExitCode> {
     let credentials = node.app.credentials()?;
     let folder = DataFolder::of(&node.data);
-    folder.create()?;
-    for Exposed { path, mode } in folder.exposed(&node.data.database)? {
-        tracing::warn!(path = %path.display(), mode, "other users can get at this; change its mode");
-    }
-    let operator_token = match &node.data.operator_token {
-        Some(token) => token.clone(),
-        None => folder.ensure_operator_token()?,
-    };
+    let operator_token = prepare(&folder, &node.data)?;
     let database = &node.data.database;
     let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
     // Listen before making the first app: its secrets are shown once, which must not happen in a start that fails.
-    let listener = TcpListener::bind(node.listen).await;
-    let listener = listener.with_context(|| format!("The address {} cannot be listened on", node.listen))?;
-    let address = listener.local_addr().context("The address listened on is unknown")?;
-    let public_url = node.public_url.as_ref().map(|url| url.as_str().to_owned());
-    if public_url.is_none() && address.ip().is_unspecified() {
-        tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
-    }
-    let settings = engine::Settings {
-        seal_key: secrets_key(&node.sealing, &folder, &store).await?.seal_key(),
-        snapshot_folder: Some(folder.path().to_owned()),
-        allow_private_addresses: node.allow_private_addresses,
-        retention: node.history.retention(),
-        locations: engine::LocationSettings {
-            keep_coordinates: node.locations.keep_coordinates,
-            kept_days: node.locations.keep_places_days,
-        },
-        public_url: public_url.clone().unwrap_or_else(|| local_url(address)),
-        timeouts: Timeouts::default(),
-    };
+    let (listener, address) = listen(node.listen).await?;
+    let settings = engine_settings(node, &folder, &store, address).await?;
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
     first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
-
-    let (stop_listening, listening_stops) = watch::channel(false);
-    let (stop_working, working_stops) = watch::channel(false);
-    let mut background = JoinSet::new();
-    let (follower, stops) = (engine.clone(), working_stops.clone());
-    background.spawn(async move { follower.follow(stops).await });
-    if node.has(Role::Worker) {
-        for _ in 0..n_workers() {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let runtime = runtime.context("The runtime of a worker cannot be started")?;
-            let working = Worker::new(engine.clone()).run(working_stops.clone());
-            background.spawn_blocking(move || runtime.block_on(working));
-        }
+    if node.public_url.is_none() && are_links_needed(address, &engine.apps().await?) {
+        tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
     }
-    let settings = api::Settings {
-        public_url,
-        operator_token: operator_token.reveal().to_owned(),
-        serves_api: node.has(Role::Api),
-        keep_alive: api::KEEP_ALIVE,
-    };
-    let router = api::router(engine, settings);
-    let mut server = tokio::spawn(api::serve(listener, router, listening_stops));
+    let mut parts = Parts::start(node, engine, listener, &operator_token)?;
     let mut signals = StopSignals::catch()?;
     let version = env!("CARGO_PKG_VERSION");
     tracing::info!(listen = %address, %database, roles = ?node.roles, version, "serving");
@@ -87,20 +48,59 @@ async fn run(node: &Node) -> Result<ExitCode> {
     tokio::select! {
         () = signals.next() => {}
         // Better to end and be started again than to go on with half of the parts.
-        _ = &mut server => bail!("The server ended unexpectedly."),
-        Some(_) = background.join_next() => bail!("The background work ended unexpectedly."),
+        ended = parts.end_of_any() => return Err(ended),
     }
     tracing::info!("stopping");
     tokio::spawn(end_at_next(signals));
-    stop_listening.send_replace(true);
-    server.await.context("The server failed while it stopped")?;
-    stop_working.send_replace(true);
-    while let Some(ended) = background.join_next().await {
-        ended.context("The background work failed while it stopped")?;
-    }
+    parts.stop().await?;
     store.close().await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the data folder with the operator token, and complains about files that others can get at.
+fn prepare(folder: &DataFolder, data: &Data) -> Result<Token> {
+    folder.create()?;
+    for Exposed { path, mode } in folder.exposed(&data.database)? {
+        tracing::warn!(path = %path.display(), mode, "other users can get at this; change its mode");
+    }
+    match &data.operator_token {
+        Some(token) => Ok(token.clone()),
+        None => folder.ensure_operator_token(),
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.with_context(|| format!("The address {address} cannot be listened on"))?;
+    let address = listener.local_addr().context("The address listened on is unknown")?;
+    Ok((listener, address))
+}
+
+async fn engine_settings(
+    node: &Node,
+    folder: &DataFolder,
+    store: &Store,
+    address: SocketAddr,
+) -> Result<engine::Settings> {
+    Ok(engine::Settings {
+        seal_key: secrets_key(&node.sealing, folder, store).await?.seal_key(),
+        snapshot_folder: Some(folder.path().to_owned()),
+        allow_private_addresses: node.allow_private_addresses,
+        retention: node.history.retention(),
+        locations: engine::LocationSettings {
+            keep_coordinates: node.locations.keep_coordinates,
+            kept_days: node.locations.keep_places_days,
+        },
+        public_url: node.public_url.as_ref().map_or_else(|| local_url(address), |url| url.as_str().to_owned()),
+        timeouts: Timeouts::default(),
+    })
+}
+
+/// Whether messages go to devices that are elsewhere: an app in production has them, and so may a server that other machines
+/// reach. Behind a proxy the address says nothing.
+fn are_links_needed(address: SocketAddr, apps: &[App]) -> bool {
+    address.ip().is_unspecified() || apps.iter().any(|app| app.mode == Mode::Production)
 }
 
 /// The key from the settings or from its file. A new one is made only for a database that belongs to none: with any other,
@@ -121,12 +121,6 @@ async fn secrets_key(sealing: &Sealing, folder: &DataFolder, store: &Store) -> R
         );
     }
     folder.ensure_secrets_key()
-}
-
-/// A worker has a thread to itself, with the connections it opens: a message and its answer that never change threads cost a
-/// quarter less. The other half of the cores is for requests and the database.
-fn n_workers() -> usize {
-    std::thread::available_parallelism().map_or(1, |n_cores| (n_cores.get() / 2).max(1))
 }
 
 /// Where this machine reaches a server that listens on the address. Nobody can connect to "any address".

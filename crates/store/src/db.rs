@@ -13,6 +13,7 @@
 //! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte order) that
 //!    PostgreSQL lacks; SQLite has pragmas per connection instead.
 //! 5. *Upkeep.* SQLite's log is copied back by us ([`sqlite`]); PostgreSQL looks after itself.
+//! 6. *Backups.* Of SQLite's file we make copies ourselves ([`crate::backup`]); PostgreSQL has its own tools.
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the names of
 //! constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends its transaction.

@@ -2,6 +2,7 @@
 
 pub mod apps;
 pub mod attributes;
+pub mod backup;
 pub mod blocks;
 pub mod channels;
 pub mod contacts;

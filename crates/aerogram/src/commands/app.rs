@@ -28,17 +28,22 @@ enum Action {
     Create(Create),
     /// List the apps
     List,
-    /// Replace secrets and print the new ones, which are shown only now
+    /// Replace a secret and print the new one, which is shown only now; the old one is refused at once
     Rotate {
-        #[arg(value_name = "KEY", value_parser = app_key)]
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
         app: AppKey,
         /// Which secret to replace
-        #[arg(long, default_value = "both")]
+        #[arg(long, value_name = "WHICH")]
         secret: Which,
+        /// Confirm that the apps that are installed are to be cut off, which have the old app secret
+        #[arg(long)]
+        yes: bool,
     },
     /// Delete an app with its channels and everything else it has
     Delete {
-        #[arg(value_name = "KEY", value_parser = app_key)]
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
         app: AppKey,
         /// Confirm that the app's data is to be lost
         #[arg(long)]
@@ -46,51 +51,62 @@ enum Action {
     },
     /// Set the mode of an app
     Mode {
-        #[arg(value_name = "KEY", value_parser = app_key)]
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
         app: AppKey,
+        /// The mode it is to have
         mode: Mode,
     },
     /// Set who may say whose a channel is: devices too, or servers only
     Associations {
-        #[arg(value_name = "KEY", value_parser = app_key)]
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
         app: AppKey,
+        /// Who may say it
         by: Associations,
     },
 }
 
 #[derive(Args, Debug)]
 struct Create {
+    /// Name of the app, for people
     name: String,
     /// `development` delivers to the sandbox what has no credentials; `production` fails it
     #[arg(long, default_value = "development")]
     mode: Mode,
     /// Use this key instead of a new one
-    #[arg(long = "key", id = "new_key", value_name = "KEY", value_parser = app_key)]
+    #[arg(long = "key", id = "new_key", value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
     key: Option<AppKey>,
     /// Use this app secret instead of a new one
-    #[arg(long = "app-secret", id = "new_app_secret", value_name = "SECRET", value_parser = secret)]
+    #[arg(long = "app-secret", id = "new_app_secret", value_name = "SECRET", allow_hyphen_values = true, value_parser = secret)]
     app_secret: Option<Secret>,
     /// Use this master secret instead of a new one
-    #[arg(long = "master-secret", id = "new_master_secret", value_name = "SECRET", value_parser = secret)]
+    #[arg(long = "master-secret", id = "new_master_secret", value_name = "SECRET", allow_hyphen_values = true, value_parser = secret)]
     master_secret: Option<Secret>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Mode {
+    /// What has no credentials is delivered to the sandbox
     Development,
+    /// What has no credentials fails
     Production,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Associations {
+    /// Devices and servers
     Devices,
+    /// Servers only
     Servers,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Which {
-    App,
+    /// What servers use
     Master,
+    /// What installed apps use
+    App,
     Both,
 }
 
@@ -132,13 +148,14 @@ impl Action {
         match self {
             Action::Create(create) => client.send(Method::POST, "/operator/apps", &create.body()).await,
             Action::List => client.get("/operator/apps").await,
-            Action::Rotate { app, secret } => {
-                let secret = match secret {
-                    Which::App => "app",
-                    Which::Master => "master",
-                    Which::Both => "both",
-                };
-                client.send(Method::POST, &format!("/operator/apps/{app}/rotate"), &json!({ "secret": secret })).await
+            Action::Rotate { app, secret: Which::App | Which::Both, yes: false } => bail!(
+                "Apps that are installed have the app secret of {app} built in, and are refused from the moment it is replaced \
+                 until they are updated. Repeat it with --yes to confirm, or replace only what your servers have with \
+                 --secret master."
+            ),
+            Action::Rotate { app, secret, yes: _ } => {
+                let body = json!({ "secret": secret.name() });
+                client.send(Method::POST, &format!("/operator/apps/{app}/rotate"), &body).await
             }
             Action::Delete { yes: false, app } => {
                 bail!("This deletes {app} with all its channels and history. Repeat it with --yes to confirm.")
@@ -172,7 +189,7 @@ impl Action {
                 output::table(["KEY", "MODE", "CREATED", "NAME"], &rows)
             }
             Action::Rotate { app, .. } => {
-                output::line(format_args!("New secrets of {app}; the old ones are refused from now on."))?;
+                output::line(format_args!("Replaced for {app}; what was there before is refused from now on."))?;
                 reply.read::<Secrets>()?.show()
             }
             Action::Delete { app, .. } => output::line(format_args!("Deleted {app}.")),
@@ -208,6 +225,16 @@ impl Mode {
         match self {
             Mode::Development => "development",
             Mode::Production => "production",
+        }
+    }
+}
+
+impl Which {
+    fn name(self) -> &'static str {
+        match self {
+            Which::Master => "master",
+            Which::App => "app",
+            Which::Both => "both",
         }
     }
 }

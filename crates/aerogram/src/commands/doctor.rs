@@ -1,5 +1,7 @@
 //! `aerogram doctor`: whether the service and its files are in order, one line per check.
 
+mod finding;
+mod metrics;
 mod platforms;
 
 use std::io::ErrorKind;
@@ -7,14 +9,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use http::StatusCode;
 use model::time::Clock;
 use serde::Deserialize;
 use store::DatabaseUrl;
 
-use crate::client::Client;
+use crate::client::{Client, Refused, Reply};
 use crate::config::{Data, Remote};
 use crate::data::{DataFolder, Exposed};
-use crate::output;
+use finding::{Finding, Report};
+use metrics::Metrics;
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
@@ -29,92 +33,110 @@ struct Health {
     version: String,
 }
 
-/// What a check found out, with what to do when something is wrong.
-enum Finding {
-    Fine(String),
-    /// Fine so far, but not for long.
-    Soon(String),
-    Wrong(String),
-}
-
-impl From<Result<String>> for Finding {
-    fn from(found: Result<String>) -> Self {
-        match found {
-            Ok(text) => Finding::Fine(text),
-            Err(error) => Finding::Wrong(format!("{error:#}")),
-        }
-    }
-}
-
 impl Doctor {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
+        let mut report = Report::default();
+        report.add("files", self.files().into());
+        report.add("database", self.database().into());
         let client = Client::anonymous(&self.remote);
-        let mut findings = vec![
-            ("files", Finding::from(self.files())),
-            ("database", Finding::from(self.database())),
-            ("server", Finding::from(version(&client).await)),
-            ("ready", Finding::from(ready(&client).await)),
-            ("operator", Finding::from(self.operator().await)),
-        ];
-        findings.extend(self.platforms().await.into_iter().map(|finding| ("platforms", finding)));
-        let mut exit = ExitCode::SUCCESS;
-        for (check, finding) in findings {
-            match finding {
-                Finding::Fine(text) => output::line(format_args!("ok    {check:<9} {text}"))?,
-                Finding::Soon(text) => output::line(format_args!("warn  {check:<9} {text}"))?,
-                Finding::Wrong(text) => {
-                    output::line(format_args!("FAIL  {check:<9} {text}"))?;
-                    exit = ExitCode::FAILURE;
-                }
+        match client.get("/health").await {
+            Ok(health) => {
+                report.add("server", version(&health).into());
+                self.ask(&client, &mut report).await;
+            }
+            Err(error) => {
+                report.add("server", Finding::wrong(&error));
+                report.add("service", Finding::Note("Nothing else was checked, because no server answers.".to_owned()));
             }
         }
-        Ok(exit)
+        report.print(self.remote.json)
     }
 
-    fn files(&self) -> Result<String> {
+    fn files(&self) -> Result<Finding> {
         let folder = DataFolder::of(&self.data);
+        if !folder.exists() {
+            let text = format!("There is no folder {} here, so no files were checked.", folder.path().display());
+            return Ok(Finding::Note(text));
+        }
         let exposed = folder.exposed(&self.data.database)?;
         if !exposed.is_empty() {
             let commands = exposed.iter().map(|Exposed { path, mode }| format!("chmod {mode} {}", path.display()));
             bail!("Other users can get at files of the service; run `{}`.", commands.collect::<Vec<_>>().join(" && "));
         }
-        Ok(format!("Nobody else can read the files in {}.", folder.path().display()))
+        Ok(Finding::Fine(format!("Nobody else can read the files in {}.", folder.path().display())))
     }
 
     /// Looks from outside only: opening the database would migrate it, and a running service has the file to itself.
-    fn database(&self) -> Result<String> {
+    fn database(&self) -> Result<Finding> {
         match &self.data.database {
             DatabaseUrl::Sqlite(path) => match std::fs::OpenOptions::new().read(true).write(true).open(path) {
-                Ok(_) => Ok(format!("{} can be read and written.", path.display())),
+                Ok(_) => Ok(Finding::Fine(format!("{} can be opened for reading and writing.", path.display()))),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     bail!("There is no {}; it is made when the service starts.", path.display())
                 }
                 Err(error) => Err(error).with_context(|| format!("{} cannot be used", path.display())),
             },
-            DatabaseUrl::Postgres(_) => Ok(format!("{}; the server says whether it is reachable.", self.data.database)),
+            DatabaseUrl::Postgres(_) => {
+                let database = &self.data.database;
+                Ok(Finding::Note(format!(
+                    "{database} was not asked; `ready` says whether the server reaches its database."
+                )))
+            }
         }
     }
 
-    async fn operator(&self) -> Result<String> {
-        Client::operator(&self.remote, &self.data)?.get("/operator/apps").await?;
-        Ok("The server accepts the operator token.".to_owned())
-    }
-
-    async fn platforms(&self) -> Vec<Finding> {
-        let asked = async {
-            let client = Client::operator(&self.remote, &self.data)?;
-            platforms::findings(&client, Clock::System.now()).await
+    /// What only a server that answers can tell.
+    async fn ask(&self, client: &Client, report: &mut Report) {
+        let ready = ready(client).await;
+        let is_ready = ready.is_ok();
+        report.add("ready", ready.map(Finding::Fine).into());
+        let operator = match Client::operator(&self.remote, &self.data) {
+            Ok(operator) => operator,
+            Err(error) => {
+                report.add("operator", Finding::wrong(&error));
+                return report.skip(&["platforms", "jobs", "webhooks"]);
+            }
         };
-        asked.await.unwrap_or_else(|error| vec![Finding::Wrong(format!("{error:#}"))])
+        match operator.get("/operator/apps").await {
+            Ok(_) => {
+                report.add("operator", Finding::Fine("The server accepts the operator token.".to_owned()));
+                let found = platforms::findings(&operator, Clock::System.now()).await;
+                report.add_all("platforms", found);
+            }
+            Err(error) => {
+                let elsewhere = error.downcast_ref::<Refused>().filter(|refused| is_ready && is_elsewhere(refused));
+                report.add("operator", elsewhere.map_or_else(|| Finding::wrong(&error), note));
+                report.skip(&["platforms"]);
+            }
+        }
+        match Metrics::ask(&operator).await {
+            Ok(metrics) => {
+                report.add("jobs", metrics.jobs());
+                report.add_all("webhooks", Ok(metrics.webhooks()));
+            }
+            Err(error) => {
+                report.add("jobs", Finding::wrong(&error));
+                report.skip(&["webhooks"]);
+            }
+        }
     }
 }
 
-async fn version(client: &Client) -> Result<String> {
-    let (server, own) = (client.get("/health").await?.read::<Health>()?.version, env!("CARGO_PKG_VERSION"));
+/// A node that is well and yet answers so is one that only works: others answer for it.
+fn is_elsewhere(refused: &Refused) -> bool {
+    refused.status == StatusCode::SERVICE_UNAVAILABLE
+}
+
+fn note(refused: &Refused) -> Finding {
+    Finding::Note(refused.text.clone())
+}
+
+fn version(health: &Reply) -> Result<Finding> {
+    let (server, own) = (health.read::<Health>()?.version, env!("CARGO_PKG_VERSION"));
     if server != own {
         bail!("The server is version {server} and this program is {own}; use the same version.");
     }
-    Ok(format!("The server runs version {server}, like this program."))
+    Ok(Finding::Fine(format!("The server runs version {server}, like this program.")))
 }
 
 async fn ready(client: &Client) -> Result<String> {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::config::{AppLogin, Remote};
+use crate::config::{AppLogin, Remote, number_in};
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -37,7 +37,7 @@ struct Tail {
     #[arg(long, value_name = "WHERE", default_value = "latest", value_parser = from)]
     from: String,
     /// End after this many events
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number_in(1..=u32::MAX))]
     limit: Option<u32>,
     /// End when everything that has happened by now is shown
     #[arg(long)]

@@ -13,8 +13,8 @@ use model::app::AppKey;
 use serde_json::json;
 
 use super::Operator;
-use crate::client::{Client, Reply, segment};
-use crate::config::app_key;
+use crate::client::{Client, Reply};
+use crate::config::{Name, app_key};
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -31,7 +31,8 @@ enum Action {
     Set(Box<set::Set>),
     /// List the configured platforms of an app
     List {
-        #[arg(value_name = "KEY", value_parser = app_key)]
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
         app: AppKey,
     },
     /// Show how a platform is configured, without its secrets
@@ -54,17 +55,17 @@ enum Action {
         which: Which,
         /// Remove only the key with this fingerprint, as `platform show` has it
         #[arg(long, value_name = "FINGERPRINT")]
-        key: Option<String>,
+        key: Option<Name>,
     },
 }
 
 #[derive(Args, Debug)]
 struct Which {
     /// Key of the app
-    #[arg(value_name = "KEY", value_parser = app_key)]
+    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
     app: AppKey,
     /// apns, fcm, adm, wns, webpush, or `open::NAME` for a platform of your own
-    platform: String,
+    platform: Name,
 }
 
 impl Platform {
@@ -89,7 +90,7 @@ impl Action {
             }
             Action::Delete { which, key: None } => client.delete(&which.path()).await,
             Action::Delete { which, key: Some(key) } => {
-                client.delete(&format!("{}/keys/{}", which.path(), segment(key))).await
+                client.delete(&format!("{}/keys/{}", which.path(), key.segment())).await
             }
         }
     }
@@ -116,6 +117,6 @@ impl Action {
 
 impl Which {
     fn path(&self) -> String {
-        format!("/operator/apps/{}/platforms/{}", self.app, segment(&self.platform))
+        format!("/operator/apps/{}/platforms/{}", self.app, self.platform.segment())
     }
 }

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::Number;
 
-use crate::client::{Client, Reply, own_path, segment};
+use crate::client::{Client, Reply, encoded, own_path};
 use crate::config::{AppLogin, Remote};
 use crate::output;
 
@@ -150,7 +150,7 @@ impl Report {
     }
 
     fn path(&self, report: &str) -> String {
-        let (start, end) = (segment(&self.start), segment(&self.end));
+        let (start, end) = (encoded(&self.start), encoded(&self.end));
         let precision = match self.precision {
             Precision::Hourly => "HOURLY",
             Precision::Daily => "DAILY",

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::config::{AppLogin, Remote};
+use crate::config::{AppLogin, Remote, number_in};
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Sandbox {
     #[arg(long, value_name = "ID")]
     channel: Option<ChannelId>,
     /// At most this many of the newest deliveries
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = number_in(1_u32..=1000))]
     limit: u32,
     /// Go on showing deliveries as they happen
     #[arg(long, conflicts_with = "limit")]

@@ -13,6 +13,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use sim::keys::{ADM_CLIENT_ID, APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID, CA_FILE, CLIENT_SECRET, WNS_PACKAGE_SID};
 use sim::{DEFAULT_TOPIC, Faults, GoAway, Keys, Protocol, SimSettings, Simulator};
 
+use crate::config::{listen_address, number_in};
 use crate::output;
 use crate::run::StopSignals;
 
@@ -37,22 +38,22 @@ enum Action {
 #[derive(Args, Debug)]
 struct Serve {
     /// Address and port for TLS
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443", value_parser = listen_address)]
     listen: SocketAddr,
     /// Address and port without TLS, for HTTP/1.1 and for HTTP/2 with prior knowledge
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480", value_parser = listen_address)]
     plain_listen: SocketAddr,
     /// Folder of the keys and credentials; they are made when it does not have them
     #[arg(long, value_name = "FOLDER", default_value = "aerogram-sim")]
     folder: PathBuf,
     /// Key of the app in the commands that are printed
-    #[arg(long, value_name = "KEY", default_value = "KEY")]
+    #[arg(long, value_name = "KEY", default_value = "KEY", allow_hyphen_values = true)]
     app: String,
     /// Topic (bundle id) of the app at Apple's
     #[arg(long, default_value = DEFAULT_TOPIC)]
     topic: String,
     /// Requests that a connection may have under way
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number_in(1..=u32::MAX))]
     streams: u32,
     /// Allow that many from the beginning, and not only after the first good request, as Apple does
     #[arg(long)]
@@ -61,7 +62,7 @@ struct Serve {
     #[arg(long)]
     decrypt: bool,
     /// How many of the newest messages to keep for /sim/deliveries
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number_in(0_usize..=1_000_000))]
     keep: usize,
     #[command(flatten)]
     faults: FaultFlags,
@@ -95,16 +96,16 @@ struct FaultFlags {
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
     cuts: f64,
     /// Seconds in Retry-After of the answers above
-    #[arg(long, value_name = "SECONDS", default_value_t = 1)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = number_in(0..=u32::MAX))]
     retry_after: u32,
     /// Requests after which a connection goes away; 0 for never
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number_in(0..=u32::MAX))]
     goaway_every: u32,
     /// How connections go away
     #[arg(long, default_value = "mixed")]
     goaway: GoAwayFlag,
     /// Another number, other victims
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = number_in(0..=u64::MAX))]
     seed: u64,
 }
 
@@ -138,7 +139,7 @@ impl Serve {
             faults: self.faults.faults(),
             keys: Some(keys),
             topic: self.topic.clone(),
-            streams: self.streams.max(1),
+            streams: self.streams,
             careful_start: !self.quick_start,
             decrypt: self.decrypt,
             keep: self.keep,

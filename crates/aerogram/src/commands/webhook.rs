@@ -1,5 +1,6 @@
 //! `aerogram webhook`: where the events of an app are forwarded to.
 
+mod dead;
 mod settings;
 mod show;
 
@@ -7,15 +8,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use bytes::Bytes;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use http::Method;
 use model::app::AppKey;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Operator;
-use crate::client::{Client, Reply, segment};
-use crate::config::app_key;
+use crate::client::{Client, Reply};
+use crate::config::{Name, app_key, number_in};
 use crate::output;
 use settings::Settings;
 
@@ -33,7 +33,8 @@ enum Action {
     Add(Box<Add>),
     /// List the webhooks of an app
     List {
-        #[arg(value_name = "KEY", value_parser = app_key)]
+        /// Key of the app
+        #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
         app: AppKey,
     },
     /// Show a webhook and how it is doing, without its secrets
@@ -53,39 +54,29 @@ enum Action {
         #[command(flatten)]
         which: Which,
         /// How many, at most 1000
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = number_in(1_u32..=1000))]
         limit: u32,
     },
     /// Send events again from an earlier place
     Replay(Replay),
     /// Show the events that were given up, send them once more, or discard them
-    Dead {
-        #[command(flatten)]
-        which: Which,
-        #[arg(default_value = "list")]
-        what: Dead,
-        /// List or send those after this offset, as a page before has it
-        #[arg(long, value_name = "OFFSET")]
-        after: Option<String>,
-        /// How many to list, at most 1000
-        #[arg(long, default_value_t = 100)]
-        limit: u32,
-    },
+    Dead(dead::Dead),
 }
 
 #[derive(Args, Debug)]
 struct Which {
     /// Key of the app
-    #[arg(value_name = "KEY", value_parser = app_key)]
+    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
     app: AppKey,
     /// Id of the webhook, as `webhook list` has it
     #[arg(value_name = "WEBHOOK")]
-    webhook: String,
+    webhook: Name,
 }
 
 #[derive(Args, Debug)]
 struct Add {
-    #[arg(value_name = "KEY", value_parser = app_key)]
+    /// Key of the app
+    #[arg(value_name = "KEY", allow_hyphen_values = true, value_parser = app_key)]
     app: AppKey,
     /// Where events are posted to
     #[arg(value_name = "URL")]
@@ -127,114 +118,51 @@ struct Replay {
     time: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Dead {
-    List,
-    Redeliver,
-    Discard,
-}
-
-/// What came of sending some dead letters once more.
-#[derive(Default, Deserialize, Serialize)]
-struct Redelivered {
-    delivered: u32,
-    failed: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<String>,
-}
-
 impl Webhook {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
-        if let Action::Dead { which, what: Dead::Redeliver, after, .. } = &self.action {
-            let came = which.redeliver(&self.operator.connect()?, after.clone()).await?;
-            if self.operator.remote.json {
-                output::line(format_args!("{}", serde_json::to_string_pretty(&came)?))?;
-            } else {
-                came.show()?;
+        let operator = &self.operator;
+        match &self.action {
+            Action::Add(add) => {
+                let body = add.body()?;
+                operator
+                    .run(async |client| client.send(Method::POST, &webhooks(&add.app), &body).await, show::one)
+                    .await
             }
-            return Ok(if came.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
-        }
-        self.operator.run(async |client| self.action.ask(client).await, |reply| self.action.show(reply)).await
-    }
-}
-
-impl Action {
-    async fn ask(&self, client: &Client) -> Result<Reply> {
-        match self {
-            Action::Add(add) => client.send(Method::POST, &webhooks(&add.app), &add.body()?).await,
-            Action::List { app } => client.get(&webhooks(app)).await,
-            Action::Show(which) => client.get(&which.path()).await,
-            Action::Set(set) => client.send(Method::PATCH, &set.which.path(), &set.body()?).await,
-            Action::Delete(which) => client.delete(&which.path()).await,
-            Action::Enable(which) => client.send(Method::PATCH, &which.path(), &json!({ "enabled": true })).await,
-            Action::Disable(which) => client.send(Method::PATCH, &which.path(), &json!({ "enabled": false })).await,
-            Action::Test(which) => which.post(client, "test").await,
-            Action::History { which, limit } => client.get(&format!("{}/history?limit={limit}", which.path())).await,
+            Action::List { app } => operator.run(async |client| client.get(&webhooks(app)).await, show::list).await,
+            Action::Show(which) => operator.run(async |client| client.get(&which.path()).await, show::one).await,
+            Action::Set(set) => set.which.change(operator, &set.body()?).await,
+            Action::Enable(which) => which.change(operator, &json!({ "enabled": true })).await,
+            Action::Disable(which) => which.change(operator, &json!({ "enabled": false })).await,
+            Action::Delete(which) => {
+                let deleted = |_: &Reply| output::line(format_args!("Deleted {}.", which.webhook));
+                operator.run(async |client| client.delete(&which.path()).await, deleted).await
+            }
+            Action::Test(which) => operator.run(async |client| which.post(client, "test").await, show::proof).await,
+            Action::History { which, limit } => {
+                let path = format!("{}/history?limit={limit}", which.path());
+                operator.run(async |client| client.get(&path).await, show::history).await
+            }
             Action::Replay(replay) => {
-                client.send(Method::POST, &format!("{}/replay", replay.which.path()), &replay.body()).await
+                let path = format!("{}/replay", replay.which.path());
+                let begins = |_: &Reply| output::line(format_args!("{} begins again.", replay.which.webhook));
+                operator.run(async |client| client.send(Method::POST, &path, &replay.body()).await, begins).await
             }
-            Action::Dead { which, what: Dead::List, after, limit } => {
-                let after = after.as_ref().map(|after| format!("&after={}", segment(after))).unwrap_or_default();
-                client.get(&format!("{}/dead?limit={limit}{after}", which.path())).await
-            }
-            Action::Dead { which, what: Dead::Discard, .. } => client.delete(&format!("{}/dead", which.path())).await,
-            Action::Dead { which, what: Dead::Redeliver, .. } => which.post(client, "dead/redeliver").await,
-        }
-    }
-
-    fn show(&self, reply: &Reply) -> Result<()> {
-        match self {
-            Action::List { .. } => show::list(reply),
-            Action::Add(_) | Action::Show(_) | Action::Set(_) | Action::Enable(_) | Action::Disable(_) => {
-                show::one(reply)
-            }
-            Action::Delete(which) => output::line(format_args!("Deleted {}.", which.webhook)),
-            Action::Test(_) => show::proof(reply),
-            Action::History { .. } => show::history(reply),
-            Action::Replay(replay) => output::line(format_args!("{} begins again.", replay.which.webhook)),
-            Action::Dead { what: Dead::List | Dead::Redeliver, .. } => show::dead(reply),
-            Action::Dead { what: Dead::Discard, .. } => show::discarded(reply),
+            Action::Dead(dead) => dead.run(operator).await,
         }
     }
 }
 
 impl Which {
     fn path(&self) -> String {
-        format!("{}/{}", webhooks(&self.app), segment(&self.webhook))
+        format!("{}/{}", webhooks(&self.app), self.webhook.segment())
     }
 
     async fn post(&self, client: &Client, action: &str) -> Result<Reply> {
         client.send_raw(Method::POST, &format!("{}/{action}", self.path()), Bytes::new()).await
     }
 
-    /// The server sends some at a time. What comes after several that are not taken is left for another time.
-    async fn redeliver(&self, client: &Client, after: Option<String>) -> Result<Redelivered> {
-        let mut all = Redelivered { after, ..Redelivered::default() };
-        loop {
-            let from = all.after.as_ref().map(|after| format!("?after={}", segment(after))).unwrap_or_default();
-            let came: Redelivered = self.post(client, &format!("dead/redeliver{from}")).await?.read()?;
-            all.delivered += came.delivered;
-            all.failed += came.failed;
-            all.reason = came.reason.or(all.reason);
-            all.after = came.after;
-            if all.after.is_none() || came.delivered == 0 {
-                return Ok(all);
-            }
-        }
-    }
-}
-
-impl Redelivered {
-    fn show(&self) -> Result<()> {
-        if let Some(reason) = &self.reason {
-            output::note(format_args!("{reason}"));
-        }
-        if let Some(after) = &self.after {
-            output::note(format_args!("There are more: go on with --after {after}."));
-        }
-        output::line(format_args!("{} delivered, {} not taken.", self.delivered, self.failed))
+    async fn change(&self, operator: &Operator, body: &Value) -> Result<ExitCode> {
+        operator.run(async |client| client.send(Method::PATCH, &self.path(), body).await, show::one).await
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) fn parse<Cli: Parser>(
     let known = setting_names(&Cli::command());
     let layers = Layers::read::<Cli>(arguments, environment, &known).map_err(Refusal::Setting)?;
     let mut command = layers.behind(Cli::command());
+    // Clap builds only the subcommand that it meets, and an argument that is not built cannot be shown.
+    command.build();
     let matches =
         command.try_get_matches_from_mut(arguments).map_err(|error| layers.explain(&command, arguments, error))?;
     Cli::from_arg_matches(&matches).map_err(Refusal::Usage)
@@ -120,8 +122,8 @@ impl Layers {
         let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else {
             return Refusal::Usage(error);
         };
-        let Some(arg) = all_arguments(command).into_iter().find(|arg| is_setting(arg) && arg.to_string() == *shown)
-        else {
+        let given = named_command(command, arguments).get_arguments();
+        let Some(arg) = given.filter(|arg| is_setting(arg)).find(|arg| arg.to_string() == *shown) else {
             return Refusal::Usage(error);
         };
         let name = arg.get_id().as_str();
@@ -159,6 +161,18 @@ fn reason(error: &clap::Error) -> String {
 fn config_flag(command: Command, arguments: &[OsString]) -> Option<PathBuf> {
     let matches = command.ignore_errors(true).try_get_matches_from(arguments).ok()?;
     matches.get_one::<PathBuf>(CONFIG).cloned()
+}
+
+/// The command or subcommand that a wrong argument was given to: others may have an argument of the same name that is no
+/// setting.
+fn named_command<'c>(command: &'c Command, arguments: &[OsString]) -> &'c Command {
+    let matches = command.clone().ignore_errors(true).try_get_matches_from(arguments).unwrap_or_default();
+    let (mut named, mut matches) = (command, &matches);
+    while let Some((name, below)) = matches.subcommand() {
+        let Some(subcommand) = named.find_subcommand(name) else { break };
+        (named, matches) = (subcommand, below);
+    }
+    named
 }
 
 fn is_setting(arg: &Arg) -> bool {

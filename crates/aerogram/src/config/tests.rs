@@ -119,7 +119,7 @@ fn the_file_can_be_named_by_the_environment() {
 #[test]
 fn bad_values_name_the_setting_and_its_source() {
     let file = "\nlisten = \"nowhere\"\n";
-    let reason = "invalid socket address syntax";
+    let reason = "It must be an address and a port, such as 127.0.0.1:8080.";
     assert_eq!(
         serve(file).refusal(),
         format!("The setting 'listen' cannot be 'nowhere' (from aerogram.toml line 2). {reason}")
@@ -137,6 +137,10 @@ fn bad_values_name_the_setting_and_its_source() {
         "The setting 'log' cannot be 'xml' (from AEROGRAM_LOG). Use one of: text, json."
     );
     assert_eq!(
+        serve("").env("AEROGRAM_EVENT_DAYS", "x").refusal(),
+        "The setting 'event_days' cannot be 'x' (from AEROGRAM_EVENT_DAYS). It must be a number from 1 to 3650."
+    );
+    assert_eq!(
         serve("roles = [\"api\", \"cook\"]").refusal(),
         "The setting 'roles' cannot be 'cook' (from aerogram.toml line 1). Use one of: api, worker."
     );
@@ -149,6 +153,9 @@ fn every_setting_refuses_nonsense() {
         ("app_key", "short"),
         ("app_secret", "spaces are not allowed"),
         ("database", "mysql://localhost/x"),
+        ("event_days", "week"),
+        ("event_gigabytes", "0"),
+        ("keep_places_days", "1462"),
         ("listen", "127.0.0.1"),
         ("log", "loud"),
         ("log_level", "verbose"),
@@ -156,6 +163,7 @@ fn every_setting_refuses_nonsense() {
         ("master_secret", "äöüäöüäöüäö"),
         ("operator_token", "too short"),
         ("public_url", "push.example.com"),
+        ("push_days", "30"),
         ("public_url", "ftp://example.com"),
         ("public_url", "https://user@example.com"),
         ("public_url", "https://example.com/?a=b"),

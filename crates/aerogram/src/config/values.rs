@@ -1,6 +1,8 @@
 //! The forms of single values, and the sentences that say what is wrong with them.
 
 use std::fmt;
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use base64::Engine as _;
@@ -10,6 +12,8 @@ use http::Uri;
 use model::app::{AppKey, CREDENTIAL_SHAPE, Secret};
 use tracing_subscriber::filter::Targets;
 
+use crate::client::encoded;
+
 /// `http://HOST` or `https://HOST` with an optional port and path, without a slash at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BaseUrl(String);
@@ -17,6 +21,10 @@ pub(crate) struct BaseUrl(String);
 /// A bearer token. It is never printed by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token(String);
+
+/// What somebody or something is called by the server: one segment of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name(String);
 
 /// The key that everything secret in the database is encrypted with. It is never printed by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
@@ -76,6 +84,35 @@ impl fmt::Debug for Token {
     }
 }
 
+impl Name {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// As it stands in a path.
+    pub(crate) fn segment(&self) -> String {
+        encoded(&self.0)
+    }
+}
+
+impl FromStr for Name {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // In a path these mean another one, also when they are encoded.
+        match text {
+            "" | "." | ".." => Err("Nothing is called that."),
+            name => Ok(Self(name.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl SecretsKey {
     pub(crate) fn new(bytes: [u8; SealKey::BYTES]) -> Self {
         Self(bytes)
@@ -105,6 +142,20 @@ impl FromStr for SecretsKey {
 impl fmt::Debug for SecretsKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SecretsKey(…)")
+    }
+}
+
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "It must be an address and a port, such as 127.0.0.1:8080.")
+}
+
+/// A parser of whole numbers that says which ones there are.
+pub(crate) fn number_in<T: FromStr + PartialOrd + Clone + fmt::Display>(
+    range: RangeInclusive<T>,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("It must be a number from {} to {}.", range.start(), range.end()))
     }
 }
 

@@ -1,9 +1,13 @@
 //! Tests of the whole: the shape of the source tree, and the program from outside.
 
 #[cfg(test)]
+mod backup_story;
+#[cfg(test)]
 mod command_line;
 #[cfg(test)]
 mod crash_story;
+#[cfg(test)]
+mod doctor_story;
 #[cfg(test)]
 mod operator_story;
 #[cfg(test)]

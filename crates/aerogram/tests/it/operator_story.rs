@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::{Value, json};
 use sim::{Faults, Keys, Protocol, SimSettings, Simulator};
 use testkit::client::Caller;
@@ -16,7 +15,7 @@ const MASTER_SECRET: &str = "story-master-secret-01";
 
 pub(crate) struct Story {
     pub(crate) folder: tempfile::TempDir,
-    server: Server,
+    pub(crate) server: Server,
 }
 
 impl Story {
@@ -24,14 +23,14 @@ impl Story {
         Self::begin_with(&[])
     }
 
-    fn begin_with(settings: &[&str]) -> Self {
+    pub(crate) fn begin_with(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let app = ["--app-key", KEY, "--app-secret", APP_SECRET, "--master-secret", MASTER_SECRET];
         let server = Server::start(folder.path(), &[&app, settings].concat());
         Self { folder, server }
     }
 
-    fn command(&self, arguments: &[&str]) -> std::process::Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> std::process::Command {
         let mut command = aerogram(self.folder.path());
         command.args(arguments).env("AEROGRAM_URL", &self.server.url);
         command.env("AEROGRAM_APP_KEY", KEY).env("AEROGRAM_MASTER_SECRET", MASTER_SECRET);
@@ -75,6 +74,11 @@ fn apps_are_made_listed_changed_and_deleted() {
     let rotated = story.json(&["app", "rotate", &key, "--secret", "master"]);
     assert_ne!(rotated["master_secret"], created["master_secret"]);
     assert_eq!(rotated.get("app_secret"), None);
+    let unsure = story.refused(&["app", "rotate", &key, "--secret", "both"]);
+    assert!(unsure.contains("installed") && unsure.contains("--yes"), "{unsure}");
+    let rotated = story.json(&["app", "rotate", &key, "--secret", "app", "--yes"]);
+    assert_ne!(rotated["app_secret"], created["app_secret"]);
+    assert_eq!(rotated.get("master_secret"), None);
 
     let again = story.refused(&["app", "create", "Twice", "--key", KEY]);
     assert!(again.contains("409"), "{again}");
@@ -98,18 +102,11 @@ fn common_models_are_made_once() {
 #[test]
 fn platforms_are_configured_without_showing_their_secrets() {
     let story = Story::begin();
-    let set = [
-        "platform",
-        "set",
-        KEY,
-        "open::fridge",
-        "https://fridge.example/hook",
-        "--auth",
-        "signature",
-        "--secret",
-        "hunter2",
-        "--no-validate",
-    ];
+    std::fs::write(story.folder.path().join("secret.txt"), "hunter2\n").unwrap();
+    let fridge = ["platform", "set", KEY, "open::fridge", "https://fridge.example/hook", "--no-validate", "--auth"];
+    let incomplete = story.refused(&[&fridge[..], &["signature"]].concat());
+    assert!(incomplete.contains("--secret-file"), "{incomplete}");
+    let set = [&fridge[..], &["signature", "--secret-file", "secret.txt"]].concat();
     assert!(story.says(&set).contains("confirmation_code"));
     let list = story.says(&["platform", "list", KEY]);
     assert!(list.contains("open::fridge") && list.contains("https://fridge.example/hook"), "{list}");
@@ -188,26 +185,6 @@ fn provider_endpoints_keep_to_public_addresses() {
     );
     assert!(with_secret(&[]).status.success());
     assert_eq!(story.json(&["platform", "show", KEY, "adm"])["keys"][0]["client_id"], "c");
-}
-
-#[test]
-fn the_doctor_warns_of_certificates_that_run_out() {
-    let story = Story::begin();
-    let soon = model::time::Clock::System.now().plus(std::time::Duration::from_secs(10 * 24 * 60 * 60)).to_api();
-    let mut date = soon[..10].split('-').map(|part| part.parse::<u16>().unwrap());
-    let mut part = || date.next().unwrap();
-    let key = KeyPair::generate().unwrap();
-    let mut certificate = CertificateParams::new(["com.example.app".to_owned()]).unwrap();
-    certificate.not_after = date_time_ymd(part().into(), u8::try_from(part()).unwrap(), u8::try_from(part()).unwrap());
-    let pem = format!("{}{}", certificate.self_signed(&key).unwrap().pem(), key.serialize_pem());
-    std::fs::write(story.folder.path().join("both.pem"), pem).unwrap();
-    story.says(&["platform", "set", KEY, "apns", "--topic", "com.example.app", "--certificate-file", "both.pem"]);
-    let report = story.says(&["doctor"]);
-    assert!(
-        report.contains(&format!("warn  platforms The certificate for apns of {KEY} expires at {}", &soon[..10])),
-        "{report}"
-    );
-    assert!(story.says(&["platform", "list", KEY]).contains(&soon[..10]));
 }
 
 #[test]
@@ -318,20 +295,6 @@ fn a_push_is_steered_while_its_provider_is_down() {
     let refused = story.refused(&["push", "pause", push]);
     assert!(refused.contains("409") && refused.contains("was canceled"), "{refused}");
     assert!(story.refused(&["push", "status", "no-such-push"]).contains("404"));
-}
-
-#[test]
-fn the_doctor_finds_what_is_wrong() {
-    use std::os::unix::fs::PermissionsExt;
-    let story = Story::begin();
-    let report = story.says(&["doctor"]);
-    assert_eq!(report.lines().filter(|line| line.starts_with("ok ")).count(), 6, "{report}");
-    let key = story.folder.path().join("aerogram-data/secrets.key");
-    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let output = story.command(&["doctor"]).output().unwrap();
-    let report = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{report}");
-    assert!(report.contains("FAIL  files") && report.contains("chmod 600"), "{report}");
 }
 
 #[test]

@@ -71,3 +71,26 @@ fn without_the_key_of_the_database_nothing_starts() {
     stop(Server::start(folder.path(), &[]));
     assert_eq!(run(&[&serve[..], &["--secrets-key", key.trim()]].concat()).0, Some(1));
 }
+
+#[test]
+fn an_app_in_production_is_told_that_its_links_lead_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let log_of = |arguments: &[&str], also: &dyn Fn(&str)| {
+        let server = Server::start(folder.path(), arguments);
+        also(&server.url);
+        server.signal("TERM");
+        server.wait().2
+    };
+    let create = |url: &str| {
+        let create = ["app", "create", "Shop", "--mode", "production", "--url", url];
+        assert!(aerogram(folder.path()).args(create).output().unwrap().status.success());
+    };
+    let warning = "set AEROGRAM_PUBLIC_URL";
+    // Whoever tries things out on one machine needs no other address.
+    let log = log_of(&[], &create);
+    assert!(!log.contains(warning), "{log}");
+    let log = log_of(&[], &|_| {});
+    assert!(log.contains(warning), "{log}");
+    let log = log_of(&["--public-url", "https://push.example.com"], &|_| {});
+    assert!(!log.contains(warning), "{log}");
+}

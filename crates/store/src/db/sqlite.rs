@@ -1,6 +1,7 @@
 //! SQLite: one file in write-ahead mode, written by one connection and read by several.
 
 mod checkpoint;
+mod copying;
 mod failure;
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -16,6 +17,8 @@ use tokio::runtime::Runtime;
 use super::{Access, Row, Value};
 use crate::error::{Cause, Error, Result};
 use checkpoint::Checkpoints;
+
+pub(crate) use copying::write_copy;
 
 /// Our own process never waits this long for itself; it is patience with other programs that look into the file.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -230,7 +233,7 @@ fn private_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-fn path_with(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn path_with(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -7,6 +7,7 @@
 
 mod apps;
 mod attributes;
+mod backup;
 mod channels;
 mod claims;
 mod conflicts;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::Which;
 use crate::client::{Client, Reply};
-use crate::commands::read_input;
+use crate::commands::{read_input, read_text};
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -40,10 +40,13 @@ struct Open {
     #[arg(long, help_heading = "Open platforms")]
     auth: Option<Auth>,
     /// User name for --auth basic
-    #[arg(long, required_if_eq("auth", "basic"), help_heading = "Open platforms")]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Open platforms")]
     user: Option<String>,
-    /// Password for --auth basic, or shared secret for --auth signature
-    #[arg(long, required_if_eq_any([("auth", "basic"), ("auth", "signature")]), help_heading = "Open platforms")]
+    /// File with the password for --auth basic, or with the shared secret for --auth signature; `-` for standard input
+    #[arg(long, value_name = "PATH", help_heading = "Open platforms")]
+    secret_file: Option<PathBuf>,
+    /// The same as a word of the command line, which other users of the machine can see
+    #[arg(long, allow_hyphen_values = true, conflicts_with = "secret_file", help_heading = "Open platforms")]
     secret: Option<String>,
     /// Save without asking the URL for its confirmation code
     #[arg(long, help_heading = "Open platforms")]
@@ -138,8 +141,8 @@ impl Set {
         if let Some(path) = &self.file {
             return read_input(path);
         }
-        let mut body = self.provider.fields(&self.which.platform)?;
-        if self.which.platform.starts_with("open::") {
+        let mut body = self.provider.fields(self.which.platform.as_str())?;
+        if self.which.platform.as_str().starts_with("open::") {
             let url = self.open_url.as_deref().context("An open platform needs the URL of its endpoint.")?;
             body.insert("url".to_owned(), json!(url));
             self.open.add_to(&mut body)?;
@@ -159,14 +162,19 @@ impl Open {
     }
 
     fn auth(&self) -> Result<Value> {
-        match (self.auth.unwrap_or(Auth::None), &self.user, &self.secret) {
+        let secret = match &self.secret_file {
+            Some(path) => Some(read_text(path)?.trim().to_owned()),
+            None => self.secret.clone(),
+        };
+        match (self.auth.unwrap_or(Auth::None), &self.user, secret) {
             (Auth::None, None, None) => Ok(json!({ "type": "none" })),
             (Auth::Basic, Some(user), Some(password)) => {
                 Ok(json!({ "type": "basic", "user": user, "password": password }))
             }
             (Auth::Signature, None, Some(secret)) => Ok(json!({ "type": "signature", "secret": secret })),
             (Auth::None | Auth::Basic | Auth::Signature, _, _) => bail!(
-                "--auth none goes with neither --user nor --secret, --auth basic with both, --auth signature with --secret."
+                "--auth none goes with neither --user nor --secret-file, --auth basic with both, --auth signature with \
+                 --secret-file."
             ),
         }
     }
@@ -203,7 +211,7 @@ impl Provider {
             fields.insert("service_account".to_owned(), account);
         }
         if let Some(path) = &self.client_secret_file {
-            fields.insert("client_secret".to_owned(), json!(text(path)?.trim()));
+            fields.insert("client_secret".to_owned(), json!(read_text(path)?.trim()));
         }
         if let Some(url) = &self.endpoint {
             let mut endpoint = json!({ "url": url });
@@ -214,11 +222,6 @@ impl Provider {
         }
         Ok(fields)
     }
-}
-
-fn text(path: &Path) -> Result<String> {
-    let bytes = read_input(path)?.to_vec();
-    String::from_utf8(bytes).ok().with_context(|| format!("{} is not a text file", path.display()))
 }
 
 /// Certificates are often handed around in PKCS#12, which is for `openssl` to take apart.

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 use http::Method;
 use serde::Deserialize;
 
-use crate::client::{Client, Reply, segment};
-use crate::config::{AppLogin, Remote};
+use crate::client::{Client, Reply};
+use crate::config::{AppLogin, Name, Remote};
 use crate::output;
 
 #[derive(Subcommand, Debug)]
@@ -27,7 +27,7 @@ pub(super) enum Steer {
 pub(super) struct OnePush {
     /// The id that sending it printed
     #[arg(value_name = "PUSH_ID")]
-    id: String,
+    id: Name,
 
     #[command(flatten)]
     login: AppLogin,
@@ -68,7 +68,7 @@ impl Steer {
             Steer::Status(push) => (push, None),
         };
         let client = Client::app(&push.remote, &push.login)?;
-        let path = format!("/api/push/{}", segment(&push.id));
+        let path = format!("/api/push/{}", push.id.segment());
         let reply = match action {
             Some(action) => client.send_raw(Method::POST, &format!("{path}/{action}"), "{}".into()).await?,
             None => client.get(&path).await?,

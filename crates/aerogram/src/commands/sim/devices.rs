@@ -11,16 +11,16 @@ use sim::{Keys, Protocol, device_address};
 use tokio::task::JoinSet;
 
 use crate::client::Client;
-use crate::config::{AppLogin, BaseUrl, Remote};
+use crate::config::{AppLogin, BaseUrl, Remote, number_in};
 use crate::output;
 
 #[derive(Args, Debug)]
 pub(super) struct Devices {
     /// How many devices, in turn of each of the platforms
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number_in(0..=u64::MAX))]
     n: u64,
     /// Number of the first device; other numbers, other devices
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = number_in(0..=u64::MAX))]
     first: u64,
     /// What they are
     #[arg(long, value_delimiter = ',', default_value = "ios,android")]
@@ -35,7 +35,7 @@ pub(super) struct Devices {
     #[arg(long, value_name = "FOLDER", default_value = "aerogram-sim")]
     folder: PathBuf,
     /// Registrations under way
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = number_in(1_usize..=10_000))]
     concurrency: usize,
 
     #[command(flatten)]
@@ -71,7 +71,7 @@ impl Devices {
         };
         let mut under_way = JoinSet::new();
         for n in self.first..self.first.saturating_add(self.n) {
-            if under_way.len() >= self.concurrency.max(1) {
+            if under_way.len() >= self.concurrency {
                 finish(under_way.join_next().await)?;
             }
             let (path, body) = self.registration(n, &subscription);

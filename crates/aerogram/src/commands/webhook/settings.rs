@@ -7,7 +7,8 @@ use clap::Args;
 use model::event::EventTypes;
 use serde_json::{Map, Value, json};
 
-use crate::commands::read_input;
+use crate::commands::read_text;
+use crate::config::number_in;
 
 #[derive(Args, Debug)]
 pub(super) struct Settings {
@@ -24,10 +25,10 @@ pub(super) struct Settings {
     #[arg(long, value_name = "PATH")]
     headers_file: Option<PathBuf>,
     /// How long to wait for an answer, 1 to 60 seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = number_in(1_u32..=60))]
     timeout: Option<u32>,
     /// How long to try an event that is not taken, 1 to 168 hours
-    #[arg(long, value_name = "HOURS")]
+    #[arg(long, value_name = "HOURS", value_parser = number_in(1_u32..=168))]
     give_up: Option<u32>,
 }
 
@@ -40,10 +41,10 @@ impl Settings {
         set("timeout_seconds", self.timeout.map(Value::from));
         set("give_up_hours", self.give_up.map(Value::from));
         if let Some(path) = &self.authorization_file {
-            set("authorization", Some(json!(text(path)?.trim())));
+            set("authorization", Some(json!(read_text(path)?.trim())));
         }
         if let Some(path) = &self.headers_file {
-            set("headers", Some(headers(&text(path)?)?));
+            set("headers", Some(headers(&read_text(path)?)?));
         }
         Ok(fields)
     }
@@ -63,11 +64,6 @@ fn headers(text: &str) -> Result<Value> {
         headers.insert(name.trim().to_owned(), json!(value.trim()));
     }
     Ok(headers.into())
-}
-
-fn text(path: &std::path::Path) -> Result<String> {
-    let bytes = read_input(path)?.to_vec();
-    String::from_utf8(bytes).ok().with_context(|| format!("{} is not a text file", path.display()))
 }
 
 #[cfg(test)]

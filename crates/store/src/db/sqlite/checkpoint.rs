@@ -18,17 +18,29 @@ const MIB: u64 = 1024 * 1024;
 /// The log is copied back whenever it has grown by this much. It is also SQLite's `journal_size_limit`: a log that starts
 /// over is cut to this size, so a longer file means that there is that much in it.
 pub(super) const COPY_AT: u64 = 16 * MIB;
-/// From here on the log is started over once everything in it has been copied.
-const RESTART_AT: u64 = 64 * MIB;
-/// From here on the writer waits for readers that hold on to the log.
-const BLOCK_AT: u64 = 256 * MIB;
+const LIMITS: Limits = Limits { copy_at: COPY_AT, restart_at: 64 * MIB, block_at: 256 * MIB, patience: PATIENCE };
 /// How long a commit may be held up when the log starts over.
 const BRIEFLY: Duration = Duration::from_millis(20);
 
+/// At which sizes of the log something is done about it.
+#[derive(Clone, Copy)]
+struct Limits {
+    copy_at: u64,
+    /// From here on the log is started over once everything in it has been copied.
+    restart_at: u64,
+    /// From here on the writer waits for readers that hold on to the log. One that outlasts its patience is busy for long (a
+    /// backup): the writer waits again when the log is twice as long.
+    block_at: u64,
+    patience: Duration,
+}
+
 pub(super) struct Checkpoints {
+    limits: Limits,
     log: PathBuf,
     /// Size of the log when something was last done about it.
     handled: u64,
+    /// Size of the log at which the writer waits next.
+    block_at: u64,
     copier: Arc<Copier>,
     wake: SyncSender<()>,
     thread: JoinHandle<()>,
@@ -43,6 +55,10 @@ struct Copier {
 
 impl Checkpoints {
     pub(super) fn start(connection: Connection, log: PathBuf) -> Result<Self> {
+        Self::within(LIMITS, connection, log)
+    }
+
+    fn within(limits: Limits, connection: Connection, log: PathBuf) -> Result<Self> {
         let copier = Arc::new(Copier::default());
         let (wake, woken) = sync_channel(1);
         let thread = {
@@ -52,24 +68,28 @@ impl Checkpoints {
                 .spawn(move || copier.run(&connection, &woken))
                 .map_err(|error| Error::Unavailable(Cause::new("no thread for checkpoints", error)))?
         };
-        Ok(Self { log, handled: 0, copier, wake, thread })
+        Ok(Self { limits, log, handled: 0, block_at: limits.block_at, copier, wake, thread })
     }
 
     pub(super) fn after_commit(&mut self, writer: &Connection) {
         let size = std::fs::metadata(&self.log).map_or(0, |log| log.len());
-        if size <= COPY_AT {
-            self.handled = 0;
+        let Limits { copy_at, restart_at, block_at, patience } = self.limits;
+        if size <= copy_at {
+            (self.handled, self.block_at) = (0, block_at);
             return;
         }
         let busy = self.copier.busy.load(Ordering::Acquire);
-        if size >= RESTART_AT && !busy && self.copier.complete.swap(false, Ordering::AcqRel) {
+        if size >= restart_at && !busy && self.copier.complete.swap(false, Ordering::AcqRel) {
             self.handled = size;
             restart(writer, BRIEFLY);
-        } else if size < self.handled + COPY_AT {
+        } else if size < self.handled + copy_at {
             // Little has been added since.
-        } else if size >= BLOCK_AT {
+        } else if size >= self.block_at {
             self.handled = size;
-            restart(writer, PATIENCE);
+            let is_blocked = restart(writer, patience);
+            if is_blocked {
+                self.block_at = 2 * size;
+            }
         } else if !busy {
             self.handled = size;
             self.copier.busy.store(true, Ordering::Release);
@@ -102,15 +122,20 @@ impl Copier {
     }
 }
 
-fn restart(writer: &Connection, patience: Duration) {
+/// Starts the log over; answers whether a reader was in the way.
+fn restart(writer: &Connection, patience: Duration) -> bool {
     let done = writer.busy_timeout(patience).and_then(|()| checkpoint(writer, "restart"));
     let reset = writer.busy_timeout(PATIENCE);
     match done.and_then(|state| reset.map(|()| state)) {
         Ok(state) if state.blocked => {
-            tracing::debug!("a reader holds on to the log; it will be started over later")
+            tracing::debug!("a reader holds on to the log; it will be started over later");
+            true
         }
-        Ok(_) => {}
-        Err(error) => tracing::warn!(%error, "the log could not be started over"),
+        Ok(_) => false,
+        Err(error) => {
+            tracing::warn!(%error, "the log could not be started over");
+            false
+        }
     }
 }
 
@@ -124,4 +149,58 @@ fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<State> {
     connection.query_row(&format!("pragma wal_checkpoint({mode})"), [], |row| {
         Ok(State { blocked: row.get(0)?, frames: row.get(1)?, copied: row.get(2)? })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1024;
+
+    /// As the connections of the store, with a log that is cut early.
+    fn connect(path: &std::path::Path) -> Connection {
+        let connection = Connection::open(path).unwrap();
+        let pragmas = format!("pragma wal_autocheckpoint = 0; pragma journal_size_limit = {}", 64 * KIB);
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())).unwrap();
+        connection.execute_batch(&pragmas).unwrap();
+        connection
+    }
+
+    #[test]
+    fn a_long_reader_holds_the_writer_up_once_and_not_with_every_bit_of_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let (writer, reader) = (connect(&path), connect(&path));
+        writer.execute_batch("create table item (note blob)").unwrap();
+        let limits = Limits {
+            copy_at: 64 * KIB,
+            restart_at: 128 * KIB,
+            block_at: 256 * KIB,
+            patience: Duration::from_millis(1),
+        };
+        let log = path.with_file_name("test.db-wal");
+        let mut checkpoints = Checkpoints::within(limits, connect(&path), log.clone()).unwrap();
+        let size = || std::fs::metadata(&log).unwrap().len();
+        let write = |checkpoints: &mut Checkpoints| {
+            writer.execute("insert into item (note) values (zeroblob(16384))", []).unwrap();
+            checkpoints.after_commit(&writer);
+        };
+
+        reader.execute_batch("begin; select count(*) from item").unwrap();
+        let mut n_waits = 0;
+        while size() < 2048 * KIB {
+            let before = checkpoints.block_at;
+            write(&mut checkpoints);
+            n_waits += u32::from(checkpoints.block_at != before);
+        }
+        assert!((3..=4).contains(&n_waits), "at 256 KiB, and then whenever the log has doubled: {n_waits}");
+
+        reader.execute_batch("commit").unwrap();
+        while checkpoints.block_at != limits.block_at {
+            write(&mut checkpoints);
+            assert!(size() < 8192 * KIB, "the log starts over when the reader has gone");
+        }
+        checkpoints.finish(&writer);
+        assert_eq!(size(), 0);
+    }
 }

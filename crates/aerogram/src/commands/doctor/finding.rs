@@ -1,0 +1,85 @@
+//! What the doctor's checks found, for people and for programs.
+
+use std::process::ExitCode;
+
+use anyhow::{Error, Result};
+use serde::Serialize;
+
+use crate::output;
+
+/// What a check found out, with what to do when something is wrong.
+#[derive(Serialize)]
+#[serde(tag = "state", content = "text")]
+pub(super) enum Finding {
+    #[serde(rename = "ok")]
+    Fine(String),
+    /// Neither good nor bad: what could not be looked at from here, and why.
+    #[serde(rename = "note")]
+    Note(String),
+    /// Fine so far, but not for long.
+    #[serde(rename = "warn")]
+    Soon(String),
+    #[serde(rename = "fail")]
+    Wrong(String),
+}
+
+/// All findings, in the order in which they were made.
+#[derive(Default, Serialize)]
+pub(super) struct Report {
+    checks: Vec<Check>,
+}
+
+#[derive(Serialize)]
+struct Check {
+    check: &'static str,
+    #[serde(flatten)]
+    finding: Finding,
+}
+
+impl Finding {
+    pub(super) fn wrong(error: &Error) -> Self {
+        Finding::Wrong(format!("{error:#}"))
+    }
+}
+
+impl From<Result<Finding>> for Finding {
+    fn from(found: Result<Finding>) -> Self {
+        found.unwrap_or_else(|error| Finding::wrong(&error))
+    }
+}
+
+impl Report {
+    pub(super) fn add(&mut self, check: &'static str, finding: Finding) {
+        self.checks.push(Check { check, finding });
+    }
+
+    pub(super) fn add_all(&mut self, check: &'static str, found: Result<Vec<Finding>>) {
+        let findings = found.unwrap_or_else(|error| vec![Finding::wrong(&error)]);
+        self.checks.extend(findings.into_iter().map(|finding| Check { check, finding }));
+    }
+
+    /// These need what has failed already.
+    pub(super) fn skip(&mut self, checks: &[&'static str]) {
+        for check in checks {
+            self.add(check, Finding::Note("Not checked.".to_owned()));
+        }
+    }
+
+    pub(super) fn print(&self, as_json: bool) -> Result<ExitCode> {
+        if as_json {
+            output::line(format_args!("{}", serde_json::to_string_pretty(self)?))?;
+        } else {
+            for Check { check, finding } in &self.checks {
+                let (state, text) = match finding {
+                    Finding::Fine(text) => ("ok", text),
+                    Finding::Note(text) => ("note", text),
+                    Finding::Soon(text) => ("warn", text),
+                    Finding::Wrong(text) => ("FAIL", text),
+                };
+                output::line(format_args!("{state:<4}  {check:<9} {text}"))?;
+            }
+        }
+        let is_wrong = self.checks.iter().any(|check| matches!(check.finding, Finding::Wrong(_)));
+        Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}

@@ -1,0 +1,147 @@
+//! Every command and every argument, found in the tree of commands itself.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{Arg, CommandFactory};
+
+use super::*;
+use crate::config::{Refusal, parse};
+
+const NONSENSE: &str = "\u{7f} no such value";
+/// Of the form of keys and secrets, which may begin with hyphens.
+const HYPHENS: [&str; 2] = ["-hyphen-at-the-start-0", "--hyphens-at-the-start"];
+
+fn parsed(words: &[String]) -> Result<Cli, Refusal> {
+    let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
+    parse::<Cli>(&arguments, [])
+}
+
+/// Every command with the words that lead to it, in which all arguments are as when it runs.
+fn all_commands() -> Vec<(Vec<String>, clap::Command)> {
+    let mut root = Cli::command();
+    root.build();
+    let mut found = vec![(vec!["aerogram".to_owned()], root)];
+    let mut next = 0;
+    while let Some((words, command)) = found.get(next).cloned() {
+        let below =
+            |command: &clap::Command| ([&words[..], &[command.get_name().to_owned()]].concat(), command.clone());
+        found.extend(command.get_subcommands().map(below));
+        next += 1;
+    }
+    found
+}
+
+/// The argument as it is given on the command line.
+fn given(arg: &Arg, value: &str) -> Vec<String> {
+    match arg.get_long() {
+        Some(long) => vec![format!("--{long}={value}")],
+        None => vec![value.to_owned()],
+    }
+}
+
+/// What is said about a wrong value; `None` if any value will do.
+fn complaint(words: &[String]) -> Option<String> {
+    match parsed(words) {
+        Err(Refusal::Setting(error)) => Some(format!("{error:#}")),
+        Err(Refusal::Usage(error)) => match error.kind() {
+            ErrorKind::ValueValidation | ErrorKind::InvalidValue => Some(error.to_string()),
+            _ => None,
+        },
+        Ok(_) => None,
+    }
+}
+
+#[test]
+fn a_wrong_value_of_any_argument_of_any_command_is_named() {
+    for (words, command) in all_commands() {
+        let takes_values = |arg: &&Arg| arg.get_action().takes_values() && arg.get_id() != "config";
+        let is_first = |arg: &&Arg| arg.get_long().is_some() || arg.get_index() == Some(1);
+        let mut n_refused = 0;
+        for arg in command.get_arguments().filter(takes_values).filter(is_first) {
+            let line = [&words[..], &given(arg, NONSENSE)].concat();
+            let Some(complaint) = complaint(&line) else { continue };
+            n_refused += 1;
+            let shown = match arg.get_long() {
+                Some(long) => format!("--{long}"),
+                None => arg.to_string(),
+            };
+            assert!(complaint.contains(&shown), "{line:?}: {complaint}");
+            assert!(!complaint.contains("invalid digit"), "{line:?}: {complaint}");
+        }
+        assert!(n_refused > 0 || command.has_subcommands(), "{words:?} refuses nothing");
+    }
+}
+
+#[test]
+fn every_argument_says_what_it_is() {
+    for (words, command) in all_commands() {
+        for arg in command.get_arguments() {
+            let is_told = arg.get_help().is_some() || matches!(arg.get_id().as_str(), "help" | "version");
+            assert!(is_told, "{words:?}: {arg} has no help");
+        }
+    }
+}
+
+#[test]
+fn keys_and_secrets_may_begin_with_hyphens() {
+    let mut n_tried = 0;
+    for (words, command) in all_commands() {
+        let is_credential = |arg: &&Arg| {
+            let name = arg.get_value_names().and_then(|names| names.first()).map(|name| name.as_str());
+            let is_file = arg.get_id().as_str() == "secrets_key";
+            matches!(name, Some("KEY" | "SECRET")) && arg.get_action().takes_values() && !is_file
+        };
+        for (arg, value) in
+            command.get_arguments().filter(is_credential).flat_map(|arg| HYPHENS.map(|value| (arg, value)))
+        {
+            assert_eq!(value.len(), 22);
+            n_tried += 1;
+            let flag = arg.get_long().map(|long| format!("--{long}"));
+            let line: Vec<String> = words.iter().cloned().chain(flag).chain([value.to_owned()]).collect();
+            match parsed(&line) {
+                // What is still missing is another matter.
+                Err(Refusal::Usage(error)) => assert!(
+                    matches!(
+                        error.kind(),
+                        ErrorKind::MissingRequiredArgument | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+                    ),
+                    "{line:?}: {error}"
+                ),
+                Err(Refusal::Setting(error)) => panic!("{line:?}: {error:#}"),
+                Ok(_) => {}
+            }
+        }
+    }
+    assert!(n_tried > 40, "{n_tried}");
+}
+
+#[test]
+fn keys_do_not_swallow_flags() {
+    let line = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let key = HYPHENS[0];
+    let cli = parsed(&line(&format!("aerogram app delete --yes {key} --json"))).unwrap();
+    let shown = format!("{cli:?}");
+    assert!(shown.contains("yes: true") && shown.contains("json: true") && shown.contains(key), "{shown}");
+    let cli = parsed(&line(&format!("aerogram webhook --json dead {key} an-id redeliver --limit 7"))).unwrap();
+    let shown = format!("{cli:?}");
+    assert!(shown.contains("limit: 7") && shown.contains("what: Redeliver"), "{shown}");
+    let mistyped = complaint(&line("aerogram app delete --yess")).unwrap();
+    assert!(mistyped.contains("--yess"), "{mistyped}");
+}
+
+#[test]
+fn which_secret_to_replace_has_no_default() {
+    let words = ["aerogram", "app", "rotate", "abcdefghijklmnopqrstuv"].map(str::to_owned);
+    let Err(Refusal::Usage(error)) = parsed(&words) else { panic!("not refused") };
+    assert_eq!(error.kind(), ErrorKind::MissingRequiredArgument);
+    assert!(error.to_string().contains("--secret"), "{error}");
+}
+
+#[test]
+fn nothing_is_called_by_dots() {
+    for name in ["", ".", ".."] {
+        let words = ["aerogram", "webhook", "show", "abcdefghijklmnopqrstuv", name].map(str::to_owned);
+        assert!(complaint(&words).is_some_and(|complaint| complaint.contains("<WEBHOOK>")), "{name:?}");
+    }
+}

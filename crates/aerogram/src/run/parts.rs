@@ -1,0 +1,67 @@
+//! The parts of a node at work: the server, and what goes on behind it.
+
+use anyhow::{Context, Error, Result, anyhow};
+use engine::{Engine, Worker};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::config::{Node, Role, Token};
+
+pub(super) struct Parts {
+    server: JoinHandle<()>,
+    stop_listening: watch::Sender<bool>,
+    background: JoinSet<()>,
+    stop_working: watch::Sender<bool>,
+}
+
+impl Parts {
+    pub(super) fn start(node: &Node, engine: Engine, listener: TcpListener, operator_token: &Token) -> Result<Self> {
+        let (stop_listening, listening_stops) = watch::channel(false);
+        let (stop_working, working_stops) = watch::channel(false);
+        let mut background = JoinSet::new();
+        let (follower, stops) = (engine.clone(), working_stops.clone());
+        background.spawn(async move { follower.follow(stops).await });
+        if node.has(Role::Worker) {
+            for _ in 0..n_workers() {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let runtime = runtime.context("The runtime of a worker cannot be started")?;
+                let working = Worker::new(engine.clone()).run(working_stops.clone());
+                background.spawn_blocking(move || runtime.block_on(working));
+            }
+        }
+        let settings = api::Settings {
+            public_url: node.public_url.as_ref().map(|url| url.as_str().to_owned()),
+            operator_token: operator_token.reveal().to_owned(),
+            serves_api: node.has(Role::Api),
+            keep_alive: api::KEEP_ALIVE,
+        };
+        let server = tokio::spawn(api::serve(listener, api::router(engine, settings), listening_stops));
+        Ok(Self { server, stop_listening, background, stop_working })
+    }
+
+    /// Waits until a part ends that nobody told to, which none does.
+    pub(super) async fn end_of_any(&mut self) -> Error {
+        tokio::select! {
+            _ = &mut self.server => anyhow!("The server ended unexpectedly."),
+            Some(_) = self.background.join_next() => anyhow!("The background work ended unexpectedly."),
+        }
+    }
+
+    /// Answers what was asked already, and then lets the work reach its next checkpoint.
+    pub(super) async fn stop(mut self) -> Result<()> {
+        self.stop_listening.send_replace(true);
+        self.server.await.context("The server failed while it stopped")?;
+        self.stop_working.send_replace(true);
+        while let Some(ended) = self.background.join_next().await {
+            ended.context("The background work failed while it stopped")?;
+        }
+        Ok(())
+    }
+}
+
+/// A worker has a thread to itself, with the connections it opens: a message and its answer that never change threads cost a
+/// quarter less. The other half of the cores is for requests and the database.
+fn n_workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |n_cores| (n_cores.get() / 2).max(1))
+}

@@ -1,0 +1,102 @@
+//! What the doctor tells an operator.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+use serde_json::{Value, json};
+
+use crate::operator_story::{KEY, Story};
+use crate::server::aerogram;
+
+#[test]
+fn the_doctor_warns_of_certificates_that_run_out() {
+    let story = Story::begin();
+    let soon = model::time::Clock::System.now().plus(std::time::Duration::from_secs(10 * 24 * 60 * 60)).to_api();
+    let mut date = soon[..10].split('-').map(|part| part.parse::<u16>().unwrap());
+    let mut part = || date.next().unwrap();
+    let key = KeyPair::generate().unwrap();
+    let mut certificate = CertificateParams::new(["com.example.app".to_owned()]).unwrap();
+    certificate.not_after = date_time_ymd(part().into(), u8::try_from(part()).unwrap(), u8::try_from(part()).unwrap());
+    let pem = format!("{}{}", certificate.self_signed(&key).unwrap().pem(), key.serialize_pem());
+    std::fs::write(story.folder.path().join("both.pem"), pem).unwrap();
+    story.says(&["platform", "set", KEY, "apns", "--topic", "com.example.app", "--certificate-file", "both.pem"]);
+    let report = story.says(&["doctor"]);
+    assert!(
+        report.contains(&format!("warn  platforms The certificate for apns of {KEY} expires at {}", &soon[..10])),
+        "{report}"
+    );
+    assert!(story.says(&["platform", "list", KEY]).contains(&soon[..10]));
+}
+
+#[test]
+fn the_doctor_finds_what_is_wrong() {
+    use std::os::unix::fs::PermissionsExt;
+    let story = Story::begin();
+    let report = story.says(&["doctor"]);
+    assert_eq!(report.lines().filter(|line| line.starts_with("ok ")).count(), 8, "{report}");
+    assert_eq!(report.lines().count(), 8, "{report}");
+    let key = story.folder.path().join("aerogram-data/secrets.key");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let output = story.command(&["doctor"]).output().unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    assert!(report.contains("FAIL  files") && report.contains("chmod 600"), "{report}");
+}
+
+#[test]
+fn the_doctor_answers_programs_as_well() {
+    let story = Story::begin();
+    let report = story.json(&["doctor"]);
+    let checks = report["checks"].as_array().unwrap();
+    let names: Vec<&str> = checks.iter().map(|check| check["check"].as_str().unwrap()).collect();
+    assert_eq!(names, ["files", "database", "server", "ready", "operator", "platforms", "jobs", "webhooks"]);
+    assert!(checks.iter().all(|check| check["state"] == "ok" && check["text"].is_string()), "{report}");
+
+    let without = story.command(&["doctor", "--json", "--operator-token", "0123456789abcdef"]).output().unwrap();
+    assert_eq!(without.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&without.stdout).unwrap();
+    let states: Vec<&Value> = report["checks"].as_array().unwrap().iter().map(|check| &check["state"]).collect();
+    assert_eq!(json!(states), json!(["ok", "ok", "ok", "ok", "fail", "note", "fail", "note"]), "{report}");
+}
+
+#[test]
+fn what_was_not_checked_is_not_called_fine() {
+    let folder = tempfile::tempdir().unwrap();
+    // Port 1 of the own machine: neither a server nor a database listens there.
+    let away = ["doctor", "--url", "http://127.0.0.1:1", "--database", "postgres://ann@127.0.0.1:1/mail"];
+    let output = aerogram(folder.path()).args(away).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let report = String::from_utf8(output.stdout).unwrap();
+    let states: Vec<&str> = report.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(states, ["note", "note", "FAIL", "note"], "{report}");
+    assert!(report.contains("No server answers at http://127.0.0.1:1"), "{report}");
+}
+
+#[test]
+fn the_doctor_sees_a_webhook_that_is_gone() {
+    let story = Story::begin_with(&["--allow-private-addresses"]);
+    let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", receiver.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in receiver.incoming() {
+            let mut stream = stream.unwrap();
+            assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+            stream.write_all(b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        }
+    });
+    let made = story.json(&["webhook", "add", KEY, &url, "--types", "PUSH_BODY"]);
+    let id = made["webhook"]["webhook_id"].as_str().unwrap();
+    story.says(&["push", "Hello"]);
+    // The request and what follows from it come in their own time; asking again is all that can be done from outside.
+    let seen = (0..1000).find_map(|_| {
+        let output = story.command(&["doctor"]).output().unwrap();
+        let report = String::from_utf8(output.stdout).unwrap();
+        report.contains("FAIL  webhooks").then_some((report, output.status.code()))
+    });
+    let (report, code) = seen.unwrap();
+    assert_eq!(code, Some(1));
+    let line =
+        format!("FAIL  webhooks  The service has disabled the webhook {id} of {KEY}; see `aerogram webhook show");
+    assert!(report.contains(&line), "{report}");
+}
