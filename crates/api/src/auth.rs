@@ -163,7 +163,8 @@ pub(crate) async fn guard(
     mut request: Request,
     next: Next,
 ) -> Result<Response> {
-    let _place = match access {
+    let mut unproven = None;
+    let mut place = match access {
         Access::Probe => None,
         Access::Public
         | Access::Open
@@ -192,6 +193,11 @@ pub(crate) async fn guard(
                 false => caller(&edge, request.headers()).await?,
             };
             permit(access, &caller, path.ok().as_ref())?;
+            if caller.rights == Rights::KeyOnly {
+                // Everybody can know the key of an app, and could take the places of all with it.
+                unproven = Some(edge.admit_unproven(caller.app().id)?);
+                place = None;
+            }
             request.extensions_mut().insert(CallingRights(caller.rights));
             request.extensions_mut().insert(CallingApp(caller.app().clone()));
             request.extensions_mut().insert(Calling(caller));
@@ -205,7 +211,9 @@ pub(crate) async fn guard(
             edge.is_operator(token).then_some(()).ok_or(NOT_OPERATOR)?;
         }
     }
-    Ok(next.run(request).await)
+    let response = next.run(request).await;
+    drop((place, unproven));
+    Ok(response)
 }
 
 /// Whether a caller may call a route: tokens are for what is their own, wherever a path names it, so that no

@@ -17,7 +17,7 @@ use http_body_util::BodyExt;
 use crate::error::{Error, Result};
 use room::Place;
 
-/// What a body may be, packed or unpacked.
+/// What a body may be, packed or unpacked, unless less is said.
 pub(crate) const MOST_BODY_BYTES: usize = 5 * 1024 * 1024;
 /// What is read and thrown away of a body that is too large, so that its sender gets to read the refusal.
 const MOST_DISCARDED_BYTES: usize = 4 * MOST_BODY_BYTES;
@@ -26,7 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// What is unpacked at a time.
 const PIECE_BYTES: u64 = 64 * 1024;
 pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const TOO_LARGE: Error = Error::BodyTooLarge { limit_bytes: MOST_BODY_BYTES as u64 };
 
 /// A whole body, unpacked, and the room it takes up.
 pub(crate) struct Whole {
@@ -54,8 +53,8 @@ impl Deref for Whole {
 }
 
 async fn collect(mut body: Body, place: &mut Place) -> Result<Bytes> {
-    if body.size_hint().lower() > MOST_BODY_BYTES as u64 {
-        return discard(body, 0, TOO_LARGE).await;
+    if body.size_hint().lower() > place.most_bytes() as u64 {
+        return discard(body, 0, too_large(place)).await;
     }
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
@@ -65,8 +64,8 @@ async fn collect(mut body: Body, place: &mut Place) -> Result<Bytes> {
         })?;
         let Some(data) = frame.data_ref() else { continue };
         let n_bytes = whole.len() + data.len();
-        if n_bytes > MOST_BODY_BYTES {
-            return discard(body, n_bytes, TOO_LARGE).await;
+        if n_bytes > place.most_bytes() {
+            return discard(body, n_bytes, too_large(place)).await;
         }
         if let Err(refusal) = place.grow_to(n_bytes).await {
             drop(whole);
@@ -75,6 +74,10 @@ async fn collect(mut body: Body, place: &mut Place) -> Result<Bytes> {
         whole.extend_from_slice(data);
     }
     Ok(whole.freeze())
+}
+
+fn too_large(place: &Place) -> Error {
+    Error::BodyTooLarge { limit_bytes: place.most_bytes() as u64 }
 }
 
 /// Reads on without looking, for a while, and fails.
@@ -123,8 +126,8 @@ async fn read_to_end(mut unpacker: impl Read, n_packed: usize, place: &mut Place
         if unpacked.len() == n_before {
             return Ok(unpacked.into());
         }
-        if unpacked.len() > MOST_BODY_BYTES {
-            return Err(TOO_LARGE);
+        if unpacked.len() > place.most_bytes() {
+            return Err(too_large(place));
         }
         place.grow_to(n_packed + unpacked.len()).await?;
         // Others get their turn: unpacking takes longer than anything else that is done here.
@@ -146,7 +149,7 @@ mod tests {
     }
 
     async fn unpack(body: Bytes) -> Result<Bytes> {
-        super::unpack(body, &mut Room::new(2 * MOST_BODY_BYTES, PATIENCE).enter()).await
+        super::unpack(body, &mut Room::new(2 * MOST_BODY_BYTES, MOST_BODY_BYTES, PATIENCE).enter()).await
     }
 
     #[tokio::test]
@@ -167,7 +170,7 @@ mod tests {
         wrapped.write_all(&text).unwrap();
         let mut bare = DeflateEncoder::new(Vec::new(), Compression::default());
         bare.write_all(&text).unwrap();
-        let mut place = Room::new(2 * MOST_BODY_BYTES, PATIENCE).enter();
+        let mut place = Room::new(2 * MOST_BODY_BYTES, MOST_BODY_BYTES, PATIENCE).enter();
         for body in [wrapped.finish().unwrap(), bare.finish().unwrap(), text.clone(), packed(&text).to_vec()] {
             assert_eq!(inflate(body.into(), &mut place).await.unwrap(), text);
         }
@@ -190,7 +193,7 @@ mod tests {
     #[tokio::test]
     async fn what_comes_out_of_gzip_needs_room_too() {
         let packed = packed(&vec![b' '; 1024 * 1024]);
-        let room = Room::new(512 * 1024, Duration::from_millis(1));
+        let room = Room::new(512 * 1024, MOST_BODY_BYTES, Duration::from_millis(1));
         assert!(matches!(Whole::read(Body::from(packed), false, &room).await, Err(Error::Busy)));
         let plain = Body::from(vec![b' '; 1024 * 1024]);
         assert!(matches!(Whole::read(plain, false, &room).await, Err(Error::Busy)));

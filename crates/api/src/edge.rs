@@ -11,14 +11,20 @@ use subtle::ConstantTimeEq;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Settings;
-use crate::body::Room;
+use crate::body::{MOST_BODY_BYTES, Room};
 use crate::error::{Error, Result};
 use crate::places::{Place, Places};
 
 /// Requests in work at once. More than this means that answers would come too late anyway.
 const MOST_IN_FLIGHT: usize = 4096;
 /// Bytes of all request bodies in memory. What is made of them while they are read is larger, but not for long.
-const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// The same for those who show no more than the key of an app, which is no secret: nobody can keep others out with it.
+const MOST_UNPROVEN_BYTES: usize = 16 * 1024 * 1024;
+/// One such body. Devices are told to send half of that at once.
+const MOST_UNPROVEN_BODY_BYTES: usize = 1024 * 1024;
+/// Requests of them in work at once, beside those of everybody else.
+const MOST_UNPROVEN: usize = 2048;
 /// How long a body waits for others to be done with.
 const BODY_PATIENCE: Duration = Duration::from_secs(3);
 /// Long bodies that are taken apart at once. Doing more of this at a time makes none of it faster.
@@ -42,10 +48,12 @@ pub(crate) struct Parts {
     /// A hash, so that comparing takes the same time for tokens of every length.
     operator_token: [u8; 32],
     in_flight: Arc<Semaphore>,
+    unproven: Places,
     streams: Places,
     transfers: Places,
     pub(crate) keep_alive: Duration,
     pub(crate) bodies: Room,
+    pub(crate) unproven_bodies: Room,
     pub(crate) readers: Arc<Semaphore>,
 }
 
@@ -56,10 +64,12 @@ impl Edge {
             public_url: settings.public_url.map(|url| url.trim_end_matches('/').into()),
             operator_token: hash(&settings.operator_token),
             in_flight: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
+            unproven: Places::new(MOST_UNPROVEN),
             streams: Places::new(MOST_STREAMS),
             transfers: Places::new(MOST_TRANSFERS),
             keep_alive: settings.keep_alive,
-            bodies: Room::new(MOST_BODY_BYTES, BODY_PATIENCE),
+            bodies: Room::new(MOST_BYTES, MOST_BODY_BYTES, BODY_PATIENCE),
+            unproven_bodies: Room::new(MOST_UNPROVEN_BYTES, MOST_UNPROVEN_BODY_BYTES, BODY_PATIENCE),
             readers: Arc::new(Semaphore::new(MOST_READERS)),
         }))
     }
@@ -71,6 +81,11 @@ impl Edge {
     /// A place among the requests in work, to be held until the answer is made.
     pub(crate) fn admit(&self) -> Result<OwnedSemaphorePermit> {
         self.in_flight.clone().try_acquire_owned().map_err(|_| Error::Busy)
+    }
+
+    /// A place among the requests of those who show no more than the key of an app, instead of one among all.
+    pub(crate) fn admit_unproven(&self, app: AppId) -> Result<Place> {
+        self.unproven.take(app).ok_or(Error::Busy)
     }
 
     /// A place among the open streams, to be held as long as the stream is.

@@ -65,7 +65,13 @@ impl FromRequest<Edge> for Input {
         let key = idempotency_key(&parts)?;
         let encoding = parts.headers.get(CONTENT_ENCODING).and_then(|encoding| encoding.to_str().ok());
         let deflated = encoding.is_some_and(|encoding| encoding.trim().eq_ignore_ascii_case("deflate"));
-        let body = Whole::read(body, deflated, &edge.bodies).await?;
+        let room = match parts.extensions.get() {
+            Some(CallingRights(Rights::KeyOnly)) => &edge.unproven_bodies,
+            Some(CallingRights(Rights::Master | Rights::Device | Rights::Channel(_) | Rights::Contact(_))) | None => {
+                &edge.bodies
+            }
+        };
+        let body = Whole::read(body, deflated, room).await?;
         let once = key.map(|key| Once { key: format!("{}:{key}", chooser(&parts)), request: digest(&parts, &body) });
         Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), once })
     }
@@ -125,7 +131,7 @@ mod tests {
     use std::time::Duration;
 
     async fn input(body: Vec<u8>) -> Input {
-        let room = Room::new(1024 * 1024, Duration::from_secs(60));
+        let room = Room::new(1024 * 1024, 1024 * 1024, Duration::from_secs(60));
         let body = Arc::new(Whole::read(Body::from(body), false, &room).await.unwrap());
         Input { body, readers: Arc::new(Semaphore::new(1)), once: None }
     }

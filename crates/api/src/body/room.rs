@@ -14,10 +14,11 @@ const UNIT_BYTES: usize = 1024;
 /// keep everybody else from sending little.
 const FREE_BYTES: usize = 16 * 1024;
 
-/// The room that all bodies share.
+/// The room that bodies share.
 #[derive(Clone)]
 pub(crate) struct Room {
     units: Arc<Semaphore>,
+    most_of_one: usize,
     /// How long a body waits for others to leave.
     patience: Duration,
 }
@@ -29,8 +30,9 @@ pub(crate) struct Place {
 }
 
 impl Room {
-    pub(crate) fn new(n_bytes: usize, patience: Duration) -> Self {
-        Self { units: Arc::new(Semaphore::new(n_bytes / UNIT_BYTES)), patience }
+    /// Room for so many bytes of all bodies together and of each.
+    pub(crate) fn new(n_bytes: usize, most_of_one: usize, patience: Duration) -> Self {
+        Self { units: Arc::new(Semaphore::new(n_bytes / UNIT_BYTES)), most_of_one, patience }
     }
 
     pub(crate) fn enter(&self) -> Place {
@@ -39,6 +41,11 @@ impl Room {
 }
 
 impl Place {
+    /// How large its body may be, packed or unpacked.
+    pub(crate) const fn most_bytes(&self) -> usize {
+        self.room.most_of_one
+    }
+
     /// Makes room for so many bytes in all.
     pub(crate) async fn grow_to(&mut self, n_bytes: usize) -> Result<()> {
         let wanted = n_bytes.saturating_sub(FREE_BYTES).div_ceil(UNIT_BYTES);
@@ -65,7 +72,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_waits_until_others_have_left() {
-        let room = Room::new(64 * KIB, Duration::from_secs(60));
+        let room = Room::new(64 * KIB, 1024 * KIB, Duration::from_secs(60));
         let mut first = room.enter();
         first.grow_to(FREE_BYTES + 40 * KIB).await.unwrap();
         first.grow_to(FREE_BYTES + 60 * KIB).await.unwrap();
@@ -84,7 +91,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_does_not_wait_for_long_and_small_ones_not_at_all() {
-        let room = Room::new(64 * KIB, Duration::from_millis(1));
+        let room = Room::new(64 * KIB, 1024 * KIB, Duration::from_millis(1));
         let mut first = room.enter();
         first.grow_to(FREE_BYTES + 64 * KIB).await.unwrap();
         let mut second = room.enter();
