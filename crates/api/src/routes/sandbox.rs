@@ -58,6 +58,8 @@ pub(super) async fn list(
     let wait = params.number("wait", 0..=LONGEST_WAIT_S).unwrap_or(0);
     params.finish()?;
     if wait > 0 {
+        // Waiting is what streams do, and as many may do it.
+        let _place = edge.admit_stream(app.id)?;
         let mut feed = edge.engine.sandbox_feed(caller, filter, Some(0)).await?;
         // Whether something came or not, the list is the answer.
         tokio::select! {

@@ -86,6 +86,9 @@ async fn one_app_does_not_take_the_streams_of_all() {
             let seconds: u32 = refused.header("retry-after").unwrap().parse().unwrap();
             assert!(seconds > 0, "{seconds}");
         }
+        // Waiting for the sandbox is as good as a stream; looking into it is not.
+        assert_eq!(greedy.get("/api/sandbox?wait=30").await.expect(429)["error_code"], 42901);
+        greedy.get("/api/sandbox").await.expect(200);
         // Lists have places of their own, and so does everybody else.
         greedy.get("/api/lists/none/csv").await.expect(404);
         let other = app.another_app(Mode::Development).await;
