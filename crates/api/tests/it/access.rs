@@ -5,16 +5,23 @@ use std::io::{BufRead, BufReader, Write};
 
 use api::{Access, Route, routes};
 use bytes::Bytes;
+use serde_json::{Value, json};
 use testkit::app::{OPERATOR_TOKEN, TestApp, on_each_engine};
 use testkit::client::{Caller, Reply};
+
+use crate::sdk::{Headers, Library};
 
 /// An app key in the right form that no app has.
 const UNKNOWN_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAA";
 
 /// The path with ids that exist nowhere, so that a call that is let through changes nothing.
 fn path(route: &Route) -> String {
+    fill(route.path)
+}
+
+fn fill(path: &str) -> String {
     let id = "00000000-0000-4000-8000-000000000000";
-    let filled = route.path.replace("{push_id}", id).replace("{channel_id}", id).replace("{contact_id}", id);
+    let filled = path.replace("{push_id}", id).replace("{channel_id}", id).replace("{contact_id}", id);
     let filled = filled.replace("{key}", UNKNOWN_KEY).replace("{platform}", "open::nowhere").replace("{number}", "0");
     let filled = filled.replace("{named_user_id}", "nobody").replace("{fingerprint}", "0123456789abcdef");
     let filled = filled.replace("{schedule_id}", id).replace("{template_id}", id).replace("{place}", "0,0");
@@ -92,6 +99,92 @@ async fn every_route_with_every_kind_of_credentials() {
         }
     })
     .await;
+}
+
+/// What devices show instead of a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    ChannelToken,
+    ContactToken,
+    AppSignature,
+    ChannelSignature,
+    AppKey,
+    InboxPassword,
+}
+
+impl Proof {
+    const ALL: [Proof; 6] = [
+        Proof::ChannelToken,
+        Proof::ContactToken,
+        Proof::AppSignature,
+        Proof::ChannelSignature,
+        Proof::AppKey,
+        Proof::InboxPassword,
+    ];
+
+    /// The status of the refusal, or `None` for a call that is let through, of the one whom the path names.
+    fn refusal(self, access: Access) -> Option<u16> {
+        use Proof::{AppKey, AppSignature, ChannelSignature, ChannelToken, ContactToken, InboxPassword};
+        match (access, self) {
+            (Access::Probe | Access::Public | Access::Open, _) => None,
+            (Access::Inbox, InboxPassword) | (Access::Events, AppKey) => None,
+            (_, InboxPassword | AppKey) => Some(401),
+            (Access::Master | Access::Operator | Access::Scrape | Access::Inbox, _) => Some(401),
+            (_, AppSignature) => None,
+            (Access::Channel | Access::OwnChannel | Access::Events, ChannelToken | ChannelSignature) => None,
+            (Access::Contact, ContactToken) => None,
+            (Access::Signed, ChannelSignature) => None,
+            (Access::Signed, ChannelToken | ContactToken) => Some(401),
+            (Access::Device | Access::Contact, ChannelToken | ChannelSignature) => Some(403),
+            (Access::Device | Access::Channel | Access::OwnChannel | Access::Events, ContactToken) => Some(403),
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_route_with_everything_that_devices_show() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (channel, channel_token) = library.channel("token").await;
+        let acted = library.act(&channel, json!({"type": "identify", "named_user_id": "jo"})).await;
+        let (contact, contact_token) = (text(&acted["contact"]["contact_id"]), text(&acted["token"]));
+        let inbox = app.device().post("/api/user", json!({})).await.expect(201);
+        let (user, password) = (text(&inbox["user_id"]), text(&inbox["password"]));
+        for route in routes() {
+            let own = route.path.replace("{channel_id}", &channel).replace("{contact_id}", &contact);
+            let own = fill(&own.replace("{user_id}", &user));
+            for proof in Proof::ALL {
+                let headers: Headers = match proof {
+                    Proof::ChannelToken => library.with_token(&channel_token),
+                    Proof::ContactToken => library.with_token(&contact_token),
+                    Proof::AppSignature => library.as_app(),
+                    Proof::ChannelSignature => library.as_channel(&channel),
+                    Proof::AppKey => vec![("X-UA-App-Key", app.app.key.clone())],
+                    Proof::InboxPassword => Vec::new(),
+                };
+                let is_user = proof == Proof::InboxPassword;
+                let caller = if is_user { app.nobody().basic(&user, &password) } else { app.nobody().clone() };
+                let mut request = caller.request(route.method.clone(), &own);
+                for (name, value) in headers {
+                    request = request.header(name, value);
+                }
+                let status = caller.open(request.body(Bytes::new()).unwrap()).await.0.status.as_u16();
+                let refusal = [401, 403].contains(&status).then_some(status);
+                assert_eq!(
+                    refusal,
+                    proof.refusal(route.access),
+                    "{} {} by {proof:?}: {status}",
+                    route.method,
+                    route.path
+                );
+            }
+        }
+    })
+    .await;
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
 }
 
 #[tokio::test]

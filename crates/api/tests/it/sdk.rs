@@ -16,16 +16,16 @@ use testkit::app::TestApp;
 use testkit::client::Reply;
 
 /// What a library of the newer kind knows: the app's key and secret.
-struct Library<'a> {
+pub(crate) struct Library<'a> {
     app: &'a TestApp,
     secret: String,
     n_nonces: Cell<u32>,
 }
 
-type Headers = Vec<(&'static str, String)>;
+pub(crate) type Headers = Vec<(&'static str, String)>;
 
 impl<'a> Library<'a> {
-    fn of(app: &'a TestApp) -> Self {
+    pub(crate) fn of(app: &'a TestApp) -> Self {
         Self { app, secret: app.app.app_secret.clone(), n_nonces: Cell::new(0) }
     }
 
@@ -44,7 +44,7 @@ impl<'a> Library<'a> {
     }
 
     /// As for calls that no channel makes.
-    fn as_app(&self) -> Headers {
+    pub(crate) fn as_app(&self) -> Headers {
         let (nonce, time) = (self.nonce(), self.app.clock().now().to_api());
         let signature = self.sign(&[self.key(), &nonce, &time]);
         vec![
@@ -56,7 +56,7 @@ impl<'a> Library<'a> {
     }
 
     /// As for calls of a channel that has no token yet.
-    fn as_channel(&self, channel: &str) -> Headers {
+    pub(crate) fn as_channel(&self, channel: &str) -> Headers {
         let (nonce, time) = (self.nonce(), format!("{}Z", self.app.clock().now().to_api()));
         let signature = self.sign(&[self.key(), channel, &nonce, &time]);
         vec![
@@ -68,7 +68,7 @@ impl<'a> Library<'a> {
         ]
     }
 
-    fn with_token(&self, token: &str) -> Headers {
+    pub(crate) fn with_token(&self, token: &str) -> Headers {
         vec![
             ("X-UA-Appkey", self.key().to_owned()),
             ("X-UA-Auth-Type", "SDK-JWT".to_owned()),
@@ -76,7 +76,7 @@ impl<'a> Library<'a> {
         ]
     }
 
-    async fn call(&self, method: Method, path: &str, headers: &Headers, body: &Value) -> Reply {
+    pub(crate) async fn call(&self, method: Method, path: &str, headers: &Headers, body: &Value) -> Reply {
         let mut request = self.app.nobody().request(method, path);
         request = request.header("Accept", "application/vnd.urbanairship+json; version=3;");
         for (name, value) in headers {
@@ -99,7 +99,7 @@ impl<'a> Library<'a> {
     }
 
     /// A new channel and its token.
-    async fn channel(&self, address: &str) -> (String, String) {
+    pub(crate) async fn channel(&self, address: &str) -> (String, String) {
         let made = self.post("/api/channels/", &self.as_app(), &android(address)).await.expect(201);
         let id = made["channel_id"].as_str().unwrap().to_owned();
         let token = self.get("/api/auth/device", &self.as_channel(&id)).await.expect(200);
@@ -107,7 +107,7 @@ impl<'a> Library<'a> {
     }
 
     /// The answer to what a channel does about whose it is.
-    async fn act(&self, channel: &str, action: Value) -> Value {
+    pub(crate) async fn act(&self, channel: &str, action: Value) -> Value {
         let body = json!({"device_info": {"device_type": "android"}, "action": action});
         self.post("/api/contacts/identify/v2", &self.as_channel(channel), &body).await.expect(200)
     }
