@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use model::ids::OperationId;
 use model::legacy_tag::RowRefusal;
 use model::problem::{ProblemKind, Problems};
+use model::static_list::RowError;
 use serde::Serialize;
 
 use crate::answer::json_response;
@@ -20,9 +21,9 @@ pub(crate) enum Error {
     Invalid(Problems),
     /// Lists keep their names.
     ListRenamed,
-    /// Rows of an uploaded list for which all of it is refused; the code is that of the first.
+    /// Rows of an uploaded list for which all of it is refused; the first decides the code.
     UnusableRows {
-        code: u32,
+        first: RowError,
         problems: Problems,
     },
     /// Rows of a batch of tags, for which that endpoint has a form of its own.
@@ -71,7 +72,7 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             let text = "A list cannot be renamed; leave 'name' out, or create another list.";
             (StatusCode::BAD_REQUEST, 40001, text.to_owned())
         }
-        Error::UnusableRows { code, problems } => (StatusCode::BAD_REQUEST, *code, all_of(problems)),
+        Error::UnusableRows { first, problems } => (StatusCode::BAD_REQUEST, row_code(first), all_of(problems)),
         Error::BatchRows(rows) => {
             let text = match rows.len() {
                 1 => "A row cannot be used, and none was applied.".to_owned(),
@@ -121,6 +122,23 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             (StatusCode::SERVICE_UNAVAILABLE, 50300, text.to_owned())
         }
         Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, 50301, "The server is stopping.".to_owned()),
+    }
+}
+
+/// What batches say of a message that is not there, inside an answer that is about the others.
+pub(crate) const MESSAGE_NOT_FOUND: u32 = 40404;
+
+const fn row_code(error: &RowError) -> u32 {
+    match error {
+        RowError::TooManyRows(_) => 40002,
+        RowError::Columns(_) => 40003,
+        RowError::IdentifierType(_) => 40004,
+        RowError::ChannelId => 40005,
+        RowError::EmptyIdentifier
+        | RowError::NamedUser(_)
+        | RowError::Alias
+        | RowError::CellTooLong
+        | RowError::NotText => 40000,
     }
 }
 

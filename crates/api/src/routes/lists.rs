@@ -215,11 +215,11 @@ async fn receive(upload: &mut ListUpload, body: &mut Upload) -> Result<()> {
 
 async fn take(upload: &mut ListUpload, refusals: &mut Refusals, row: Row) -> Result<()> {
     match row.member {
-        Ok(_) if refusals.code.is_some() => {}
+        Ok(_) if refusals.first.is_some() => {}
         Ok(member) => upload.add(member).await?,
         Err(error) => match error {
             RowError::TooManyRows(_) | RowError::Columns(_) | RowError::IdentifierType(_) | RowError::ChannelId => {
-                refusals.note(row.line, &error);
+                refusals.note(row.line, error);
             }
             RowError::EmptyIdentifier
             | RowError::NamedUser(_)
@@ -234,25 +234,25 @@ async fn take(upload: &mut ListUpload, refusals: &mut Refusals, row: Row) -> Res
 /// Rows for which the whole upload is refused. The first of them decides the code.
 #[derive(Default)]
 struct Refusals {
-    code: Option<u32>,
+    first: Option<RowError>,
     problems: Vec<Problem>,
     /// Reading on would bring nothing new.
     is_enough: bool,
 }
 
 impl Refusals {
-    fn note(&mut self, line: u64, error: &RowError) {
-        self.code.get_or_insert(error.code());
+    fn note(&mut self, line: u64, error: RowError) {
         if self.problems.len() < MOST_PROBLEMS {
             let (path, message) = (format!("line {line}"), error.to_string());
             self.problems.push(Problem { path, message, kind: ProblemKind::Invalid });
         }
         self.is_enough = self.problems.len() == MOST_PROBLEMS || matches!(error, RowError::TooManyRows(_));
+        self.first.get_or_insert(error);
     }
 
     fn into_result(self) -> Result<()> {
-        match self.code.zip(Problems::from_vec(self.problems)) {
-            Some((code, problems)) => Err(Error::UnusableRows { code, problems }),
+        match self.first.zip(Problems::from_vec(self.problems)) {
+            Some((first, problems)) => Err(Error::UnusableRows { first, problems }),
             None => Ok(()),
         }
     }

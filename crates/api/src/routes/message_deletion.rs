@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::{Error, MESSAGE_NOT_FOUND, Result};
 use crate::input::Input;
 
 /// Nothing more than this: one client refuses keys it does not know.
@@ -36,8 +36,6 @@ enum MissingId {
     MessageId(String),
     GroupId(String),
 }
-
-const NOT_FOUND: u32 = 40404;
 
 /// What is not found is told beside what was; nothing at all is 404. What is named twice is told once.
 pub(super) async fn delete(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
@@ -82,5 +80,5 @@ pub(super) fn push_of(id: &str) -> Option<PushId> {
 }
 
 fn missing(id: MissingId, error_message: &'static str) -> Missing {
-    Missing { id, error_message, error_code: NOT_FOUND }
+    Missing { id, error_message, error_code: MESSAGE_NOT_FOUND }
 }

@@ -50,23 +50,6 @@ pub enum RowError {
     NotText,
 }
 
-impl RowError {
-    /// The public error code of an upload that fails because of such a row.
-    pub const fn code(&self) -> u32 {
-        match self {
-            RowError::TooManyRows(_) => 40002,
-            RowError::Columns(_) => 40003,
-            RowError::IdentifierType(_) => 40004,
-            RowError::ChannelId => 40005,
-            RowError::EmptyIdentifier
-            | RowError::NamedUser(_)
-            | RowError::Alias
-            | RowError::CellTooLong
-            | RowError::NotText => 40000,
-        }
-    }
-}
-
 impl ChannelColumn {
     const ALL: [ChannelColumn; 7] = [
         ChannelColumn::Ios,
