@@ -112,10 +112,14 @@ mod tests {
     async fn answer_to(address: SocketAddr, request: &'static str) -> io::Result<String> {
         let talk = move || {
             let mut stream = std::net::TcpStream::connect(address).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60)))?;
             stream.write_all(request.as_bytes())?;
             let mut answer = String::new();
-            stream.read_to_string(&mut answer)?;
-            Ok(answer)
+            let read = stream.read_to_string(&mut answer);
+            let waits =
+                |error: &io::Error| [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&error.kind());
+            assert!(!read.as_ref().is_err_and(waits), "the server neither answers nor hangs up");
+            read.map(|_| answer)
         };
         tokio::task::spawn_blocking(talk).await.unwrap()
     }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::At;
 use crate::limits;
@@ -92,6 +93,13 @@ impl fmt::Display for DeviceType {
             DeviceType::Email => f.write_str("email"),
             DeviceType::Open(platform) => write!(f, "open::{}", platform.as_str()),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for DeviceType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::from_name(&name).ok_or_else(|| D::Error::custom("no device type has this name"))
     }
 }
 

@@ -38,6 +38,6 @@ pub use network::Network;
 pub use recipient::Recipient;
 pub use rendered::{NotSendable, RenderedPush};
 pub use rendering::Rendering;
-pub use request::PreparedRequest;
+pub use request::{PreparedRequest, percent_encoded};
 pub use sender::Sender;
 pub use size::{TooLarge, too_large};

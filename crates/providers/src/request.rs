@@ -50,7 +50,7 @@ pub(crate) fn path_segment(text: &str) -> String {
 }
 
 /// Text with everything escaped that could mean something in a URL or a form.
-pub(crate) fn percent_encoded(text: &str) -> String {
+pub fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -66,6 +66,13 @@ pub(crate) fn percent_encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_but_the_plainest_characters_are_escaped() {
+        assert_eq!(percent_encoded("kim-7._~:"), "kim-7._~:");
+        assert_eq!(percent_encoded("a b&c=d/é%+"), "a%20b%26c%3Dd%2F%C3%A9%25%2B");
+        assert_eq!(path_segment(".."), "%2E%2E");
+    }
 
     #[test]
     fn shown_with_headers_by_name_and_json_bodies_taken_apart() {

@@ -7,6 +7,7 @@ use engine::{CreatedInbox, InboxCaller, Rights};
 use http::StatusCode;
 use model::ids::{ChannelId, OperationId};
 use model::inbox::{CHANNEL_KEYS, InboxChange, InboxUserId, NewInbox};
+use model::platform::DeviceType;
 use serde::Serialize;
 
 use super::message_deletion::push_of;
@@ -57,7 +58,7 @@ pub(super) async fn create(
     let CreatedInbox { operation_id, user, password, channels } =
         edge.engine.create_inbox(app.id, new, input.once).await?;
     let user_url = user_url(&links, &user);
-    let channels = by_platform(channels.iter().map(|(id, device_type)| (*id, device_type.as_str())));
+    let channels = by_platform(&channels);
     let created = Created { user_id: user, password, user_url: user_url.clone(), channels };
     Ok(Answer::changed(operation_id, created)?.status(StatusCode::CREATED).location(&user_url))
 }
@@ -99,19 +100,13 @@ pub(super) fn user_url(links: &Links, user: &InboxUserId) -> String {
 async fn show(edge: &Edge, links: &Links, caller: InboxCaller) -> Result<User> {
     let (user_url, user_id) = (user_url(links, &caller.user), caller.user.clone());
     let view = edge.engine.inbox_user(caller).await?;
-    let named: Vec<_> = view.channels.into_iter().map(|(id, device_type)| (id, device_type.to_string())).collect();
-    let channels = by_platform(named.iter().map(|(id, device_type)| (*id, device_type.as_str())));
-    Ok(User { user_id, user_url, channels })
+    Ok(User { user_id, user_url, channels: by_platform(&view.channels) })
 }
 
-fn by_platform<'c>(channels: impl Iterator<Item = (ChannelId, &'c str)>) -> Channels {
-    let mut by_platform: BTreeMap<&'static str, Vec<ChannelId>> =
-        CHANNEL_KEYS.iter().map(|(key, _)| (*key, Vec::new())).collect();
-    for (id, device_type) in channels {
-        let key = CHANNEL_KEYS.iter().find(|(_, known)| known.to_string() == device_type);
-        if let Some((key, _)) = key {
-            by_platform.entry(key).or_default().push(id);
-        }
-    }
+fn by_platform(channels: &[(ChannelId, DeviceType)]) -> Channels {
+    let of_type = |wanted: &DeviceType| {
+        channels.iter().filter(|(_, device_type)| device_type == wanted).map(|(id, _)| *id).collect()
+    };
+    let by_platform = CHANNEL_KEYS.iter().map(|(key, device_type)| (*key, of_type(device_type))).collect();
     Channels { by_platform, device_tokens: [] }
 }

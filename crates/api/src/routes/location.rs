@@ -1,10 +1,11 @@
 //! Places: by name, by point, by box, by id and by the codes that others have given them.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use geo::{Area, Atlas, Boundary, Code, Kind};
 use model::place::{PlaceId, Point};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::answer::Answer;
 use crate::edge::Edge;
@@ -42,10 +43,10 @@ struct Properties {
     #[serde(skip_serializing_if = "Option::is_none")]
     abbr: Option<String>,
     /// What the place is a part of.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    context: Map<String, Value>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    aliases: Map<String, Value>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    context: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    aliases: BTreeMap<&'static str, String>,
 }
 
 /// What the last segment of the path names.
@@ -158,16 +159,16 @@ impl Feature {
     fn of(atlas: &Atlas, boundary: &Boundary) -> Self {
         let degrees = |micro: i32| f64::from(micro) / 1_000_000.0;
         let extent = boundary.extent;
-        let mut context = Map::new();
+        let mut context = BTreeMap::new();
         for parent in atlas.parents(boundary) {
             let (key, code) = match parent.code(Code::UsState) {
                 Some(code) => (Code::UsState.name(), Some(code)),
                 None => (parent.kind.name(), parent.code(Code::Province).or_else(|| parent.code(Code::Country))),
             };
-            context.extend(code.map(|code| (key.to_owned(), code.into())));
-            context.insert(format!("{key}_name"), (*parent.name).into());
+            context.extend(code.map(|code| (key.to_owned(), code.to_owned())));
+            context.insert(format!("{key}_name"), parent.name.to_string());
         }
-        let aliases = boundary.codes.iter().map(|(code, value)| (code.name().to_owned(), (**value).into()));
+        let aliases = boundary.codes.iter().map(|(code, value)| (code.name(), value.to_string()));
         Self {
             r#type: "Feature",
             id: boundary.id.to_string(),

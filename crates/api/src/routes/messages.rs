@@ -15,14 +15,13 @@ use serde::Serialize;
 use super::inbox::user_url;
 use super::pages::SANDBOXED;
 use crate::answer::Answer;
-use crate::auth::CallingInbox;
+use crate::auth::{CHANNEL_ID, CallingInbox};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
 use crate::query::Segments;
 
-const ASKING_CHANNEL: HeaderName = HeaderName::from_static("x-ua-channel-id");
 /// A type that cannot stand in a header is none that anybody could show.
 const UNKNOWN_TYPE: HeaderValue = HeaderValue::from_static("application/octet-stream");
 
@@ -79,7 +78,7 @@ impl FromRequestParts<Edge> for Asking {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
-        let id = parts.headers.get(ASKING_CHANNEL).and_then(|id| id.to_str().ok());
+        let id = parts.headers.get(CHANNEL_ID).and_then(|id| id.to_str().ok());
         Ok(Self(id.and_then(|id| id.parse().ok())))
     }
 }

@@ -4,6 +4,7 @@ use axum::extract::State;
 use model::ids::NamedUserId;
 use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUninstall, NamedUserUpdate};
+use providers::percent_encoded;
 use serde::Serialize;
 
 use super::named_user_record::NamedUserRecord;
@@ -13,7 +14,7 @@ use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::links::{Links, query_value};
+use crate::links::Links;
 use crate::query::{Params, Segments};
 
 const MOST_PER_PAGE: u32 = limits::NAMED_USERS_PER_PAGE;
@@ -96,7 +97,7 @@ pub(super) async fn list(
         return Ok(Answer::ok(One { named_user })?.data_attribute("named_user"));
     }
     let (page, next) = edge.engine.named_users(app.id, start, limit).await?;
-    let next = next.map(|next| query_value(next.as_str()));
+    let next = next.map(|next| percent_encoded(next.as_str()));
     let next_page = next.map(|next| links.to(&format!("/api/named_users?start={next}&limit={limit}")));
     let named_users = page.into_iter().map(NamedUserRecord::from).collect();
     let answer = Answer::ok(Page { named_users, next_page: next_page.clone() })?.data_attribute("named_users");

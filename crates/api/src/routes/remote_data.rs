@@ -2,8 +2,8 @@
 //! ones begin to work and none goes looking for in-app automation.
 
 use axum::extract::State;
+use http::HeaderMap;
 use http::header::{IF_MODIFIED_SINCE, LAST_MODIFIED};
-use http::{HeaderMap, StatusCode};
 use model::time::UtcMillis;
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
@@ -61,7 +61,7 @@ pub(super) async fn of_app(
     let modified = modified(app.created, &base);
     let date = modified.to_http_date();
     if headers.get(IF_MODIFIED_SINCE).is_some_and(|known| known.as_bytes() == date.as_bytes()) {
-        return Ok(Answer::nothing().status(StatusCode::NOT_MODIFIED).header(LAST_MODIFIED, &date));
+        return Ok(Answer::not_modified().header(LAST_MODIFIED, &date));
     }
     let addresses = Addresses {
         device_api_url: base.clone(),

@@ -26,12 +26,13 @@ use engine::Counts;
 use model::ids::PushId;
 use model::report::{Period, Precision};
 use model::time::UtcMillis;
+use providers::percent_encoded;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
-use crate::links::{Links, query_value};
+use crate::links::Links;
 use crate::query::Params;
 
 /// Buckets on one page, where there are pages; and the most there may be where there are none.
@@ -80,7 +81,7 @@ fn period(mut params: Params, usual: Precision) -> Result<Period> {
 
 /// Where the rest of a report is.
 fn rest_of(links: &Links, path: &str, rest: &Period) -> String {
-    let value = |at: UtcMillis| query_value(&at.to_iso());
+    let value = |at: UtcMillis| percent_encoded(&at.to_iso());
     let (start, end, precision) = (value(rest.start()), value(rest.end()), rest.precision.name());
     links.to(&format!("/api/reports/{path}?start={start}&end={end}&precision={precision}"))
 }

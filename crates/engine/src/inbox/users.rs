@@ -24,7 +24,7 @@ pub struct CreatedInbox {
     pub user: InboxUserId,
     pub password: String,
     /// Those of the channels that were named that exist.
-    pub channels: Vec<(ChannelId, String)>,
+    pub channels: Vec<(ChannelId, DeviceType)>,
 }
 
 /// A user as it is shown.
@@ -57,22 +57,15 @@ impl Engine {
             let nothing = codec::encode(&RoaringBitmap::new());
             inbox_users::insert(tx, app, &user, &hash, now, nothing)?;
             add(tx, app, &user, &new.0, now)?;
-            let channels = inbox_users::channels(tx, app, &user)?;
-            let channels = channels.into_iter().map(|channel| (channel.id, channel.device_type.to_string()));
-            Ok(CreatedInbox {
-                operation_id,
-                user: user.clone(),
-                password: password.clone(),
-                channels: channels.collect(),
-            })
+            let channels = shown(inbox_users::channels(tx, app, &user)?);
+            Ok(CreatedInbox { operation_id, user: user.clone(), password: password.clone(), channels })
         })
         .await
     }
 
     pub async fn inbox_user(&self, caller: InboxCaller) -> Result<InboxView> {
         let channels = self.0.store.read(move |tx| inbox_users::channels(tx, caller.app, &caller.user)).await?;
-        let shown = |InboxChannel { id, device_type, .. }: InboxChannel| (id, device_type);
-        Ok(InboxView { channels: channels.into_iter().map(shown).collect() })
+        Ok(InboxView { channels: shown(channels) })
     }
 
     /// Channels that do not exist, those that leave without being the user's, and those that come while they are another user's
@@ -123,6 +116,10 @@ pub(crate) fn relocalized(tx: &mut Tx<'_>, app: AppId, channel: Ordinal, now: Ut
         Some(user) => Ok(inbox_users::touch(tx, app, &user, now)?),
         None => Ok(()),
     }
+}
+
+fn shown(channels: Vec<InboxChannel>) -> Vec<(ChannelId, DeviceType)> {
+    channels.into_iter().map(|channel| (channel.id, channel.device_type)).collect()
 }
 
 fn add(tx: &mut Tx<'_>, app: AppId, user: &InboxUserId, wanted: &[ChannelRef], now: UtcMillis) -> Result<()> {

@@ -1,7 +1,5 @@
 //! Reports of an app over time, bucket by bucket.
 
-use std::collections::BTreeMap;
-
 use axum::extract::State;
 use engine::{Buckets, Counts};
 use futures_util::future::BoxFuture;
@@ -42,7 +40,13 @@ struct WebInteraction {
 #[derive(Serialize)]
 struct WebCounts {
     date: String,
-    counts: BTreeMap<&'static str, u64>,
+    counts: Interactions,
+}
+
+#[derive(Serialize)]
+struct Interactions {
+    clicks: u64,
+    sessions: u64,
 }
 
 /// Answers with how often one thing happened.
@@ -99,9 +103,8 @@ pub(in crate::routes) async fn web_interaction(
     let report = edge.engine.report(app.id, &[Metric::DirectResponses, Metric::Opens], period, MOST_BUCKETS).await?;
     refuse_rest(&report)?;
     let total_counts = report.buckets.iter().map(|(start, counts)| {
-        let clicks = ("clicks", counts.on("web", Metric::DirectResponses));
-        let sessions = ("sessions", counts.on("web", Metric::Opens));
-        WebCounts { date: start.to_report(), counts: BTreeMap::from([clicks, sessions]) }
+        let (clicks, sessions) = (counts.on("web", Metric::DirectResponses), counts.on("web", Metric::Opens));
+        WebCounts { date: start.to_report(), counts: Interactions { clicks, sessions } }
     });
     Answer::bare(WebInteraction {
         app_key: app.key.as_str().to_owned(),

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use engine::{Counts, PushReport};
 use model::ids::PushId;
+use providers::percent_encoded;
 use serde::Serialize;
 use store::counters::Metric;
 use uuid::Uuid;
@@ -12,7 +13,7 @@ use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
-use crate::links::{Links, query_value};
+use crate::links::Links;
 use crate::query::{Params, Segments};
 
 /// The default as well as the limit.
@@ -68,7 +69,7 @@ pub(in crate::routes) async fn list(
     let dates = params.finish_with(dates)?;
     let (pushes, next) = edge.engine.newest_pushes(app.id, dates.clone(), start, limit).await?;
     let next_page = next.map(|next| {
-        let (start, end) = (query_value(&dates.start.to_iso()), query_value(&dates.end.to_iso()));
+        let (start, end) = (percent_encoded(&dates.start.to_iso()), percent_encoded(&dates.end.to_iso()));
         let path = "/api/reports/responses/list";
         links.to(&format!("{path}?start={start}&end={end}&limit={limit}&push_id_start={next}"))
     });
