@@ -107,6 +107,7 @@ enum Which {
     Master,
     /// What installed apps use
     App,
+    /// Both of them
     Both,
 }
 

@@ -5,6 +5,7 @@ mod metrics;
 mod platforms;
 
 use std::io::ErrorKind;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -71,6 +72,9 @@ impl Doctor {
         match &self.data.database {
             DatabaseUrl::Sqlite(path) => match std::fs::OpenOptions::new().read(true).write(true).open(path) {
                 Ok(_) => Ok(Finding::Fine(format!("{} can be opened for reading and writing.", path.display()))),
+                Err(error) if error.kind() == ErrorKind::NotFound && !is_in_a_folder(path) => {
+                    Ok(Finding::Note(format!("There is no {} here, so it was not checked.", path.display())))
+                }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     bail!("There is no {}; it is made when the service starts.", path.display())
                 }
@@ -120,6 +124,11 @@ impl Doctor {
             }
         }
     }
+}
+
+/// Whether there is the folder for it, so that this may be the machine of the service.
+fn is_in_a_folder(path: &Path) -> bool {
+    path.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.is_dir())
 }
 
 /// A node that is well and yet answers so is one that only works: others answer for it.

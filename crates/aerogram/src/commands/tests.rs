@@ -68,6 +68,8 @@ fn a_wrong_value_of_any_argument_of_any_command_is_named() {
             };
             assert!(complaint.contains(&shown), "{line:?}: {complaint}");
             assert!(!complaint.contains("invalid digit"), "{line:?}: {complaint}");
+            let is_secret = arg.get_value_names().is_some_and(|names| names[0] == "SECRET");
+            assert!(!is_secret || !complaint.contains(NONSENSE), "{line:?}: {complaint}");
         }
         assert!(n_refused > 0 || command.has_subcommands(), "{words:?} refuses nothing");
     }

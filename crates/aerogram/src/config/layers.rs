@@ -20,7 +20,7 @@ const DEFAULT_FILE: &str = "aerogram.toml";
 pub(crate) enum Refusal {
     /// Clap's own answer, which includes `--help` and `--version`.
     Usage(clap::Error),
-    /// A setting that has a wrong value somewhere.
+    /// A setting that has a wrong value somewhere, or a secret, which clap would show.
     Setting(anyhow::Error),
 }
 
@@ -122,10 +122,18 @@ impl Layers {
         let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else {
             return Refusal::Usage(error);
         };
-        let given = named_command(command, arguments).get_arguments();
-        let Some(arg) = given.filter(|arg| is_setting(arg)).find(|arg| arg.to_string() == *shown) else {
+        let mut given = named_command(command, arguments).get_arguments();
+        let Some(arg) = given.find(|arg| arg.to_string() == *shown) else {
             return Refusal::Usage(error);
         };
+        if !is_setting(arg) {
+            return match is_secret(arg) {
+                true => {
+                    Refusal::Setting(anyhow::anyhow!("{shown} has a value that cannot be used. {}", reason(&error)))
+                }
+                false => Refusal::Usage(error),
+            };
+        }
         let name = arg.get_id().as_str();
         let flag = format!("--{}", arg.get_long().unwrap_or(name));
         let given = arguments.iter().filter_map(|argument| argument.to_str());
@@ -177,6 +185,11 @@ fn named_command<'c>(command: &'c Command, arguments: &[OsString]) -> &'c Comman
 
 fn is_setting(arg: &Arg) -> bool {
     arg.get_help_heading() == Some(HEADING)
+}
+
+/// Of the arguments that are no settings. Those are in a list of their own, because a database URL is secret as well.
+fn is_secret(arg: &Arg) -> bool {
+    arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "SECRET"))
 }
 
 fn all_arguments(command: &Command) -> Vec<&Arg> {

@@ -64,13 +64,15 @@ fn the_doctor_answers_programs_as_well() {
 fn what_was_not_checked_is_not_called_fine() {
     let folder = tempfile::tempdir().unwrap();
     // Port 1 of the own machine: neither a server nor a database listens there.
-    let away = ["doctor", "--url", "http://127.0.0.1:1", "--database", "postgres://ann@127.0.0.1:1/mail"];
-    let output = aerogram(folder.path()).args(away).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let report = String::from_utf8(output.stdout).unwrap();
-    let states: Vec<&str> = report.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(states, ["note", "note", "FAIL", "note"], "{report}");
-    assert!(report.contains("No server answers at http://127.0.0.1:1"), "{report}");
+    for database in ["postgres://ann@127.0.0.1:1/mail", "sqlite:elsewhere/aerogram.db"] {
+        let away = ["doctor", "--url", "http://127.0.0.1:1", "--database", database];
+        let output = aerogram(folder.path()).args(away).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let report = String::from_utf8(output.stdout).unwrap();
+        let states: Vec<&str> = report.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(states, ["note", "note", "FAIL", "note"], "{report}");
+        assert!(report.contains("No server answers at http://127.0.0.1:1"), "{report}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! SQLite: one file in write-ahead mode, written by one connection and read by several.
 
+mod backup;
 mod checkpoint;
-mod copying;
 mod failure;
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -18,7 +18,7 @@ use super::{Access, Row, Value};
 use crate::error::{Cause, Error, Result};
 use checkpoint::Checkpoints;
 
-pub(crate) use copying::write_copy;
+pub(crate) use backup::write_copy;
 
 /// Our own process never waits this long for itself; it is patience with other programs that look into the file.
 const PATIENCE: Duration = Duration::from_secs(5);
