@@ -3,6 +3,7 @@
 mod app;
 mod audience;
 mod backup;
+mod copy;
 mod doctor;
 mod events;
 mod migrate;
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Migrate(migrate::Migrate),
     /// Copy the SQLite database to a file while the service runs
     Backup(backup::Backup),
+    /// Copy an installation to another database, such as from SQLite to PostgreSQL
+    Copy(copy::Copy),
     /// Go on without a secrets key that is lost
     Secrets(secrets::Secrets),
     /// Check that the service and its files are in order
@@ -88,6 +91,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Serve(node) => run::serve(&node),
         Command::Migrate(migrate) => one_thread(migrate.run()),
         Command::Backup(backup) => one_thread(backup.run()),
+        Command::Copy(copy) => one_thread(copy.run()),
         Command::Secrets(secrets) => one_thread(secrets.run()),
         Command::Doctor(doctor) => one_thread(doctor.run()),
         Command::App(app) => one_thread(app.run()),

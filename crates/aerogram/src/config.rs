@@ -25,7 +25,8 @@ const HEADING: &str = "Settings";
 /// The setting that names the settings file, and so cannot stand in it.
 const CONFIG: &str = "config";
 /// Settings whose value is never shown. A database URL may hold a password.
-const SECRET: [&str; 5] = ["app_secret", "database", "master_secret", "operator_token", "secrets_key"];
+const SECRET: [&str; 7] =
+    ["app_secret", "copy_from", "copy_to", "database", "master_secret", "operator_token", "secrets_key"];
 
 /// What a node of the service needs.
 #[derive(Args, Debug)]
@@ -132,6 +133,20 @@ pub(crate) struct Data {
     /// Bearer token of the operator API; made on the first start and kept in the data folder when absent
     #[arg(long, global = true, value_name = "TOKEN", allow_hyphen_values = true)]
     pub(crate) operator_token: Option<Token>,
+}
+
+/// From where and to where an installation is copied. Settings, so that a password need not be on the command line, which other
+/// users of the machine can see.
+#[derive(Args, Debug)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct Ends {
+    /// The database to copy, as for AEROGRAM_DATABASE; no node may be running on it
+    #[arg(long = "from", value_name = "URL")]
+    copy_from: Option<DatabaseUrl>,
+
+    /// The empty database to copy it to
+    #[arg(long = "to", value_name = "URL")]
+    copy_to: Option<DatabaseUrl>,
 }
 
 /// What the secrets in the database are encrypted with.
@@ -253,6 +268,17 @@ impl FirstApp {
 impl Node {
     pub(crate) fn has(&self, role: Role) -> bool {
         self.roles.contains(&role)
+    }
+}
+
+impl Ends {
+    pub(crate) fn both(&self) -> Result<(&DatabaseUrl, &DatabaseUrl), Unusable> {
+        let missing = match (&self.copy_from, &self.copy_to) {
+            (Some(from), Some(to)) => return Ok((from, to)),
+            (None, _) => "Which database is to be copied? Say so with --from or AEROGRAM_COPY_FROM.",
+            (Some(_), None) => "Where is the copy to go? Say so with --to or AEROGRAM_COPY_TO.",
+        };
+        Err(Unusable(missing.to_owned()))
     }
 }
 

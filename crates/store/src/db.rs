@@ -14,11 +14,14 @@
 //!    PostgreSQL lacks; SQLite has pragmas per connection instead.
 //! 5. *Upkeep.* SQLite's log is copied back by us ([`sqlite`]); PostgreSQL looks after itself.
 //! 6. *Backups.* Of SQLite's file we make copies ourselves ([`crate::backup`]); PostgreSQL has its own tools.
+//! 7. *Copying* a whole database: each engine has its own catalog of tables, its own way to add many rows at once, and its own
+//!    way to tell whether others use it ([`copying`]).
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the names of
 //! constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends its transaction.
 
 mod connection;
+pub(crate) mod copying;
 pub(crate) mod postgres;
 pub(crate) mod reader;
 mod row;

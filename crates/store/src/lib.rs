@@ -6,6 +6,7 @@ pub mod backup;
 pub mod blocks;
 pub mod channels;
 pub mod contacts;
+pub mod copy;
 pub mod counters;
 mod db;
 pub mod devices;

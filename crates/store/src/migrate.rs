@@ -45,6 +45,25 @@ const HISTORY: &str = "create table if not exists schema_version (
     checksum text not null
 )";
 
+/// The step that a database has while it is being copied into: no node starts on the half of an installation.
+const UNFINISHED: &str = "unfinished copy";
+
+/// How far a database has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum History {
+    /// That many steps have been applied, all of them ours.
+    Steps(usize),
+    /// Somebody has begun to copy another database into this one, and has not come to the end.
+    Unfinished,
+}
+
+impl History {
+    pub(crate) const NEWEST: History = History::Steps(STEPS.len());
+}
+
+/// Where the history is kept.
+pub(crate) const TABLE: &str = "schema_version";
+
 /// Brings the database to the newest version.
 pub(crate) fn run(connection: &mut Connection) -> Result<()> {
     loop {
@@ -52,7 +71,15 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
         tx.lock_database()?;
         tx.prepare_database()?;
         tx.execute(HISTORY, &[])?;
-        let version = check_history(&mut tx)?;
+        let version = match history(&mut tx)? {
+            History::Steps(version) => version,
+            History::Unfinished => {
+                return Err(Error::corrupt(
+                    "it holds the beginning of a copy that has not come to its end; run `aerogram copy` again with \
+                     --start-over",
+                ));
+            }
+        };
         let Some(step) = STEPS.get(version) else {
             tx.commit()?;
             return Ok(());
@@ -68,11 +95,27 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
     }
 }
 
-/// How many steps have been applied, all of them ours.
-fn check_history(tx: &mut Tx<'_>) -> Result<usize> {
+/// From now on the database is of no use to a node.
+pub(crate) fn mark_unfinished(tx: &mut Tx<'_>) -> Result<()> {
+    let insert = "insert into schema_version (version, name, checksum) values (0, $1, '')";
+    tx.execute(insert, &[UNFINISHED.into()])?;
+    Ok(())
+}
+
+/// The opposite.
+pub(crate) fn mark_finished(tx: &mut Tx<'_>) -> Result<()> {
+    tx.execute("delete from schema_version where version = 0 and name = $1", &[UNFINISHED.into()])?;
+    Ok(())
+}
+
+/// Fails for a database that another program has made, or a newer one.
+pub(crate) fn history(tx: &mut Tx<'_>) -> Result<History> {
     let applied = tx.query("select name, checksum from schema_version order by version", &[], |row| {
         Ok((row.get::<String>(0)?, row.get::<String>(1)?))
     })?;
+    if applied.first().is_some_and(|(name, _)| name == UNFINISHED) {
+        return Ok(History::Unfinished);
+    }
     for (index, (name, applied_checksum)) in applied.iter().enumerate() {
         let Some(step) = STEPS.get(index) else {
             return Err(Error::corrupt(format!(
@@ -90,7 +133,7 @@ fn check_history(tx: &mut Tx<'_>) -> Result<usize> {
             )));
         }
     }
-    Ok(applied.len())
+    Ok(History::Steps(applied.len()))
 }
 
 /// A statement ends with a semicolon at the end of a line.

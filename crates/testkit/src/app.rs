@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use ::store::copy::{Occupied, copy};
 use engine::{LocationSettings, NewApp, SealKey, Worker};
 use model::app::Mode;
 use model::time::{Clock, UtcMillis};
@@ -14,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::client::{Caller, Credentials, PATIENCE};
+use crate::rows::all_rows;
 use crate::store::{Engine, Home, engines};
 
 pub const OPERATOR_TOKEN: &str = "the-operator-of-the-tests";
@@ -76,6 +78,25 @@ impl TestApp {
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
         let parts = Parts::start(&self.home, &self.clock, snapshots.path(), self.locations).await;
         Self { caller: Caller::new(parts.base.clone()), parts, snapshots, ..self }
+    }
+
+    /// Stops the service, copies its database to a new one, and starts it on that; nothing else changes. Every row of the copy
+    /// is the same.
+    pub async fn moved_to(self, engine: Engine) -> Self {
+        self.parts.stop().await;
+        let home = Home::new(engine);
+        let copied = copy(&self.home.url, &home.url, Occupied::Refuse, |_| {}).await;
+        copied.unwrap_or_else(|error| panic!("{error}"));
+        let (from, to) = (self.home.open().await, home.open().await);
+        let (originals, copies) = (all_rows(&from).await, all_rows(&to).await);
+        assert_eq!(originals.keys().collect::<Vec<_>>(), copies.keys().collect::<Vec<_>>());
+        for (table, rows) in originals {
+            assert_eq!(rows, copies[&table], "{table}");
+        }
+        from.close().await;
+        to.close().await;
+        let parts = Parts::start(&home, &self.clock, self.snapshots.path(), self.locations).await;
+        Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
     }
 
     /// Stops the service and waits until it has let go of everything.

@@ -11,11 +11,11 @@ use testkit::app::{TestApp, on_each_engine};
 use self::bodies::bodies;
 
 /// Texts that only the first app's data contains.
-const MARK: &str = "marker-of-the-first-app";
+pub(crate) const MARK: &str = "marker-of-the-first-app";
 
 /// The ids of things the first app has.
-struct Belongings {
-    channel: String,
+pub(crate) struct Belongings {
+    pub(crate) channel: String,
     /// How devices call the named user.
     contact: String,
     push: String,
@@ -32,7 +32,7 @@ struct Belongings {
 const USER: &str = "user-of-the-first-app";
 const LIST: &str = "list-of-the-first-app";
 
-async fn settle_in(app: &TestApp) -> Belongings {
+pub(crate) async fn settle_in(app: &TestApp) -> Belongings {
     let device = json!({"channel": {
         "device_type": "ios", "opt_in": true, "push_address": "ABCDEF0123", "set_tags": true, "tags": [MARK],
     }, "identity_hints": {"device_id": "hint-of-the-device"}});
@@ -97,7 +97,7 @@ async fn settle_in(app: &TestApp) -> Belongings {
 }
 
 /// Everything the first app can see of itself.
-async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
+pub(crate) async fn everything(app: &TestApp, belongings: &Belongings) -> Vec<Value> {
     let paths = [
         "/api/channels",
         "/api/sandbox",

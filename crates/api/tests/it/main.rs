@@ -36,6 +36,7 @@ mod location;
 mod location_audiences;
 mod logs;
 mod memory;
+mod moving;
 mod named_users;
 mod odd_names;
 mod open_channels;

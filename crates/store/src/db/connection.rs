@@ -50,14 +50,14 @@ impl Connection {
     }
 
     /// Work that can wait until the callers of the last commit have their answers.
-    pub(super) fn tidy(&mut self) {
+    pub(crate) fn tidy(&mut self) {
         match self {
             Connection::Sqlite(session) => session.tidy(),
             Connection::Postgres(_) => {}
         }
     }
 
-    pub(super) fn close(self) {
+    pub(crate) fn close(self) {
         match self {
             Connection::Sqlite(session) => session.close(),
             Connection::Postgres(session) => session.close(),

@@ -1,5 +1,6 @@
 //! PostgreSQL: a connection with its own event loop, driven only by the thread that owns it.
 
+mod bulk;
 mod failure;
 pub(crate) mod listener;
 pub(crate) mod server;
@@ -32,6 +33,12 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const SESSION: &str = "set search_path = aerogram, pg_catalog";
 /// The number is arbitrary; only our own programs take this lock.
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
+/// Held until the connection ends.
+pub(super) const LOCK_FOR_COPY: &str = "select pg_try_advisory_lock(4703278012655317)";
+/// Connections of ours have a name, unless the URL has another for them, which is then that of this connection, too.
+pub(super) const IS_SERVED: &str = "select count(*) > 0 from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid()
+     and application_name in ('aerogram', current_setting('application_name'))";
 
 pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
     tx.execute("create schema if not exists aerogram", &[])?;

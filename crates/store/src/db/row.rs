@@ -6,6 +6,7 @@ use model::time::UtcMillis;
 use rusqlite::types::ValueRef;
 use uuid::Uuid;
 
+use super::Value;
 use crate::error::{Cause, Error, Result};
 
 pub struct Row<'r>(Cells<'r>);
@@ -80,6 +81,19 @@ impl Column<'_> {
             Column::Text(_) => "text",
             Column::Bytes(_) => "bytes",
         }
+    }
+}
+
+/// Whatever the cell holds.
+impl FromColumn<'_> for Value {
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        Some(match column {
+            Column::Null => Value::Null,
+            Column::Int(number) => Value::Int(number),
+            Column::Real(number) => Value::Real(number),
+            Column::Text(text) => Value::from(text),
+            Column::Bytes(bytes) => Value::from(bytes),
+        })
     }
 }
 

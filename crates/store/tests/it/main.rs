@@ -12,6 +12,7 @@ mod channels;
 mod claims;
 mod conflicts;
 mod contacts;
+mod copying;
 mod counters;
 mod documents;
 mod followers;

@@ -1,0 +1,83 @@
+//! `aerogram copy`: takes an installation along to another database.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use store::DatabaseUrl;
+use store::copy::{Copied, Occupied, Progress, copy};
+
+use crate::config::{Ends, Logging};
+use crate::{output, telemetry};
+
+/// A table that takes long is heard of whenever it has got this much further.
+const REMARK_EVERY: u64 = 1_000_000;
+
+#[derive(Args, Debug)]
+pub(crate) struct Copy {
+    #[command(flatten)]
+    ends: Ends,
+
+    /// Delete everything that is in the target first, such as the beginning of a copy that was interrupted
+    #[arg(long)]
+    start_over: bool,
+
+    /// Confirm that
+    #[arg(long)]
+    yes: bool,
+
+    #[command(flatten)]
+    logging: Logging,
+}
+
+impl Copy {
+    pub(crate) async fn run(&self) -> Result<ExitCode> {
+        let (from, to) = self.ends.both()?;
+        let occupied = match (self.start_over, self.yes) {
+            (true, true) => Occupied::StartOver,
+            (true, false) => bail!("Everything in {to} will be deleted; add --yes if that is meant."),
+            (false, _) => Occupied::Refuse,
+        };
+        let _log = telemetry::start(&self.logging)?;
+        let mut remarks = Remarks::default();
+        let copied = copy(from, to, occupied, move |progress| remarks.hear(&progress)).await?;
+        show(from, to, &copied)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What is said while the copy is made.
+#[derive(Default)]
+struct Remarks {
+    /// Rows of the current table that were spoken of.
+    n_said: u64,
+}
+
+impl Remarks {
+    fn hear(&mut self, progress: &Progress) {
+        let Progress { table, n_rows, is_done } = progress;
+        if *is_done {
+            output::note(format_args!("{table}: {n_rows} rows"));
+            self.n_said = 0;
+        } else if *n_rows >= self.n_said + REMARK_EVERY {
+            output::note(format_args!("{table}: {n_rows} rows so far"));
+            self.n_said = *n_rows;
+        }
+    }
+}
+
+fn show(from: &DatabaseUrl, to: &DatabaseUrl, copied: &[Copied]) -> Result<()> {
+    let filled = copied.iter().filter(|table| table.n_rows > 0);
+    let rows: Vec<_> = filled.map(|table| [table.table.clone(), table.n_rows.to_string()]).collect();
+    output::table(["TABLE", "ROWS"], &rows)?;
+    let n_rows: u64 = copied.iter().map(|table| table.n_rows).sum();
+    output::line(format_args!(
+        "\nAll {} tables were copied, {n_rows} rows; both databases have the same number of rows in each.\n\n\
+         What to do now:\n  \
+         1. Set AEROGRAM_DATABASE to the URL of {to}.\n  \
+         2. Keep the data folder with secrets.key and operator-token, or bring the two to the data folder of the new \
+         node: without\n     the key it does not start.\n  \
+         3. Start the service. Do not start it on {from} again: messages would be sent twice.",
+        copied.len()
+    ))
+}

@@ -1,0 +1,138 @@
+//! Copies all of a database into an empty one, of either engine. Nobody may use the two meanwhile.
+//!
+//! One thread reads, from one consistent state and in the order of primary keys; another writes, in a transaction for every
+//! portion. Which tables and columns there are is what the target's catalog says after it was brought to the newest version, so
+//! that no migration can be forgotten here. Until everything was counted, the target is marked as unfinished and no node starts
+//! on it.
+
+mod end;
+mod error;
+mod source;
+mod target;
+
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use crate::db::Value;
+use crate::db::copying::Table;
+use crate::url::DatabaseUrl;
+use crate::{Cause, migrate};
+use end::End;
+pub use error::CopyError;
+
+/// What to do about a target that has something in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occupied {
+    Refuse,
+    /// Everything in it is deleted.
+    StartOver,
+}
+
+/// How far a table has got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub table: String,
+    /// Copied so far.
+    pub n_rows: u64,
+    pub is_done: bool,
+}
+
+/// A table that is the same on both sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    pub table: String,
+    pub n_rows: u64,
+}
+
+/// Rows of one table, as many as one transaction takes.
+struct Portion {
+    /// Its place in the list of tables.
+    table: usize,
+    /// All columns of a row after one another.
+    cells: Vec<Value>,
+    is_last: bool,
+}
+
+/// Copies every table, tells about each portion, and answers what was copied once the rows were counted on both sides.
+pub async fn copy(
+    from: &DatabaseUrl,
+    to: &DatabaseUrl,
+    occupied: Occupied,
+    progress: impl FnMut(Progress) + Send + 'static,
+) -> Result<Vec<Copied>, CopyError> {
+    let (from, to, url) = (from.clone(), to.clone(), to.clone());
+    let copying = tokio::task::spawn_blocking(move || copy_all(&from, &to, occupied, progress));
+    let interrupted = |error| crate::Error::Unavailable(Cause::new("copying was interrupted", error));
+    copying.await.map_err(|error| CopyError::Database { url, error: interrupted(error) })?
+}
+
+fn copy_all(
+    from: &DatabaseUrl,
+    to: &DatabaseUrl,
+    occupied: Occupied,
+    progress: impl FnMut(Progress),
+) -> Result<Vec<Copied>, CopyError> {
+    if end::is_same(from, to) {
+        return Err(CopyError::Same);
+    }
+    let mut source = source::open(from)?;
+    let (mut target, tables) = target::open(to, occupied)?;
+    source::check(&mut source, &tables)?;
+    target.write(|tx| {
+        // What the first migration puts there; that of the source comes in its place.
+        tx.execute("delete from serial", &[])?;
+        migrate::mark_unfinished(tx)
+    })?;
+    let (portions, received) = sync_channel(1);
+    let copied = std::thread::scope(|scope| {
+        let reading = scope.spawn(|| source::read_all(&mut source, &tables, portions));
+        let written = write_all(&mut target, &tables, &received, progress);
+        // Whoever reads must not wait for somebody who has given up.
+        drop(received);
+        let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let copied = written?;
+        read.map(|()| copied)
+    })?;
+    verify(&mut source, &mut target, &tables, &copied)?;
+    target.write(migrate::mark_finished)?;
+    source.close();
+    target.close();
+    Ok(copied)
+}
+
+/// Writes what comes until no more does.
+fn write_all(
+    target: &mut End,
+    tables: &[Table],
+    received: &Receiver<Portion>,
+    mut progress: impl FnMut(Progress),
+) -> Result<Vec<Copied>, CopyError> {
+    let mut copied: Vec<Copied> = tables.iter().map(|table| Copied { table: table.name.clone(), n_rows: 0 }).collect();
+    for Portion { table, cells, is_last } in received {
+        if !cells.is_empty() {
+            copied[table].n_rows += target.write(|tx| tx.append(&tables[table], &cells))?;
+        }
+        let Copied { table, n_rows } = copied[table].clone();
+        progress(Progress { table, n_rows, is_done: is_last });
+    }
+    Ok(copied)
+}
+
+/// Counts the rows on both sides. That nothing was changed at the source is also seen by the rows of its apps, where most of what
+/// happens leaves a trace: positions in the log, ordinals, terms.
+fn verify(source: &mut End, target: &mut End, tables: &[Table], copied: &[Copied]) -> Result<(), CopyError> {
+    let (from, to) = (source.count(tables)?, target.count(tables)?);
+    for ((table, n_from), n_to) in copied.iter().zip(from).zip(to) {
+        if table.n_rows != n_from {
+            return Err(CopyError::Changed { url: source.url.clone(), table: table.table.clone() });
+        }
+        if n_from != n_to {
+            let (url, table) = (target.url.clone(), table.table.clone());
+            return Err(CopyError::Differs { url, table, n_expected: n_from, n_found: n_to });
+        }
+    }
+    let Some(apps) = tables.iter().find(|table| table.name == "app") else { return Ok(()) };
+    if source.rows(apps)? != target.rows(apps)? {
+        return Err(CopyError::Changed { url: source.url.clone(), table: apps.name.clone() });
+    }
+    Ok(())
+}

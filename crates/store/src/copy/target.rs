@@ -1,0 +1,55 @@
+//! Where a copy goes: a database with our tables and nothing in them.
+
+use super::end::{End, Role};
+use super::{CopyError, Occupied};
+use crate::db::Tx;
+use crate::db::copying::Table;
+use crate::error::Result;
+use crate::migrate::{self, History};
+use crate::url::DatabaseUrl;
+
+/// What a database has that nobody has used: its history, and where numbers are given out.
+const SERIAL: &str = "serial";
+
+/// Opens the database, empties it if that is wanted, and answers the tables to copy into.
+pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(End, Vec<Table>), CopyError> {
+    let mut target = End::open(url, Role::Target)?;
+    match occupied {
+        Occupied::StartOver => target.write(drop_tables)?,
+        Occupied::Refuse => {
+            if target.read(is_unfinished)? {
+                return Err(CopyError::Unfinished(target.url));
+            }
+        }
+    }
+    target.migrate()?;
+    let mut tables = target.read(|tx| tx.tables())?;
+    tables.retain(|table| table.name != migrate::TABLE);
+    let counts = target.count(&tables)?;
+    let occupied = tables.iter().map(|table| &table.name).zip(counts);
+    let occupied = occupied.filter(|(name, n_rows)| *n_rows > 0 && *name != SERIAL);
+    let occupied: Vec<(String, u64)> = occupied.map(|(name, n_rows)| (name.clone(), n_rows)).collect();
+    if !occupied.is_empty() {
+        let apps = target.read(|tx| tx.query("select name from app order by id", &[], |row| row.get(0)))?;
+        return Err(CopyError::NotEmpty { url: target.url, apps, tables: occupied });
+    }
+    Ok((target, tables))
+}
+
+fn is_unfinished(tx: &mut Tx<'_>) -> Result<bool> {
+    let has_history = tx.tables()?.iter().any(|table| table.name == migrate::TABLE);
+    Ok(has_history && migrate::history(tx)? == History::Unfinished)
+}
+
+/// Dropping takes a moment, however many rows there are, and the migrations make the tables again. A database that a newer
+/// program has made is left alone.
+fn drop_tables(tx: &mut Tx<'_>) -> Result<()> {
+    let tables = tx.tables()?;
+    if tables.iter().any(|table| table.name == migrate::TABLE) {
+        migrate::history(tx)?;
+        for table in tables {
+            tx.execute(&format!("drop table \"{}\"", table.name), &[])?;
+        }
+    }
+    Ok(())
+}
