@@ -5,6 +5,8 @@ mod backup_story;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
+mod copy_story;
+#[cfg(test)]
 mod crash_story;
 #[cfg(test)]
 mod doctor_story;
