@@ -84,8 +84,10 @@ fn copy_all(
     })?;
     let (portions, received) = sync_channel(1);
     let copied = std::thread::scope(|scope| {
-        let reading = scope.spawn(|| source::read_all(&mut source, &tables, portions));
-        let written = write_all(&mut target, &tables, &received, progress);
+        let (source, tables) = (&mut source, &tables);
+        // The sender goes with whoever reads: when that ends, nothing more comes.
+        let reading = scope.spawn(move || source::read_all(source, tables, &portions));
+        let written = write_all(&mut target, tables, &received, progress);
         // Whoever reads must not wait for somebody who has given up.
         drop(received);
         let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -49,11 +49,11 @@ pub(super) fn check(source: &mut End, tables: &[Table]) -> Result<(), CopyError>
 }
 
 /// Reads every table, all from the same state, and hands over what it reads.
-pub(super) fn read_all(source: &mut End, tables: &[Table], portions: SyncSender<Portion>) -> Result<(), CopyError> {
+pub(super) fn read_all(source: &mut End, tables: &[Table], portions: &SyncSender<Portion>) -> Result<(), CopyError> {
     let mut nul = None;
     let read = source.read(|tx| {
         for (place, table) in tables.iter().enumerate() {
-            let mut reader = Reader { table, place, portions: &portions, cells: Vec::new(), n_bytes: 0, nul: None };
+            let mut reader = Reader { table, place, portions, cells: Vec::new(), n_bytes: 0, nul: None };
             let read = reader.read(tx);
             nul = reader.nul;
             read?;
