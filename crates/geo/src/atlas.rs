@@ -46,7 +46,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    fn at(&self, spot: Spot) -> impl Iterator<Item = u32> {
+    pub(crate) fn at(&self, spot: Spot) -> impl Iterator<Item = u32> {
         self.cells.at(spot).map(|shape| self.first + shape)
     }
 
@@ -112,8 +112,12 @@ impl Area {
 
 impl Atlas {
     pub fn by_id(&self, id: PlaceId) -> Option<&Boundary> {
+        self.number(id).map(|number| self.boundary(number))
+    }
+
+    pub(crate) fn number(&self, id: PlaceId) -> Option<u32> {
         let at = self.by_id.binary_search_by_key(&id, |number| self.boundaries[*number as usize].id).ok()?;
-        Some(self.boundary(self.by_id[at]))
+        Some(self.by_id[at])
     }
 
     /// The place with a code, in whatever case it is written.
@@ -208,12 +212,12 @@ impl Atlas {
         found.into_iter().map(|number| self.boundary(number)).collect()
     }
 
-    fn boundary(&self, number: u32) -> &Boundary {
+    pub(crate) fn boundary(&self, number: u32) -> &Boundary {
         &self.boundaries[number as usize]
     }
 
     /// A place and those it is a part of.
-    fn upwards(&self, number: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn upwards(&self, number: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(number), |number| self.parents[*number as usize])
     }
 

@@ -56,6 +56,18 @@ impl Circle {
         }
     }
 
+    /// A polygon in place of the circle, counterclockwise. One that reaches across the antimeridian ends there.
+    pub(crate) fn corners(self) -> Vec<Spot> {
+        const N_CORNERS: u32 = 64;
+        let (height, width) = (f64::from(to_micro(self.radius_km / KM_PER_MICRO)), f64::from(self.width()));
+        let corner = |n: u32| {
+            let (sin, cos) = (f64::from(n) / f64::from(N_CORNERS) * std::f64::consts::TAU).sin_cos();
+            let x = self.center.x + to_micro(width * cos);
+            Spot { x: x.clamp(-180_000_000, 180_000_000), y: self.center.y + to_micro(height * sin) }
+        };
+        (0..N_CORNERS).map(corner).collect()
+    }
+
     /// From the center to the western edge, and to the eastern one.
     fn width(self) -> i32 {
         to_micro(self.radius_km / self.km_per_x)

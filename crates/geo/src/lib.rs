@@ -11,12 +11,14 @@ mod data;
 mod fold;
 mod load;
 mod names;
+mod outline;
 mod shape;
 
 use std::sync::LazyLock;
 
 pub use atlas::{Area, Atlas};
 pub use boundary::{Boundary, Code, Extent, Kind, Source};
+pub use outline::{Corner, Outline};
 
 /// The file of boundaries is not what it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// A corner of a shape or a place that is asked for, in millionths of a degree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Spot {
     pub(crate) x: i32,
     pub(crate) y: i32,
@@ -41,11 +41,17 @@ impl Shapes {
 
     /// All sides of a shape, in no particular direction.
     pub(crate) fn edges(&self, shape: usize) -> impl Iterator<Item = Edge> {
-        let parts = self.rings(shape).flat_map(|ring| &self.parts[ring]);
-        parts.flat_map(|part| {
-            let arc = (*part / 2) as usize;
-            (self.arcs[arc]..self.arcs[arc + 1] - 1).map(Edge)
-        })
+        self.arcs_of(shape).flat_map(|arc| (self.arcs[arc]..self.arcs[arc + 1] - 1).map(Edge))
+    }
+
+    /// The numbers of all arcs of a shape.
+    pub(crate) fn arcs_of(&self, shape: usize) -> impl Iterator<Item = usize> {
+        self.rings(shape).flat_map(|ring| &self.parts[ring]).map(|part| (*part / 2) as usize)
+    }
+
+    /// The points of an arc, its ends included.
+    pub(crate) fn spots_of(&self, arc: usize) -> &[Spot] {
+        &self.spots[self.arcs[arc] as usize..self.arcs[arc + 1] as usize]
     }
 
     fn rings(&self, shape: usize) -> impl Iterator<Item = Range<usize>> {

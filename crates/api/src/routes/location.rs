@@ -1,9 +1,10 @@
 //! Places: by name, by point, by box, by id and by the codes that others have given them.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use axum::extract::State;
-use geo::{Area, Atlas, Boundary, Code, Kind};
+use geo::{Area, Atlas, Boundary, Code, Corner, Kind, Outline};
 use model::place::{PlaceId, Point};
 use serde::Serialize;
 
@@ -17,6 +18,7 @@ const MOST_NAMED: usize = 100;
 /// A box around a continent touches tens of thousands of places.
 const MOST_TOUCHED: usize = 1_000;
 const MOST_NAME_CHARS: usize = 128;
+const ZOOMS: RangeInclusive<u32> = 1..=20;
 
 #[derive(Serialize)]
 struct Features {
@@ -32,6 +34,15 @@ struct Feature {
     /// Latitude and longitude.
     centroid: [f64; 2],
     properties: Properties,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    geometry: Option<Geometry>,
+}
+
+/// Unlike everywhere else, longitude comes first.
+#[derive(Serialize)]
+struct Geometry {
+    r#type: &'static str,
+    coordinates: Vec<Vec<Vec<Corner>>>,
 }
 
 #[derive(Serialize)]
@@ -81,6 +92,7 @@ pub(super) async fn by_place(
     };
     params.add("type", type_in_path);
     let kind = read_kind(&mut params);
+    let zoom = params.number("zoom", ZOOMS);
     params.finish()?;
     match read_place(&place)? {
         Wanted::Point(point) => {
@@ -96,7 +108,11 @@ pub(super) async fn by_place(
             Answer::bare(found.await?)
         }
         Wanted::Id(id) => {
-            let found = edge.engine.ask_atlas(move |atlas| atlas.by_id(id).map(|found| Feature::of(atlas, found)));
+            let found = edge.engine.ask_atlas(move |atlas| {
+                let mut feature = Feature::of(atlas, atlas.by_id(id)?);
+                feature.geometry = zoom.and_then(|zoom| atlas.outline(id, zoom)).map(Geometry::of);
+                Some(feature)
+            });
             Answer::bare(found.await?.ok_or(engine::Error::NotFound("place"))?)
         }
     }
@@ -155,6 +171,12 @@ fn features(atlas: &Atlas, found: &[&Boundary]) -> Features {
     Features { features: found.iter().map(|boundary| Feature::of(atlas, boundary)).collect() }
 }
 
+impl Geometry {
+    fn of(Outline(coordinates): Outline) -> Self {
+        Self { r#type: "MultiPolygon", coordinates }
+    }
+}
+
 impl Feature {
     fn of(atlas: &Atlas, boundary: &Boundary) -> Self {
         let degrees = |micro: i32| f64::from(micro) / 1_000_000.0;
@@ -183,6 +205,7 @@ impl Feature {
                 context,
                 aliases: aliases.collect(),
             },
+            geometry: None,
         }
     }
 }

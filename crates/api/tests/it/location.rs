@@ -36,6 +36,20 @@ async fn places_are_found_by_name_point_and_box() {
         assert_eq!(found(&app, "37.77,-122.42,37.78,-122.41?type=city").await, std::slice::from_ref(&city));
         assert_eq!(found(&app, "37.77,-122.42,37.78,-122.41&type=city").await, std::slice::from_ref(&city));
         assert_eq!(app.master().get("/api/location/6j6G4aQocxwBkBw9RtJM5o").await.expect(200), city);
+        let mut outlined = app.master().get("/api/location/6j6G4aQocxwBkBw9RtJM5o?zoom=20").await.expect(200);
+        let geometry = outlined.as_object_mut().unwrap().remove("geometry").unwrap();
+        assert_eq!(outlined, city);
+        assert_eq!(geometry["type"], "MultiPolygon");
+        let corners = geometry["coordinates"].as_array().unwrap().iter().flat_map(|polygon| polygon[0].as_array().unwrap());
+        let corners: Vec<(f64, f64)> =
+            corners.map(|corner| (corner[0].as_f64().unwrap(), corner[1].as_f64().unwrap())).collect();
+        let least = |of: fn(&(f64, f64)) -> f64| corners.iter().map(of).fold(f64::INFINITY, f64::min);
+        assert!((least(|corner| corner.0) + 123.173_825).abs() < 0.01, "longitude comes first");
+        assert!((least(|corner| corner.1) - 37.639_83).abs() < 0.01);
+        for zoom in ["0", "21", "x"] {
+            let refused = app.master().get(&format!("/api/location/6j6G4aQocxwBkBw9RtJM5o?zoom={zoom}")).await.expect(400);
+            assert_eq!(refused["details"]["path"], "zoom");
+        }
 
         let all = found(&app, "37.7749,-122.4194").await;
         assert_eq!(names(&all), ["San Francisco", "San Francisco", "California", "United States"]);
