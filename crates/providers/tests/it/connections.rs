@@ -190,7 +190,8 @@ async fn slow_answers_end_alone_and_a_silent_connection_is_replaced() {
 #[tokio::test]
 async fn what_was_answered_while_the_process_stood_still_counts() {
     let server = FrameServer::start().await;
-    let brief = Timeouts { connect: Duration::from_secs(5), total: Duration::from_secs(5) };
+    // On a busy machine everything here may stand still for as long, which then is the same once more.
+    let brief = Timeouts { connect: Duration::from_secs(60), total: Duration::from_secs(1) };
     let sender = sender_with(&server.url(), brief);
     let mut peer = proven(&server, &sender, 100).await;
     let sending = send(&sender, 3);
@@ -199,7 +200,7 @@ async fn what_was_answered_while_the_process_stood_still_counts() {
         peer.answer(stream, 200).await;
     }
     // As if the machine had been asleep: everything here runs on this thread.
-    std::thread::park_timeout(brief.total + Duration::from_secs(1));
+    std::thread::park_timeout(brief.total * 5 / 4);
     assert_eq!(sending.await.unwrap(), vec![Outcome::Delivered; 3]);
 }
 
