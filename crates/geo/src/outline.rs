@@ -165,12 +165,12 @@ impl Ring {
     /// Whether another ring is within this one. Rings have no side in common, so the middle of any side tells.
     fn contains(&self, other: &Ring) -> bool {
         let (own, of_other) = (self.bounds, other.bounds);
-        let is_around = own.low.x <= of_other.low.x
+        let has_room = own.low.x <= of_other.low.x
             && own.low.y <= of_other.low.y
             && own.high.x >= of_other.high.x
             && own.high.y >= of_other.high.y;
         let [a, b, ..] = other.spots[..] else { return false };
-        is_around && self.is_around(i64::from(a.x) + i64::from(b.x), i64::from(a.y) + i64::from(b.y))
+        has_room && self.is_around(i64::from(a.x) + i64::from(b.x), i64::from(a.y) + i64::from(b.y))
     }
 
     /// Whether a spot, given by twice its numbers, is inside: whether an odd number of sides lies to the west of it.
