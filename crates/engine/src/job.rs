@@ -5,7 +5,7 @@ use model::ids::{AppId, ExperimentId, Offset, PipelineId, PushId, ScheduleId, Te
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
-use store::jobs::{self, ClaimedJob, JobId, Lane, NewJob};
+use store::jobs::{self, ClaimedJob, JobId, NewJob};
 use uuid::Uuid;
 
 use crate::{Engine, Error, Result, deliver, worker};
@@ -42,6 +42,8 @@ pub(crate) enum Job {
     HoldBack { push: PushId },
     /// Take the messages out of all inboxes that a group of pushes had sent by an instant.
     DeleteMessages { group: Uuid, until: UtcMillis },
+    /// Take out everybody who waits for a pipeline that was deleted or disabled.
+    ClearPipeline { pipeline: PipelineId },
 }
 
 impl Job {
@@ -63,6 +65,7 @@ impl Job {
             Job::ForwardEvents { .. } => FORWARD,
             Job::HoldBack { .. } => "hold_back",
             Job::DeleteMessages { .. } => "delete_messages",
+            Job::ClearPipeline { .. } => "clear_pipeline",
         }
     }
 }
@@ -84,7 +87,8 @@ impl Job {
             | Job::Automate
             | Job::WatchExperiments
             | Job::HoldBack { .. }
-            | Job::DeleteMessages { .. } => self.kind().to_owned(),
+            | Job::DeleteMessages { .. }
+            | Job::ClearPipeline { .. } => self.kind().to_owned(),
         }
     }
 
@@ -105,7 +109,8 @@ impl Job {
             | Job::WatchExperiments
             | Job::ForwardEvents { .. }
             | Job::HoldBack { .. }
-            | Job::DeleteMessages { .. } => None,
+            | Job::DeleteMessages { .. }
+            | Job::ClearPipeline { .. } => None,
         }
     }
 }
@@ -124,14 +129,6 @@ pub(crate) fn delivery_lane(platform: &str) -> String {
 /// The lane of everything a pipeline has to do, so that it can be called off together.
 pub(crate) fn pipeline_lane(pipeline: PipelineId) -> String {
     format!("pipeline/{pipeline}")
-}
-
-pub(crate) fn is_delivery(lane: &Lane) -> bool {
-    lane.name.strip_prefix(DELIVER).is_some_and(|rest| rest.starts_with('/'))
-}
-
-pub(crate) fn is_forwarding(lane: &Lane) -> bool {
-    lane.name.strip_prefix(FORWARD).is_some_and(|rest| rest.starts_with('/'))
 }
 
 impl Engine {
@@ -164,6 +161,7 @@ impl Engine {
             Job::ForwardEvents { webhook } => self.forward_events(claimed, webhook, stop).await,
             Job::HoldBack { push } => self.hold_back(claimed, push).await,
             Job::DeleteMessages { group, until } => self.delete_rest_of_group(claimed, group, until, stop).await,
+            Job::ClearPipeline { pipeline } => self.clear_pipeline(claimed, pipeline, stop).await,
         }
     }
 

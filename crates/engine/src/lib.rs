@@ -144,6 +144,7 @@ struct Parts {
     senders: senders::Senders,
     watches: pipelines::Watches,
     webhooks: webhooks::Webhooks,
+    running: worker::Running,
     metrics: Metrics,
     /// Said once: after the key was lost there may be many of them.
     unreadable_answers: std::sync::Once,
@@ -158,6 +159,7 @@ impl Engine {
             http: network.http().clone(),
             senders: senders::Senders::new(network),
             webhooks: webhooks::Webhooks::default(),
+            running: worker::Running::default(),
             address_policy,
             public_url: settings.public_url,
             snapshots: snapshots::Snapshots(settings.snapshot_folder),

@@ -1,6 +1,7 @@
 //! Pipelines: made, shown, replaced and deleted. What they wait for is read from the log (`watch.rs`, `reading.rs`), who waits for them is kept
 //! by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
 
+mod clearing;
 mod conditions;
 mod dayparts;
 mod fire;
@@ -22,7 +23,7 @@ use model::problem::Problem;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
-use store::{Tx, apps, pipeline_sent};
+use store::{Tx, apps};
 
 use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::{Engine, Error, Once, Result};
@@ -126,8 +127,10 @@ impl Engine {
                 let before = Stored::read(&before.body).ok();
                 refuse_outcomes(&pipelines, false, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))?;
                 for pipeline in &pipelines {
-                    if !pipeline.enabled {
-                        engine.stop_waiting(tx, app, id)?;
+                    match (before.as_ref().is_some_and(|before| before.pipeline.enabled), pipeline.enabled) {
+                        (true, true) => {}
+                        (false, true) => engine.begin_anew(tx, app, id)?,
+                        (_, false) => engine.stop_waiting(tx, app, id, now)?,
                     }
                     spans::keep_up(tx, app, id, before.as_ref().map(|before| &before.pipeline), pipeline)?;
                     engine.put_pipeline(tx, app, id, pipeline, before.as_ref(), now)?;
@@ -150,8 +153,7 @@ impl Engine {
                 if !documents::delete(tx, app, DocumentKind::Pipeline, &id.to_string())? {
                     return Err(NOT_FOUND);
                 }
-                engine.stop_waiting(tx, app, id)?;
-                pipeline_sent::forget(tx, app, id)?;
+                engine.stop_waiting(tx, app, id, now)?;
                 documents::put(tx, app, DocumentKind::DeletedPipeline, &deletion, &id.to_string(), now)?;
                 forget_old_deletions(tx, app)?;
                 engine.tend_automation(tx, app)

@@ -1,7 +1,9 @@
 //! The one loop that runs jobs: claim, run, settle. Signals wake it; polling is the fallback. Tests step it by hand.
 
+mod claiming;
 mod followers;
 mod places;
+mod running;
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -11,11 +13,13 @@ use store::Signal;
 use store::jobs::{self, ClaimedJob};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time;
+use tokio::time::{self, Instant};
 
 use crate::apps::OPERATOR;
 use crate::{Engine, Error, Result};
+use claiming::{Begun, Claimed};
 use places::Places;
+pub(crate) use running::Running;
 
 /// How long a claim lasts unless it is renewed. A node that dies delays its jobs by at most this.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
@@ -23,7 +27,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(5);
 /// How long a lost signal can delay a job.
 const POLL: Duration = Duration::from_secs(1);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
-/// The jobs of followers run for as long as there is a log: how often one was claimed says nothing about how often it failed.
+/// Whoever follows a log and has failed waits no longer than this, because it grows meanwhile.
 const FOLLOWER_BACK_OFF: Duration = Duration::from_secs(10);
 
 /// Tells a long job that the process is about to end, so that it can stop at its next checkpoint.
@@ -53,29 +57,35 @@ impl Worker {
         let mut places = Places::default();
         let mut running = JoinSet::new();
         let waking = tokio::spawn(self.engine.clone().keep_waking_followers());
+        let (mut is_time, mut look_again_at, mut is_one_running) = (true, Instant::now(), false);
         while !stop.is_requested() {
-            let claimed = match self.claim(places.n_free(), &places).await {
-                Ok(claimed) => claimed,
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
-                    Vec::new()
+            if is_time {
+                let claimed = self.claim_or_log(&mut places).await;
+                (look_again_at, is_one_running) = (Instant::now() + claimed.look_again_in, claimed.is_one_running);
+                for Begun { job, place, run } in claimed.jobs {
+                    let (engine, stop) = (self.engine.clone(), stop.clone());
+                    running.spawn(async move {
+                        engine.run_and_log(&job, &stop).await;
+                        drop(run);
+                        place
+                    });
                 }
+            }
+            let full = places.full();
+            let has_place = places.n_free() > 0;
+            is_time = tokio::select! {
+                _ = shutdown.changed() => false,
+                Some(Ok(place)) = running.join_next() => {
+                    places.leave(&place);
+                    while let Some(Ok(place)) = running.try_join_next() {
+                        places.leave(&place);
+                    }
+                    // Everything else that is due was seen when there was a place for it as well.
+                    is_one_running || places.full() != full
+                }
+                _ = signals.next(), if has_place => true,
+                () = time::sleep_until(look_again_at), if has_place => true,
             };
-            let wait = self.wait_after(claimed.len()).await;
-            for job in claimed {
-                places.take(&job.lane);
-                let (engine, stop) = (self.engine.clone(), stop.clone());
-                running.spawn(async move {
-                    engine.run_and_log(&job, &stop).await;
-                    job.lane
-                });
-            }
-            tokio::select! {
-                _ = shutdown.changed() => {}
-                Some(Ok(lane)) = running.join_next() => places.leave(&lane),
-                _ = signals.next(), if places.n_free() > 0 => {}
-                () = time::sleep(wait), if places.n_free() > 0 => {}
-            }
         }
         waking.abort();
         while running.join_next().await.is_some() {}
@@ -94,36 +104,17 @@ impl Worker {
     async fn step_until(&self, stops: bool) -> Result<bool> {
         let (_keep, stop) = watch::channel(stops);
         self.engine.wake_followers().await;
-        let Some(job) = self.claim(1, &Places::default()).await?.pop() else { return Ok(false) };
+        let Claimed { mut jobs, .. } = self.claim(1, &mut Places::default()).await?;
+        let Some(Begun { job, run: _run, .. }) = jobs.pop() else { return Ok(false) };
         self.engine.run_and_log(&job, &Stop(stop)).await;
         Ok(true)
     }
 
-    /// Those that there are places for. Of a lane with many due jobs only those that fit are taken.
-    async fn claim(&self, at_most: usize, places: &Places) -> Result<Vec<ClaimedJob>> {
-        let now = self.engine.0.clock.now();
-        let at_most = u32::try_from(at_most).unwrap_or(u32::MAX);
-        let due = self.engine.0.store.read(jobs::next_due).await?;
-        if at_most == 0 || due.is_none_or(|due| due > now) {
-            return Ok(Vec::new());
-        }
-        let places = places.clone();
-        let claim = move |tx: &mut store::Tx<'_>| {
-            let mut places = places.clone();
-            jobs::claim(tx, now, now.plus(LEASE), at_most, &places.full(), |lane| places.take(lane))
-        };
-        Ok(self.engine.0.store.write(OPERATOR, claim).await?)
-    }
-
-    /// Until the next job is due. A job that is due but was not to be had is waiting for others, which will tell.
-    async fn wait_after(&self, n_claimed: usize) -> Duration {
-        let now = self.engine.0.clock.now();
-        match self.engine.0.store.read(jobs::next_due).await {
-            Ok(Some(due)) if due > now || n_claimed > 0 => {
-                Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)).min(POLL)
-            }
-            Ok(_) | Err(_) => POLL,
-        }
+    async fn claim_or_log(&self, places: &mut Places) -> Claimed {
+        self.claim(places.n_free(), places).await.unwrap_or_else(|error| {
+            tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
+            Claimed { jobs: Vec::new(), look_again_in: POLL, is_one_running: false }
+        })
     }
 }
 
@@ -150,6 +141,9 @@ impl Engine {
         };
         self.0.metrics.job_ran(&job.kind, outcome.is_ok());
         let Err(error) = outcome else { return };
+        if matches!(error, Error::AppGone) {
+            return self.drop_job(job).await;
+        }
         // When even this fails the lease runs out, which has the same effect.
         let back_off = self.put_off(job).await.unwrap_or(LEASE);
         tracing::warn!(
@@ -161,6 +155,13 @@ impl Engine {
         );
     }
 
+    /// Everything of a deleted app is being erased, its jobs as well; until then none of them has anything left to do.
+    async fn drop_job(&self, job: &ClaimedJob) {
+        let (app, id) = (job.app, job.id);
+        // When this fails the job is claimed again, to the same effect.
+        let _ = self.0.store.write(OPERATOR, move |tx| jobs::cancel(tx, app, id)).await;
+    }
+
     /// Gives back a job that failed. Answers for how long.
     async fn put_off(&self, job: &ClaimedJob) -> Result<Duration> {
         let (app, now, job) = (job.app, self.0.clock.now(), job.clone());
@@ -169,8 +170,8 @@ impl Engine {
                 store::followers::rest_until(tx, &job, now.plus(FOLLOWER_BACK_OFF))?;
                 return Ok(FOLLOWER_BACK_OFF);
             }
-            let back_off = Duration::from_secs(1 << job.attempt.clamp(0, 20)).min(LONGEST_BACK_OFF);
-            jobs::postpone(tx, &job, now.plus(back_off))?;
+            let back_off = Duration::from_secs(2 << job.failures.min(20)).min(LONGEST_BACK_OFF);
+            jobs::put_off(tx, &job, now.plus(back_off))?;
             Ok::<_, Error>(back_off)
         };
         self.0.store.write(app, write).await
@@ -179,9 +180,9 @@ impl Engine {
     async fn keep_renewing(&self, job: &ClaimedJob) -> std::convert::Infallible {
         loop {
             time::sleep(RENEW_EVERY).await;
-            let (until, job) = (self.0.clock.now().plus(LEASE), job.clone());
+            let (clock, job) = (self.0.clock.clone(), job.clone());
             // A lease that is lost shows at the job's next checkpoint.
-            let _ = self.0.store.write(job.app, move |tx| jobs::renew(tx, &job, until)).await;
+            let _ = self.0.store.write(job.app, move |tx| jobs::renew(tx, &job, clock.now().plus(LEASE))).await;
         }
     }
 }

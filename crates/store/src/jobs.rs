@@ -9,6 +9,9 @@ use crate::{Result, Row, Signal, Tx};
 pub enum JobKind {}
 pub type JobId = Id<JobKind>;
 
+/// What tells a job from all others.
+pub type JobKey = (AppId, JobId);
+
 /// A job to enqueue. What `kind` and `payload` mean is the engine's business.
 #[derive(Clone, Debug)]
 pub struct NewJob {
@@ -29,10 +32,19 @@ pub const NEVER: UtcMillis = UtcMillis(i64::MAX);
 pub const WITH_LANE: UtcMillis = UtcMillis(i64::MAX - 1);
 
 /// What jobs compete for: one platform of one app, and the like.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lane {
     pub app: AppId,
     pub name: String,
+}
+
+/// A job that somebody could claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueJob {
+    pub app: AppId,
+    pub id: JobId,
+    pub kind: String,
+    pub lane: Lane,
 }
 
 /// A job that this process holds until its lease ends.
@@ -41,8 +53,9 @@ pub struct ClaimedJob {
     pub app: AppId,
     pub id: JobId,
     pub kind: String,
-    pub lane: Lane,
     pub attempt: i64,
+    /// How often it has failed since it last went well.
+    pub failures: u32,
     pub payload: Vec<u8>,
 }
 
@@ -78,16 +91,9 @@ pub enum Full {
     AllBut(&'static str),
 }
 
-/// Claims up to `at_most` due jobs, the longest due first, none of them among those that are `full`, and of the others only those
-/// that there turns out to be a place for, asked one by one. The rest stay as they are.
-pub fn claim(
-    tx: &mut Tx<'_>,
-    now: UtcMillis,
-    lease_until: UtcMillis,
-    at_most: u32,
-    full: &[Full],
-    mut has_place: impl FnMut(&Lane) -> bool,
-) -> Result<Vec<ClaimedJob>> {
+/// Up to `at_most` jobs that are due, the longest due first, none of them among those that are `full`. To be read apart from
+/// claiming them: where a lane is full, all that waits in it is walked past, and nobody should have to wait for that.
+pub fn due(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32, full: &[Full]) -> Result<Vec<DueJob>> {
     let mut params = vec![now.into(), at_most.into()];
     let mut others = String::new();
     for full in full {
@@ -111,22 +117,28 @@ pub fn claim(
             }
         }
     }
-    // The suffix locks the chosen rows and passes over those that another node is choosing; SQLite needs none of it. Choosing
-    // is a statement of its own: inside the update, PostgreSQL would be free to choose more than once, and keeps no order.
+    let sql = format!("select app, id, kind, lane from job where due <= $1{others} order by due, app, id limit $2");
+    tx.query(&sql, &params, |row| {
+        let app = row.get(0)?;
+        Ok(DueJob { app, id: row.get(1)?, kind: row.get(2)?, lane: Lane { app, name: row.get(3)? } })
+    })
+}
+
+/// Claims those of some jobs that are still due. Those that another node is claiming at this moment are left to it.
+pub fn claim(tx: &mut Tx<'_>, wanted: &[JobKey], now: UtcMillis, lease_until: UtcMillis) -> Result<Vec<ClaimedJob>> {
     let sql = format!(
-        "select app, id, kind, lane, attempt + 1, payload from job
-         where due <= $1{others} order by due, app, id limit $2{}",
+        "select app, id, kind, attempt + 1, failures, payload from job where app = $1 and id = $2 and due <= $3{}",
         tx.claim_suffix()
     );
-    let mut chosen = tx.query(&sql, &params, read_job)?;
-    chosen.retain(|job| has_place(&job.lane));
-    if !chosen.is_empty() {
+    let keys = wanted.iter().map(|(app, id)| [(*app).into(), (*id).into(), now.into()]);
+    let claimed = tx.query_many(&sql, keys, read_job)?;
+    if !claimed.is_empty() {
         tx.execute_many(
             "update job set due = $3, leased = 1, attempt = $4 where app = $1 and id = $2",
-            chosen.iter().map(|job| [job.app.into(), job.id.into(), lease_until.into(), job.attempt.into()]),
+            claimed.iter().map(|job| [job.app.into(), job.id.into(), lease_until.into(), job.attempt.into()]),
         )?;
     }
-    Ok(chosen)
+    Ok(claimed)
 }
 
 /// Extends the lease. `false` means that the job is no longer ours: it was given back or settled, or another worker has
@@ -142,17 +154,28 @@ pub fn settle(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<bool> {
     Ok(tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into()])? > 0)
 }
 
-/// Gives the job back, to be claimed again at `due`. `false` as in [`renew`].
+/// Gives the job back, to be claimed again at `due`: so far it went well. `false` as in [`renew`].
 pub fn postpone(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<bool> {
-    let sql = "update job set due = $4, leased = 0 where app = $1 and id = $2 and attempt = $3 and leased = 1";
-    let n_postponed = tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into(), due.into()])?;
+    give_back(tx, job, due, 0)
+}
+
+/// As [`postpone`], for a job that failed once more.
+pub fn put_off(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<bool> {
+    give_back(tx, job, due, job.failures.saturating_add(1))
+}
+
+fn give_back(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis, failures: u32) -> Result<bool> {
+    let sql = "update job set due = $4, leased = 0, failures = $5
+               where app = $1 and id = $2 and attempt = $3 and leased = 1";
+    let row = [job.app.into(), job.id.into(), job.attempt.into(), due.into(), failures.into()];
+    let n_given_back = tx.execute(sql, &row)?;
     tx.signal(Signal::Jobs);
-    Ok(n_postponed > 0)
+    Ok(n_given_back > 0)
 }
 
 /// Gives the job back until `due`, or until the push that it is part of is woken. `false` as in [`renew`].
 pub fn park(tx: &mut Tx<'_>, job: &ClaimedJob, push: PushId, due: UtcMillis) -> Result<bool> {
-    let sql = "update job set due = $4, leased = 0, push = $5
+    let sql = "update job set due = $4, leased = 0, failures = 0, push = $5
                where app = $1 and id = $2 and attempt = $3 and leased = 1";
     let row = [job.app.into(), job.id.into(), job.attempt.into(), due.into(), push.into()];
     Ok(tx.execute(sql, &row)? > 0)
@@ -180,10 +203,10 @@ pub fn cancel(tx: &mut Tx<'_>, app: AppId, job: JobId) -> Result<()> {
     Ok(())
 }
 
-/// Removes every job of a lane, as [`cancel`] does.
-pub fn cancel_lane(tx: &mut Tx<'_>, lane: &Lane) -> Result<()> {
-    tx.execute("delete from job where app = $1 and lane = $2", &[lane.app.into(), lane.name.as_str().into()])?;
-    Ok(())
+/// Removes up to `at_most` jobs of a lane, as [`cancel`] does, and says how many there were.
+pub fn cancel_some(tx: &mut Tx<'_>, lane: &Lane, at_most: u32) -> Result<u64> {
+    let sql = "delete from job where app = $1 and id in (select id from job where app = $1 and lane = $2 limit $3)";
+    tx.execute(sql, &[lane.app.into(), lane.name.as_str().into(), at_most.into()])
 }
 
 /// Makes every leased job due. Only right when no other process can hold a lease: at the start on SQLite.
@@ -194,6 +217,11 @@ pub fn release_all(tx: &mut Tx<'_>, now: UtcMillis) -> Result<u64> {
 /// When the next job is due.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<UtcMillis>> {
     tx.query_one("select min(due) from job", &[], |row| row.get(0))
+}
+
+/// When the first of those jobs is due that are not due yet.
+pub fn next_due_after(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Option<UtcMillis>> {
+    tx.query_one("select min(due) from job where due > $1", &[now.into()], |row| row.get(0))
 }
 
 /// The jobs that wait for a worker.
@@ -214,13 +242,13 @@ pub fn backlog(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Backlog>
 }
 
 fn read_job(row: &Row<'_>) -> Result<ClaimedJob> {
-    let app = row.get(0)?;
+    let failures: i64 = row.get(4)?;
     Ok(ClaimedJob {
-        app,
+        app: row.get(0)?,
         id: row.get(1)?,
         kind: row.get(2)?,
-        lane: Lane { app, name: row.get(3)? },
-        attempt: row.get(4)?,
+        attempt: row.get(3)?,
+        failures: u32::try_from(failures).unwrap_or(u32::MAX),
         payload: row.get(5)?,
     })
 }

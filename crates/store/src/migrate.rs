@@ -37,6 +37,7 @@ const STEPS: &[Step] = &[
     Step { name: "0022_waiting_associations", sql: include_str!("../migrations/0022_waiting_associations.sql") },
     Step { name: "0023_push_retention", sql: include_str!("../migrations/0023_push_retention.sql") },
     Step { name: "0024_push_groups", sql: include_str!("../migrations/0024_push_groups.sql") },
+    Step { name: "0025_jobs", sql: include_str!("../migrations/0025_jobs.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

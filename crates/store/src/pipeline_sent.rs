@@ -66,8 +66,10 @@ pub fn forget_slices(tx: &mut Tx<'_>, app: AppId, first: i64, end: i64) -> Resul
     tx.execute(sql, &[app.into(), first.into(), end.into()])
 }
 
-/// Forgets everything a pipeline has sent.
-pub fn forget(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
-    tx.execute("delete from pipeline_sent where app = $1 and pipeline = $2", &[app.into(), pipeline.into()])?;
-    Ok(())
+/// Forgets up to `at_most` parts of what a pipeline has sent, and says how many there were.
+pub fn forget_some(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, at_most: u32) -> Result<u64> {
+    let sql = "delete from pipeline_sent where app = $1 and pipeline = $2 and (block, slice, layer) in
+               (select block, slice, layer from pipeline_sent where app = $1 and pipeline = $2
+                order by block, slice, layer limit $3)";
+    tx.execute(sql, &[app.into(), pipeline.into(), at_most.into()])
 }

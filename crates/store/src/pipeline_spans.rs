@@ -106,9 +106,12 @@ pub fn forget_before(
     Ok(())
 }
 
-pub fn delete_all(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
-    tx.execute("delete from pipeline_span where app = $1 and pipeline = $2", &[app.into(), pipeline.into()])?;
-    Ok(())
+/// Deletes up to `at_most` spans of a pipeline, and says how many there were.
+pub fn delete_some(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, at_most: u32) -> Result<u64> {
+    let sql = "delete from pipeline_span where app = $1 and pipeline = $2 and (block, width, span) in
+               (select block, width, span from pipeline_span where app = $1 and pipeline = $2
+                order by block, width, span limit $3)";
+    tx.execute(sql, &[app.into(), pipeline.into(), at_most.into()])
 }
 
 fn row(app: AppId, pipeline: PipelineId, key: &SpanKey) -> [Value; 5] {

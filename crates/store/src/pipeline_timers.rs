@@ -86,8 +86,9 @@ pub fn delete_part(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMi
     Ok(())
 }
 
-/// Nobody waits for the pipeline any more.
-pub fn delete_all(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
-    tx.execute("delete from pipeline_timer where app = $1 and pipeline = $2", &[app.into(), pipeline.into()])?;
-    Ok(())
+/// Deletes up to `at_most` parts of what waits for a pipeline, and says how many there were.
+pub fn delete_some(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, at_most: u32) -> Result<u64> {
+    let sql = "delete from pipeline_timer where app = $1 and pipeline = $2 and (due, block) in
+               (select due, block from pipeline_timer where app = $1 and pipeline = $2 order by due, block limit $3)";
+    tx.execute(sql, &[app.into(), pipeline.into(), at_most.into()])
 }

@@ -131,7 +131,10 @@ async fn a_worker_that_dies_loses_nothing() {
         app.advance(HOUR + Duration::from_secs(1));
         let now = app.engine().clock().now();
         let lease_until = now.plus(Duration::from_secs(15));
-        let claim = move |tx: &mut store::Tx<'_>| store::jobs::claim(tx, now, lease_until, 10, &[], |_| true);
+        let claim = move |tx: &mut store::Tx<'_>| {
+            let due: Vec<_> = store::jobs::due(tx, now, 10, &[])?.iter().map(|job| (job.app, job.id)).collect();
+            store::jobs::claim(tx, &due, now, lease_until)
+        };
         let claimed = app.engine().store().write(AppId(1), claim).await.unwrap();
         let fire = claimed.into_iter().find(|job| job.kind == "fire_schedule").unwrap();
         assert_eq!(shown(&app).await.len(), 0, "somebody else is at it");

@@ -27,8 +27,10 @@ use crate::push::NewPush;
 use crate::resolve::reachable;
 use crate::{Engine, Error, Result};
 
-/// How long a pipeline that may have been canceled waits for the log to be read.
+/// How long a pipeline that may have been canceled waits for the log to be read: at first, and at most. A log that is far behind
+/// is not read any sooner for being looked at often.
 const CATCHING_UP: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// What a pipeline does when it is due.
 pub(super) struct Firing<'a> {
@@ -52,7 +54,7 @@ impl Engine {
                 && !stored.pipeline.cancellation.is_empty()
                 && is_behind(tx, app, due)?
             {
-                jobs::postpone(tx, &claimed, now.plus(CATCHING_UP))?;
+                jobs::postpone(tx, &claimed, now.plus(wait_before(claimed.attempt)))?;
                 return Ok(0);
             }
             if !jobs::settle(tx, &claimed)? {
@@ -121,6 +123,12 @@ fn earlier_payloads(tx: &mut Tx<'_>, app: AppId, id: PipelineId, n_outcomes: usi
     Ok(earlier)
 }
 
+/// Twice as long every time.
+fn wait_before(attempt: i64) -> Duration {
+    let doublings = u32::try_from(attempt.saturating_sub(1)).unwrap_or(0).min(16);
+    (CATCHING_UP * (1 << doublings)).min(LONGEST_WAIT)
+}
+
 /// Whether something that happened before an instant is still to be read.
 fn is_behind(tx: &mut Tx<'_>, app: AppId, due: UtcMillis) -> Result<bool> {
     let Some(position) = followers::position(tx, app, AUTOMATION)? else { return Ok(false) };
@@ -139,5 +147,16 @@ impl Firing<'_> {
             reached |= reachable(&mut planner, push, &eligible);
         }
         reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_is_far_behind_is_looked_at_less_and_less() {
+        let waits = [0, 1, 2, 3, 6, 7, 1000].map(|attempt| wait_before(attempt).as_millis());
+        assert_eq!(waits, [100, 100, 200, 400, 3200, 5000, 5000]);
     }
 }

@@ -106,7 +106,8 @@ pub(super) fn forget_past(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> 
 }
 
 pub(super) fn forget_all(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
-    Ok(rows::delete_all(tx, app, pipeline)?)
+    rows::delete_some(tx, app, pipeline, u32::MAX)?;
+    Ok(())
 }
 
 /// After a pipeline was replaced for which channels may be waiting: those that could not be canceled before are not noted anywhere.

@@ -7,13 +7,13 @@ use model::pipeline::Pipeline;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
-use store::jobs::{self, JobId, Lane};
+use store::jobs::JobId;
 use store::pipeline_timers::{self, TimerPart};
 use uuid::Uuid;
 
 use super::spans;
 use crate::causes::Causes;
-use crate::job::{Job, pipeline_lane};
+use crate::job::Job;
 use crate::{Engine, Error, Result};
 
 /// Whether those who wait may have to be looked for.
@@ -104,13 +104,6 @@ impl Engine {
             }
         }
         Ok(())
-    }
-
-    /// Nobody waits for the pipeline any more, and none of its jobs is left.
-    pub(super) fn stop_waiting(&self, tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
-        pipeline_timers::delete_all(tx, app, pipeline)?;
-        spans::forget_all(tx, app, pipeline)?;
-        Ok(jobs::cancel_lane(tx, &Lane { app, name: pipeline_lane(pipeline) })?)
     }
 }
 

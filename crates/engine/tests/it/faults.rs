@@ -86,3 +86,35 @@ async fn a_slow_provider_does_not_hold_up_another() {
     })
     .await;
 }
+
+/// The database stood still for so long that a lease ran out. The job is due, but it runs.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_served_twice_after_a_standstill() {
+    const N_DEVICES: u64 = 300;
+    on_each_engine(async |app| {
+        let slow = simulator(&app, Faults { latency: Duration::from_secs(2), ..Faults::default() }).await;
+        let quick = simulator(&app, Faults::default()).await;
+        configure(&app, "apns", &apple(&slow)).await;
+        configure(&app, "fcm", &google(&quick)).await;
+        devices(&app, &slow, Protocol::Apns, N_DEVICES).await;
+        devices(&app, &quick, Protocol::Fcm, 1).await;
+        let id = push(&app, hello(&json!(["ios"]))).await;
+        let (stop, stops) = tokio::sync::watch::channel(false);
+        let workers = [(); 2].map(|()| tokio::spawn(Worker::new(app.engine().clone()).run(stops.clone())));
+        slow.wait_until(|stats| stats.of(Protocol::Apns).messages > 0).await;
+        app.advance(Duration::from_secs(16));
+        // Both workers look for jobs when there is a new one.
+        push(&app, hello(&json!(["android"]))).await;
+        quick.wait_until(|stats| stats.of(Protocol::Fcm).delivered() == 1).await;
+        slow.wait_until(|stats| stats.of(Protocol::Apns).delivered() == N_DEVICES).await;
+        stop.send_replace(true);
+        for worker in workers {
+            worker.await.unwrap();
+        }
+        app.step_all().await;
+        assert_eq!(slow.stats().of(Protocol::Apns).duplicates, 0);
+        let done = status(&app, &id).await;
+        assert_eq!((&done["state"], &done["total"]["delivered"]), (&json!("done"), &json!(N_DEVICES)), "{done}");
+    })
+    .await;
+}

@@ -7,12 +7,12 @@ use store::jobs::{self, ClaimedJob, JobId, NEVER, NewJob};
 use store::{Store, Tx, followers, log};
 
 use crate::on_both;
-use crate::sample::{make_app, record};
+use crate::sample::{self, make_app, record};
 
 const NOW: UtcMillis = UtcMillis(1_000);
 
 async fn claim(store: &Store) -> Option<ClaimedJob> {
-    let claim = |tx: &mut Tx<'_>| jobs::claim(tx, NOW, UtcMillis(2_000), 1, &[], |_| true);
+    let claim = |tx: &mut Tx<'_>| sample::claim(tx, NOW, UtcMillis(2_000), 1);
     store.write(AppId(0), claim).await.unwrap().pop()
 }
 

@@ -9,8 +9,8 @@ use store::{Error, Signal, Store, Tx};
 use testkit::store::{Engine, engines, fresh};
 use tokio::task::JoinSet;
 
-use crate::on_both;
 use crate::sample::{self, id, job, job_depth};
+use crate::{make_apps, with_apps};
 
 const OPERATOR: AppId = AppId(0);
 const APP: AppId = AppId(1);
@@ -21,7 +21,7 @@ async fn enqueue(store: &Store, app: AppId, n: u32, due: i64) {
 
 async fn claim(store: &Store, now: i64, lease_until: i64, at_most: u32) -> Vec<ClaimedJob> {
     let (now, lease_until) = (UtcMillis(now), UtcMillis(lease_until));
-    store.write(OPERATOR, move |tx| jobs::claim(tx, now, lease_until, at_most, &[], |_| true)).await.unwrap()
+    store.write(OPERATOR, move |tx| sample::claim(tx, now, lease_until, at_most)).await.unwrap()
 }
 
 async fn claim_one(store: &Store, now: i64, lease_until: i64) -> ClaimedJob {
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Undo {
 
 #[tokio::test]
 async fn the_longest_due_come_first() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let dues = [50, 20, 40, 10, 30, 60, 20];
         for (n, due) in (0..).zip(dues) {
             enqueue(store, AppId(i64::from(n) % 3), n, due).await;
@@ -81,8 +81,8 @@ async fn the_longest_due_come_first() {
             app: AppId(0),
             id: id(3),
             kind: "sample".to_owned(),
-            lane: sample::lane(AppId(0)),
             attempt: 1,
+            failures: 0,
             payload: vec![0, 0, 0, 3],
         };
         assert_eq!(first[0], expected);
@@ -96,7 +96,7 @@ async fn the_longest_due_come_first() {
 
 #[tokio::test]
 async fn the_backlog_is_what_is_due_and_not_held() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         for (n, due) in [(0, 50), (1, 20), (2, 40), (3, 1_000_000)] {
             enqueue(store, APP, n, due).await;
         }
@@ -117,7 +117,7 @@ async fn the_backlog_is_what_is_due_and_not_held() {
 
 #[tokio::test]
 async fn a_job_exists_once() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         assert_eq!(store.read(jobs::next_due).await.unwrap(), None);
         enqueue(store, APP, 1, 10).await;
         enqueue(store, APP, 1, 5).await;
@@ -140,7 +140,7 @@ async fn a_job_exists_once() {
 
 #[tokio::test]
 async fn a_lease_ends_at_its_due_time() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         enqueue(store, APP, 1, 10).await;
         let first = claim_one(store, 10, 100).await;
         assert_eq!(claim(store, 99, 1000, 10).await, []);
@@ -161,7 +161,7 @@ async fn a_lease_ends_at_its_due_time() {
 /// A renewal that crosses a postponement on its way must not push the job back.
 #[tokio::test]
 async fn what_is_given_back_is_no_longer_held() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         enqueue(store, APP, 1, 10).await;
         let held = claim_one(store, 10, 100).await;
         let given_back = held.clone();
@@ -176,7 +176,7 @@ async fn what_is_given_back_is_no_longer_held() {
 
 #[tokio::test]
 async fn releasing_makes_the_leased_ones_due() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         for n in 0..3 {
             enqueue(store, APP, n, 10).await;
         }
@@ -193,7 +193,7 @@ async fn releasing_makes_the_leased_ones_due() {
 
 #[tokio::test]
 async fn new_work_is_signaled() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let mut signals = store.signals();
         enqueue(store, APP, 1, 10).await;
         assert_eq!(signals.next().await, Signal::Jobs);
@@ -206,7 +206,7 @@ async fn new_work_is_signaled() {
 
 #[tokio::test]
 async fn claimers_share_nothing() {
-    on_both(async |store, _| claim_in_a_crowd(std::slice::from_ref(store)).await).await;
+    with_apps(async |store, _| claim_in_a_crowd(std::slice::from_ref(store)).await).await;
 }
 
 #[tokio::test]
@@ -215,6 +215,7 @@ async fn claimers_of_two_nodes_share_nothing() {
         return;
     }
     let (store, home) = fresh(Engine::Postgres).await;
+    make_apps(&store).await;
     let other = home.open().await;
     claim_in_a_crowd(&[store.clone(), other.clone()]).await;
     store.close().await;
@@ -233,7 +234,7 @@ async fn claim_in_a_crowd(stores: &[Store]) {
         claimers.spawn(async move {
             let mut all = Vec::new();
             loop {
-                let claim = |tx: &mut Tx<'_>| jobs::claim(tx, UtcMillis(10), UtcMillis(1000), 7, &[], |_| true);
+                let claim = |tx: &mut Tx<'_>| sample::claim(tx, UtcMillis(10), UtcMillis(1000), 7);
                 let claimed = store.write(AppId(writer), claim).await.unwrap();
                 assert!(claimed.len() <= 7, "{} jobs at once", claimed.len());
                 if claimed.is_empty() {
@@ -251,7 +252,7 @@ async fn claim_in_a_crowd(stores: &[Store]) {
 
 #[tokio::test]
 async fn full_lanes_are_passed_over() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let enqueue = |lane: &'static str, n: u32| {
             store.write(OPERATOR, move |tx| jobs::enqueue(tx, AppId(1), &NewJob { lane: lane.to_owned(), ..job(n, 1) }))
         };
@@ -259,31 +260,28 @@ async fn full_lanes_are_passed_over() {
             enqueue(lane, n).await.unwrap();
         }
         let slow = |app| Full::Lane(Lane { app: AppId(app), name: "slow".to_owned() });
-        let claim = move |full: Vec<Full>| {
-            store.write(OPERATOR, move |tx| jobs::claim(tx, UtcMillis(5), UtcMillis(100), 9, &full, |_| true))
-        };
+        let due = move |full: Vec<Full>| store.read(move |tx| jobs::due(tx, UtcMillis(5), 9, &full));
         let kind = job(1, 1).kind;
         for full in [Full::App(AppId(1), kind), Full::Kind(kind)] {
-            assert!(claim(vec![full]).await.unwrap().is_empty());
+            assert!(due(vec![full]).await.unwrap().is_empty());
         }
-        let claimed = claim(vec![slow(1), slow(2), Full::App(AppId(2), kind), Full::Kind("another")]).await.unwrap();
-        assert_eq!(claimed.iter().map(|job| job.lane.name.as_str()).collect::<Vec<_>>(), ["quick"]);
-        let one_place = move |tx: &mut Tx<'_>| {
-            let mut n_places = 1;
-            let mut has_place = |_: &Lane| std::mem::replace(&mut n_places, 0) > 0;
-            jobs::claim(tx, UtcMillis(5), UtcMillis(100), 9, &[], &mut has_place)
-        };
-        assert_eq!(store.write(OPERATOR, one_place).await.unwrap().len(), 1);
-        let claimed = claim(vec![slow(2)]).await.unwrap();
-        assert_eq!(claimed.len(), 1, "the lane of another app is another lane");
-        assert_eq!(claimed[0].attempt, 1, "who had no place was left as it was");
+        let found = due(vec![slow(1), slow(2), Full::App(AppId(2), kind), Full::Kind("another")]).await.unwrap();
+        assert_eq!(found.iter().map(|job| job.lane.name.as_str()).collect::<Vec<_>>(), ["quick"]);
+        assert_eq!(due(vec![slow(2)]).await.unwrap().len(), 3, "the lane of another app is another lane");
+        assert_eq!(due(vec![Full::AllBut("another")]).await.unwrap(), []);
+        let keys = |found: Vec<jobs::DueJob>| found.iter().map(|job| (job.app, job.id)).collect::<Vec<_>>();
+        let wanted = keys(due(vec![slow(1)]).await.unwrap());
+        let claim = move |tx: &mut Tx<'_>| jobs::claim(tx, &wanted, UtcMillis(5), UtcMillis(100));
+        assert_eq!(store.write(OPERATOR, claim.clone()).await.unwrap().len(), 1);
+        assert_eq!(store.write(OPERATOR, claim).await.unwrap(), [], "it is not due any more");
+        assert_eq!(due(Vec::new()).await.unwrap().len(), 2, "who was not wanted was left as it was");
     })
     .await;
 }
 
 #[tokio::test]
 async fn jobs_of_a_push_wait_until_they_are_woken() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         for n in 1..=3 {
             enqueue(store, APP, n, 0).await;
         }
@@ -306,12 +304,12 @@ async fn jobs_of_a_push_wait_until_they_are_woken() {
 
 #[tokio::test]
 async fn a_lane_is_woken_but_for_what_waits_for_a_push() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         for n in 1..=2 {
             enqueue(store, APP, n, 0).await;
         }
         let [first, second] = <[ClaimedJob; 2]>::try_from(claim(store, 1, 100, 2).await).unwrap();
-        let lane = first.lane.clone();
+        let lane = sample::lane(first.app);
         store.write(APP, move |tx| jobs::postpone(tx, &first, UtcMillis(1000))).await.unwrap();
         store.write(APP, move |tx| jobs::park(tx, &second, id(9), jobs::NEVER)).await.unwrap();
         let elsewhere = Lane { app: APP, name: "elsewhere".to_owned() };
@@ -320,6 +318,37 @@ async fn a_lane_is_woken_but_for_what_waits_for_a_push() {
             assert_eq!(woken, n_woken);
         }
         assert_eq!(claim_one(store, 7, 100).await.id, id(1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn failures_are_counted_until_a_run_goes_well() {
+    with_apps(async |store, _| {
+        enqueue(store, OPERATOR, 1, 0).await;
+        let mut failures = Vec::new();
+        for (now, goes_well) in (1..).zip([false, false, true, false, true, false]) {
+            let job = claim_one(store, now, 100).await;
+            failures.push(job.failures);
+            let give_back = move |tx: &mut Tx<'_>| match goes_well {
+                true => jobs::postpone(tx, &job, UtcMillis(now)),
+                false => jobs::put_off(tx, &job, UtcMillis(now)),
+            };
+            assert!(store.write(OPERATOR, give_back).await.unwrap());
+        }
+        assert_eq!(failures, [0, 1, 2, 0, 1, 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_due_later_is_known_beside_what_is_due() {
+    with_apps(async |store, _| {
+        let next = async |now| store.read(move |tx| jobs::next_due_after(tx, UtcMillis(now))).await.unwrap();
+        for (n, due) in [(1, 10), (2, 30), (3, 20)] {
+            enqueue(store, OPERATOR, n, due).await;
+        }
+        assert_eq!((next(15).await, next(30).await), (Some(UtcMillis(20)), None));
     })
     .await;
 }

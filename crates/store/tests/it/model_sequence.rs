@@ -9,11 +9,11 @@ use model::time::UtcMillis;
 use proptest::collection::vec;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use proptest::{prop_assert, prop_assert_eq};
-use store::jobs::{self, ClaimedJob};
+use store::jobs::ClaimedJob;
 use store::{Error, Store};
 use testkit::store::{Home, engines};
 
-use crate::schema;
+use crate::{sample, schema};
 use operation::{Answer, Circumstances, Operation, Transaction};
 use oracle::Model;
 use view::View;
@@ -63,7 +63,7 @@ async fn check(stores: &[Store], sequence: &[Transaction]) -> Result<(), TestCas
     for store in stores {
         let view = store.read(View::read).await.unwrap();
         prop_assert!(view == expected, "{} differs:\n{}", name(store), difference(&view, &expected));
-        let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, END, END, u32::MAX, &[], |_| true);
+        let claim = |tx: &mut store::Tx<'_>| sample::claim(tx, END, END, u32::MAX);
         let claimed: Vec<ClaimedJob> = store.write(AppId(0), claim).await.unwrap();
         prop_assert_eq!(&claimed, &rest, "the jobs that are left in {}", name(store));
     }

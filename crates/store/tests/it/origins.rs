@@ -7,8 +7,8 @@ use store::blocks::{self, Progress};
 use store::jobs::{self, NewJob};
 use store::{documents, origins};
 
-use crate::on_both;
-use crate::sample::{block, id, progress};
+use crate::sample::{self, block, id, progress};
+use crate::with_apps;
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -19,7 +19,7 @@ fn of_run(origin: Origin, run: &str) -> Provenance {
 
 #[tokio::test]
 async fn origins_come_back_as_they_were() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let (schedule, another) = (Origin::Schedule(id(7)), Origin::Schedule(id(8)));
         let rows = [
             (1, of_run(schedule, "a")),
@@ -58,7 +58,7 @@ async fn origins_come_back_as_they_were() {
 
 #[tokio::test]
 async fn recipients_are_in_all_of_the_sets() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let sets = Progress { pending: vec![1], delivered: vec![2], gone: vec![3], failed: vec![4], ..progress() };
         store.write(APP, move |tx| blocks::insert(tx, APP, &block(1, 0), &sets)).await.unwrap();
         let other = Progress { pending: vec![5], delivered: vec![], gone: vec![], failed: vec![], ..progress() };
@@ -74,7 +74,7 @@ async fn recipients_are_in_all_of_the_sets() {
 
 #[tokio::test]
 async fn a_timer_can_be_called_off_even_while_it_runs() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let timers = [Id::from_uuid(id::<()>(1).uuid()), Id::from_uuid(id::<()>(2).uuid())];
         for timer in timers {
             let job = NewJob {
@@ -87,7 +87,7 @@ async fn a_timer_can_be_called_off_even_while_it_runs() {
             };
             store.write(APP, move |tx| jobs::enqueue(tx, APP, &job)).await.unwrap();
         }
-        let claim = |tx: &mut store::Tx<'_>| jobs::claim(tx, UtcMillis(5), UtcMillis(9), 9, &[], |_| true);
+        let claim = |tx: &mut store::Tx<'_>| sample::claim(tx, UtcMillis(5), UtcMillis(9), 9);
         let mine = store.write(APP, claim).await.unwrap().into_iter().filter(|job| job.app == APP);
         let mine: Vec<_> = mine.collect();
         assert_eq!(mine.len(), 2);
@@ -103,7 +103,7 @@ async fn a_timer_can_be_called_off_even_while_it_runs() {
 
 #[tokio::test]
 async fn documents_are_counted_by_kind() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         use documents::DocumentKind::{Schedule, Template};
         for name in ["a", "b"] {
             store.write(APP, move |tx| documents::put(tx, APP, Schedule, name, "{}", UtcMillis(1))).await.unwrap();

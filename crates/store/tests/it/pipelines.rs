@@ -10,8 +10,8 @@ use store::pipeline_spans::{self, SpanKey, Width};
 use store::pipeline_timers::{self, TimerPart};
 use store::{Error, push_audience, push_causes};
 
-use crate::on_both;
 use crate::sample::{id, job_depth};
+use crate::with_apps;
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -22,7 +22,7 @@ fn part(due: i64, block: u16, members: &[u8]) -> TimerPart {
 
 #[tokio::test]
 async fn those_who_wait_are_taken_out_by_instant() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let pipeline: PipelineId = id(7);
         let checked = store.write(APP, move |tx| {
             for part in [part(20, 1, &[1]), part(10, 1, &[2]), part(10, 0, &[3]), part(10, 0, &[4])] {
@@ -44,7 +44,7 @@ async fn those_who_wait_are_taken_out_by_instant() {
             assert_eq!(pipeline_timers::take(tx, APP, pipeline, UtcMillis(10))?, []);
             pipeline_timers::delete_part(tx, APP, pipeline, UtcMillis(20), 1)?;
             assert_eq!(pipeline_timers::get(tx, APP, pipeline, UtcMillis(20), 1)?, None);
-            pipeline_timers::delete_all(tx, APP, id(8))?;
+            assert_eq!(pipeline_timers::delete_some(tx, APP, id(8), 9)?, 1);
             assert_eq!(waiting(tx, APP, id(8), 0, always)?, []);
             assert_eq!(pipeline_timers::first_due(tx, APP, id(8))?, None);
             assert_eq!(waiting(tx, OTHER, pipeline, 0, always)?, [part(10, 0, &[9])]);
@@ -57,7 +57,7 @@ async fn those_who_wait_are_taken_out_by_instant() {
 
 #[tokio::test]
 async fn spans_are_found_by_time_and_forgotten() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let pipeline: PipelineId = id(7);
         let checked = store.write(APP, move |tx| {
             let width = Width(Duration::from_millis(100));
@@ -83,7 +83,7 @@ async fn spans_are_found_by_time_and_forgotten() {
             assert_eq!(between(tx, APP, 0, 900)?, [(key(0, 2), vec![])]);
             pipeline_spans::delete(tx, APP, pipeline, &key(0, 2))?;
             assert_eq!(between(tx, APP, 0, 900)?, []);
-            pipeline_spans::delete_all(tx, APP, pipeline)?;
+            assert_eq!(pipeline_spans::delete_some(tx, APP, pipeline, 9)?, 1);
             assert_eq!(pipeline_spans::get(tx, APP, pipeline, &key(1, 2))?, None);
             assert_eq!(between(tx, OTHER, 0, 900)?, [(key(0, 1), vec![9])]);
             Ok::<_, Error>(())
@@ -95,7 +95,7 @@ async fn spans_are_found_by_time_and_forgotten() {
 
 #[tokio::test]
 async fn what_was_sent_is_found_by_time_and_forgotten() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let pipeline: PipelineId = id(7);
         let checked = store.write(APP, move |tx| {
             let key = |slice, layer, block| SentKey { pipeline, slice, layer, block };
@@ -119,7 +119,7 @@ async fn what_was_sent_is_found_by_time_and_forgotten() {
             assert_eq!(pipeline_sent::forget_in_block(tx, APP, pipeline, 1, (0, 6))?, 0);
             assert_eq!(pipeline_sent::forget_slices(tx, APP, 0, 6)?, 2);
             assert_eq!(within(tx, -1, 9)?.len(), 2);
-            pipeline_sent::forget(tx, APP, pipeline)?;
+            assert_eq!(pipeline_sent::forget_some(tx, APP, pipeline, 9)?, 2);
             assert!(within(tx, -1, 9)?.is_empty());
             Ok::<_, Error>(())
         });
@@ -130,7 +130,7 @@ async fn what_was_sent_is_found_by_time_and_forgotten() {
 
 #[tokio::test]
 async fn a_push_knows_whom_it_is_for_until_that_is_deleted() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let checked = store.write(APP, |tx| {
             for (app, push, block) in [(APP, 1, 2), (APP, 1, 0), (APP, 2, 0), (OTHER, 1, 0)] {
                 push_audience::insert(tx, app, id(push), block, vec![u8::try_from(block).unwrap()])?;
@@ -151,7 +151,7 @@ async fn a_push_knows_whom_it_is_for_until_that_is_deleted() {
 
 #[tokio::test]
 async fn what_set_pushes_off_is_kept_with_them_until_they_are_old() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let checked = store.write(APP, |tx| {
             for (app, push, block) in [(APP, 1, 2), (APP, 1, 0), (APP, 2, 0), (OTHER, 1, 0)] {
                 push_causes::insert(tx, app, id(push), block, vec![u8::try_from(block).unwrap()])?;
@@ -174,14 +174,15 @@ async fn what_set_pushes_off_is_kept_with_them_until_they_are_old() {
 
 #[tokio::test]
 async fn a_lane_is_called_off_together() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let checked = store.write(APP, |tx| {
             for (app, n, lane) in [(APP, 1, "a"), (APP, 2, "a"), (APP, 3, "b"), (OTHER, 1, "a")] {
                 let (due, lane, payload) = (UtcMillis(1), lane.to_owned(), Vec::new());
                 jobs::enqueue(tx, app, &NewJob { id: id(n), kind: "test", lane, due, push: None, payload })?;
             }
-            jobs::cancel_lane(tx, &Lane { app: APP, name: "a".to_owned() })?;
-            assert_eq!(job_depth(tx)?, (2, 0));
+            let lane = Lane { app: APP, name: "a".to_owned() };
+            let n_canceled = [jobs::cancel_some(tx, &lane, 1)?, jobs::cancel_some(tx, &lane, 9)?];
+            assert_eq!((n_canceled, job_depth(tx)?), ([1, 1], (2, 0)));
             Ok::<_, Error>(())
         });
         checked.await.unwrap();

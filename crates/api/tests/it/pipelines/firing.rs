@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use engine::Worker;
+use model::ids::PipelineId;
 use model::origin::Origin;
 use serde_json::json;
+use store::pipeline_timers::{self, TimerPart};
 use store::{documents, jobs, origins};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::{START, TestApp, on_each_engine};
 use testkit::bulk::copy_channel;
 use testkit::rows::row_counts;
 
@@ -97,7 +99,10 @@ async fn a_worker_that_dies_loses_nothing() {
         app.step_all().await;
         app.advance(HOUR);
         let now = app.engine().clock().now();
-        let claim = move |tx: &mut store::Tx<'_>| jobs::claim(tx, now, now.plus(15 * SECOND), 10, &[], |_| true);
+        let claim = move |tx: &mut store::Tx<'_>| {
+            let due: Vec<_> = jobs::due(tx, now, 10, &[])?.iter().map(|job| (job.app, job.id)).collect();
+            jobs::claim(tx, &due, now, now.plus(15 * SECOND))
+        };
         let claimed = app.engine().store().write(APP, claim).await.unwrap();
         assert!(claimed.iter().any(|job| job.kind == "fire_pipeline"));
         assert_eq!(count_after(&app, Duration::ZERO).await, 0, "somebody else is at it");
@@ -125,13 +130,44 @@ async fn what_is_deleted_or_disabled_never_fires() {
         let mut off = delayed(trigger.clone(), "One", HOUR);
         off["enabled"] = json!(false);
         app.master().put(&disabled, &off).await.expect(200);
-        assert_eq!((rows(&app, "job").await, rows(&app, "pipeline_timer").await), (n_jobs + 1, 1));
-        // It does not go on where it was when it is enabled again.
+        assert_eq!(rows(&app, "pipeline_timer").await, 3, "nobody waits for them to be taken out");
+        // It does not go on where it was when it is enabled again, even if that is at once.
         off["enabled"] = json!(true);
         app.master().put(&disabled, &off).await.expect(200);
+        assert_eq!(rows(&app, "pipeline_timer").await, 2);
         let app = app.restart().await;
+        app.step_all().await;
+        assert_eq!((rows(&app, "job").await, rows(&app, "pipeline_timer").await), (n_jobs + 1, 1));
         app.advance(DAY);
         assert_eq!(json!(shown(&app).await), json!({&channel: ["Two"]}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_waits_for_a_deleted_pipeline_goes_in_portions() {
+    on_each_engine(async |app| {
+        let path = create(&app, delayed(json!({"tag_added": "x"}), "One", HOUR)).await;
+        let id: PipelineId = path.rsplit('/').next().unwrap().parse().unwrap();
+        let before = row_counts(app.engine().store()).await;
+        let of_app = app.engine().app(&app.app.key).await.unwrap().id;
+        let wait = move |tx: &mut store::Tx<'_>| {
+            (0..2500).try_for_each(|n| {
+                let part = TimerPart { due: START.plus(n * SECOND), block: 0, members: Vec::new(), causes: None };
+                pipeline_timers::put(tx, of_app, id, &part)
+            })
+        };
+        app.engine().store().write(of_app, wait).await.unwrap();
+        app.master().delete(&path).await.expect(204);
+        while rows(&app, "pipeline_timer").await == 2500 {
+            assert!(Worker::new(app.engine().clone()).step_and_stop().await.unwrap());
+        }
+        assert_eq!(rows(&app, "pipeline_timer").await, 1500, "what has been done stays done when the process ends");
+        let app = app.restart().await;
+        app.step_all().await;
+        let left = row_counts(app.engine().store()).await;
+        assert_eq!((left["pipeline_timer"], left["pipeline_span"], left["pipeline_sent"]), (0, 0, 0));
+        assert!(left["job"] <= before["job"], "{left:?}");
     })
     .await;
 }
@@ -160,6 +196,7 @@ async fn the_log_is_followed_only_while_somebody_waits() {
         let path = create(&app, pipeline(json!("first_open"), "One")).await;
         assert_eq!((rows(&app, "follower").await, rows(&app, "job").await), (1, n_jobs + 1));
         app.master().delete(&path).await.expect(204);
+        app.step_all().await;
         assert_eq!((rows(&app, "follower").await, rows(&app, "job").await), (0, n_jobs));
         register(&app, "a", &[]).await;
         create(&app, pipeline(json!("first_open"), "Two")).await;

@@ -75,6 +75,7 @@ async fn a_channel_gets_no_more_than_a_rate_allows() {
         let sent = row_counts(app.engine().store()).await["pipeline_sent"];
         assert!(sent > 0);
         app.master().delete(&path).await.expect(204);
+        app.step_all().await;
         assert_eq!(row_counts(app.engine().store()).await["pipeline_sent"], 0);
     })
     .await;

@@ -194,7 +194,7 @@ impl Operation {
                 jobs::enqueue(tx, *app, &sample::job(*n, circumstances.in_ms(*due_in).0)).map(done)
             }
             Operation::Claim { lease, at_most } => {
-                jobs::claim(tx, now, circumstances.in_ms(*lease), *at_most, &[], |_| true).map(Answer::Claimed)
+                sample::claim(tx, now, circumstances.in_ms(*lease), *at_most).map(Answer::Claimed)
             }
             Operation::Renew { held, lease } => match circumstances.job(*held) {
                 Some(job) => jobs::renew(tx, job, circumstances.in_ms(*lease)).map(Answer::Was),
@@ -234,7 +234,7 @@ impl Operation {
                 counters::add(tx, *app, Metric::Sends, at, PLATFORMS[*platform], *n).map(done)
             }
             Operation::Keep { app, key, n } => idempotency::keep(tx, *app, &key.to_string(), &kept(*n), now).map(done),
-            Operation::Forget { age } => idempotency::forget_before(tx, circumstances.in_ms(-age)).map(count),
+            Operation::Forget { age } => idempotency::forget_before(tx, circumstances.in_ms(-age), u32::MAX).map(count),
             Operation::Deliver { app, push, n } => {
                 let deliveries: Vec<_> = (0..*n).map(|channel| sample::delivery(*push, channel)).collect();
                 sandbox::add(tx, *app, &deliveries).map(done)

@@ -80,7 +80,7 @@ impl Model {
                 app,
                 id,
                 kind: "sample".to_owned(),
-                lane: sample::lane(app),
+                failures: 0,
                 attempt: job.attempt,
                 payload: job.payload.clone(),
             }
