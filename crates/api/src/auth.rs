@@ -16,7 +16,7 @@ use model::lenient_base64;
 use store::apps::App;
 
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::{AppGone, Error, Result};
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,7 +213,25 @@ pub(crate) async fn guard(
     }
     let response = next.run(request).await;
     drop((place, unproven));
+    if response.extensions().get::<AppGone>().is_some() {
+        refuse_late(access)?;
+    }
     Ok(response)
+}
+
+/// Whoever called with credentials of an app that was deleted meanwhile hears what they would if they came now.
+fn refuse_late(access: Access) -> Result<()> {
+    match access {
+        Access::Device
+        | Access::Channel
+        | Access::OwnChannel
+        | Access::Signed
+        | Access::Contact
+        | Access::Events
+        | Access::Master => Err(WRONG_APP),
+        Access::Inbox => Err(NOT_INBOX),
+        Access::Probe | Access::Public | Access::Open | Access::Operator | Access::Scrape => Ok(()),
+    }
 }
 
 /// Whether a caller may call a route: tokens are for what is their own, wherever a path names it, so that no

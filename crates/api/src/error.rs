@@ -38,6 +38,8 @@ pub(crate) enum Error {
     NoSuchPath,
     /// There is no such thing, though there could be.
     NotFound(String),
+    /// The app was deleted while the request was in work. For callers of the app the guard makes it what they would hear now.
+    AppGone,
     /// The router adds the methods there are.
     MethodNotAllowed,
     /// An experiment of which something has been sent can no longer be deleted.
@@ -87,6 +89,7 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             (StatusCode::NOT_FOUND, 40400, text.to_owned())
         }
         Error::NotFound(what) => (StatusCode::NOT_FOUND, 40401, what.clone()),
+        Error::AppGone => (StatusCode::NOT_FOUND, 40401, "There is no such app.".to_owned()),
         Error::MethodNotAllowed => {
             let text = "This path does not have this method; the Allow header names those it has.";
             (StatusCode::METHOD_NOT_ALLOWED, 40500, text.to_owned())
@@ -208,6 +211,7 @@ impl Error {
             | Error::Forbidden(_)
             | Error::NoSuchPath
             | Error::NotFound(_)
+            | Error::AppGone
             | Error::NotAcceptable
             | Error::BodyTooSlow
             | Error::Conflict(_)
@@ -232,18 +236,28 @@ impl IntoResponse for Error {
         self.log(operation_id);
         let (status, error_code, error) = row(&self);
         let (details, headers) = (self.details(), self.headers());
+        let is_app_gone = matches!(self, Error::AppGone);
         let errors = if let Error::BatchRows(rows) = self { Some(rows) } else { None };
         let body = ErrorBody { ok: false, operation_id, error, error_code, details, errors };
         let text = serde_json::to_vec(&body).expect("an error body is JSON by construction");
-        json_response(status, headers, text)
+        let mut response = json_response(status, headers, text);
+        if is_app_gone {
+            response.extensions_mut().insert(AppGone);
+        }
+        response
     }
 }
+
+/// Marks the answer to a request whose app was deleted meanwhile.
+#[derive(Clone, Copy)]
+pub(crate) struct AppGone;
 
 impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         match error {
             engine::Error::Invalid(problems) => Error::Invalid(problems),
             engine::Error::NotFound(what) => Error::NotFound(format!("There is no such {what}.")),
+            engine::Error::AppGone => Error::AppGone,
             engine::Error::Conflict(why) => Error::Conflict(why),
             engine::Error::Forbidden(why) => Error::Forbidden(why),
             engine::Error::Unavailable(_) => Error::Unavailable(Box::new(error)),

@@ -6,15 +6,13 @@ use model::app::{AppKey, Mode, Secret};
 use model::ids::{AppId, OperationId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
+pub(crate) use store::apps::OPERATOR;
 use store::apps::{App, SecretHashes};
 use store::jobs::{self, ClaimedJob};
 
 use crate::job::Job;
 use crate::worker::Stop;
 use crate::{Engine, Error, Once, Result, credentials};
-
-/// Requests of the operator, which belong to no app, are kept under this number; apps are counted from 1.
-pub(crate) const OPERATOR: AppId = AppId(0);
 
 /// Rows of a deleted app that go in one transaction: few enough that other apps do not wait long.
 const ROWS_PER_SLICE: u64 = 1000;
@@ -185,11 +183,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Deletes in slices until nothing is left; deleting what is gone already deletes nothing.
+    /// Deletes in slices until nothing is left; deleting what is gone already deletes nothing. Nothing is added meanwhile, because
+    /// the store refuses what comes for an app that is not there.
     pub(crate) async fn erase_app(&self, claimed: &ClaimedJob, app: AppId, stop: &Stop) -> Result<()> {
         self.0.senders.forget_app(app);
         self.0.webhooks.forget_app(app);
-        while self.0.store.write(app, move |tx| store::apps::erase_some(tx, app, ROWS_PER_SLICE)).await? {
+        while self.0.store.write(OPERATOR, move |tx| store::apps::erase_some(tx, app, ROWS_PER_SLICE)).await? {
             if stop.is_requested() {
                 let (claimed, now) = (claimed.clone(), self.0.clock.now());
                 self.0.store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now).map(drop)).await?;

@@ -14,6 +14,9 @@ pub enum Error {
     /// There is no such thing in this app.
     #[error("there is no such {0}")]
     NotFound(&'static str),
+    /// The app was deleted between the check of its credentials and now.
+    #[error("the app was deleted")]
+    AppGone,
     /// The request contradicts what is there.
     #[error("{0}")]
     Conflict(String),
@@ -42,8 +45,7 @@ impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::Unavailable(_) => Error::Unavailable(error),
-            // Deleted between the check of its credentials and now.
-            store::Error::Conflict(ref name) if name == store::Error::APP_GONE => Error::NotFound("app"),
+            store::Error::Conflict(ref name) if name == store::Error::APP_GONE => Error::AppGone,
             store::Error::Conflict(_) | store::Error::Corrupt(_) => Error::Internal(Box::new(error)),
         }
     }

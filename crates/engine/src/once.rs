@@ -97,7 +97,7 @@ fn open(key: &SealKey, sealed: &str) -> Result<String> {
 }
 
 fn is_taken(error: &(dyn std::error::Error + 'static)) -> bool {
-    matches!(error.downcast_ref(), Some(store::Error::Conflict(name)) if name.starts_with("idempotency"))
+    matches!(error.downcast_ref(), Some(store::Error::Conflict(name)) if name == idempotency::TAKEN)
 }
 
 #[cfg(test)]

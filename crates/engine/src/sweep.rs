@@ -9,11 +9,14 @@ use uuid::Uuid;
 
 use crate::apps::OPERATOR;
 use crate::job::Job;
-use crate::{Engine, Result, once};
+use crate::{Engine, Error, Result, once};
 
 const EVERY: Duration = Duration::from_secs(10 * 60);
 /// When there was too much to delete at once. Short, so that deleting keeps up with what is written.
 const SOON: Duration = Duration::from_secs(1);
+
+/// Kept answers that are deleted in one transaction.
+const PORTION: u32 = 1000;
 
 /// There is one sweep per installation: a fixed id makes a second one impossible.
 const SWEEP_JOB: Uuid = Uuid::from_u128(0x5eed);
@@ -33,7 +36,7 @@ impl Engine {
         for app in self.0.store.read(apps::list).await? {
             match self.sweep_app(app.id).await {
                 Ok(true) => again = SOON,
-                Ok(false) => {}
+                Ok(false) | Err(Error::AppGone) => {}
                 // The others do not wait for it, and it has another chance at the next sweep.
                 Err(error) => tracing::error!(
                     app = app.id.0,
@@ -42,16 +45,17 @@ impl Engine {
                 ),
             }
         }
-        let now = self.0.clock.now();
-        let claimed = claimed.clone();
-        self.0
-            .store
-            .write(OPERATOR, move |tx| {
-                store::idempotency::forget_before(tx, now.minus(once::KEPT_FOR))?;
-                jobs::postpone(tx, &claimed, now.plus(again))?;
-                Ok(())
-            })
-            .await
+        self.forget_old_answers().await?;
+        let (now, claimed) = (self.0.clock.now(), claimed.clone());
+        self.0.store.write(OPERATOR, move |tx| jobs::postpone(tx, &claimed, now.plus(again)).map(drop)).await?;
+        Ok(())
+    }
+
+    async fn forget_old_answers(&self) -> Result<()> {
+        let before = self.0.clock.now().minus(once::KEPT_FOR);
+        let forget = move |tx: &mut Tx<'_>| store::idempotency::forget_before(tx, before, PORTION);
+        while self.0.store.write(OPERATOR, forget).await? == u64::from(PORTION) {}
+        Ok(())
     }
 
     /// Whether there is more to delete.

@@ -6,6 +6,9 @@ use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Signal, Tx};
 
+/// What belongs to no app is under this number; apps are counted from 1.
+pub const OPERATOR: AppId = AppId(0);
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct App {
     pub id: AppId,
@@ -32,8 +35,6 @@ pub struct NewApp {
     pub created: UtcMillis,
     pub secrets: SecretHashes,
 }
-
-const COLUMNS: &str = "id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations";
 
 /// Fails with `Conflict("app_by_key")` when the key is taken.
 pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
@@ -65,15 +66,21 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
 }
 
 pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
-    tx.query_opt(&format!("select {COLUMNS} from app where key = $1"), &[key.into()], read_app)
+    let sql = "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations
+               from app where key = $1";
+    tx.query_opt(sql, &[key.into()], read_app)
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>> {
-    tx.query_opt(&format!("select {COLUMNS} from app where id = $1"), &[app.into()], read_app)
+    let sql = "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations
+               from app where id = $1";
+    tx.query_opt(sql, &[app.into()], read_app)
 }
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
-    tx.query(&format!("select {COLUMNS} from app order by id"), &[], |row| Ok(read_app(row)?.0))
+    let sql = "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations
+               from app order by id";
+    tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
 
 /// What the operator can change about an app: its name, its mode, and what its devices may do.
@@ -98,6 +105,7 @@ pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Resul
 /// Takes the app's credentials away at once; [`erase_some`] removes what it left behind.
 pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
     let n_deleted = tx.execute("delete from app where id = $1", &[app.into()])?;
+    tx.deletes_app(app);
     tx.signal(Signal::Apps);
     Ok(n_deleted > 0)
 }

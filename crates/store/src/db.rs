@@ -8,7 +8,7 @@
 //! 1. *Claiming.* On PostgreSQL several transactions write at once, so a statement that claims rows ends in
 //!    [`Tx::claim_suffix`]. On SQLite there is one writer and nothing to skip.
 //! 2. *Locking.* For the same reason, a batch of commands first takes hold of the rows of the apps it is about
-//!    (`Access::Write`), and two nodes that migrate at once exclude each other ([`Tx::lock_database`]).
+//!    (`Access::Write`); both engines look which of them are there by then. And two nodes that migrate at once exclude each other ([`Tx::lock_database`]).
 //! 3. *Waking.* Signals of other nodes come by LISTEN/NOTIFY on PostgreSQL; on SQLite there is one process.
 //! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte order) that
 //!    PostgreSQL lacks; SQLite has pragmas per connection instead.
@@ -38,6 +38,9 @@ pub(crate) use signal::Hub;
 pub use signal::{Signal, Signals};
 pub use value::Value;
 
+use model::ids::AppId;
+
+use crate::apps;
 use crate::counters::Pending;
 use crate::error::{Error, Result};
 
@@ -47,6 +50,11 @@ pub struct Tx<'c> {
     connection: &'c mut Connection,
     signals: BTreeSet<Signal>,
     counts: Pending,
+    /// The app that the running command is for.
+    app: Option<AppId>,
+    /// Apps that commands of this transaction have deleted, so that those that follow are too late.
+    deleted: Vec<AppId>,
+    is_too_late: bool,
     wrote: bool,
     broken: Option<Error>,
     open: bool,
@@ -197,15 +205,32 @@ impl<'c> Tx<'c> {
             connection,
             signals: BTreeSet::new(),
             counts: Pending::default(),
+            app: None,
+            deleted: Vec::new(),
+            is_too_late: false,
             wrote: false,
             broken: None,
             open: true,
         }
     }
 
-    /// A new command begins within this transaction.
-    fn next_command(&mut self) {
+    /// A new command begins within this transaction. If its app is gone, it fails with [`Error::APP_GONE`] at its first
+    /// statement: whatever it left behind would stay there for good.
+    fn next_command(&mut self, app: AppId) {
         self.wrote = false;
+        self.app = Some(app);
+        self.is_too_late = self.deleted.contains(&app);
+    }
+
+    /// All commands have run. What is still written is for all of them.
+    fn end_commands(&mut self) {
+        self.app = None;
+        self.is_too_late = false;
+    }
+
+    /// Whoever comes after this command is too late for the app.
+    pub(crate) fn deletes_app(&mut self, app: AppId) {
+        self.deleted.push(app);
     }
 
     fn broken(&self) -> Option<&Error> {
@@ -230,6 +255,8 @@ impl<'c> Tx<'c> {
     }
 
     fn keep<T>(&mut self, done: Result<T>) -> Result<T> {
+        let is_gone = self.is_too_late || self.app.is_some_and(|app| self.connection.lacks(app));
+        let done = if is_gone { done.and(Err(apps::gone())) } else { done };
         if let Err(error) = &done {
             self.broken = Some(error.clone());
         }

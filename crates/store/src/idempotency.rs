@@ -5,6 +5,9 @@ use model::time::UtcMillis;
 
 use crate::{Result, Tx};
 
+/// The name carried by [`crate::Error::Conflict`] when another node has kept an answer under the key meanwhile.
+pub const TAKEN: &str = "idempotency_pkey";
+
 /// What the first request with a key was and was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
@@ -31,7 +34,9 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Forgets what was kept before an instant, for all apps.
-pub fn forget_before(tx: &mut Tx<'_>, instant: UtcMillis) -> Result<u64> {
-    tx.execute("delete from idempotency where created < $1", &[instant.into()])
+/// Forgets up to `at_most` answers that were kept before an instant, of all apps, and says how many those were.
+pub fn forget_before(tx: &mut Tx<'_>, instant: UtcMillis, at_most: u32) -> Result<u64> {
+    let sql = "delete from idempotency where (app, key) in
+               (select app, key from idempotency where created < $1 order by created limit $2)";
+    tx.execute(sql, &[instant.into(), at_most.into()])
 }

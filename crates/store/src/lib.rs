@@ -132,7 +132,8 @@ impl Store {
     /// Commands that wait at the same time share a commit, so `body` may be run more than once before the one run that counts:
     /// it must compute everything from its arguments and the transaction, and change nothing outside. If the answer is
     /// [`Error::Unavailable`], the change may nevertheless have been made: the connection can break during the commit.
-    /// Commands of one app queue up behind each other; those of different apps need not.
+    /// Commands of one app queue up behind each other; those of different apps need not. For an app that was deleted nothing is
+    /// written: the first statement of `body` fails with the conflict [`Error::APP_GONE`].
     pub async fn write<T, E>(
         &self,
         app: AppId,

@@ -6,11 +6,12 @@ use std::net::TcpStream;
 use http::Method;
 use model::app::Mode;
 use testkit::app::on_each_engine;
+use testkit::rows::row_counts;
 
 const CHANNEL: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 
-/// Requests that need something of the app's row.
-const REQUESTS: [(&str, &str, &str); 7] = [
+/// Requests that write: those that need something of the app's row, and those that would do without it.
+const REQUESTS: [(&str, &str, &str); 13] = [
     ("POST", "/api/push", r#"{"audience":"all","device_types":"all","notification":{"alert":"Hi"}}"#),
     ("POST", "/api/channels", r#"{"channel":{"device_type":"ios","opt_in":true,"tags":["t"]}}"#),
     ("PUT", "/api/channels/9c36e8c7-5a73-47c0-9716-99fd3d4197d5", r#"{"channel":{"device_type":"ios"}}"#),
@@ -22,6 +23,35 @@ const REQUESTS: [(&str, &str, &str); 7] = [
     ("POST", "/api/lists", r#"{"name":"a"}"#),
     ("POST", "/api/named_users/jo", r#"{"tags":{"add":{"g":["t"]}}}"#),
     ("POST", "/api/named_users/tags", r#"{"audience":{"named_user_id":"jo"},"add":{"g":["t"]}}"#),
+    ("POST", "/api/segments", r#"{"display_name":"a","criteria":{"tag":"t"}}"#),
+    (
+        "POST",
+        "/api/schedules",
+        r#"{"schedule":{"scheduled_time":"2024-05-02T12:00:00"},
+            "push":{"audience":"all","device_types":["ios"],"notification":{"alert":"Hi"}}}"#,
+    ),
+    (
+        "POST",
+        "/api/named_users/associate",
+        r#"{"channel_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5","device_type":"ios","named_user_id":"jo"}"#,
+    ),
+    (
+        "POST",
+        "/api/channels/attributes",
+        r#"{"audience":{"ios_channel":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"},
+            "attributes":[{"action":"set","key":"a","value":"b"}]}"#,
+    ),
+    (
+        "POST",
+        "/api/custom-events",
+        r#"[{"occurred":"2024-05-01T11:00:00","user":{"ios_channel":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"},
+            "body":{"name":"bought","value":1}}]"#,
+    ),
+    (
+        "POST",
+        "/api/templates",
+        r#"{"name":"a","variables":[{"key":"V","default_value":"v"}],"push":{"notification":{"alert":"{{V}}"}}}"#,
+    ),
 ];
 
 /// Sends the head of a request and waits until the server asks for the body: by then the credentials were good.
@@ -49,6 +79,7 @@ async fn requests_in_work_learn_that_the_app_is_gone() {
     on_each_engine(async |app| {
         let address = app.url("").strip_prefix("http://").unwrap().to_owned();
         for (method, path, body) in REQUESTS {
+            let before = row_counts(app.engine().store()).await;
             let doomed = app.another_app(Mode::Development).await;
             let master = app.nobody().basic(&doomed.key, &doomed.master_secret);
             let registration = r#"{"channel":{"device_type":"ios"}}"#;
@@ -65,8 +96,10 @@ async fn requests_in_work_learn_that_the_app_is_gone() {
             app.operator().delete(&format!("/operator/apps/{}", doomed.key)).await.expect(204);
             app.step_all().await;
             let answer = tokio::task::spawn_blocking(move || finish(reader, body)).await.unwrap();
-            assert!(answer.starts_with("HTTP/1.1 404"), "{method} {path}: {answer}");
-            assert!(answer.contains("There is no such app."), "{method} {path}: {answer}");
+            assert!(answer.starts_with("HTTP/1.1 401"), "{method} {path}: {answer}");
+            assert!(answer.contains("The app key or the secret is wrong."), "{method} {path}: {answer}");
+            app.step_all().await;
+            assert_eq!(row_counts(app.engine().store()).await, before, "{method} {path} has left something");
         }
     })
     .await;

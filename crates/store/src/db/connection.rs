@@ -14,7 +14,8 @@ pub(crate) enum Connection {
 pub(crate) enum Access<'a> {
     /// One consistent state of the database; changes are refused.
     Snapshot,
-    /// Changes to these apps, which nobody else changes meanwhile.
+    /// Changes to these apps, which nobody else changes meanwhile. Which of them are gone is known when the first statement
+    /// has been run ([`Connection::lacks`]).
     Write(&'a [AppId]),
 }
 
@@ -25,6 +26,15 @@ impl Connection {
             Connection::Postgres(session) => session.begin(access)?,
         }
         Ok(Tx::new(self))
+    }
+
+    /// Whether an app that is being written is not there. It stays so, and one that is there stays, until the transaction ends.
+    pub(super) fn lacks(&self, app: AppId) -> bool {
+        let missing = match self {
+            Connection::Sqlite(session) => session.missing(),
+            Connection::Postgres(session) => session.missing(),
+        };
+        missing.contains(&app)
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {

@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
-use tokio_postgres::{Client, Statement};
+use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use model::ids::AppId;
 
 use super::{Access, Row, Tx, Value};
+use crate::apps::OPERATOR;
 use crate::error::{Cause, Error, Result};
 use server::{CONNECT_TIMEOUT, Server};
 
@@ -59,7 +60,7 @@ pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
 /// Keeps other transactions that change these apps waiting until this one ends. What a command reads before it writes is
 /// therefore still true when it writes, on however many nodes: as on SQLite, where there is one writer.
 fn hold(apps: &[AppId]) -> String {
-    let ids: Vec<String> = apps.iter().map(|app| app.0.to_string()).collect();
+    let ids: Vec<String> = apps.iter().filter(|app| **app != OPERATOR).map(|app| app.0.to_string()).collect();
     if ids.is_empty() {
         return String::new();
     }
@@ -72,6 +73,8 @@ pub(crate) struct Session {
     link: Option<Link>,
     /// A `begin` that travels with the first statement, which saves waiting for its answer.
     opening: Option<String>,
+    /// Apps of the transaction that are gone. Until it is open, all of them.
+    missing: Vec<AppId>,
     outage: Option<Outage>,
 }
 
@@ -79,6 +82,12 @@ struct Link {
     client: Client,
     driver: JoinHandle<()>,
     statements: HashMap<String, Statement>,
+}
+
+/// What begins a transaction and takes hold of its apps, and those of them that it has not found.
+struct Opening<'a> {
+    begin: String,
+    missing: &'a mut Vec<AppId>,
 }
 
 /// After a failed connect nobody waits for another one until a pause is over; they hear of the failure at once.
@@ -93,7 +102,7 @@ impl Session {
     pub(crate) fn new(server: Arc<Server>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { server, runtime, link: None, opening: None, outage: None })
+        Ok(Self { server, runtime, link: None, opening: None, missing: Vec::new(), outage: None })
     }
 
     pub(super) fn for_each(
@@ -178,11 +187,19 @@ impl Session {
         if self.link.is_none() {
             self.connect()?;
         }
+        self.missing.clear();
         self.opening = Some(match access {
             Access::Snapshot => "begin isolation level repeatable read, read only".to_owned(),
-            Access::Write(apps) => format!("begin isolation level read committed{}", hold(apps)),
+            Access::Write(apps) => {
+                self.missing.extend(apps.iter().filter(|app| **app != OPERATOR));
+                format!("begin isolation level read committed{}", hold(apps))
+            }
         });
         Ok(())
+    }
+
+    pub(super) fn missing(&self) -> &[AppId] {
+        &self.missing
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {
@@ -247,9 +264,10 @@ impl Session {
         runtime.block_on(link.client.batch_execute(sql)).map_err(failure::classify)
     }
 
-    fn parts(&mut self) -> Result<(&Runtime, &mut Link, Option<String>)> {
+    fn parts(&mut self) -> Result<(&Runtime, &mut Link, Option<Opening<'_>>)> {
         let link = self.link.as_mut().ok_or_else(|| Error::unavailable("the connection to PostgreSQL was lost"))?;
-        Ok((&self.runtime, link, self.opening.take()))
+        let opening = self.opening.take().map(|begin| Opening { begin, missing: &mut self.missing });
+        Ok((&self.runtime, link, opening))
     }
 }
 
@@ -266,10 +284,13 @@ impl Link {
         Ok(statement)
     }
 
-    async fn open(&self, opening: Option<String>) -> std::result::Result<(), tokio_postgres::Error> {
-        match opening {
-            Some(begin) => self.client.batch_execute(&begin).await,
-            None => Ok(()),
+    async fn open(&self, opening: Option<Opening<'_>>) -> std::result::Result<(), tokio_postgres::Error> {
+        let Some(Opening { begin, missing }) = opening else { return Ok(()) };
+        for message in self.client.simple_query(&begin).await? {
+            if let SimpleQueryMessage::Row(held) = message {
+                missing.retain(|app| held.get(0) != Some(app.0.to_string().as_str()));
+            }
         }
+        Ok(())
     }
 }

@@ -14,7 +14,10 @@ use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio::runtime::Runtime;
 
+use model::ids::AppId;
+
 use super::{Access, Row, Value};
+use crate::apps::OPERATOR;
 use crate::error::{Cause, Error, Result};
 use checkpoint::Checkpoints;
 
@@ -93,6 +96,8 @@ pub(crate) struct Session {
     connection: rusqlite::Connection,
     runtime: Runtime,
     checkpoints: Option<Checkpoints>,
+    /// Apps of the transaction that are gone.
+    missing: Vec<AppId>,
     _lock: Arc<File>,
 }
 
@@ -100,7 +105,7 @@ impl Session {
     fn new(connection: rusqlite::Connection, checkpoints: Option<Checkpoints>, lock: &Arc<File>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { connection, runtime, checkpoints, _lock: Arc::clone(lock) })
+        Ok(Self { connection, runtime, checkpoints, missing: Vec::new(), _lock: Arc::clone(lock) })
     }
 
     pub(super) fn for_each(
@@ -137,10 +142,32 @@ impl Session {
     }
 
     pub(super) fn begin(&mut self, access: Access<'_>) -> Result<()> {
+        self.missing.clear();
         match access {
-            Access::Snapshot => self.execute("begin deferred", &[])?,
-            Access::Write(_) => self.execute("begin immediate", &[])?,
-        };
+            Access::Snapshot => self.execute("begin deferred", &[]).map(drop),
+            Access::Write(apps) => {
+                self.execute("begin immediate", &[])?;
+                self.find_missing(apps)
+            }
+        }
+    }
+
+    pub(super) fn missing(&self) -> &[AppId] {
+        &self.missing
+    }
+
+    fn find_missing(&mut self, apps: &[AppId]) -> Result<()> {
+        for app in apps.iter().filter(|app| **app != OPERATOR) {
+            let mut is_there = false;
+            let found = self.for_each("select id from app where id = $1", &[(*app).into()], &mut |_| {
+                is_there = true;
+                Ok(())
+            });
+            found.inspect_err(|_| self.rollback())?;
+            if !is_there {
+                self.missing.push(*app);
+            }
+        }
         Ok(())
     }
 

@@ -84,10 +84,11 @@ impl Writer {
                 Err(error) => return Ended::Unavailable(error),
             };
             let failed = commands.iter_mut().position(|command| {
-                tx.next_command();
+                tx.next_command(command.app());
                 !command.run(&mut tx)
             });
             if failed.is_none() {
+                tx.end_commands();
                 // Not left to the commit, after which nothing is tried again. If it fails, the transaction is broken.
                 let _ = tx.write_counts();
             }

@@ -1,9 +1,14 @@
 //! Apps, and that nothing of a deleted one is left.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
+
 use model::app::Mode;
 use model::ids::AppId;
+use model::time::UtcMillis;
 use store::apps::{self, App, SecretHashes};
-use store::{Error, Signal, Store, Value};
+use store::documents::{self, DocumentKind};
+use store::{Error, Signal, Store, Tx, Value};
 
 use crate::sample::{self, conflict, make_app};
 use crate::schema::Table;
@@ -68,7 +73,7 @@ async fn numbers_of_apps_are_never_given_out_again() {
         let second = make_app(store, 2).await;
         assert_eq!(second.0, first.0 + 1, "a refused app takes no number");
         assert!(store.write(second, move |tx| apps::delete(tx, second)).await.unwrap());
-        assert!(!store.write(second, move |tx| apps::delete(tx, second)).await.unwrap());
+        assert_eq!(conflict(store.write(second, move |tx| apps::delete(tx, second)).await), "app");
         assert!(store.read(|tx| apps::by_key(tx, sample::app(2).key.as_str())).await.unwrap().is_none());
         assert_eq!(make_app(store, 2).await.0, second.0 + 1);
     })
@@ -118,7 +123,7 @@ async fn erasing_an_app_leaves_nothing_of_it_and_all_of_others() {
             n_rows
         };
         let mut n_left = n_rows().await;
-        while store.write(app, move |tx| apps::erase_some(tx, app, 10)).await.unwrap() {
+        while store.write(apps::OPERATOR, move |tx| apps::erase_some(tx, app, 10)).await.unwrap() {
             let n_before = std::mem::replace(&mut n_left, n_rows().await);
             assert_eq!(n_before - n_left, 10, "every slice but the last is full, and none is more than that");
         }
@@ -126,6 +131,45 @@ async fn erasing_an_app_leaves_nothing_of_it_and_all_of_others() {
             assert_eq!(schema::count(store, table, app).await, 0, "{table}");
             assert_eq!(schema::count(store, table, other).await, ROWS, "{table}");
         }
+    })
+    .await;
+}
+
+/// Whether it is queued behind the deletion or comes later.
+#[tokio::test]
+async fn what_comes_too_late_for_an_app_leaves_nothing() {
+    on_both(async |store, _| {
+        let app = make_app(store, 1).await;
+        let keep = move |tx: &mut Tx<'_>| documents::put(tx, app, DocumentKind::Segment, "s", "{}", UtcMillis(1));
+        // Keeps the writer busy until both are in its queue, so that they share a transaction.
+        let (queued, is_first_run) = (Arc::new(Barrier::new(2)), AtomicBool::new(true));
+        let wait = Arc::clone(&queued);
+        let busy = tokio::spawn({
+            let store = store.clone();
+            async move {
+                let busy = move |_: &mut Tx<'_>| {
+                    if is_first_run.swap(false, Ordering::SeqCst) {
+                        wait.wait();
+                    }
+                    Ok::<_, Error>(())
+                };
+                store.write(app, busy).await
+            }
+        });
+        let both = tokio::spawn({
+            let store = store.clone();
+            async move { tokio::join!(store.write(app, move |tx| apps::delete(tx, app)), store.write(app, keep)) }
+        });
+        tokio::task::yield_now().await;
+        tokio::task::spawn_blocking(move || queued.wait()).await.unwrap();
+        busy.await.unwrap().unwrap();
+        let (deleted, kept) = both.await.unwrap();
+        assert!(deleted.unwrap());
+        assert_eq!(conflict(kept), "app");
+        assert_eq!(conflict(store.write(app, keep).await), "app");
+        assert_eq!(schema::count(store, "document", app).await, 0);
+        // Whoever has nothing to write is not disturbed, and disturbs nobody.
+        store.write(app, |_| Ok::<_, Error>(())).await.unwrap();
     })
     .await;
 }

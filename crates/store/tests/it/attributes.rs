@@ -7,8 +7,8 @@ use model::time::UtcMillis;
 use store::attributes::{self, Owner, Values, Write};
 use store::{Store, channels};
 
-use crate::on_both;
 use crate::sample;
+use crate::{on_both, with_apps};
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -41,7 +41,7 @@ async fn of(store: &Store, app: AppId, owner: &Owner) -> Values {
 
 #[tokio::test]
 async fn the_later_write_wins_whichever_arrives_first() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let owner = Owner::Channel(Ordinal(7));
         write(store, APP, &owner, vec![set("city", "\"Oslo\"", 10), set("age", "30", 10)]).await;
         write(store, APP, &owner, vec![set("city", "\"Rome\"", 9)]).await;
@@ -59,7 +59,7 @@ async fn the_later_write_wins_whichever_arrives_first() {
 
 #[tokio::test]
 async fn owners_and_apps_are_told_apart_and_forgotten_alone() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         // A user may be called like the ordinal of a channel.
         let owners = [Owner::Channel(Ordinal(7)), Owner::NamedUser(user("0000000007")), Owner::Channel(Ordinal(70))];
         for (owner, value) in owners.iter().zip(["1", "2", "3"]) {
@@ -81,7 +81,7 @@ async fn owners_and_apps_are_told_apart_and_forgotten_alone() {
 
 #[tokio::test]
 async fn only_the_latest_removals_are_remembered() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let owner = Owner::Channel(Ordinal(7));
         write(store, APP, &owner, vec![set("kept", "1", 1)]).await;
         write(store, APP, &owner, (0..1001).map(|n| remove(&format!("a{n}"), 10 + n)).collect()).await;
@@ -93,7 +93,7 @@ async fn only_the_latest_removals_are_remembered() {
 
 #[tokio::test]
 async fn a_range_of_channels_is_read_at_once() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         for n in [1, 9, 10, 11, 99, 100, u32::MAX] {
             write(store, APP, &Owner::Channel(Ordinal(n)), vec![set("n", &n.to_string(), 1), remove("x", 1)]).await;
         }

@@ -8,7 +8,7 @@ use store::{Error, Tx};
 use testkit::store::{Engine, engines, fresh};
 use tokio::task::JoinSet;
 
-use crate::{execute, on_both};
+use crate::{NO_APP, execute, with_apps};
 
 const TABLE: &str = "create table work (id bigint primary key, taken bigint not null)";
 const FILL: &str = "insert into work (id, taken) values (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0)";
@@ -23,7 +23,7 @@ fn claim(tx: &mut Tx<'_>) -> Result<Vec<i64>, Error> {
 
 #[tokio::test]
 async fn each_row_is_claimed_once() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         execute(store, TABLE).await;
         execute(store, FILL).await;
         let mut claimers = JoinSet::new();
@@ -53,7 +53,7 @@ async fn a_claim_does_not_wait_for_another_node() {
         let (store, claimed, finish) = (store.clone(), Arc::clone(&claimed), Arc::clone(&finish));
         tokio::spawn(async move {
             store
-                .write(AppId(1), move |tx| {
+                .write(NO_APP, move |tx| {
                     let ids = claim(tx)?;
                     claimed.wait();
                     finish.wait();
@@ -63,7 +63,7 @@ async fn a_claim_does_not_wait_for_another_node() {
         })
     };
     tokio::task::spawn_blocking(move || claimed.wait()).await.unwrap();
-    assert_eq!(other.write(AppId(1), claim).await.unwrap(), [3, 4]);
+    assert_eq!(other.write(NO_APP, claim).await.unwrap(), [3, 4]);
     tokio::task::spawn_blocking(move || finish.wait()).await.unwrap();
     assert_eq!(first.await.unwrap().unwrap(), [1, 2]);
 }

@@ -2,7 +2,7 @@
 
 use store::Error;
 
-use crate::{APP, execute, on_both};
+use crate::{NO_APP, execute, on_both};
 
 #[tokio::test]
 async fn the_same_name_on_both_engines() {
@@ -24,7 +24,7 @@ async fn the_same_name_on_both_engines() {
             ("insert into app_like (id) values (1)", "app_like_pkey"),
         ];
         for (sql, expected) in cases {
-            let done: Result<u64, Error> = store.write(APP, move |tx| tx.execute(sql, &[])).await;
+            let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute(sql, &[])).await;
             let name = match done {
                 Err(Error::Conflict(name)) => name,
                 other => panic!("{sql}: {other:?}"),
@@ -32,12 +32,12 @@ async fn the_same_name_on_both_engines() {
             assert_eq!(name, expected, "{sql}");
         }
         let missing = "insert into thing (app, id) values (1, 5)";
-        let done: Result<u64, Error> = store.write(APP, move |tx| tx.execute(missing, &[])).await;
+        let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute(missing, &[])).await;
         assert!(matches!(done, Err(Error::Corrupt(_))), "a missing value is a defect: {done:?}");
         let upsert = "insert into thing (app, id, name) values (1, 9, 'one') \
                       on conflict (app, name) do update set color = 'blue' returning id, color";
         let kept: Result<(i64, String), Error> =
-            store.write(APP, move |tx| tx.query_one(upsert, &[], |row| Ok((row.get(0)?, row.get(1)?)))).await;
+            store.write(NO_APP, move |tx| tx.query_one(upsert, &[], |row| Ok((row.get(0)?, row.get(1)?)))).await;
         assert_eq!(kept.unwrap(), (1, "blue".to_owned()));
     })
     .await;

@@ -3,12 +3,12 @@
 use model::ids::{AppId, ContactId, NamedUserId};
 use store::{channels, contacts};
 
-use crate::on_both;
 use crate::sample::{self, make_app};
+use crate::{on_both, with_apps};
 
 #[tokio::test]
 async fn contacts_are_kept_once_and_per_app() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let (app, other) = (AppId(1), AppId(2));
         let jo = NamedUserId::new("jo").unwrap();
         let id = ContactId::of_named_user(app, &jo);

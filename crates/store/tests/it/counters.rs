@@ -6,14 +6,14 @@ use store::counters::{self, Metric};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::on_both;
+use crate::with_apps;
 
 const APP: AppId = AppId(1);
 const PUSH: PushId = Id::from_uuid(Uuid::from_u128(7));
 
 #[tokio::test]
 async fn counts_add_up() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let hour = 3_600_000;
         let added = [
             (APP, 0, "ios", 2),
@@ -46,7 +46,7 @@ async fn counts_add_up() {
 
 #[tokio::test]
 async fn nothing_is_lost_in_a_crowd() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let mut callers = JoinSet::new();
         for caller in 0..64 {
             let store = store.clone();
@@ -66,7 +66,7 @@ async fn nothing_is_lost_in_a_crowd() {
 /// Commands of one batch share the counts that are written at its end.
 #[tokio::test]
 async fn a_command_that_fails_or_panics_counts_nothing_and_takes_nothing_from_others() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         #[derive(Clone, Copy)]
         enum Ending {
             Well,

@@ -5,7 +5,7 @@ use model::time::UtcMillis;
 use store::Store;
 use store::documents::{self, Document, DocumentKind, Order};
 
-use crate::on_both;
+use crate::with_apps;
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -22,7 +22,7 @@ fn document(id: &str, created: i64, modified: i64, body: &str) -> Document {
 
 #[tokio::test]
 async fn documents_are_replaced_listed_and_deleted() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         put(store, APP, "fcm", "{}", 1).await;
         put(store, APP, "apns", "{\"a\":1}", 2).await;
         put(store, APP, "open::Äpfel", "x", 3).await;
@@ -50,7 +50,7 @@ async fn documents_are_replaced_listed_and_deleted() {
 
 #[tokio::test]
 async fn documents_are_read_in_pages_in_either_order() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         for id in ["b", "a", "d", "c"] {
             put(store, APP, id, "{}", 1).await;
         }
@@ -75,7 +75,7 @@ async fn documents_are_read_in_pages_in_either_order() {
 
 #[tokio::test]
 async fn documents_are_read_in_slices_in_lists_and_without_bodies() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         for (id, now) in [("b", 1), ("a", 2), ("d", 3), ("c", 4)] {
             put(store, APP, id, "{}", now).await;
         }
@@ -102,7 +102,7 @@ async fn documents_are_read_in_slices_in_lists_and_without_bodies() {
 /// The step has been applied to an empty table when this is run; it is applied again to what older versions wrote.
 #[tokio::test]
 async fn uses_of_older_templates_become_documents_of_their_own() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let (template, usage) = (DocumentKind::Template, DocumentKind::TemplateUse);
         let write = move |tx: &mut store::Tx<'_>| {
             let used = r#"{"template":{"name":"é"},"modified":1714564800001,"last_used":1714564800002}"#;

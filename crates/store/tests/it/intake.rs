@@ -8,7 +8,7 @@ use store::{Error, seen_events};
 
 use uuid::Uuid;
 
-use crate::on_both;
+use crate::with_apps;
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -16,7 +16,7 @@ const HOUR: i64 = 3_600_000;
 
 #[tokio::test]
 async fn custom_events_are_added_up() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let push: PushId = Id::from_uuid(Uuid::from_u128(7));
         let bought = |hour: i64, push: Option<PushId>| {
             let conversion = if push.is_some() { Conversion::Direct } else { Conversion::Unattributed };
@@ -44,7 +44,7 @@ async fn custom_events_are_added_up() {
 
 #[tokio::test]
 async fn a_channel_is_in_one_session_at_most() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let session = |text: &str, opened| Some(Session { id: SessionId::of(text), opened: UtcMillis(opened) });
         for session in [session("a", 1), session("b", 2), None, None, session("a", 3)] {
             let write = move |tx: &mut store::Tx<'_>| {
@@ -60,7 +60,7 @@ async fn a_channel_is_in_one_session_at_most() {
 
 #[tokio::test]
 async fn ids_are_known_until_their_hour_is_forgotten() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let id = |n: u128| -> EventId { Id::from_uuid(Uuid::from_u128(n)) };
         let events = [(10, id(1)), (10, id(2)), (11, id(3))];
         store.write(APP, move |tx| seen_events::add(tx, APP, &events)).await.unwrap();

@@ -5,8 +5,8 @@ use model::tag::Tag;
 use model::term::Term;
 use store::{Error, legacy_tags, terms};
 
-use crate::on_both;
 use crate::sample::{make_app, term};
+use crate::{on_both, with_apps};
 
 fn tag(text: &str) -> Tag {
     Tag::new(text).unwrap()
@@ -14,7 +14,7 @@ fn tag(text: &str) -> Tag {
 
 #[tokio::test]
 async fn tags_are_there_from_insertion_to_deletion() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let (app, other) = (AppId(1), AppId(2));
         for (text, is_new) in [("b", true), ("a", true), ("é", true), ("Z", true), ("a", false)] {
             let inserted = store.write(app, move |tx| legacy_tags::insert(tx, app, &tag(text))).await.unwrap();

@@ -5,8 +5,8 @@ use store::Store;
 use store::lists::{self, Generation, Member};
 use store::{term_sets, terms};
 
-use crate::on_both;
 use crate::sample::{make_app, term};
+use crate::{on_both, with_apps};
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -35,7 +35,7 @@ async fn after(
 
 #[tokio::test]
 async fn rows_are_paged_in_order_and_generations_are_apart() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let (a, b, kim) = (member("alias", "b"), member("alias", "ä"), member("named_user", "Kim"));
         add(store, APP, vip(1), vec![kim.clone(), b.clone(), a.clone(), kim.clone()]).await;
         add(store, APP, vip(1), vec![a.clone()]).await;
@@ -54,7 +54,7 @@ async fn rows_are_paged_in_order_and_generations_are_apart() {
 
 #[tokio::test]
 async fn generations_are_compared_and_deleted_by_pieces() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let row = |n: i32| member("named_user", &format!("u{n}"));
         add(store, APP, vip(1), (0..5).map(row).collect()).await;
         add(store, APP, vip(2), vec![row(1), row(3), member("alias", "u2")]).await;

@@ -45,7 +45,8 @@ use model::ids::AppId;
 use store::{Store, Value};
 use testkit::store::{Home, engines, fresh};
 
-const APP: AppId = AppId(1);
+/// For commands of no app in particular.
+const NO_APP: AppId = store::apps::OPERATOR;
 
 /// Runs the test once per engine, on a fresh store each. The last line of a failing test's output names its engine.
 async fn on_both(test: impl AsyncFn(&Store, &Home)) {
@@ -57,9 +58,24 @@ async fn on_both(test: impl AsyncFn(&Store, &Home)) {
     }
 }
 
+/// As [`on_both`], with some apps there already, numbered from 1.
+async fn with_apps(test: impl AsyncFn(&Store, &Home)) {
+    on_both(async |store, home| {
+        make_apps(store).await;
+        test(store, home).await;
+    })
+    .await;
+}
+
+async fn make_apps(store: &Store) {
+    for n in 1..=7 {
+        assert_eq!(sample::make_app(store, n).await, AppId(i64::from(n)));
+    }
+}
+
 async fn execute(store: &Store, sql: &'static str) -> u64 {
     store
-        .write(APP, move |tx| tx.execute(sql, &[]))
+        .write(NO_APP, move |tx| tx.execute(sql, &[]))
         .await
         .unwrap_or_else(|error: store::Error| panic!("{sql}: {error}"))
 }

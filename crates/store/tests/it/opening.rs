@@ -7,13 +7,13 @@ use store::{DatabaseUrl, Error, Store, Value};
 use testkit::store::{Engine, Home, engines};
 use tokio::task::JoinSet;
 
-use crate::{APP, execute, ids, insert, on_both};
+use crate::{NO_APP, execute, ids, insert, on_both};
 
 #[tokio::test]
 async fn data_is_there_after_reopening() {
     on_both(async |store, home| {
         execute(store, "create table item (id bigint primary key)").await;
-        insert(store, APP, 7).await.unwrap();
+        insert(store, NO_APP, 7).await.unwrap();
         let steps = history(store).await;
         assert_eq!(steps[0].0, "0001_init");
         store.clone().close().await;
@@ -113,7 +113,7 @@ async fn the_log_stays_bounded() {
     for id in 0.. {
         let sql = "insert into blobs (id, b) values ($1, $2)";
         let row = [Value::Int(id), Value::Bytes(vec![7; 1 << 20])];
-        let done: Result<u64, Error> = store.write(APP, move |tx| tx.execute(sql, &row)).await;
+        let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute(sql, &row)).await;
         done.unwrap();
         let size = std::fs::metadata(&log).unwrap().len();
         (largest, n_times_over, before) = (largest.max(size), n_times_over + u32::from(size < before), size);
@@ -156,7 +156,7 @@ async fn an_absent_server_is_unavailable() {
 
 async fn insert_something(store: &Store) {
     execute(store, "create table item (id bigint primary key)").await;
-    insert(store, APP, 1).await.unwrap();
+    insert(store, NO_APP, 1).await.unwrap();
 }
 
 async fn history(store: &Store) -> Vec<(String, String)> {

@@ -7,7 +7,7 @@ use model::ids::AppId;
 use store::{Error, Signal, Store};
 use testkit::store::{Engine, engines, fresh};
 
-use crate::{APP, execute, ids, insert};
+use crate::{NO_APP, execute, ids, insert, make_apps};
 
 /// Ends every connection to this database but the caller's own, and waits until they have ended.
 async fn cut(store: &Store) {
@@ -32,7 +32,7 @@ async fn idle_connections_are_made_again() {
         // The listener tells that it was away; by then the other connections know as well.
         assert_eq!(signals.next().await, Signal::Jobs);
         assert_eq!(signals.next().await, Signal::Apps);
-        insert(&store, APP, id).await.unwrap();
+        insert(&store, NO_APP, id).await.unwrap();
     }
     store.close().await;
     knife.close().await;
@@ -48,7 +48,7 @@ async fn a_transaction_cut_before_its_commit_is_run_again() {
     let runs = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&runs);
     let suicide = "select 1 where pg_terminate_backend(pg_backend_pid())";
-    let once = store.write(APP, move |tx| {
+    let once = store.write(NO_APP, move |tx| {
         tx.execute("insert into item (id) values (1)", &[])?;
         if counted.fetch_add(1, Ordering::SeqCst) == 0 {
             tx.query(suicide, &[], |_| Ok(()))?;
@@ -58,9 +58,9 @@ async fn a_transaction_cut_before_its_commit_is_run_again() {
     once.await.unwrap();
     assert_eq!(runs.load(Ordering::SeqCst), 2);
     assert_eq!(ids(&store).await, [1]);
-    let always: Result<Vec<()>, Error> = store.write(APP, move |tx| tx.query(suicide, &[], |_| Ok(()))).await;
+    let always: Result<Vec<()>, Error> = store.write(NO_APP, move |tx| tx.query(suicide, &[], |_| Ok(()))).await;
     assert!(matches!(always, Err(Error::Unavailable(_))), "{always:?}");
-    insert(&store, APP, 2).await.unwrap();
+    insert(&store, NO_APP, 2).await.unwrap();
     assert_eq!(ids(&store).await, [1, 2]);
     store.close().await;
 }
@@ -72,6 +72,7 @@ async fn the_victim_of_a_deadlock_is_run_again() {
         return;
     }
     let (store, home) = fresh(Engine::Postgres).await;
+    make_apps(&store).await;
     execute(&store, "create table pair (id bigint primary key, n bigint not null)").await;
     execute(&store, "insert into pair (id, n) values (1, 0), (2, 0)").await;
     let both_hold_one = Arc::new(Barrier::new(2));

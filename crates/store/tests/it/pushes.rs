@@ -6,8 +6,8 @@ use store::blocks::{self, BlockKey, Progress};
 use store::pushes::{self, PushRow, PushState, Tally};
 use store::{Error, Store};
 
-use crate::on_both;
 use crate::sample::{NOW, block, conflict, id, progress, push};
+use crate::with_apps;
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -18,7 +18,7 @@ async fn insert(store: &Store, app: AppId, row: PushRow) -> store::Result<()> {
 
 #[tokio::test]
 async fn a_push_comes_back_as_it_was() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let expiring = PushRow { expires: Some(UtcMillis(5)), payload: Some("{\"a\":\"ü\"}".to_owned()), ..push(2) };
         for row in [push(1), expiring.clone()] {
             insert(store, APP, row).await.unwrap();
@@ -40,7 +40,7 @@ async fn a_push_comes_back_as_it_was() {
 
 #[tokio::test]
 async fn payloads_that_are_the_same_are_kept_once() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let alike = |n| PushRow { payload: push(1).payload, ..push(n) };
         for n in [1, 2, 3] {
             insert(store, APP, alike(n)).await.unwrap();
@@ -64,7 +64,7 @@ async fn payloads_that_are_the_same_are_kept_once() {
 
 #[tokio::test]
 async fn a_payload_that_is_not_to_be_kept_goes_when_the_push_is_done() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let redacted = PushRow { redact: true, ..push(1) };
         insert(store, APP, redacted.clone()).await.unwrap();
         insert(store, APP, push(2)).await.unwrap();
@@ -83,7 +83,7 @@ async fn a_payload_that_is_not_to_be_kept_goes_when_the_push_is_done() {
 
 #[tokio::test]
 async fn pausing_leaves_the_rest_of_a_push_alone() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         insert(store, APP, push(1)).await.unwrap();
         insert(store, OTHER, push(1)).await.unwrap();
         for paused in [true, false, true] {
@@ -102,7 +102,7 @@ async fn pausing_leaves_the_rest_of_a_push_alone() {
 
 #[tokio::test]
 async fn tallies_add_up_per_platform() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let targeted = Tally { targeted: 9, ..Tally::default() };
         let failed = Tally { delivered: 1, failed: 2, reason: Some("no credentials".to_owned()), ..Tally::default() };
         let more = Tally { delivered: 3, gone: 4, expired: 5, ..Tally::default() };
@@ -127,7 +127,7 @@ async fn tallies_add_up_per_platform() {
 
 #[tokio::test]
 async fn blocks_settle_one_by_one() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let keys =
             [block(1, 0), block(1, 65_535), BlockKey { platform: "open::x".to_owned(), ..block(1, 0) }, block(2, 0)];
         let inserted = keys.clone();

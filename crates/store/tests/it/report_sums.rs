@@ -14,8 +14,8 @@ use store::event_counters::{self, Conversion, Counted, EventTotal};
 use store::{Store, Tx, origins};
 use testkit::store::{Home, engines};
 
-use crate::on_both;
 use crate::sample::id;
+use crate::{make_apps, with_apps};
 
 const APP: AppId = AppId(1);
 const OTHER: AppId = AppId(2);
@@ -33,6 +33,7 @@ fn sums_of_parts_are_the_sums_of_the_whole() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let homes: Vec<_> = engines().into_iter().map(Home::new).collect();
     let stores: Vec<_> = homes.iter().map(|home| runtime.block_on(home.open())).collect();
+    stores.iter().for_each(|store| runtime.block_on(make_apps(store)));
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(32) });
     let counts = vec((0..METRICS.len(), 0..DAYS * 24, 0..PLATFORMS.len(), 0..1_000_000_u64), 0..60);
     let cuts = btree_set(0..=DAYS * 24, 2..5);
@@ -126,7 +127,7 @@ fn naive(counts: &[Count], hours: &Range<i64>, hours_per_slot: i64) -> Sums {
 
 #[tokio::test]
 async fn pushes_are_counted_alone_and_in_groups() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let schedule = Origin::Schedule(id(100));
         let group = schedule.group().unwrap();
         let write = store.write(APP, move |tx| {
@@ -177,7 +178,7 @@ fn sorted(mut sums: Vec<Sum>) -> Vec<Sum> {
 
 #[tokio::test]
 async fn custom_events_are_added_up_by_name() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let sum = |n: u64, millionths: f64| event_counters::Sum { n, millionths };
         for (hour, name, conversion, push, n) in [
             (5, "buy", Conversion::Direct, Some(id(1)), 1),
@@ -222,7 +223,7 @@ async fn custom_events_are_added_up_by_name() {
 #[tokio::test]
 async fn groups_of_before_have_what_their_pushes_counted() {
     const STEP: &str = include_str!("../../migrations/0024_push_groups.sql");
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let origins = [Origin::Schedule(id(100)), Origin::Experiment(id(101)), Origin::Pipeline(id(102))];
         let write = store.write(APP, move |tx| {
             for (n, origin) in (0..).zip(origins) {
@@ -285,7 +286,7 @@ async fn groups_of_before_have_what_their_pushes_counted() {
 
 #[tokio::test]
 async fn a_group_is_forgotten_in_steps() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         let (one, other) = (Origin::Pipeline(id(100)), Origin::Pipeline(id(101)));
         let write = store.write(APP, move |tx| {
             for (app, push, origin) in [(APP, 1, one), (APP, 2, other), (OTHER, 1, one)] {

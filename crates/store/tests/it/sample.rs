@@ -3,6 +3,7 @@
 use model::app::{AppKey, Mode};
 use model::event::RecordKind;
 use model::ids::{AppId, ChannelId, Id, Offset, Ordinal, TermId};
+use model::payload::push_type::PushType;
 use model::platform::DeviceType;
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
@@ -10,7 +11,7 @@ use model::time::UtcMillis;
 use store::apps::{self, NewApp, SecretHashes};
 use store::blocks::{BlockKey, Progress};
 use store::channels::{Channel, Key};
-use store::jobs::{Lane, NewJob};
+use store::jobs::{self, ClaimedJob, Lane, NewJob};
 use store::log::NewRecord;
 use store::pushes::{PushRow, PushState};
 use store::recipients::{self, Recipient, Wanted};
@@ -81,13 +82,25 @@ pub(crate) fn job(n: u32, due: i64) -> NewJob {
     }
 }
 
+/// Claims what has been due the longest.
+pub(crate) fn claim(
+    tx: &mut Tx<'_>,
+    now: UtcMillis,
+    lease_until: UtcMillis,
+    at_most: u32,
+) -> store::Result<Vec<ClaimedJob>> {
+    let due = jobs::due(tx, now, at_most, &[])?;
+    let wanted: Vec<_> = due.iter().map(|job| (job.app, job.id)).collect();
+    jobs::claim(tx, &wanted, now, lease_until)
+}
+
 pub(crate) fn push(n: u32) -> PushRow {
     PushRow {
         id: id(n),
         operation: id(n + 1000),
         created: NOW,
         expires: None,
-        push_type: "UNICAST_PUSH".to_owned(),
+        push_type: PushType::UnicastPush,
         state: PushState::Accepted,
         paused: false,
         accepted_at: Offset(i64::from(n)),

@@ -8,7 +8,7 @@ use model::ids::AppId;
 use store::{Error, Signal, Signals};
 use testkit::store::{Engine, engines, fresh};
 
-use crate::{APP, execute, on_both};
+use crate::{NO_APP, execute, on_both};
 
 #[tokio::test]
 async fn signals_come_after_the_commit() {
@@ -16,8 +16,8 @@ async fn signals_come_after_the_commit() {
         execute(store, "create table item (id bigint primary key)").await;
         let (mut signals, mut other) = (store.signals(), store.signals());
         let mut jobs = store.signals_of(Signal::Jobs);
-        let mut log = store.signals_of(Signal::Log(AppId(APP.0 + 1)));
-        let done = store.write(APP, |tx| {
+        let mut log = store.signals_of(Signal::Log(AppId(NO_APP.0 + 1)));
+        let done = store.write(NO_APP, |tx| {
             tx.signal(Signal::Jobs);
             tx.execute("insert into item (id) values (1)", &[])?;
             Err::<(), _>(Error::corrupt("on purpose"))
@@ -26,17 +26,17 @@ async fn signals_come_after_the_commit() {
         assert_eq!(waiting(&mut signals), None, "nothing was committed");
         for _ in 0..3 {
             let done: Result<(), Error> = store
-                .write(APP, |tx| {
-                    tx.signal(Signal::Log(APP));
+                .write(NO_APP, |tx| {
+                    tx.signal(Signal::Log(NO_APP));
                     tx.signal(Signal::Jobs);
-                    tx.signal(Signal::Log(APP));
+                    tx.signal(Signal::Log(NO_APP));
                     Ok(())
                 })
                 .await;
             done.unwrap();
         }
         assert_eq!(signals.next().await, Signal::Jobs);
-        assert_eq!(signals.next().await, Signal::Log(APP));
+        assert_eq!(signals.next().await, Signal::Log(NO_APP));
         assert_eq!(waiting(&mut signals), None, "repetitions are one");
         assert_eq!(other.next().await, Signal::Jobs, "every subscriber hears");
         assert_eq!(waiting(&mut jobs), Some(Signal::Jobs));
@@ -59,7 +59,7 @@ async fn other_nodes_hear() {
     let (mut here, mut there) = (store.signals(), other.signals());
     for signal in [Signal::Apps, Signal::Log(AppId(-3)), Signal::Jobs, Signal::Log(AppId(i64::MAX))] {
         let done: Result<(), Error> = store
-            .write(APP, move |tx| {
+            .write(NO_APP, move |tx| {
                 tx.signal(signal);
                 Ok(())
             })

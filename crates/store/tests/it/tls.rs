@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio_rustls::TlsAcceptor;
 
-use crate::{APP, execute, ids, insert};
+use crate::{NO_APP, execute, ids, insert};
 
 /// What a client sends to ask for TLS, and the answer to it.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
@@ -108,7 +108,7 @@ async fn a_server_is_reached_by_tls_and_is_who_it_says() {
 
     let store = open("localhost", &format!("sslmode=verify-full&sslrootcert={ours}")).await.unwrap();
     execute(&store, "create table item (id bigint primary key)").await;
-    insert(&store, APP, 7).await.unwrap();
+    insert(&store, NO_APP, 7).await.unwrap();
     assert_eq!(ids(&store).await, [7]);
     store.close().await;
     assert_ne!(gate.n_encrypted.load(Ordering::Relaxed), 0);

@@ -7,7 +7,7 @@ use model::ids::AppId;
 use store::{Error, Value};
 use tokio::task::JoinSet;
 
-use crate::{APP, execute, ids, insert, on_both};
+use crate::{NO_APP, execute, ids, insert, on_both, with_apps};
 
 const ITEMS: &str = "create table item (id bigint primary key)";
 
@@ -28,13 +28,13 @@ impl From<Error> for Refusal {
 async fn an_error_rolls_back() {
     on_both(async |store, _| {
         execute(store, ITEMS).await;
-        let done = store.write(APP, |tx| {
+        let done = store.write(NO_APP, |tx| {
             tx.execute("insert into item (id) values (1)", &[])?;
             Err::<(), _>(Refusal::Declined)
         });
         assert_eq!(done.await, Err(Refusal::Declined));
         assert_eq!(ids(store).await, [0; 0]);
-        insert(store, APP, 2).await.unwrap();
+        insert(store, NO_APP, 2).await.unwrap();
         assert_eq!(ids(store).await, [2]);
     })
     .await;
@@ -45,7 +45,7 @@ async fn a_failed_statement_ends_its_transaction() {
     on_both(async |store, _| {
         execute(store, ITEMS).await;
         let done: Result<(), Error> = store
-            .write(APP, |tx| {
+            .write(NO_APP, |tx| {
                 tx.execute("insert into item (id) values (1)", &[])?;
                 let again = tx.execute("insert into item (id) values (1)", &[]);
                 assert!(matches!(again, Err(Error::Conflict(_))));
@@ -68,7 +68,7 @@ async fn writers_that_wait_together_commit_together() {
         let mut writers = JoinSet::new();
         for id in 0..64 {
             let store = store.clone();
-            writers.spawn(async move { insert(&store, APP, id).await });
+            writers.spawn(async move { insert(&store, NO_APP, id).await });
         }
         for done in writers.join_all().await {
             done.unwrap();
@@ -92,7 +92,7 @@ async fn a_failing_command_spoils_no_other() {
                 let (store, held, release) = (store.clone(), Arc::clone(&held), Arc::clone(&release));
                 tokio::spawn(async move {
                     store
-                        .write(APP, move |_| {
+                        .write(NO_APP, move |_| {
                             held.wait();
                             release.wait();
                             Ok::<_, Error>(())
@@ -107,7 +107,7 @@ async fn a_failing_command_spoils_no_other() {
                 let (store, runs) = (store.clone(), Arc::clone(&runs));
                 good.spawn(async move {
                     store
-                        .write(APP, move |tx| {
+                        .write(NO_APP, move |tx| {
                             runs.fetch_add(1, Ordering::SeqCst);
                             tx.execute("insert into item (id) values ($1)", &[Value::Int(id)])
                         })
@@ -119,7 +119,7 @@ async fn a_failing_command_spoils_no_other() {
                 let store = store.clone();
                 bad.spawn(async move {
                     store
-                        .write(APP, move |tx| {
+                        .write(NO_APP, move |tx| {
                             tx.execute("insert into item (id) values ($1)", &[Value::Int(id)])?;
                             Err::<(), _>(Refusal::Declined)
                         })
@@ -130,7 +130,7 @@ async fn a_failing_command_spoils_no_other() {
                 let store = store.clone();
                 shy.spawn(async move {
                     store
-                        .write(APP, |tx| {
+                        .write(NO_APP, |tx| {
                             tx.query("select id from item", &[], |row| row.get::<i64>(0))?;
                             Err::<(), _>(Refusal::Declined)
                         })
@@ -159,7 +159,7 @@ async fn a_panic_is_answered_and_the_store_lives_on() {
     on_both(async |store, _| {
         execute(store, ITEMS).await;
         let done: Result<(), Refusal> = store
-            .write(APP, |tx| {
+            .write(NO_APP, |tx| {
                 tx.execute("insert into item (id) values (1)", &[])?;
                 panic!("on purpose");
             })
@@ -171,7 +171,7 @@ async fn a_panic_is_answered_and_the_store_lives_on() {
             store.read(|tx| Ok(tx.query("select 1", &[], |_| panic!("on purpose, in the middle"))?)).await;
         assert!(done.is_err());
         assert_eq!(ids(store).await, [0; 0]);
-        insert(store, APP, 2).await.unwrap();
+        insert(store, NO_APP, 2).await.unwrap();
         assert_eq!(ids(store).await, [2]);
     })
     .await;
@@ -181,7 +181,7 @@ async fn a_panic_is_answered_and_the_store_lives_on() {
 async fn reads_see_one_state_and_change_nothing() {
     on_both(async |store, _| {
         execute(store, ITEMS).await;
-        insert(store, APP, 1).await.unwrap();
+        insert(store, NO_APP, 1).await.unwrap();
         let (looked, resume) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
         let reading = {
             let (store, looked, resume) = (store.clone(), Arc::clone(&looked), Arc::clone(&resume));
@@ -199,7 +199,7 @@ async fn reads_see_one_state_and_change_nothing() {
             })
         };
         tokio::task::spawn_blocking(move || looked.wait()).await.unwrap();
-        insert(store, APP, 2).await.unwrap();
+        insert(store, NO_APP, 2).await.unwrap();
         assert_eq!(ids(store).await, [1, 2], "a read that begins now sees the change");
         tokio::task::spawn_blocking(move || resume.wait()).await.unwrap();
         assert_eq!(reading.await.unwrap().unwrap(), (1, 1), "the earlier read does not");
@@ -212,7 +212,7 @@ async fn reads_see_one_state_and_change_nothing() {
 
 #[tokio::test]
 async fn commands_of_many_apps_all_arrive() {
-    on_both(async |store, _| {
+    with_apps(async |store, _| {
         execute(store, "create table item (app bigint not null, id bigint not null, primary key (app, id))").await;
         execute(store, "create table tally (app bigint primary key, n bigint not null)").await;
         let mut writers = JoinSet::new();
@@ -253,14 +253,14 @@ async fn closing_finishes_the_queue_and_refuses_the_rest() {
         let mut writers = JoinSet::new();
         for id in 0..100 {
             let store = store.clone();
-            writers.spawn(async move { insert(&store, APP, id).await.map_err(|error| error.to_string()) });
+            writers.spawn(async move { insert(&store, NO_APP, id).await.map_err(|error| error.to_string()) });
         }
         for _ in 0..10 {
             tokio::task::yield_now().await;
         }
         clone.close().await;
         assert_eq!(writers.join_all().await, vec![Ok(()); 100]);
-        assert!(matches!(insert(store, APP, 1000).await, Err(Error::Unavailable(_))));
+        assert!(matches!(insert(store, NO_APP, 1000).await, Err(Error::Unavailable(_))));
         let read: Result<(), Error> = store.read(|_| Ok(())).await;
         assert!(matches!(read, Err(Error::Unavailable(_))));
         let again = home.open().await;

@@ -4,7 +4,7 @@ use model::ids::{AppId, ChannelId, Offset, Ordinal, TermId};
 use model::time::UtcMillis;
 use store::{Error, Store, Value};
 
-use crate::{APP, execute, on_both};
+use crate::{NO_APP, execute, on_both};
 
 const SCRATCH: &str =
     "create table scratch (id bigint primary key, n bigint, r double precision, t text, b blob, flag bigint)";
@@ -23,7 +23,11 @@ async fn values_and_nulls_survive() {
             let expected = (number, real, text.to_owned(), blob.clone(), index % 2 == 0);
             let sql = "insert into scratch (id, n, r, t, b, flag) values ($1, $2, $3, $4, $5, $6)";
             let row = [id.into(), number.into(), real.into(), text.into(), blob.into(), (index % 2 == 0).into()];
-            store.write(APP, move |tx| tx.execute(sql, &row)).await.map_err(|error: Error| error.to_string()).unwrap();
+            store
+                .write(NO_APP, move |tx| tx.execute(sql, &row))
+                .await
+                .map_err(|error: Error| error.to_string())
+                .unwrap();
             let read = store.read(move |tx| {
                 tx.query_one("select n, r, t, b, flag from scratch where id = $1", &[id.into()], |row| {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
@@ -108,7 +112,7 @@ async fn text_sorts_by_its_bytes() {
         let mut texts = vec!["b", "B", "a", "A", "_", "Z", "z", "é", "ab", "a b", "10", "9", "", "🦀", "-a", "aa"];
         let rows: Vec<[Value; 2]> = texts.iter().zip(0_i64..).map(|(text, id)| [id.into(), (*text).into()]).collect();
         let sql = "insert into scratch (id, t) values ($1, $2)";
-        let written = store.write(APP, move |tx| tx.execute_many(sql, &rows)).await;
+        let written = store.write(NO_APP, move |tx| tx.execute_many(sql, &rows)).await;
         assert_eq!(written.map_err(|error: Error| error.to_string()), Ok(texts.len() as u64));
         texts.sort_unstable();
         let read = store.read(|tx| tx.query("select t from scratch order by t", &[], |row| row.get::<String>(0)));
@@ -143,7 +147,7 @@ async fn big_blobs_survive() {
 async fn many_rows_in_one_statement_and_streamed_back() {
     on_both(async |store, _| {
         execute(store, SCRATCH).await;
-        let written = store.write(APP, |tx| {
+        let written = store.write(NO_APP, |tx| {
             let rows = (0..5000_i64).map(|id| [id.into(), Value::from(id * 2)]);
             tx.execute_many("insert into scratch (id, n) values ($1, $2)", rows)
         });
@@ -161,7 +165,7 @@ async fn many_rows_in_one_statement_and_streamed_back() {
         assert_eq!(read.await.map_err(|error: Error| error.to_string()), Ok(4999 * 5000));
         let none: [Vec<Value>; 0] = [];
         let sql = "insert into scratch (id, n) values ($1, $2)";
-        let written = store.write(APP, move |tx| tx.execute_many(sql, &none)).await;
+        let written = store.write(NO_APP, move |tx| tx.execute_many(sql, &none)).await;
         assert_eq!(written.map_err(|error: Error| error.to_string()), Ok(0));
     })
     .await;
@@ -198,5 +202,5 @@ async fn what_does_not_fit_is_refused() {
 }
 
 async fn run(store: &Store, sql: &'static str, row: Vec<Value>) -> store::Result<u64> {
-    store.write(APP, move |tx| tx.execute(sql, &row)).await
+    store.write(NO_APP, move |tx| tx.execute(sql, &row)).await
 }
