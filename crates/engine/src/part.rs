@@ -1,22 +1,64 @@
 //! The part of its audience that a push goes to, when several pushes share one.
 
+use std::collections::BTreeSet;
+
 use audience::codec;
 use audience::plan::Plan;
 use model::experiment::{Assignment, Share};
-use model::ids::{Ordinal, PushId};
+use model::ids::{AppId, Ordinal, PushId};
 use model::origin::{Part, Provenance};
 use model::property::{Clock, device_clocks};
 use roaring::RoaringBitmap;
-use store::{blocks, origins, push_audience};
+use store::{Tx, blocks, origins, push_audience};
 
 use crate::inbox::holders;
 use crate::plan::Planner;
 use crate::{Error, Result};
 
+/// Whom the other pushes of a run go to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Served {
+    pub(crate) channels: RoaringBitmap,
+    /// The pushes whose audience is fixed, as far as they have one.
+    by: BTreeSet<PushId>,
+}
+
+impl Served {
+    /// Those who have been served by now.
+    pub(crate) fn by_now(tx: &mut Tx<'_>, app: AppId, push: PushId, provenance: &Provenance) -> Result<Self> {
+        Self::default().since(tx, app, push, provenance)
+    }
+
+    /// Those who have been served since this was looked up: the audiences of several pushes of a run may be worked out at once.
+    pub(crate) fn since(&self, tx: &mut Tx<'_>, app: AppId, push: PushId, provenance: &Provenance) -> Result<Self> {
+        let mut since = Self::default();
+        let Some(run) = &provenance.run else { return Ok(since) };
+        let others = origins::pushes_of_run(tx, app, provenance.origin, run)?;
+        for other in others.into_iter().filter(|other| *other != push && !self.by.contains(other)) {
+            let mut served = holders(tx, app, other)?;
+            for set in blocks::recipients(tx, app, other)? {
+                served |= codec::decode(&set).map_err(Error::internal)?;
+            }
+            // An audience is fixed in one transaction, so that one of which there is something is all there.
+            if !served.is_empty() {
+                since.channels |= served;
+                since.by.insert(other);
+            }
+        }
+        Ok(since)
+    }
+}
+
 impl Planner<'_, '_> {
-    /// Narrows an audience to the part that this push is for. Whoever got another push of the same run, because they
+    /// Narrows an audience to the part that this push is for. Whoever was served by another push of the same run, because they
     /// have moved from one part into another since, is left out.
-    pub(crate) fn part_for(&mut self, audience: Plan, push: PushId, provenance: &Provenance) -> Result<Plan> {
+    pub(crate) fn part_for(
+        &mut self,
+        audience: Plan,
+        push: PushId,
+        provenance: &Provenance,
+        served: &Served,
+    ) -> Result<Plan> {
         let mut parts = Vec::new();
         match &provenance.part {
             Part::Everybody => parts.push(audience),
@@ -28,16 +70,8 @@ impl Planner<'_, '_> {
             // They are the audience; the word for them means nobody by itself.
             Part::Triggered => parts.push(self.stored_audience(push)?),
         }
-        if let Some(run) = &provenance.run {
-            let mut served = RoaringBitmap::new();
-            let others = origins::pushes_of_run(self.tx, self.app, provenance.origin, run)?;
-            for other in others.into_iter().filter(|other| *other != push) {
-                for set in blocks::recipients(self.tx, self.app, other)? {
-                    served |= codec::decode(&set).map_err(Error::internal)?;
-                }
-                served |= holders(self.tx, self.app, other)?;
-            }
-            parts.push(Plan::Not(Box::new(Plan::Set(served))));
+        if provenance.run.is_some() {
+            parts.push(Plan::Not(Box::new(Plan::Set(served.channels.clone()))));
         }
         Ok(Plan::And(parts).normalize())
     }
@@ -79,5 +113,57 @@ impl Planner<'_, '_> {
     pub(crate) fn clock(&self, clock: &Clock) -> Plan {
         let exceptions = clock.exceptions.iter().map(|exception| self.term(exception)).collect();
         Plan::And(vec![self.term(&clock.term), Plan::Not(Box::new(Plan::Or(exceptions)))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::app::{AppKey, Mode};
+    use model::ids::{Id, ScheduleId};
+    use model::origin::Origin;
+    use model::time::UtcMillis;
+    use store::apps::{NewApp, SecretHashes};
+    use store::blocks::{BlockKey, Progress};
+    use store::{DatabaseUrl, Store};
+
+    use super::*;
+
+    /// Two waves read whom the others serve before either has written whom it serves itself.
+    #[tokio::test]
+    async fn a_wave_that_was_fixed_meanwhile_is_seen_before_the_next_one_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&DatabaseUrl::Sqlite(folder.path().join("test.db"))).await.unwrap();
+        let origin = Origin::Schedule(ScheduleId::random());
+        let wave = Provenance { origin, run: Some("r".to_owned()), part: Part::Clocks(Vec::new()) };
+        let pushes: [PushId; 3] = [1, 2, 3].map(|n| Id::from_uuid(uuid::Uuid::from_u128(n)));
+        let seen = store.write(store::apps::OPERATOR, move |tx| -> Result<_> {
+            let secrets = SecretHashes { app: [1; 32], master: [2; 32] };
+            let key = AppKey::new("0123456789012345678901").ok_or(Error::NotFound("key"))?;
+            let new = NewApp { key, name: "A".to_owned(), mode: Mode::Development, created: UtcMillis(1), secrets };
+            let app = store::apps::insert(tx, &new)?.id;
+            for push in pushes {
+                origins::insert(tx, app, push, &wave)?;
+            }
+            let fix = |tx: &mut Tx<'_>, push, channels: [u32; 2]| {
+                let nobody = codec::encode(&RoaringBitmap::new());
+                let progress = Progress {
+                    settled: false,
+                    tries: 0,
+                    pending: codec::encode(&RoaringBitmap::from(channels)),
+                    delivered: nobody.clone(),
+                    gone: nobody.clone(),
+                    failed: nobody,
+                };
+                blocks::insert(tx, app, &BlockKey { push, platform: "ios".to_owned(), number: 0 }, &progress)
+            };
+            fix(tx, pushes[0], [1, 2])?;
+            let first_look = Served::by_now(tx, app, pushes[2], &wave)?;
+            fix(tx, pushes[1], [3, 4])?;
+            fix(tx, pushes[2], [5, 6])?;
+            Ok((first_look.channels.clone(), first_look.since(tx, app, pushes[2], &wave)?.channels))
+        });
+        let seen = seen.await.unwrap();
+        assert_eq!(seen, (RoaringBitmap::from([1, 2]), RoaringBitmap::from([3, 4])));
+        store.close().await;
     }
 }

@@ -1,11 +1,14 @@
 //! Resolving a push: who gets it, on which platform, in which blocks.
 
+use std::borrow::Cow;
+
 use audience::block::blocks;
 use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
 use model::event::SharedPush;
 use model::ids::PushId;
+use model::origin::Provenance;
 use model::payload::Push;
 use model::payload::device_types::DeviceTypes;
 use model::platform::DeviceType;
@@ -18,6 +21,7 @@ use store::{Tx, origins, push_audience};
 
 use crate::inbox::Mailing;
 use crate::job::Job;
+use crate::part::Served;
 use crate::plan::Planner;
 use crate::push::stored_push;
 use crate::{Engine, Result, reach};
@@ -25,6 +29,9 @@ use crate::{Engine, Result, reach};
 /// Who gets a push, by platform.
 struct Resolved {
     push: PushId,
+    provenance: Provenance,
+    /// Whom other pushes of its run go to, who are left out.
+    served: Served,
     /// What events say about it.
     told: SharedPush,
     audiences: PerPlatform,
@@ -52,17 +59,18 @@ impl Engine {
             .0
             .store
             .read(move |tx| -> Result<_> {
+                let served = Served::by_now(tx, app, push, &provenance)?;
                 let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
                 let audience = planner.audience(&content.audience)?;
                 if !planner.unknown_places.is_empty() {
                     let places = planner.unknown_places.join(", ");
                     tracing::error!(app = app.0, %push, places, "an audience names places that are not known any more");
                 }
-                let audience = planner.part_for(audience, push, &provenance)?;
+                let audience = planner.part_for(audience, push, &provenance, &served)?;
                 let most = most_recipients(&content);
                 let (audiences, holders) = audience_per_platform(&mut planner, &content, &audience, most);
                 let mailing = Mailing::new(&row, &content, told.clone(), holders);
-                Ok(Resolved { push, told, audiences, mailing })
+                Ok(Resolved { push, provenance, served, told, audiences, mailing })
             })
             .await?;
         let (engine, claimed) = (self.clone(), claimed.clone());
@@ -75,11 +83,13 @@ impl Engine {
         if !jobs::settle(tx, claimed)? || !still_accepted {
             return Ok(());
         }
+        let served = resolved.served.since(tx, app, push, &resolved.provenance)?.channels;
         if let Some(mailing) = &resolved.mailing {
-            mailing.write(tx, app, index, self.clock().now())?;
+            mailing.write(tx, app, index, &served, self.clock().now())?;
         }
+        let audiences = without(&resolved.audiences, &served);
         let mut n_blocks = 0;
-        for (device_type, audience) in &resolved.audiences {
+        for (device_type, audience) in &*audiences {
             let platform = device_type.to_string();
             let tally = Tally { targeted: audience.len(), ..Tally::default() };
             pushes::add_tally(tx, app, push, &platform, &tally)?;
@@ -96,11 +106,23 @@ impl Engine {
         let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
         pushes::set_state(tx, app, push, state, self.clock().now())?;
         if let Some(experiment) = resolved.told.experiment_id {
-            let chosen = union(&resolved.audiences);
+            let chosen = union(&audiences);
             self.watch_group(tx, app, (experiment, push), resolved.told.variant_id, &chosen, self.clock().now())?;
         }
         Ok(())
     }
+}
+
+/// The same sets, less some channels; those of which nothing is left are left out.
+pub(crate) fn without<'s>(
+    sets: &'s [(DeviceType, RoaringBitmap)],
+    channels: &RoaringBitmap,
+) -> Cow<'s, [(DeviceType, RoaringBitmap)]> {
+    if channels.is_empty() {
+        return Cow::Borrowed(sets);
+    }
+    let rest = sets.iter().map(|(device_type, set)| (device_type.clone(), set - channels));
+    Cow::Owned(rest.filter(|(_, set)| !set.is_empty()).collect())
 }
 
 pub(crate) fn union(sets: &[(DeviceType, RoaringBitmap)]) -> RoaringBitmap {

@@ -28,6 +28,7 @@ use super::{FEW_IN_ALL, FEW_IN_SLICE, slices};
 use crate::Result;
 use crate::desk::Desk;
 use crate::plan::Planner;
+use crate::resolve::{union, without};
 
 const LONGEST: Duration = Duration::from_secs(limits::MESSAGE_DAYS * 24 * 60 * 60);
 
@@ -71,12 +72,21 @@ impl Mailing {
         })
     }
 
-    /// A message that was deleted before anybody held it has a row already and stays away.
-    pub(crate) fn write(&self, tx: &mut Tx<'_>, app: AppId, index: &Index, now: UtcMillis) -> Result<()> {
-        if self.ends <= now || messages::by_push(tx, app, self.push)?.is_some() {
+    /// Whoever is `served` already does not get it. A message that was deleted before anybody held it has a row already and
+    /// stays away.
+    pub(crate) fn write(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        index: &Index,
+        served: &RoaringBitmap,
+        now: UtcMillis,
+    ) -> Result<()> {
+        let holders = without(&self.holders, served);
+        if holders.is_empty() || self.ends <= now || messages::by_push(tx, app, self.push)?.is_some() {
             return Ok(());
         }
-        let everybody = self.holders.iter().fold(RoaringBitmap::new(), |all, (_, some)| all | some);
+        let everybody = union(&holders);
         let (slices, few) = many_and_few(&everybody);
         let number = messages::take_number(tx, app)?;
         let message = messages::Message {
@@ -96,7 +106,7 @@ impl Mailing {
         let rows = slices.into_iter().map(|(slice, holders)| (slice, codec::encode(&holders)));
         messages::insert_holders(tx, app, number, rows)?;
         inbox_messages::insert(tx, app, number, few.iter().map(Ordinal), limits::FEW_HELD_PER_CHANNEL)?;
-        self.tell(tx, app, index, now, &everybody)
+        self.tell(tx, app, index, now, &holders)
     }
 
     fn tell(
@@ -105,15 +115,16 @@ impl Mailing {
         app: AppId,
         index: &Index,
         now: UtcMillis,
-        everybody: &RoaringBitmap,
+        holders: &[(DeviceType, RoaringBitmap)],
     ) -> Result<()> {
+        let everybody = union(holders);
         let mut desk = Desk::new(app, index, now);
-        desk.happened(tx, DayKind::MessageSent, everybody)?;
-        for (_, holders) in blocks(everybody) {
+        desk.happened(tx, DayKind::MessageSent, &everybody)?;
+        for (_, holders) in blocks(&everybody) {
             desk.journal.mailed(&self.told, &self.extra, &holders)?;
         }
         desk.journal.write(tx, app)?;
-        for (device_type, holders) in &self.holders {
+        for (device_type, holders) in holders {
             let (platform, n) = (device_type.to_string(), holders.len());
             counters::add(tx, app, Metric::RichSends, now, &platform, n)?;
             counters::add_of_push(tx, app, self.push, Metric::RichSends, now, &platform, n)?;
