@@ -3,11 +3,8 @@
 //! The days are kept as sets of channels, apart from the channels, because they pass: a set is forgotten as a whole. When a
 //! channel first opened the app needs no set, because ordinals are given out in that order.
 
-use std::sync::Arc;
-
 use audience::block::blocks;
 use audience::codec;
-use audience::index::Index;
 use audience::plan::Plan;
 use model::ids::{AppId, TermId};
 use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, Lifecycle, OPEN_DAYS_KEPT, lifecycle, lifecycle_names};
@@ -152,39 +149,36 @@ impl Planner<'_, '_> {
 impl Engine {
     /// All lifecycle lists.
     pub async fn lifecycle_lists(&self, app: AppId) -> Result<Vec<ListView>> {
-        let mut views = Vec::new();
-        for name in lifecycle_names() {
-            views.extend(self.lifecycle_list(app, name).await?);
-        }
-        Ok(views)
+        self.lifecycle_views(app, lifecycle_names().map(str::to_owned).collect()).await
     }
 
-    /// A lifecycle list, which is as old as the app; `None` when there is none of this name.
+    /// `None` when there is no lifecycle list of this name.
     pub(crate) async fn lifecycle_list(&self, app: AppId, name: &str) -> Result<Option<ListView>> {
-        let index = self.current_index(app).await?;
-        let Some(channels) = self.lifecycle_plan(app, index.clone(), name).await? else { return Ok(None) };
-        let found = self.0.store.read(move |tx| apps::by_id(tx, app)).await?;
-        let (row, _) = found.ok_or(Error::NotFound("app"))?;
-        Ok(Some(ListView {
-            name: name.to_owned(),
-            details: ListDetails::default(),
-            created: row.created,
-            updated: self.clock().now(),
-            status: ListStatus::Ready,
-            channel_count: index.count(&channels),
-            n_bad_rows: 0,
-        }))
+        Ok(self.lifecycle_views(app, vec![name.to_owned()]).await?.pop())
     }
 
-    async fn lifecycle_plan(&self, app: AppId, index: Arc<Index>, name: &str) -> Result<Option<Plan>> {
-        let (now, name) = (self.clock().now(), name.to_owned());
-        self.0
-            .store
-            .read(move |tx| {
-                let mut planner = Planner::new(tx, app, &index, now, Vec::new());
-                Ok(planner.lifecycle(&name)?.map(Plan::normalize))
-            })
-            .await
+    /// Those of some lists that are lifecycle lists, which are as old as the app.
+    async fn lifecycle_views(&self, app: AppId, names: Vec<String>) -> Result<Vec<ListView>> {
+        let (index, now) = (self.current_index(app).await?, self.clock().now());
+        let read = move |tx: &mut Tx<'_>| {
+            let (row, _) = apps::by_id(tx, app)?.ok_or(Error::AppGone)?;
+            let mut planner = Planner::new(tx, app, &index, now, Vec::new());
+            let mut views = Vec::with_capacity(names.len());
+            for name in names {
+                let Some(channels) = planner.lifecycle(&name)? else { continue };
+                views.push(ListView {
+                    name,
+                    details: ListDetails::default(),
+                    created: row.created,
+                    updated: now,
+                    status: ListStatus::Ready,
+                    channel_count: index.count(&channels.normalize()),
+                    n_bad_rows: 0,
+                });
+            }
+            Ok(views)
+        };
+        self.0.store.read(read).await
     }
 
     /// Forgets the days that neither lifecycle lists nor pipelines look back to.

@@ -12,6 +12,7 @@ pub use content::ListContent;
 pub use record::ListStatus;
 pub use upload::{BadRow, ListUpload};
 
+use audience::index::Index;
 use audience::plan::Plan;
 use model::ids::{AppId, Id, OperationId};
 use model::limits;
@@ -62,8 +63,8 @@ impl Engine {
                     "There was a list named '{name}', and the names of deleted lists cannot be used again."
                 )));
             }
-            if documents::list(tx, app, DocumentKind::List)?.len() >= limits::LISTS_PER_APP {
-                let most = limits::LISTS_PER_APP;
+            let most = limits::LISTS_PER_APP;
+            if usize::try_from(documents::count(tx, app, DocumentKind::List)?).is_ok_and(|n_lists| n_lists >= most) {
                 return Err(Error::invalid("name", format!("An app has at most {most} lists; delete one first.")));
             }
             Record::new(list.details.clone(), now).save(tx, app, name, now)?;
@@ -111,17 +112,15 @@ impl Engine {
         }
         let wanted = name.clone();
         let found = self.0.store.read(move |tx| documents::get(tx, app, DocumentKind::List, wanted.as_str())).await?;
-        self.list_view(app, found.ok_or(Error::NotFound("list"))?).await
+        let index = self.current_index(app).await?;
+        list_view(&index, found.ok_or(Error::NotFound("list"))?)
     }
 
     /// All uploaded lists, by name.
     pub async fn lists(&self, app: AppId) -> Result<Vec<ListView>> {
         let found = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::List)).await?;
-        let mut views = Vec::with_capacity(found.len());
-        for document in found {
-            views.push(self.list_view(app, document).await?);
-        }
-        Ok(views)
+        let index = self.current_index(app).await?;
+        found.into_iter().map(|document| list_view(&index, document)).collect()
     }
 
     /// The rows of the list's last upload that were left out, up to as many as are kept.
@@ -139,30 +138,28 @@ impl Engine {
             .await
     }
 
-    async fn list_view(&self, app: AppId, document: Document) -> Result<ListView> {
-        let record = Record::of(&document)?;
-        let head = self.0.store.read(move |tx| store::log::head(tx, app)).await?;
-        let index = self.index_at(app, head).await?;
-        let term = Term::List(document.id.clone());
-        let (group, tag) = term.key();
-        let channel_count = index.term(group, &tag).map_or(0, |term| index.count(&Plan::Term(term)));
-        Ok(ListView {
-            status: record.status(),
-            details: record.details,
-            created: document.created,
-            updated: record.updated,
-            channel_count,
-            n_bad_rows: record.n_bad_rows,
-            name: document.id,
-        })
-    }
-
     /// Adds the job that brings everybody in line with the list's record to the transaction that changes the record. If it
     /// is there already, it has not finished, and sees the change before it does.
     fn enqueue_tending(&self, tx: &mut Tx<'_>, app: AppId, name: &str, now: UtcMillis) -> Result<()> {
         let id = Id::from_uuid(Uuid::new_v5(&JOBS, name.as_bytes()));
         self.enqueue_as(tx, app, id, now, &Job::TendList { list: name.to_owned() })
     }
+}
+
+fn list_view(index: &Index, document: Document) -> Result<ListView> {
+    let record = Record::of(&document)?;
+    let term = Term::List(document.id.clone());
+    let (group, tag) = term.key();
+    let channel_count = index.term(group, &tag).map_or(0, |term| index.count(&Plan::Term(term)));
+    Ok(ListView {
+        status: record.status(),
+        details: record.details,
+        created: document.created,
+        updated: record.updated,
+        channel_count,
+        n_bad_rows: record.n_bad_rows,
+        name: document.id,
+    })
 }
 
 fn refuse_reserved(name: &ListName) -> Result<()> {

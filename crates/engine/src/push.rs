@@ -155,7 +155,7 @@ impl Engine {
                 operation,
                 created: now,
                 expires: expires(push, now),
-                push_type: provenance.push_type(push).name().to_owned(),
+                push_type: provenance.push_type(push),
                 state: PushState::Accepted,
                 paused: false,
                 accepted_at,

@@ -14,9 +14,9 @@ use model::subscription::{
 };
 use model::term::{Term, subscription_group};
 use model::time::UtcMillis;
+use store::Tx;
 use store::attributes::Owner;
 use store::channels::Channel;
-use store::{Tx, log};
 
 use crate::desk::Desk;
 use crate::holdings::Holdings;
@@ -81,8 +81,7 @@ impl Engine {
 
     /// Every list that anybody has ever subscribed to, in the order of the ids.
     pub async fn subscription_lists(&self, app: AppId) -> Result<Vec<SubscriptionListView>> {
-        let head = self.0.store.read(move |tx| log::head(tx, app)).await?;
-        let index = self.index_at(app, head).await?;
+        let index = self.current_index(app).await?;
         let mut lists: BTreeMap<String, BTreeSet<Scope>> = BTreeMap::new();
         for scope in Scope::ALL {
             for list in index.tags(subscription_group(Some(scope))) {

@@ -37,8 +37,6 @@ pub struct TextHead {
     pub size: u32,
 }
 
-const COLUMNS: &str = "number, push, sent, expires, ends, told, texts, slices";
-
 /// Gives out the number of a message.
 pub fn take_number(tx: &mut Tx<'_>, app: AppId) -> Result<MessageNumber> {
     let sql = "update app set next_message = next_message + 1 where id = $1 returning next_message - 1";
@@ -46,7 +44,8 @@ pub fn take_number(tx: &mut Tx<'_>, app: AppId) -> Result<MessageNumber> {
 }
 
 pub fn insert(tx: &mut Tx<'_>, app: AppId, message: &Message) -> Result<()> {
-    let sql = format!("insert into message (app, {COLUMNS}, grp) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)");
+    let sql = "insert into message (app, number, push, sent, expires, ends, told, texts, slices, grp)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     let params = [
         app.into(),
         message.number.into(),
@@ -59,7 +58,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, message: &Message) -> Result<()> {
         message.slices.clone().into(),
         message.told.group_id.map(|group| group.as_bytes().to_vec()).into(),
     ];
-    tx.execute(&sql, &params)?;
+    tx.execute(sql, &params)?;
     Ok(())
 }
 
@@ -102,8 +101,8 @@ pub fn insert_holders(
 }
 
 pub fn by_push(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Message>> {
-    let sql = format!("select {COLUMNS} from message where app = $1 and push = $2");
-    tx.query_opt(&sql, &[app.into(), push.into()], read_message)
+    let sql = "select number, push, sent, expires, ends, told, texts, slices from message where app = $1 and push = $2";
+    tx.query_opt(sql, &[app.into(), push.into()], read_message)
 }
 
 /// Up to `at_most` messages of a group after a number, with their pushes, which were accepted by an instant; also those that have ended.
@@ -129,8 +128,9 @@ pub fn by_numbers(
     app: AppId,
     numbers: impl IntoIterator<Item = MessageNumber>,
 ) -> Result<Vec<Message>> {
-    let sql = format!("select {COLUMNS} from message where app = $1 and number = $2");
-    tx.query_many(&sql, numbers.into_iter().map(|number| [app.into(), number.into()]), read_message)
+    let sql =
+        "select number, push, sent, expires, ends, told, texts, slices from message where app = $1 and number = $2";
+    tx.query_many(sql, numbers.into_iter().map(|number| [app.into(), number.into()]), read_message)
 }
 
 /// Who holds which message within a slice, in the order of the messages.
@@ -179,8 +179,9 @@ pub fn end(tx: &mut Tx<'_>, app: AppId, number: MessageNumber, at: UtcMillis) ->
 
 /// Some messages that ended before an instant, the longest gone first.
 pub fn ended_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<Vec<Message>> {
-    let sql = format!("select {COLUMNS} from message where app = $1 and ends < $2 order by ends, number limit $3");
-    tx.query(&sql, &[app.into(), instant.into(), at_most.into()], read_message)
+    let sql = "select number, push, sent, expires, ends, told, texts, slices from message
+               where app = $1 and ends < $2 order by ends, number limit $3";
+    tx.query(sql, &[app.into(), instant.into(), at_most.into()], read_message)
 }
 
 /// Forgets a message and who held it, and answers in how many rows that was. When it ended is kept with the app: see

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use model::ids::{AppId, Offset, OperationId, PushId};
 use model::origin::Origin;
+use model::payload::push_type::PushType;
 use model::time::UtcMillis;
 use uuid::Uuid;
 
@@ -59,7 +60,7 @@ pub struct PushRow {
     pub created: UtcMillis,
     /// After this instant nothing is sent any more.
     pub expires: Option<UtcMillis>,
-    pub push_type: String,
+    pub push_type: PushType,
     pub state: PushState,
     /// Held back until somebody resumes it. Says nothing about a push that is done or canceled.
     pub paused: bool,
@@ -71,21 +72,18 @@ pub struct PushRow {
     pub payload: Option<String>,
 }
 
-const COLUMNS: &str = "id, operation, created, expires, push_type, state, paused, accepted_at, redact";
-
 pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
-    let sql = format!(
-        "insert into push (app, {COLUMNS}, payload, aging_since) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $4)"
-    );
     tx.execute(
-        &sql,
+        "insert into push (app, id, operation, created, expires, push_type, state, paused, accepted_at, redact, payload,
+                           aging_since)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $4)",
         &[
             app.into(),
             push.id.into(),
             push.operation.into(),
             push.created.into(),
             push.expires.into(),
-            push.push_type.as_str().into(),
+            push.push_type.name().into(),
             push.state.name().into(),
             push.paused.into(),
             push.accepted_at.into(),
@@ -97,18 +95,17 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, push: &PushRow) -> Result<()> {
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow>> {
-    let sql = format!(
-        "select {COLUMNS}, coalesce(payload, (select other.payload from push other
-           where other.app = push.app and other.id = push.payload_of))
-         from push where app = $1 and id = $2"
-    );
-    tx.query_opt(&sql, &[app.into(), push.into()], |row| {
+    let sql = "select id, operation, created, expires, push_type, state, paused, accepted_at, redact,
+                 coalesce(payload, (select other.payload from push other
+                   where other.app = push.app and other.id = push.payload_of))
+               from push where app = $1 and id = $2";
+    tx.query_opt(sql, &[app.into(), push.into()], |row| {
         Ok(PushRow {
             id: row.get(0)?,
             operation: row.get(1)?,
             created: row.get(2)?,
             expires: row.get(3)?,
-            push_type: row.get(4)?,
+            push_type: read_type(row.get(4)?)?,
             state: PushState::from_name(row.get(5)?)?,
             paused: row.get(6)?,
             accepted_at: row.get(7)?,
@@ -123,7 +120,7 @@ pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow
 pub struct Listed {
     pub id: PushId,
     pub created: UtcMillis,
-    pub push_type: String,
+    pub push_type: PushType,
     /// Where it comes from, if not from the API.
     pub origin: Option<Origin>,
 }
@@ -168,7 +165,11 @@ pub fn accepted(tx: &mut Tx<'_>, app: AppId, after: PushId, at_most: u32) -> Res
 
 fn read_listed(row: &Row<'_>) -> Result<Listed> {
     let origin = origins::read_joined(row, 3)?;
-    Ok(Listed { id: row.get(0)?, created: row.get(1)?, push_type: row.get(2)?, origin })
+    Ok(Listed { id: row.get(0)?, created: row.get(1)?, push_type: read_type(row.get(2)?)?, origin })
+}
+
+fn read_type(name: &str) -> Result<PushType> {
+    PushType::from_name(name).ok_or_else(|| Error::corrupt(format!("push type {name:?}")))
 }
 
 /// Whether a push is to be sent, as far as those go who are sending it; `None` when there is no such push.

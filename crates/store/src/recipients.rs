@@ -31,7 +31,7 @@ pub fn visit_between(
     wanted: Wanted,
     mut visit: impl FnMut(Recipient<'_>),
 ) -> Result<()> {
-    ordinals::visit_between(tx, &select(wanted), app, first, last, |row| {
+    ordinals::visit_between(tx, select(wanted), app, first, last, |row| {
         visit(read(row)?);
         Ok(())
     })
@@ -45,19 +45,32 @@ pub fn visit_among(
     wanted: Wanted,
     mut visit: impl FnMut(Recipient<'_>),
 ) -> Result<()> {
-    ordinals::visit_among(tx, &select(wanted), app, ordinals, |row| {
+    ordinals::visit_among(tx, select(wanted), app, ordinals, |row| {
         visit(read(row)?);
         Ok(())
     })
 }
 
-fn select(wanted: Wanted) -> String {
-    let locale = if wanted.locale { "language, country" } else { "null, null" };
-    let profile = if wanted.profile { "profile" } else { "null" };
-    format!(
-        "select ordinal, id, address, {locale}, {profile} from channel
-         where app = $1 and installed = 1 and address is not null"
-    )
+/// To be gone on with.
+const fn select(wanted: Wanted) -> &'static str {
+    match (wanted.locale, wanted.profile) {
+        (false, false) => {
+            "select ordinal, id, address, null, null, null from channel
+             where app = $1 and installed = 1 and address is not null"
+        }
+        (true, false) => {
+            "select ordinal, id, address, language, country, null from channel
+             where app = $1 and installed = 1 and address is not null"
+        }
+        (false, true) => {
+            "select ordinal, id, address, null, null, profile from channel
+             where app = $1 and installed = 1 and address is not null"
+        }
+        (true, true) => {
+            "select ordinal, id, address, language, country, profile from channel
+             where app = $1 and installed = 1 and address is not null"
+        }
+    }
 }
 
 fn read<'r>(row: &Row<'r>) -> Result<Recipient<'r>> {

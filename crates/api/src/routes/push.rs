@@ -6,6 +6,7 @@ use axum::extract::State;
 use engine::{PlatformProgress, PushControl, PushStatus};
 use model::ids::{OperationId, PushId};
 use model::payload::Push;
+use model::payload::push_type::PushType;
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -23,7 +24,7 @@ struct Status {
 #[derive(Serialize)]
 struct StatusOfPush {
     push_id: PushId,
-    push_type: String,
+    push_type: PushType,
     /// Not there for pushes that were sent with `POST /api/push`.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<OriginOfPush>,

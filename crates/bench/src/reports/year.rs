@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use model::ids::{AppId, Offset, OperationId, PipelineId, PushId};
 use model::origin::{Origin, Part, Provenance};
+use model::payload::push_type::PushType;
 use model::report::parse_date;
 use model::time::UtcMillis;
 use store::counters::{self, Metric};
@@ -130,7 +131,7 @@ fn write_push(tx: &mut Tx<'_>, app: AppId, number: u32, hour: i64) -> store::Res
         operation: OperationId::from_uuid(id.uuid()),
         created,
         expires: None,
-        push_type: "BROADCAST_PUSH".to_owned(),
+        push_type: PushType::BroadcastPush,
         state: PushState::Done,
         paused: false,
         accepted_at: Offset(0),

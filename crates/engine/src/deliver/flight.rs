@@ -57,8 +57,6 @@ pub(super) struct Flight<'a> {
     own: Queue,
     by_amazon: Queue,
     ledger: Ledger,
-    /// Doubts that the ledger kept at the last checkpoint, because it was too early to judge them.
-    n_held: u64,
     /// Recipients in both queues.
     n_ready: usize,
     /// Messages under way.
@@ -141,7 +139,6 @@ impl<'a> Flight<'a> {
             own: Queue::default(),
             by_amazon: Queue::default(),
             ledger: Ledger::default(),
-            n_held: 0,
             n_ready: 0,
             n_flying: 0,
             n_saving: 0,

@@ -40,6 +40,8 @@ pub(super) struct Ledger {
     weather: Weather,
     /// Messages that have to be sent once more.
     n_retried: u64,
+    /// Doubts that were kept when it was last closed, because it was too early to judge them.
+    n_held: usize,
 }
 
 /// An answer that may be about the device or about us.
@@ -190,7 +192,8 @@ impl Ledger {
             }
             self.rest.reason = Some(reason);
         }
-        self.n_finished = self.doubts.len();
+        self.n_held = self.doubts.len();
+        self.n_finished = self.n_held;
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.sort_unstable();
         let mut outcomes = std::mem::take(&mut self.rest);
@@ -209,6 +212,11 @@ impl Ledger {
 
     pub(super) fn n_doubtful(&self) -> u64 {
         self.doubts.len() as u64
+    }
+
+    /// Those doubts that have come since the last time it was closed: the others were counted then.
+    pub(super) fn n_new_doubts(&self) -> u64 {
+        (self.doubts.len() - self.n_held) as u64
     }
 }
 

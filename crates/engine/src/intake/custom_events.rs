@@ -1,5 +1,7 @@
 //! Custom events that servers send.
 
+use std::collections::HashSet;
+
 use model::custom_event::{About, CustomEvent};
 use model::event::{Custom, Event, RecordKind};
 use model::ids::{AppId, EventId, Id, OperationId};
@@ -54,12 +56,14 @@ impl Engine {
         self.write_once(app, once, move |tx| {
             let mut desk = Desk::new(app, &index, now);
             let counts = Counts::new(app, PLATFORM.to_owned());
+            let mut seen = Seen::before(tx, app, &dated)?;
             for event in &dated {
-                take(tx, &mut desk, &recent, &counts, event)?;
+                take(tx, &mut desk, &recent, &counts, &mut seen, event)?;
                 if desk.journal.n_bytes() > MOST_RECORDED_BYTES {
                     return Err(Error::invalid("", TOO_MUCH));
                 }
             }
+            seen_events::add(tx, app, &seen.new)?;
             desk.journal.write(tx, app)?;
             Ok(operation)
         })
@@ -92,11 +96,52 @@ impl Dated {
         };
         Self { id, at, custom }
     }
+
+    /// Where it is if it was taken before; only events with an id of their own are remembered. One that says when it happened is
+    /// in the same hour whenever it is sent. One that does not is where the first of its kind came in.
+    fn possible_keys(&self) -> impl Iterator<Item = (i64, EventId)> {
+        let hours_back = if self.custom.occurred.is_some() { 0 } else { REPEATED_HOURS };
+        let (last, id) = (hour(self.at), self.id);
+        let hours = self.custom.unique_id.is_some().then_some(last - hours_back..=last);
+        hours.into_iter().flatten().map(move |hour| (hour, id))
+    }
 }
 
-fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &Counts, dated: &Dated) -> Result<()> {
+/// The events of a request that are known: from earlier requests, or from further up in this one.
+struct Seen {
+    known: HashSet<(i64, EventId)>,
+    new: Vec<(i64, EventId)>,
+}
+
+impl Seen {
+    fn before(tx: &mut Tx<'_>, app: AppId, events: &[Dated]) -> Result<Self> {
+        let keys: Vec<_> = events.iter().flat_map(Dated::possible_keys).collect();
+        Ok(Self { known: seen_events::known(tx, app, &keys)?, new: Vec::new() })
+    }
+
+    fn has(&self, event: &Dated) -> bool {
+        event.possible_keys().any(|key| self.known.contains(&key))
+    }
+
+    fn add(&mut self, event: &Dated) {
+        if event.custom.unique_id.is_some() {
+            let key = (hour(event.at), event.id);
+            self.known.insert(key);
+            self.new.push(key);
+        }
+    }
+}
+
+fn take(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk<'_>,
+    recent: &Recent,
+    counts: &Counts,
+    seen: &mut Seen,
+    dated: &Dated,
+) -> Result<()> {
     let Dated { id, at, custom } = dated;
-    if custom.unique_id.is_some() && is_repeat(tx, desk, dated)? {
+    if seen.has(dated) {
         return Ok(());
     }
     let (channels, customer_id) = match &custom.about {
@@ -114,9 +159,7 @@ fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &Counts, 
         }
     };
     // Not before its channel is found: an event that came too early can be sent again.
-    if custom.unique_id.is_some() {
-        seen_events::add(tx, desk.app, &[(hour(*at), *id)])?;
-    }
+    seen.add(dated);
     let body = Custom { customer_id, ..custom.event.clone() };
     let mut influenced_by = None;
     for channel in &channels {
@@ -132,15 +175,6 @@ fn take(tx: &mut Tx<'_>, desk: &mut Desk<'_>, recent: &Recent, counts: &Counts, 
         record(desk, None, *id, *at, body.clone())?;
     }
     counts.add_custom(tx, &body.name, *at, None, influenced_by, body.value)
-}
-
-/// An event that says when it happened is in the same hour whenever it is sent. One that does not is where the first of its
-/// kind came in.
-fn is_repeat(tx: &mut Tx<'_>, desk: &Desk<'_>, Dated { id, at, custom }: &Dated) -> Result<bool> {
-    let hours_back = if custom.occurred.is_some() { 0 } else { REPEATED_HOURS };
-    let last = hour(*at);
-    let keys: Vec<_> = (last - hours_back..=last).map(|hour| (hour, *id)).collect();
-    Ok(!seen_events::known(tx, desk.app, &keys)?.is_empty())
 }
 
 fn record(

@@ -1,6 +1,6 @@
 //! What a named user holds, and what a change of it means for the user's channels.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::channel::TagOperation;
 use model::ids::{AppId, NamedUserId, TermId};
@@ -14,19 +14,13 @@ use crate::{Engine, Result};
 impl Engine {
     /// Changes the tags of users, who are made if need be.
     pub async fn tag_named_users(&self, app: AppId, users: Vec<NamedUserId>, operation: TagOperation) -> Result<()> {
-        let index = self.index(app).await?;
-        let now = self.clock().now();
-        self.0
-            .store
-            .write(app, move |tx| {
-                let mut desk = Desk::new(app, &index, now);
-                for user in &users {
-                    desk.change_user(tx, user, |holdings| operation.apply(&mut holdings.tags))?;
-                }
-                desk.journal.write(tx, app)?;
-                Ok(())
-            })
-            .await
+        let users: BTreeSet<NamedUserId> = users.into_iter().collect();
+        let users: Vec<NamedUserId> = users.into_iter().collect();
+        self.at_desk(app, move |tx, desk| {
+            let users = desk.users(tx, &users)?;
+            desk.change_users(tx, users, |holdings| operation.apply(&mut holdings.tags))
+        })
+        .await
     }
 }
 
@@ -49,6 +43,17 @@ impl Desk<'_> {
         let user = named_users::ensure(tx, self.app, id, self.journal.now())?;
         let changed = self.changed(tx, user, change)?;
         self.write_users(tx, changed.as_slice())
+    }
+
+    /// Users, each of whom is named once. Those who do not exist are made.
+    fn users(&self, tx: &mut Tx<'_>, ids: &[NamedUserId]) -> Result<Vec<NamedUser>> {
+        let now = self.journal.now();
+        let mut users = named_users::among(tx, self.app, ids)?;
+        let known: HashSet<&NamedUserId> = users.iter().map(|user| &user.id).collect();
+        let new: Vec<NamedUserId> = ids.iter().filter(|id| !known.contains(id)).cloned().collect();
+        named_users::insert_many(tx, self.app, &new, &[], now)?;
+        users.extend(new.into_iter().map(|id| NamedUser { id, created: now, modified: now, terms: Vec::new() }));
+        Ok(users)
     }
 
     /// The same for many users who exist, with fewer questions to the database.

@@ -2,6 +2,7 @@
 
 use model::ids::{AppId, PushId};
 use model::origin::Origin;
+use model::payload::push_type::PushType;
 use model::time::UtcMillis;
 use store::pushes::{self, PushRow, PushState, Tally};
 use store::{Tx, origins};
@@ -13,7 +14,7 @@ pub struct PushStatus {
     pub id: PushId,
     pub created: UtcMillis,
     pub expires: Option<UtcMillis>,
-    pub push_type: String,
+    pub push_type: PushType,
     /// What made the service accept it.
     pub origin: Origin,
     pub state: PushState,

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use model::ids::{AppId, PushId};
 use model::origin::Origin;
+use model::payload::push_type::PushType;
 use model::report::{Period, Precision};
 use model::time::UtcMillis;
 use store::counters::{self, Metric, PushTotal, Pushes, Total};
@@ -30,7 +31,7 @@ const COUNTED: [Metric; 7] = [
 pub struct PushReport {
     pub id: PushId,
     pub created: UtcMillis,
-    pub push_type: String,
+    pub push_type: PushType,
     pub origin: Origin,
     pub counts: Counts,
 }

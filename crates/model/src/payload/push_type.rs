@@ -24,6 +24,19 @@ pub enum PushType {
 }
 
 impl PushType {
+    const ALL: [PushType; 6] = [
+        PushType::BroadcastPush,
+        PushType::UnicastPush,
+        PushType::TagPush,
+        PushType::SegmentsPush,
+        PushType::ScheduledPush,
+        PushType::CreateAndSendPush,
+    ];
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|push_type| push_type.name() == name)
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             PushType::BroadcastPush => "BROADCAST_PUSH",

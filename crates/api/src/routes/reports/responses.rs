@@ -3,6 +3,7 @@
 use axum::extract::State;
 use engine::{Counts, PushReport};
 use model::ids::PushId;
+use model::payload::push_type::PushType;
 use providers::percent_encoded;
 use serde::Serialize;
 use store::counters::Metric;
@@ -25,7 +26,7 @@ struct PushRecord {
     push_id: PushId,
     push_uuid: PushId,
     push_time: String,
-    push_type: String,
+    push_type: PushType,
     sends: u64,
     direct_responses: u64,
     #[serde(skip_serializing_if = "Option::is_none")]

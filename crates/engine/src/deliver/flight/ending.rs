@@ -35,7 +35,7 @@ impl Flight<'_> {
     pub(super) fn close_ledger(&mut self, more: More) -> Outcomes {
         let (n_served, n_doubtful) = (self.ledger.n_served(), self.ledger.n_doubtful());
         // Those that were too early to judge were remembered when they came: what was served with them is no reason for trust.
-        let n_new_doubts = n_doubtful - self.n_held;
+        let n_new_doubts = self.ledger.n_new_doubts();
         let (is_trusted, transport) = match self.course.courier {
             Courier::Provider(provider) => {
                 (provider.route.is_trusted(), Provider::of(self.course.device_type).map_or("none", Provider::name))
@@ -50,8 +50,7 @@ impl Flight<'_> {
             false => Trust::Unknown,
         };
         let (outcomes, doubt) = self.ledger.close(trust, more);
-        self.n_held = self.ledger.n_doubtful();
-        let n_doubtful = n_doubtful - self.n_held;
+        let n_doubtful = n_doubtful - self.ledger.n_doubtful();
         if let Courier::Provider(provider) = self.course.courier {
             provider.route.remember(n_served, n_new_doubts);
         }

@@ -68,6 +68,25 @@ fn the_first_few_doubtful_devices_wait_for_more_answers() {
     assert_eq!((outcomes.delivered.len(), outcomes.gone.len(), refusal), (8, 8, None), "others were served by then");
 }
 
+/// Who remembers how a provider does asks at every checkpoint, and must not hear of the same doubt twice.
+#[test]
+fn doubts_that_wait_over_several_checkpoints_are_new_once() {
+    let mut slow = ledger(0, 3);
+    let mut new = vec![slow.n_new_doubts()];
+    for more in [0..2, 2..2, 2..6] {
+        slow.close(Trust::Unknown, More::Comes);
+        for n in more {
+            slow.file(&[Ordinal(2000 + n)], doubtful(true), NOW);
+        }
+        new.push(slow.n_new_doubts());
+    }
+    assert_eq!((new, slow.n_doubtful()), (vec![3, 2, 0, 4], 9));
+    let (outcomes, refusal) = slow.close(Trust::Unknown, More::Ends);
+    assert_eq!((outcomes.failed.len(), refusal), (9, None), "all of them are judged at the end");
+    slow.file(&[Ordinal(1)], doubtful(true), NOW);
+    assert_eq!(slow.n_new_doubts(), 1, "those that were judged are not held any more");
+}
+
 #[test]
 fn many_doubtful_devices_accuse_nobody_when_others_were_served_or_it_was_tried_often_enough() {
     for trust in [Trust::Earned, Trust::Exhausted] {
