@@ -158,7 +158,6 @@ impl Engine {
         let Some(secret) = Secret::new(secret) else { return Ok(()) };
         let (engine, app, now) = (self.clone(), known.app.id, self.0.clock.now());
         let write = move |tx: &mut Tx<'_>| {
-            store::apps::hold(tx, app)?;
             let current = store::apps::by_id(tx, app)?;
             // It may have been replaced since it was compared.
             let given = credentials::hash(secret.reveal());

@@ -14,7 +14,7 @@ use model::problem::{Problem, Problems};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
-use store::{Tx, apps, jobs};
+use store::{Tx, jobs};
 
 use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::schedules::passed;
@@ -79,7 +79,6 @@ impl Engine {
         let written = self.write_once(app, once, move |tx| {
             // Only now, because a request that is repeated gets its answer, late as it may be.
             fail_with(problems.clone())?;
-            apps::hold(tx, app)?;
             refuse_platforms(tx, app, &stored.experiment)?;
             let mut stored = stored.clone();
             let n_pushes = engine.send_unscheduled(tx, Occasion { app, id, now }, &mut stored)?;
@@ -131,7 +130,6 @@ impl Engine {
 
     pub async fn delete_experiment(&self, app: AppId, id: ExperimentId) -> Result<ExperimentDeletion> {
         let delete = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             let document = documents::get(tx, app, DocumentKind::Experiment, &id.to_string())?.ok_or(NOT_FOUND)?;
             let start = match Stored::known(&document) {
                 Some(stored) if stored.has_started => return Ok(ExperimentDeletion::HasStarted),

@@ -40,11 +40,10 @@ impl Desk<'_> {
             return Ok(());
         }
         // A set is read to be added to.
-        apps::hold(tx, self.app)?;
         self.join(tx, &Term::Day(DayTerm { kind, day }), channels)
     }
 
-    /// Adds channels to a set that is kept apart, in a transaction that holds the app.
+    /// Adds channels to a set that is kept apart.
     pub(crate) fn join(&mut self, tx: &mut Tx<'_>, term: &Term, channels: &RoaringBitmap) -> Result<()> {
         let term = self.number(tx, term)?;
         let mut added = RoaringBitmap::new();
@@ -192,7 +191,6 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let mut desk = Desk::new(app, &index, now);
                 for term in old_days(tx, app, now)? {
                     desk.forget_set(tx, term)?;

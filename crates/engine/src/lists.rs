@@ -19,8 +19,8 @@ use model::limits;
 use model::static_list::{ListDetails, ListName, ListUpdate, NewList};
 use model::term::Term;
 use model::time::UtcMillis;
+use store::Tx;
 use store::documents::{self, Document, DocumentKind};
-use store::{Tx, apps};
 use uuid::Uuid;
 
 use record::Record;
@@ -53,7 +53,6 @@ impl Engine {
         let now = self.clock().now();
         let operation_id = OperationId::at(now);
         let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             let name = list.name.as_str();
             if documents::get(tx, app, DocumentKind::List, name)?.is_some() {
                 return Err(Error::Conflict(format!("There is a list named '{name}' already.")));
@@ -80,7 +79,6 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let mut record = Record::load(tx, app, name.as_str())?.ok_or(Error::NotFound("list"))?;
                 update.apply(&mut record.details);
                 record.updated = now;
@@ -96,7 +94,6 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let record = Record::load(tx, app, name.as_str())?.ok_or(Error::NotFound("list"))?;
                 record.deleted().save(tx, app, name.as_str(), now)?;
                 documents::delete(tx, app, DocumentKind::List, name.as_str())?;

@@ -13,7 +13,7 @@ use model::payload::Push;
 use model::place::{PlaceId, Sighting};
 use model::selector::{Atomic, Audience, Place, Selector};
 use model::time::UtcMillis;
-use store::{Tx, apps, last_places, place_days};
+use store::{Tx, last_places, place_days};
 
 use crate::{Engine, Error, Result};
 
@@ -98,7 +98,6 @@ impl Engine {
         let is_old = move |tx: &mut Tx<'_>| -> Result<bool> { Ok(!old_last_places(tx, app, first_day)?.is_empty()) };
         while self.0.store.read(is_old).await? {
             self.at_desk(app, move |tx, desk| {
-                apps::hold(tx, app)?;
                 for ordinal in old_last_places(tx, app, first_day)? {
                     desk.forget_last_place(tx, ordinal)?;
                 }

@@ -22,8 +22,8 @@ use model::pipeline::{Pipeline, PipelineStatus, Rate};
 use model::problem::Problem;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
+use store::Tx;
 use store::documents::{self, DocumentKind, Order};
-use store::{Tx, apps};
 
 use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::{Engine, Error, Once, Result};
@@ -76,7 +76,6 @@ impl Engine {
         let created = CreatedPipelines { operation_id: OperationId::at(now), ids };
         let engine = self.clone();
         self.write_once(app, once, move |tx| {
-            apps::hold(tx, app)?;
             refuse_outcomes(&pipelines, is_array, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))?;
             for (id, pipeline) in created.ids.iter().zip(&pipelines) {
                 engine.put_pipeline(tx, app, *id, pipeline, None, now)?;
@@ -121,7 +120,6 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let before = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?.ok_or(NOT_FOUND)?;
                 // One that cannot be read has done nothing and can be replaced.
                 let before = Stored::read(&before.body).ok();
@@ -149,7 +147,6 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 if !documents::delete(tx, app, DocumentKind::Pipeline, &id.to_string())? {
                     return Err(NOT_FOUND);
                 }
@@ -193,10 +190,7 @@ impl Engine {
 
     pub async fn set_pipeline_rates(&self, app: AppId, rates: Vec<Rate>) -> Result<()> {
         let now = self.clock().now();
-        let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
-            stored::put_global_rates(tx, app, &rates, now)
-        };
+        let write = move |tx: &mut Tx<'_>| stored::put_global_rates(tx, app, &rates, now);
         self.0.store.write(app, write).await
     }
 

@@ -15,7 +15,7 @@ use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
 use store::jobs;
-use store::{Tx, apps, origins};
+use store::{Tx, origins};
 
 use crate::job::Job;
 use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
@@ -153,7 +153,6 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let old = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
                 if old.is_underway(tx, app, now)? {
                     let way_out = match old.scheduled.schedule.recurring {
@@ -184,7 +183,6 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let timing = Timing::find(tx, app, id)?.ok_or(NOT_FOUND)?;
                 engine.stop_timer(tx, app, &timing)?;
                 documents::delete(tx, app, DocumentKind::Schedule, &id.to_string())?;

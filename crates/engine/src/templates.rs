@@ -14,7 +14,6 @@ use model::template::{Template, TemplateChange};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
-use store::apps;
 use store::documents::{self, DocumentKind, Order};
 
 use crate::{Engine, Error, Once, Result};
@@ -54,7 +53,6 @@ impl Engine {
         let created = CreatedTemplate { operation_id: OperationId::at(now), id: TemplateId::at(now) };
         let text = stored::print(&template)?;
         self.write_once(app, once, move |tx| {
-            apps::hold(tx, app)?;
             if documents::count(tx, app, DocumentKind::Template)? >= limits::TEMPLATES_PER_APP {
                 let most = limits::TEMPLATES_PER_APP;
                 return Err(Error::invalid("name", format!("An app has at most {most} templates; delete one first.")));
@@ -114,7 +112,6 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let (kind, id) = (DocumentKind::Template, id.to_string());
                 let template = stored::read(&documents::get(tx, app, kind, &id)?.ok_or(NOT_FOUND)?.body)?;
                 let template = template.changed(change.clone()).map_err(|problems| {

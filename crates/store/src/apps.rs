@@ -180,14 +180,6 @@ pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: u64) -> Result<bool> {
     Ok(false)
 }
 
-/// Makes sure that the app is still there, and stays until the transaction ends. For commands that read something in order to
-/// change it, or that would leave something behind for an app that was deleted. Nothing has to be locked for that: a command
-/// has hold of the app it is for (`Access::Write`) before it runs.
-pub fn hold(tx: &mut Tx<'_>, app: AppId) -> Result<()> {
-    let found = tx.query_opt("select id from app where id = $1", &[app.into()], |row| row.get::<i64>(0))?;
-    found.map(drop).ok_or_else(gone)
-}
-
 /// Gives out the next ordinal of the app. Fails with `Conflict("app")` when the app is gone, as does everything that takes
 /// one of its numbers.
 pub fn take_ordinal(tx: &mut Tx<'_>, app: AppId) -> Result<Ordinal> {

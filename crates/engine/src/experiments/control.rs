@@ -8,7 +8,7 @@ use model::ids::{AppId, ExperimentId, Id, PushId};
 use roaring::RoaringBitmap;
 use store::counters::{self, Metric};
 use store::jobs::{self, ClaimedJob};
-use store::{Tx, apps, experiment_groups, origins, pushes};
+use store::{Tx, experiment_groups, origins, pushes};
 use uuid::Uuid;
 
 use super::push_id;
@@ -43,7 +43,6 @@ impl Engine {
         let held_back = self.0.store.read(resolve).await?;
         let (engine, claimed) = (self.clone(), claimed.clone());
         let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             if !jobs::settle(tx, &claimed)? {
                 return Ok(());
             }

@@ -6,9 +6,9 @@ use model::ids::{AppId, ExperimentId, OperationId, PushId};
 use model::origin::{Origin, Part, Provenance, VariantPart};
 use model::schedule::Wave;
 use model::time::UtcMillis;
+use store::Tx;
 use store::documents::{self, DocumentKind};
 use store::jobs::{self, ClaimedJob};
-use store::{Tx, apps};
 
 use super::stored::Stored;
 use crate::job::Job;
@@ -49,7 +49,6 @@ impl Engine {
         now: UtcMillis,
     ) -> Result<u64> {
         let app = claimed.app;
-        apps::hold(tx, app)?;
         let document = documents::get(tx, app, DocumentKind::Experiment, &id.to_string())?;
         let before = document.as_ref().and_then(Stored::known);
         if document.is_some() && before.is_none() {

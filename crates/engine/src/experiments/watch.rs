@@ -13,7 +13,7 @@ use roaring::RoaringBitmap;
 use serde::de::IgnoredAny;
 use store::experiment_groups::{self as groups, Channels, GroupKey, NewGroup};
 use store::jobs::{self, ClaimedJob, JobId};
-use store::{Tx, apps, followers, log};
+use store::{Tx, followers, log};
 use uuid::Uuid;
 
 use crate::job::Job;
@@ -43,7 +43,6 @@ impl Engine {
         members: &RoaringBitmap,
         now: UtcMillis,
     ) -> Result<()> {
-        apps::hold(tx, app)?;
         for (block, members) in blocks(members) {
             let key = GroupKey { experiment, push, block: u32::from(block.0) };
             let (members, opened) = (channels(&members), channels(&RoaringBitmap::new()));
@@ -83,7 +82,6 @@ impl Engine {
 
 fn watch(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<()> {
     let app = claimed.app;
-    apps::hold(tx, app)?;
     let Some(position) = followers::position(tx, app, claimed.id)? else {
         jobs::settle(tx, claimed)?;
         return Ok(());

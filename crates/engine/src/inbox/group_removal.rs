@@ -3,7 +3,7 @@
 use model::ids::{AppId, MessageNumber, PushId};
 use model::time::UtcMillis;
 use store::jobs::{self, ClaimedJob};
-use store::{Tx, apps, messages, pushes};
+use store::{Tx, messages, pushes};
 use uuid::Uuid;
 
 use super::removal::{DELETED_AT_ONCE, delete};
@@ -52,7 +52,6 @@ impl Engine {
     pub async fn delete_messages_of_group(&self, app: AppId, group: Uuid) -> Result<GroupDeletion> {
         let (engine, now) = (self.clone(), self.clock().now());
         let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             let deletion = Deletion { app, group, until: now, now };
             let accepted = deletion.step(tx, FIRST_ACCEPTED)?;
             let sent = deletion.step(tx, FIRST_SENT)?;
@@ -81,7 +80,6 @@ impl Engine {
                 return Ok(());
             }
             let write = move |tx: &mut Tx<'_>| {
-                apps::hold(tx, app)?;
                 if !jobs::renew(tx, &job, now.plus(LEASE))? {
                     return Err(Error::Conflict("another worker has taken this deletion over".to_owned()));
                 }

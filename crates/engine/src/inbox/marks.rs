@@ -6,7 +6,7 @@ use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::counters::{self, Metric};
-use store::{Tx, apps, messages};
+use store::{Tx, messages};
 
 use super::InboxCaller;
 use super::mailbox::{Held, Mailbox};
@@ -31,7 +31,6 @@ impl Engine {
         let app = caller.app;
         self.at_desk(app, move |tx, desk| {
             // The marks are read to be added to.
-            apps::hold(tx, app)?;
             let mailbox = Mailbox::open(tx, &caller, asking)?;
             let now = desk.journal.now();
             let (mut marked, mut viewers) = (RoaringBitmap::new(), RoaringBitmap::new());

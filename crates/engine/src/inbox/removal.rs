@@ -9,9 +9,9 @@ use model::inbox::TextChoice;
 use model::payload::Push;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
+use store::Tx;
 use store::messages::{self, Message};
 use store::pushes::{self, PushRow, PushState};
-use store::{Tx, apps};
 
 use super::decode;
 use super::mailing::expires;
@@ -41,7 +41,6 @@ impl Engine {
         for some in pushes.chunks(DELETED_AT_ONCE as usize) {
             let some = some.to_vec();
             let write = move |tx: &mut Tx<'_>| {
-                apps::hold(tx, app)?;
                 let mut deleted = Vec::new();
                 for push in &some {
                     deleted.extend(delete(tx, app, *push, now)?.then_some(*push));

@@ -12,7 +12,7 @@ use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 use store::inbox_users::{self, InboxChannel};
-use store::{Tx, apps, channels};
+use store::{Tx, channels};
 
 use super::InboxCaller;
 use crate::{Engine, Error, Once, Result, credentials};
@@ -53,7 +53,6 @@ impl Engine {
         let password = password.reveal().to_owned();
         self.write_once(app, once, move |tx| {
             // An app that is gone has no users.
-            apps::hold(tx, app)?;
             let nothing = codec::encode(&RoaringBitmap::new());
             inbox_users::insert(tx, app, &user, &hash, now, nothing)?;
             add(tx, app, &user, &new.0, now)?;
@@ -74,7 +73,6 @@ impl Engine {
     pub async fn change_inbox(&self, caller: InboxCaller, change: InboxChange) -> Result<()> {
         let (app, now) = (caller.app, self.clock().now());
         let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             for channel in &change.remove {
                 let Some(ordinal) = ordinal_of(tx, app, channel)? else { continue };
                 if inbox_users::owner(tx, app, ordinal)?.as_ref() == Some(&caller.user) {

@@ -8,11 +8,11 @@ use model::ids::{AppId, NamedUserId, TermId};
 use model::static_list::Member;
 use model::term::Term;
 use model::time::UtcMillis;
+use store::Tx;
 use store::channels::{self, Channel};
 use store::jobs::{self, ClaimedJob};
 use store::lists::{self, Generation};
 use store::named_users::{self, NamedUser};
-use store::{Tx, apps};
 
 use super::content::member;
 use super::record::{Applied, Record, Task};
@@ -54,7 +54,6 @@ enum Left {
 
 fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: UtcMillis) -> Result<Left> {
     let app = claimed.app;
-    apps::hold(tx, app)?;
     let record = Record::load_even_deleted(tx, app, list)?;
     let Some((mut record, task)) = record.and_then(|record| record.next_task().map(|task| (record, task))) else {
         jobs::settle(tx, claimed)?;

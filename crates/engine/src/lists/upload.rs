@@ -7,9 +7,9 @@ use model::ids::AppId;
 use model::static_list::{ListName, Member};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
+use store::Tx;
 use store::documents::{self, DocumentKind};
 use store::lists::{self, Generation};
-use store::{Tx, apps};
 
 use super::record::{Receiving, Record};
 use super::{content, refuse_reserved};
@@ -49,7 +49,6 @@ impl Engine {
             .0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let mut record = Record::load(tx, app, name.as_str())?.ok_or(Error::NotFound("list"))?;
                 let number = record.receive(now);
                 record.save(tx, app, name.as_str(), now)?;
@@ -71,7 +70,6 @@ impl Engine {
             }
             let (engine, name) = (self.clone(), document.id);
             let write = move |tx: &mut Tx<'_>| {
-                apps::hold(tx, app)?;
                 let Some(mut record) = Record::load(tx, app, &name)? else { return Ok(()) };
                 for upload in record.receiving.clone().into_iter().filter(is_dead) {
                     record.discard(upload.number);
@@ -155,7 +153,6 @@ impl ListUpload {
             .0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let mut record = Record::load(tx, app, list.as_str())?.ok_or(Error::NotFound("list"))?;
                 if !record.receiving.iter().any(|upload| upload.number == number) {
                     return Err(Error::Conflict("This upload took too long and was given up; repeat it.".to_owned()));

@@ -10,7 +10,7 @@ use model::term::Term;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::last_places::{self, LastPlaces};
-use store::{Tx, apps, place_days, term_sets};
+use store::{Tx, place_days, term_sets};
 
 use super::Whereabouts;
 use crate::desk::Desk;
@@ -40,7 +40,6 @@ impl Desk<'_> {
         }
         let Some((at, places)) = last else { return Ok(()) };
         // Sets are read to be added to.
-        apps::hold(tx, self.app)?;
         for (place, day) in days {
             self.was_in(tx, place, day, ordinal)?;
         }
@@ -83,7 +82,6 @@ impl Desk<'_> {
     /// Forgets where a channel was last seen.
     pub(crate) fn forget_last_place(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal) -> Result<()> {
         let Some(last) = last_places::get(tx, self.app, ordinal)? else { return Ok(()) };
-        apps::hold(tx, self.app)?;
         for term in last.terms {
             self.leave(tx, term, &RoaringBitmap::from([ordinal.0]))?;
         }

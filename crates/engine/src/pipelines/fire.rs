@@ -14,7 +14,7 @@ use model::pipeline::Pipeline;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::jobs::{self, ClaimedJob};
-use store::{Tx, apps, followers, log, origins, push_audience, pushes};
+use store::{Tx, followers, log, origins, push_audience, pushes};
 
 use super::conditions::holds;
 use super::follow::AUTOMATION;
@@ -48,7 +48,6 @@ impl Engine {
         let index = self.current_index(claimed.app).await?;
         let (engine, app, now, claimed) = (self.clone(), claimed.app, self.clock().now(), claimed.clone());
         let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             let stored = Stored::find(tx, app, id)?;
             if let Some(stored) = &stored
                 && !stored.pipeline.cancellation.is_empty()

@@ -8,8 +8,8 @@ use model::pipeline::{Inactivity, Pipeline};
 use model::term::{DayKind, DayTerm};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
+use store::Tx;
 use store::jobs::{self, ClaimedJob, JobId};
-use store::{Tx, apps};
 use uuid::Uuid;
 
 use super::stored::Stored;
@@ -42,7 +42,6 @@ impl Engine {
         let index = self.current_index(claimed.app).await?;
         let (engine, app, now, claimed) = (self.clone(), claimed.app, self.clock().now(), claimed.clone());
         let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             let Some(stored) = Stored::find(tx, app, id)? else { return Ok(jobs::settle(tx, &claimed).map(drop)?) };
             let mut planner = Planner::new(tx, app, &index, now, Vec::new());
             let mut inactive = RoaringBitmap::new();

@@ -63,7 +63,7 @@ impl Canceling {
 }
 
 impl Engine {
-    /// Lets channels wait for an instant, in a transaction that holds the app.
+    /// Lets channels wait for an instant.
     pub(super) fn add_waiting(
         &self,
         tx: &mut Tx<'_>,
@@ -86,7 +86,7 @@ impl Engine {
         self.enqueue_as(tx, app, job_of(pipeline, due), due, &Job::FirePipeline { pipeline, due })
     }
 
-    /// Takes channels out of everything they wait for that is due by an instant, in a transaction that holds the app. A job whose
+    /// Takes channels out of everything they wait for that is due by an instant. A job whose
     /// channels have all left finds nobody.
     pub(super) fn remove_waiting(
         &self,

@@ -86,10 +86,7 @@ impl Engine {
         config: PlatformConfig,
     ) -> Result<PlatformView> {
         let (sealed, place, now) = (self.seal(app, &name, &config)?, name.clone(), self.0.clock.now());
-        let write = move |tx: &mut store::Tx<'_>| {
-            store::apps::hold(tx, app)?;
-            documents::put(tx, app, place.kind(), place.id(), &sealed, now)
-        };
+        let write = move |tx: &mut store::Tx<'_>| documents::put(tx, app, place.kind(), place.id(), &sealed, now);
         self.0.store.write(app, write).await?;
         self.platform_changed(app, &name).await?;
         self.platform(app, name).await
@@ -105,7 +102,6 @@ impl Engine {
         let (name, now) = (PlatformName::Provider(provider), self.0.clock.now());
         let (engine, place) = (self.clone(), name.clone());
         let write = move |tx: &mut store::Tx<'_>| {
-            store::apps::hold(tx, app)?;
             let document = documents::get(tx, app, place.kind(), place.id())?;
             let config = document.map(|document| engine.unseal(app, place.clone(), &document).config).transpose()?;
             let config = rewrite(config)?;

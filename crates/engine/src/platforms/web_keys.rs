@@ -63,7 +63,6 @@ impl Engine {
     async fn make_web_keys(&self, app: AppId) -> Result<Document> {
         let (engine, keys, now) = (self.clone(), self.new_web_keys()?, self.0.clock.now());
         let write = move |tx: &mut store::Tx<'_>| {
-            store::apps::hold(tx, app)?;
             // Another request may have been quicker.
             if documents::get(tx, app, DocumentKind::WebKeys, ID)?.is_none() {
                 engine.put_web_keys(tx, app, &keys, now)?;

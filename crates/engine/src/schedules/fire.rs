@@ -6,9 +6,9 @@ use model::ids::{AppId, OperationId, PushId, ScheduleId};
 use model::origin::{Origin, Part, Provenance};
 use model::schedule::{Schedule, Wave};
 use model::time::UtcMillis;
+use store::Tx;
 use store::documents::{self, DocumentKind};
 use store::jobs::{self, ClaimedJob};
-use store::{Tx, apps};
 
 use super::stored::{Stored, Timing, is_in_use};
 use crate::push::{NewPush, Registry};
@@ -68,7 +68,6 @@ impl Engine {
     /// `false` when somebody has changed the schedule, or its timer has been taken over, since it was read.
     fn write_firing(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, firing: &Firing) -> Result<bool> {
         let app = claimed.app;
-        apps::hold(tx, app)?;
         let current = documents::get(tx, app, DocumentKind::Schedule, &firing.id.to_string())?;
         if !jobs::settle(tx, claimed)? || current.is_none_or(|current| current.body != firing.before) {
             return Ok(false);

@@ -2,7 +2,6 @@
 
 use model::ids::{AppId, ScheduleId};
 use model::time::UtcMillis;
-use store::apps;
 
 use super::NOT_FOUND;
 use super::stored::{Stored, Timing};
@@ -23,7 +22,6 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                apps::hold(tx, app)?;
                 let Stored { mut scheduled, timing } = Stored::find(tx, app, id)?.ok_or(NOT_FOUND)?;
                 let Some(recurring) = &mut scheduled.schedule.recurring else {
                     let text = "Only a recurring schedule can be paused; delete this one, or change its time.";

@@ -9,8 +9,8 @@ use model::payload::template::TemplateId;
 use model::problem::{Problem, ProblemKind, Problems};
 use model::template::{Template, TemplateUse};
 use model::time::UtcMillis;
+use store::Tx;
 use store::documents::{self, DocumentKind};
-use store::{Tx, apps};
 
 use super::stored;
 use crate::push::{Place, fail_with};
@@ -60,7 +60,6 @@ impl<T> Made<T> {
         place: Place,
         make: impl Fn(Vec<Push>) -> Result<T>,
     ) -> Result<Option<Self>> {
-        apps::hold(tx, app)?;
         let current = bodies(tx, app, uses)?;
         (current != self.of).then(|| Self::of(current, uses, place, make)).transpose()
     }

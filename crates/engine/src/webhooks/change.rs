@@ -6,7 +6,7 @@ use providers::http::{WebUrl, check_url};
 use providers::webhook::{WebhookChange, WebhookConfig};
 use serde::{Deserialize, Serialize};
 use store::webhooks::{self, Place, Tally, Webhook};
-use store::{Tx, apps, followers, jobs, log};
+use store::{Tx, followers, jobs, log};
 
 use super::progress::Progress;
 use super::view::Lag;
@@ -49,7 +49,6 @@ impl Engine {
         let id = WebhookId::at(now);
         let (engine, sealed) = (self.clone(), self.seal_webhook(app, id, &config)?);
         let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             if usize::try_from(webhooks::count(tx, app)?).is_ok_and(|n| n >= MOST_PER_APP) {
                 return Err(Error::Conflict(format!("An app has at most {MOST_PER_APP} webhooks; delete one first.")));
             }
@@ -83,7 +82,6 @@ impl Engine {
         let url = self.checked(change.url.as_deref())?;
         let (engine, now) = (self.clone(), self.clock().now());
         let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             let webhook = webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
             let config = engine.unseal_webhook(app, &webhook)?.changed(url.clone(), &change);
             webhooks::configure(tx, app, id, &engine.seal_webhook(app, id, &config)?, now)?;

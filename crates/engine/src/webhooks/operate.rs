@@ -7,7 +7,7 @@ use model::time::UtcMillis;
 use providers::webhook::{Hook, Verdict};
 use serde::Serialize;
 use store::webhooks::{self, Entry};
-use store::{Tx, apps, followers, log};
+use store::{Tx, followers, log};
 use tokio::time::Instant;
 
 use super::{WebhookView, job_of};
@@ -82,7 +82,6 @@ impl Engine {
     pub async fn replay_webhook(&self, app: AppId, id: WebhookId, from: ReplayFrom) -> Result<WebhookView> {
         let now = self.clock().now();
         let write = move |tx: &mut Tx<'_>| {
-            apps::hold(tx, app)?;
             webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
             let head = EventOffset::end_of(log::head(tx, app)?);
             let after = match from {

@@ -9,7 +9,7 @@ use store::backup::{BackupError, copy};
 use store::{DatabaseUrl, Error, Store, Value};
 use testkit::store::{Engine, Home, fresh};
 
-use crate::{APP, execute, ids, insert};
+use crate::{NO_APP, execute, ids, insert};
 
 /// Enough for a copy to take a while.
 const ROWS: i64 = 2_000;
@@ -20,7 +20,7 @@ async fn filled() -> (Store, Home, PathBuf) {
     execute(&store, "create table item (id bigint primary key, note blob)").await;
     let sql = "insert into item (id, note) values ($1, $2)";
     let rows = || (0..ROWS).map(|id| [Value::Int(id), Value::Bytes(vec![7; 4096])]);
-    let filled: Result<u64, Error> = store.write(APP, move |tx| tx.execute_many(sql, rows())).await;
+    let filled: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute_many(sql, rows())).await;
     filled.unwrap();
     (store, home, path)
 }
@@ -44,7 +44,7 @@ async fn a_copy_is_one_state_while_others_commit() {
             let mut begun = Some(begun);
             let mut next = ROWS;
             while !is_over.load(Ordering::Relaxed) {
-                insert(&store, APP, next).await.unwrap();
+                insert(&store, NO_APP, next).await.unwrap();
                 next += 1;
                 begun.take().map(|begun| begun.send(()));
             }

@@ -9,7 +9,7 @@ use testkit::store::{Engine, Home, engines, fresh};
 
 use crate::sample::make_app;
 use crate::schema::{Table, tables};
-use crate::{APP, execute};
+use crate::{NO_APP, execute};
 
 /// Every pair of engines, from the first to the second.
 fn pairs() -> Vec<(Engine, Engine)> {
@@ -59,7 +59,7 @@ async fn fill(store: &Store, name: &str, table: &Table, n_rows: i64) {
     let places: Vec<_> = (1..=columns.len()).map(|n| format!("${n}")).collect();
     let sql = format!("insert into {name} ({}) values ({})", columns.join(", "), places.join(", "));
     let rows: Vec<_> = (0..n_rows).map(|n| row(table, n)).collect();
-    let filled: Result<u64, Error> = store.write(APP, move |tx| tx.execute_many(&sql, &rows)).await;
+    let filled: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute_many(&sql, &rows)).await;
     assert_eq!(filled.unwrap(), n_rows.unsigned_abs(), "{name}");
 }
 
@@ -98,15 +98,15 @@ async fn large_tables_go_in_portions() {
         let tags = (0..N_TAGS).map(|n| [Value::Int(n % 7), Value::Text(format!("{:05}", n * 7919 % N_TAGS))]);
         let tags: Vec<_> = tags.collect();
         let insert = "insert into legacy_tag (app, tag) values ($1, $2)";
-        let done: Result<u64, Error> = store.write(APP, move |tx| tx.execute_many(insert, &tags)).await;
+        let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute_many(insert, &tags)).await;
         done.unwrap();
         let large = (0..5).map(|n| [Value::Int(n), Value::Bytes(vec![7; 5 << 20])]).collect::<Vec<_>>();
         let insert = "insert into push_cause (app, push, block, causes) values (1, $2, $1, $2)";
         let small = (0..5).map(|n| [Value::Int(n), Value::Bytes(vec![8; 3])]).collect::<Vec<_>>();
-        let done: Result<u64, Error> = store.write(APP, move |tx| tx.execute_many(insert, &small)).await;
+        let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute_many(insert, &small)).await;
         done.unwrap();
         let insert = "insert into term_set (app, term, block, members) values (1, $1, 0, $2)";
-        let done: Result<u64, Error> = store.write(APP, move |tx| tx.execute_many(insert, &large)).await;
+        let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute_many(insert, &large)).await;
         done.unwrap();
         let expected = all_rows(&store).await;
         store.close().await;
