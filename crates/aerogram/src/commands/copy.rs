@@ -57,10 +57,12 @@ impl Remarks {
     fn hear(&mut self, progress: &Progress) {
         let Progress { table, n_rows, is_done } = progress;
         if *is_done {
-            output::note(format_args!("{table}: {n_rows} rows"));
+            if *n_rows > 0 {
+                output::note(format_args!("{table}: {n_rows} copied"));
+            }
             self.n_said = 0;
         } else if *n_rows >= self.n_said + REMARK_EVERY {
-            output::note(format_args!("{table}: {n_rows} rows so far"));
+            output::note(format_args!("{table}: {n_rows} copied so far"));
             self.n_said = *n_rows;
         }
     }

@@ -46,7 +46,7 @@ fn an_installation_is_copied_and_served_from_there() {
     assert_eq!(code, Some(0), "{remarks}");
     assert!(shown.starts_with("TABLE ") && shown.lines().any(|line| line.starts_with("app ") && line.ends_with(" 1")));
     assert!(shown.contains("AEROGRAM_DATABASE") && shown.contains("secrets.key"), "{shown}");
-    assert!(remarks.contains("app: 1 rows"), "{remarks}");
+    assert!(remarks.contains("app: 1 copied"), "{remarks}");
 
     let (code, [_, refused]) = copy(&[]);
     assert_eq!(code, Some(1), "{refused}");

@@ -63,6 +63,11 @@ async fn fill(store: &Store, name: &str, table: &Table, n_rows: i64) {
     assert_eq!(filled.unwrap(), n_rows.unsigned_abs(), "{name}");
 }
 
+async fn insert_all(store: &Store, sql: &'static str, rows: Vec<Vec<Value>>) {
+    let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute_many(sql, &rows)).await;
+    done.unwrap();
+}
+
 /// The catalog says which tables there are, so that a new one cannot be forgotten.
 #[tokio::test]
 async fn every_row_of_every_table_arrives_as_it_was() {
@@ -95,19 +100,13 @@ async fn large_tables_go_in_portions() {
     const N_TAGS: i64 = 40_000;
     for (from, to) in pairs() {
         let ((store, first), second) = (fresh(from).await, Home::new(to));
-        let tags = (0..N_TAGS).map(|n| [Value::Int(n % 7), Value::Text(format!("{:05}", n * 7919 % N_TAGS))]);
-        let tags: Vec<_> = tags.collect();
-        let insert = "insert into legacy_tag (app, tag) values ($1, $2)";
-        let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute_many(insert, &tags)).await;
-        done.unwrap();
-        let large = (0..5).map(|n| [Value::Int(n), Value::Bytes(vec![7; 5 << 20])]).collect::<Vec<_>>();
-        let insert = "insert into push_cause (app, push, block, causes) values (1, $2, $1, $2)";
-        let small = (0..5).map(|n| [Value::Int(n), Value::Bytes(vec![8; 3])]).collect::<Vec<_>>();
-        let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute_many(insert, &small)).await;
-        done.unwrap();
+        let tags = (0..N_TAGS).map(|n| vec![Value::Int(n % 7), Value::Text(format!("{:05}", n * 7919 % N_TAGS))]);
+        insert_all(&store, "insert into legacy_tag (app, tag) values ($1, $2)", tags.collect()).await;
+        let blobs = |size: usize| (0..5).map(|n| vec![Value::Int(n), Value::Bytes(vec![7; size])]).collect();
         let insert = "insert into term_set (app, term, block, members) values (1, $1, 0, $2)";
-        let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute_many(insert, &large)).await;
-        done.unwrap();
+        insert_all(&store, insert, blobs(5 << 20)).await;
+        let insert = "insert into push_cause (app, push, block, causes) values (1, $2, $1, $2)";
+        insert_all(&store, insert, blobs(3)).await;
         let expected = all_rows(&store).await;
         store.close().await;
 
