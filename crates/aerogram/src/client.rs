@@ -34,7 +34,9 @@ pub(crate) struct Reply(Bytes);
 /// An answer that is no success, with the server's sentence.
 #[derive(Debug)]
 pub(crate) struct Refused {
-    pub(crate) status: StatusCode,
+    status: StatusCode,
+    /// The API's own code, if it was the API that answered.
+    pub(crate) code: Option<u32>,
     pub(crate) text: String,
 }
 
@@ -42,6 +44,7 @@ pub(crate) struct Refused {
 #[derive(Deserialize)]
 struct ErrorBody {
     error: String,
+    error_code: Option<u32>,
 }
 
 impl Client {
@@ -192,11 +195,10 @@ async fn collect(mut body: Streaming) -> Result<Bytes> {
 
 impl Refused {
     fn new(status: StatusCode, body: &[u8]) -> Self {
-        let text = match serde_json::from_slice(body) {
-            Ok(ErrorBody { error }) => error,
-            Err(_) => String::from_utf8_lossy(body).trim().to_owned(),
-        };
-        Self { status, text }
+        match serde_json::from_slice(body) {
+            Ok(ErrorBody { error, error_code }) => Self { status, code: error_code, text: error },
+            Err(_) => Self { status, code: None, text: String::from_utf8_lossy(body).trim().to_owned() },
+        }
     }
 }
 

@@ -10,7 +10,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use http::StatusCode;
 use model::time::Clock;
 use serde::Deserialize;
 use store::DatabaseUrl;
@@ -20,6 +19,9 @@ use crate::config::{Data, Remote};
 use crate::data::{DataFolder, Exposed};
 use finding::{Finding, Report};
 use metrics::Metrics;
+
+/// The code of a node that is well, and leaves it to others to answer.
+const ONLY_SENDS: u32 = 50303;
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
@@ -91,9 +93,7 @@ impl Doctor {
 
     /// What only a server that answers can tell.
     async fn ask(&self, client: &Client, report: &mut Report) {
-        let ready = ready(client).await;
-        let is_ready = ready.is_ok();
-        report.add("ready", ready.map(Finding::Fine).into());
+        report.add("ready", ready(client).await.into());
         let operator = match Client::operator(&self.remote, &self.data) {
             Ok(operator) => operator,
             Err(error) => {
@@ -108,7 +108,8 @@ impl Doctor {
                 report.add_all("platforms", found);
             }
             Err(error) => {
-                let elsewhere = error.downcast_ref::<Refused>().filter(|refused| is_ready && is_elsewhere(refused));
+                let elsewhere = error.downcast_ref::<Refused>().filter(|refused| refused.code == Some(ONLY_SENDS));
+                let note = |refused: &Refused| Finding::Note(refused.text.clone());
                 report.add("operator", elsewhere.map_or_else(|| Finding::wrong(&error), note));
                 report.skip(&["platforms"]);
             }
@@ -131,15 +132,6 @@ fn is_in_a_folder(path: &Path) -> bool {
     path.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.is_dir())
 }
 
-/// A node that is well and yet answers so is one that only works: others answer for it.
-fn is_elsewhere(refused: &Refused) -> bool {
-    refused.status == StatusCode::SERVICE_UNAVAILABLE
-}
-
-fn note(refused: &Refused) -> Finding {
-    Finding::Note(refused.text.clone())
-}
-
 fn version(health: &Reply) -> Result<Finding> {
     let (server, own) = (health.read::<Health>()?.version, env!("CARGO_PKG_VERSION"));
     if server != own {
@@ -148,7 +140,7 @@ fn version(health: &Reply) -> Result<Finding> {
     Ok(Finding::Fine(format!("The server runs version {server}, like this program.")))
 }
 
-async fn ready(client: &Client) -> Result<String> {
+async fn ready(client: &Client) -> Result<Finding> {
     client.get("/ready").await?;
-    Ok("The server reaches its database and takes requests.".to_owned())
+    Ok(Finding::Fine("The server reaches its database and takes requests.".to_owned()))
 }
