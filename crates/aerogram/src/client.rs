@@ -227,6 +227,7 @@ mod tests {
             Refused::new(StatusCode::BAD_REQUEST, body).to_string(),
             "The server answered 400 Bad Request: notification.x: There is no key 'x'."
         );
+        assert_eq!(Refused::new(StatusCode::BAD_REQUEST, body).code, Some(40000));
         let plain = Refused::new(StatusCode::BAD_GATEWAY, b"<html>\n");
         assert_eq!(plain.to_string(), "The server answered 502 Bad Gateway: <html>");
     }
