@@ -11,6 +11,7 @@ use model::legacy_tag::RowRefusal;
 use model::problem::{ProblemKind, Problems};
 use model::static_list::RowError;
 use serde::Serialize;
+use store::Trouble;
 
 use crate::answer::json_response;
 
@@ -61,6 +62,10 @@ pub(crate) enum Error {
     Unavailable(Box<dyn StdError + Send + Sync>),
     /// This process is about to end; another one may be there already.
     Stopping,
+    /// The database fails us, which the store has logged.
+    NotReady(Trouble),
+    /// The node does not serve what was asked for.
+    OnlySends,
 }
 
 /// The table. An official code is the status followed by two digits.
@@ -125,6 +130,17 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             (StatusCode::SERVICE_UNAVAILABLE, 50300, text.to_owned())
         }
         Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, 50301, "The server is stopping.".to_owned()),
+        Error::NotReady(trouble) => {
+            let text = match trouble {
+                Trouble::Reading => "The database cannot be read; the log says why.",
+                Trouble::Writing => "The database takes no changes, maybe because its disk is full; the log says why.",
+            };
+            (StatusCode::SERVICE_UNAVAILABLE, 50302, text.to_owned())
+        }
+        Error::OnlySends => {
+            let text = "This node only sends (roles = worker); ask one that has the role api.";
+            (StatusCode::SERVICE_UNAVAILABLE, 50303, text.to_owned())
+        }
     }
 }
 
@@ -194,7 +210,7 @@ impl Error {
             Error::Unauthorized { challenge, .. } => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
             }
-            Error::Busy | Error::Unavailable(_) | Error::Stopping => {
+            Error::Busy | Error::Unavailable(_) | Error::Stopping | Error::NotReady(_) => {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS);
             }
             Error::TooMany { retry_after, .. } => {
@@ -210,6 +226,7 @@ impl Error {
             | Error::BatchRows(_)
             | Error::Forbidden(_)
             | Error::NoSuchPath
+            | Error::OnlySends
             | Error::NotFound(_)
             | Error::AppGone
             | Error::NotAcceptable

@@ -35,7 +35,7 @@ pub fn router(engine: Engine, settings: Settings) -> Router {
     };
     router
         .method_not_allowed_fallback(other_method)
-        .fallback(|| async { Error::NoSuchPath })
+        .fallback(move || async move { if serves_api { Error::NoSuchPath } else { Error::OnlySends } })
         .layer(from_fn_with_state((edge.clone(), devices), request_log::observe))
         .with_state(edge)
 }

@@ -36,6 +36,11 @@ impl Error {
         Error::Internal(source.into())
     }
 
+    /// Whether the database is away, of which the store tells by itself, once.
+    pub(crate) fn is_of_database(&self) -> bool {
+        matches!(self, Error::Unavailable(_))
+    }
+
     pub(crate) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
         Error::Invalid(Problems::one(path, message))
     }

@@ -28,7 +28,10 @@ impl Engine {
         while !stop.is_requested() {
             tokio::select! {
                 _ = shutdown.changed() => {}
-                _ = regularly.tick() => self.look_at_apps().await,
+                _ = regularly.tick() => {
+                    self.feel_pulse().await;
+                    self.look_at_apps().await;
+                }
                 _ = now_and_then.tick() => self.save_indexes().await,
                 changed = signals.all() => {
                     for signal in changed {
@@ -46,7 +49,9 @@ impl Engine {
             Signal::Apps => self.look_at_apps().await,
             Signal::Log(app) => {
                 // Whoever needs the index at an offset catches up by itself; this only keeps that short.
-                if let Err(error) = self.follow_log(app).await {
+                if let Err(error) = self.follow_log(app).await
+                    && !error.is_of_database()
+                {
                     tracing::warn!(error = &error as &dyn std::error::Error, "an audience index fell behind");
                 }
             }
@@ -58,7 +63,9 @@ impl Engine {
     /// and the indexes of those that are gone are removed, with their snapshots.
     pub async fn look_at_apps(&self) {
         self.0.apps.clear();
-        if let Err(error) = self.forget_deleted_indexes().await {
+        if let Err(error) = self.forget_deleted_indexes().await
+            && !error.is_of_database()
+        {
             tracing::warn!(error = &error as &dyn std::error::Error, "deleted apps cannot be looked for");
         }
     }

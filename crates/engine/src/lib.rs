@@ -36,6 +36,7 @@ mod part;
 mod pipelines;
 mod plan;
 mod platforms;
+mod pulse;
 mod push;
 mod reach;
 mod recent;

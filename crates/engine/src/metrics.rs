@@ -1,5 +1,6 @@
 //! What the service counts about itself, for Prometheus. All names are here and below; docs/operations.md explains each.
 
+mod known;
 mod platforms;
 mod webhooks;
 
@@ -15,13 +16,17 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use store::jobs::Backlog;
+use tokio::time;
 
 use crate::{Engine, Result, Taken};
+use known::KnownGauge;
 use platforms::PlatformGauges;
 use webhooks::WebhookGauges;
 
 /// More of them mean no more trouble, and cost more to count.
 const COUNTED_JOBS: u32 = 10_000;
+/// Whoever scrapes gives up soon after.
+const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
@@ -68,10 +73,12 @@ pub struct Metrics {
     events: Family<EventLabels, Counter>,
     jobs: Family<JobLabels, Counter>,
     jobs_running: Gauge,
-    jobs_overdue: Gauge,
-    jobs_overdue_seconds: Gauge,
+    jobs_overdue: KnownGauge,
+    jobs_overdue_seconds: KnownGauge,
     indexes: Gauge,
     commits: Counter,
+    database_up: Gauge,
+    database_bytes: KnownGauge,
     platforms: PlatformGauges,
     webhooks: WebhookGauges,
 }
@@ -87,10 +94,12 @@ impl Default for Metrics {
             events: Family::default(),
             jobs: Family::default(),
             jobs_running: Gauge::default(),
-            jobs_overdue: Gauge::default(),
-            jobs_overdue_seconds: Gauge::default(),
+            jobs_overdue: KnownGauge::default(),
+            jobs_overdue_seconds: KnownGauge::default(),
             indexes: Gauge::default(),
             commits: Counter::default(),
+            database_up: Gauge::default(),
+            database_bytes: KnownGauge::default(),
             platforms: PlatformGauges::default(),
             webhooks: WebhookGauges::default(),
         };
@@ -116,6 +125,9 @@ impl Metrics {
         registry.register("jobs_overdue_seconds", text, self.jobs_overdue_seconds.clone());
         registry.register("audience_indexes", "Apps whose audience index is in memory", self.indexes.clone());
         registry.register("database_commits", "Write transactions committed by this process", self.commits.clone());
+        let text = "1 while the database can be read and written, otherwise 0";
+        registry.register("database_up", text, self.database_up.clone());
+        registry.register("database_bytes", "Room that the database takes on its disk", self.database_bytes.clone());
         self.platforms.register(registry);
         self.webhooks.register(registry);
     }
@@ -179,26 +191,55 @@ fn label(device_type: &DeviceType) -> String {
     }
 }
 
+impl Metrics {
+    /// What is known only to the database is not shown while it cannot be asked.
+    fn forget_stored(&self) {
+        for gauge in [&self.jobs_overdue, &self.jobs_overdue_seconds, &self.database_bytes] {
+            gauge.set(None);
+        }
+        self.platforms.forget();
+        self.webhooks.forget();
+    }
+}
+
 impl Engine {
     /// All metrics in the text form of Prometheus, with what has to be asked for asked now. What that costs does not grow with
-    /// the work that waits.
+    /// the work that waits. Without the database, what the process itself has counted is left.
     pub async fn metrics_text(&self) -> Result<String> {
-        let (metrics, now) = (&self.0.metrics, self.0.clock.now());
-        let Backlog { n_overdue, longest_due } =
-            self.0.store.read(move |tx| store::jobs::backlog(tx, now, COUNTED_JOBS)).await?;
-        metrics.jobs_overdue.set(n_overdue);
-        metrics.jobs_overdue_seconds.set(longest_due.map_or(0, |due| (now.0 - due.0) / 1000));
+        let metrics = &self.0.metrics;
         metrics.indexes.set(i64::try_from(self.0.audiences.apps().len()).unwrap_or(i64::MAX));
         let commits = self.0.store.commits();
         metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
+        let is_read = match time::timeout(DATABASE_PATIENCE, self.read_metrics()).await {
+            Ok(Ok(())) => true,
+            Ok(Err(error)) if !error.is_of_database() => return Err(error),
+            Ok(Err(_)) | Err(_) => false,
+        };
+        if !is_read {
+            metrics.forget_stored();
+        }
+        metrics.database_up.set(i64::from(is_read && self.0.store.trouble().is_none()));
+        let mut text = String::new();
+        encode(&mut text, &metrics.registry).map_err(|fmt::Error| crate::Error::internal("metrics do not encode"))?;
+        Ok(text)
+    }
+
+    async fn read_metrics(&self) -> Result<()> {
+        let (metrics, now) = (&self.0.metrics, self.0.clock.now());
+        let read = move |tx: &mut store::Tx<'_>| {
+            Ok::<_, store::Error>((store::jobs::backlog(tx, now, COUNTED_JOBS)?, tx.database_bytes()?))
+        };
+        let (Backlog { n_overdue, longest_due }, n_bytes) = self.0.store.read(read).await?;
+        metrics.jobs_overdue.set(Some(n_overdue));
+        let overdue_s = longest_due.map_or(0, |due| (now.0 - due.0) / 1000);
+        metrics.jobs_overdue_seconds.set(Some(overdue_s));
+        metrics.database_bytes.set(Some(n_bytes));
         if metrics.platforms.should_examine(now) {
             metrics.platforms.set_credentials(self.credential_notices().await?, now);
         }
         metrics.platforms.set_health(self.health_notices().await?);
         metrics.webhooks.set(self.webhook_lags().await?, self.0.webhooks.n_events());
-        let mut text = String::new();
-        encode(&mut text, &metrics.registry).map_err(|fmt::Error| crate::Error::internal("metrics do not encode"))?;
-        Ok(text)
+        Ok(())
     }
 }
 
@@ -219,6 +260,9 @@ mod tests {
         metrics.events_came_in(&Taken { taken: 1, ..Taken::default() });
         metrics.job_begins();
         metrics.job_ran("sweep", true);
+        for gauge in [&metrics.jobs_overdue, &metrics.jobs_overdue_seconds, &metrics.database_bytes] {
+            gauge.set(Some(0));
+        }
         let app = AppKey::new("aaaaaaaaaaaaaaaaaaaaaa").unwrap();
         let hindered = |hindrance| {
             let (since, probe_at) = (UtcMillis(0), UtcMillis(0));

@@ -112,7 +112,9 @@ impl Worker {
 
     async fn claim_or_log(&self, places: &mut Places) -> Claimed {
         self.claim(places.n_free(), places).await.unwrap_or_else(|error| {
-            tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
+            if !error.is_of_database() {
+                tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
+            }
             Claimed { jobs: Vec::new(), look_again_in: POLL, is_one_running: false }
         })
     }

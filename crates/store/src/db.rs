@@ -16,6 +16,7 @@
 //! 6. *Backups.* Of SQLite's file we make copies ourselves ([`crate::backup`]); PostgreSQL has its own tools.
 //! 7. *Copying* a whole database: each engine has its own catalog of tables, its own way to add many rows at once, and its own
 //!    way to tell whether others use it ([`copying`]).
+//! 8. *Size.* How much room the database takes is asked in two ways ([`Tx::database_bytes`]).
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the names of
 //! constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends its transaction.
@@ -28,6 +29,7 @@ mod row;
 mod signal;
 pub(crate) mod sqlite;
 mod value;
+mod vitals;
 pub(crate) mod writer;
 
 use std::collections::BTreeSet;
@@ -37,6 +39,8 @@ pub use row::{Column, FromColumn, Row};
 pub(crate) use signal::Hub;
 pub use signal::{Signal, Signals};
 pub use value::Value;
+pub use vitals::Trouble;
+pub(crate) use vitals::{Deed, Vitals};
 
 use model::ids::AppId;
 
@@ -56,6 +60,8 @@ pub struct Tx<'c> {
     deleted: Vec<AppId>,
     is_too_late: bool,
     wrote: bool,
+    /// Whether any command of this transaction has changed a row.
+    changed: bool,
     broken: Option<Error>,
     open: bool,
 }
@@ -111,6 +117,7 @@ impl<'c> Tx<'c> {
             Connection::Sqlite(session) => session.for_each(sql, params, &mut visit),
             Connection::Postgres(session) => session.for_each(sql, params, &mut visit),
         };
+        self.changed |= !only_reads;
         self.keep(done)
     }
 
@@ -121,7 +128,7 @@ impl<'c> Tx<'c> {
             Connection::Sqlite(session) => session.execute(sql, params),
             Connection::Postgres(session) => session.execute(sql, params),
         };
-        self.keep(done)
+        self.keep_count(done)
     }
 
     /// Runs one statement once for every row of parameters; answers how many rows all of them changed. PostgreSQL gets them
@@ -132,7 +139,7 @@ impl<'c> Tx<'c> {
             Connection::Sqlite(session) => session.execute_many(sql, rows),
             Connection::Postgres(session) => session.execute_many(sql, rows),
         };
-        self.keep(done)
+        self.keep_count(done)
     }
 
     /// Runs one query once for every row of parameters and collects the rows of all, in order. PostgreSQL gets them as in
@@ -184,6 +191,15 @@ impl<'c> Tx<'c> {
         }
     }
 
+    /// How much room the database takes on its disk, without the logs of what is being written.
+    pub fn database_bytes(&mut self) -> Result<i64> {
+        let sql = match self.connection {
+            Connection::Sqlite(_) => "select page_count * page_size from pragma_page_count, pragma_page_size",
+            Connection::Postgres(_) => "select pg_database_size(current_database())",
+        };
+        self.query_one(sql, &[], |row| row.get(0))
+    }
+
     /// Waits until no other node is in a transaction that has called this.
     pub(crate) fn lock_database(&mut self) -> Result<()> {
         match self.connection {
@@ -209,6 +225,7 @@ impl<'c> Tx<'c> {
             deleted: Vec::new(),
             is_too_late: false,
             wrote: false,
+            changed: false,
             broken: None,
             open: true,
         }
@@ -252,6 +269,11 @@ impl<'c> Tx<'c> {
     fn check(&mut self, writes: bool) -> Result<()> {
         self.wrote |= writes;
         self.broken.clone().map_or(Ok(()), Err)
+    }
+
+    fn keep_count(&mut self, done: Result<u64>) -> Result<u64> {
+        self.changed |= done.as_ref().is_ok_and(|n_rows| *n_rows > 0);
+        self.keep(done)
     }
 
     fn keep<T>(&mut self, done: Result<T>) -> Result<T> {

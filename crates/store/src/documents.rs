@@ -45,6 +45,8 @@ pub enum DocumentKind {
     Automation,
     /// A known text, sealed: of the installation, not of any app. What opens it is the installation's key.
     InstallationKey,
+    /// Something that is written to see whether it can be, and deleted: of the installation.
+    WritingTrial,
 }
 
 impl DocumentKind {
@@ -68,6 +70,7 @@ impl DocumentKind {
             DocumentKind::DeletedPipeline => "deleted_pipeline",
             DocumentKind::Automation => "automation",
             DocumentKind::InstallationKey => "installation_key",
+            DocumentKind::WritingTrial => "writing_trial",
         }
     }
 }

@@ -52,14 +52,14 @@ use std::thread::JoinHandle;
 use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
 
-pub use db::{Column, FromColumn, Row, Signal, Signals, Tx, Value};
+pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
 pub use error::{Cause, Error, Result};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 use db::postgres::{self, listener::Listener};
 use db::reader::{self, Query, Reader};
 use db::writer::{self, Command, Pending, Writer};
-use db::{Connection, Hub, sqlite};
+use db::{Connection, Hub, Vitals, sqlite};
 
 const SQLITE_READERS: usize = 4;
 const POSTGRES_READERS: usize = 4;
@@ -78,6 +78,7 @@ struct Shared {
     threads: Mutex<Vec<JoinHandle<()>>>,
     hub: Arc<Hub>,
     commits: Arc<AtomicU64>,
+    vitals: Arc<Vitals>,
     single_process: bool,
 }
 
@@ -172,6 +173,12 @@ impl Store {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
+    /// What the database does not do at the moment, judged by what it was last asked to. Nobody knows better until somebody
+    /// reads or writes again.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.shared.vitals.trouble()
+    }
+
     /// Finishes what is queued, refuses anything new, and lets go of the database. Without it the same happens some time after
     /// the last clone is dropped.
     pub async fn close(self) {
@@ -190,7 +197,8 @@ impl Store {
     /// Returns once signals of other nodes are heard.
     fn listen(&self, server: Arc<postgres::server::Server>) -> Result<()> {
         let (ready, listening) = oneshot::channel();
-        let listener = Listener { server, hub: Arc::clone(&self.shared.hub), ready: Some(ready) };
+        let listener =
+            Listener { server, hub: Arc::clone(&self.shared.hub), ready: Some(ready), is_interrupted: false };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         let thread = spawn("store-listener".to_owned(), move || runtime.block_on(listener.run()))?;
@@ -224,23 +232,26 @@ impl Opening {
     fn start(self) -> Result<Store> {
         let hub = Arc::new(self.hub);
         let commits = Arc::new(AtomicU64::new(0));
+        let vitals = Arc::new(Vitals::default());
         let mut threads = Vec::new();
         let mut writers = Vec::new();
         for (index, connection) in self.writers.into_iter().enumerate() {
             let (sender, queue) = mpsc::channel(writer::QUEUE);
             writers.push(sender);
-            let writer = Writer { connection, queue, hub: Arc::clone(&hub), commits: Arc::clone(&commits) };
+            let (hub, commits, vitals) = (Arc::clone(&hub), Arc::clone(&commits), Arc::clone(&vitals));
+            let writer = Writer { connection, queue, hub, commits, vitals };
             threads.push(spawn(format!("store-writer-{index}"), || writer.run())?);
         }
         let (reader, queue) = mpsc::channel(reader::QUEUE);
         let queue = Arc::new(tokio::sync::Mutex::new(queue));
         for (index, connection) in self.readers.into_iter().enumerate() {
-            let reader = Reader { connection, queue: Arc::clone(&queue) };
+            let reader = Reader { connection, queue: Arc::clone(&queue), vitals: Arc::clone(&vitals) };
             threads.push(spawn(format!("store-reader-{index}"), || reader.run())?);
         }
         let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
         let single_process = self.single_process;
-        Ok(Store { shared: Arc::new(Shared { queues, threads: Mutex::new(threads), hub, commits, single_process }) })
+        let threads = Mutex::new(threads);
+        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, vitals, single_process }) })
     }
 }
 

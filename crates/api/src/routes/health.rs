@@ -7,6 +7,7 @@ use axum::response::Response;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use serde::Serialize;
+use store::Trouble;
 
 use crate::answer::{Answer, Done};
 use crate::edge::Edge;
@@ -28,16 +29,19 @@ pub(super) async fn health() -> Result<Answer> {
     Answer::ok(Health { version: env!("CARGO_PKG_VERSION") })
 }
 
-/// The database answers, and the server is not about to stop.
+/// The database answers and took the last change, and the server is not about to stop. Whether it takes changes again is found
+/// out by others.
 pub(super) async fn ready(State(edge): State<Edge>, stopping: Stopping) -> Result<Answer> {
     if stopping.is_near() {
         return Err(Error::Stopping);
     }
     let question = edge.engine.store().read(store::jobs::next_due);
     match tokio::time::timeout(DATABASE_PATIENCE, question).await {
-        Ok(Ok(_)) => Answer::ok(Done {}),
-        Ok(Err(error)) => Err(Error::Unavailable(Box::new(error))),
-        Err(_) => Err(Error::Unavailable("the database does not answer".into())),
+        Ok(Ok(_)) => {
+            edge.engine.store().trouble().map_or_else(|| Answer::ok(Done {}), |trouble| Err(Error::NotReady(trouble)))
+        }
+        Ok(Err(store::Error::Unavailable(_))) | Err(_) => Err(Error::NotReady(Trouble::Reading)),
+        Ok(Err(error)) => Err(Error::Internal(Box::new(error))),
     }
 }
 

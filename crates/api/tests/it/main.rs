@@ -13,6 +13,7 @@ mod clients;
 mod cors;
 mod create_and_send;
 mod crowd;
+mod database_troubles;
 mod deleted_apps;
 mod doc_examples;
 mod event_schema;

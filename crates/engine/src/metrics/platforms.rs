@@ -63,6 +63,14 @@ impl PlatformGauges {
         self.show(notices);
     }
 
+    /// Shows nothing until the next look.
+    pub(super) fn forget(&self) {
+        for gauges in [&self.expire, &self.unreadable, &self.paused, &self.waiting] {
+            gauges.clear();
+        }
+        *self.examined.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     fn show(&self, notices: Vec<PlatformNotice>) {
         for PlatformNotice { app, platform, fact } in notices {
             let labels = PlatformLabels { app: app.as_str().to_owned(), platform: platform.to_string() };

@@ -56,12 +56,17 @@ impl WebhookGauges {
         registry.register("webhook_events_in_memory", text, self.n_kept.clone());
     }
 
-    /// Takes the place of what was known.
-    pub(super) fn set(&self, lags: Vec<WebhookLag>, n_kept: usize) {
-        self.n_kept.set(i64::try_from(n_kept).unwrap_or(i64::MAX));
+    /// Shows nothing of any webhook until it is told again.
+    pub(super) fn forget(&self) {
         for (_, _, family) in self.all() {
             family.clear();
         }
+    }
+
+    /// Takes the place of what was known.
+    pub(super) fn set(&self, lags: Vec<WebhookLag>, n_kept: usize) {
+        self.n_kept.set(i64::try_from(n_kept).unwrap_or(i64::MAX));
+        self.forget();
         for lag in lags {
             let labels = WebhookLabels { app: lag.app.as_str().to_owned(), webhook: lag.webhook.to_string() };
             self.records_behind.get_or_create(&labels).set(lag.records_behind);

@@ -7,8 +7,8 @@ use store::{Signal, followers};
 use tokio::time;
 
 use super::POLL;
-use crate::Engine;
 use crate::apps::OPERATOR;
+use crate::{Engine, Result};
 
 /// What grows many times in a moment is worth one look.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -34,10 +34,12 @@ impl Engine {
             if behind.is_empty() {
                 return Ok(());
             }
-            store.write(OPERATOR, move |tx| followers::wake(tx, &behind, now)).await
+            Ok(store.write(OPERATOR, move |tx| followers::wake(tx, &behind, now)).await?)
         };
-        let woken: store::Result<()> = woken.await;
-        if let Err(error) = woken {
+        let woken: Result<()> = woken.await;
+        if let Err(error) = woken
+            && !error.is_of_database()
+        {
             tracing::warn!(error = &error as &dyn std::error::Error, "those who follow the log cannot be woken");
         }
     }

@@ -10,7 +10,7 @@ mod types;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use tokio::runtime::Runtime;
@@ -75,7 +75,6 @@ pub(crate) struct Session {
     opening: Option<String>,
     /// Apps of the transaction that are gone. Until it is open, all of them.
     missing: Vec<AppId>,
-    outage: Option<Outage>,
 }
 
 struct Link {
@@ -90,19 +89,12 @@ struct Opening<'a> {
     missing: &'a mut Vec<AppId>,
 }
 
-/// After a failed connect nobody waits for another one until a pause is over; they hear of the failure at once.
-struct Outage {
-    error: Error,
-    pause: Duration,
-    over: Instant,
-}
-
 impl Session {
     /// Connects when it is first needed.
     pub(crate) fn new(server: Arc<Server>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { server, runtime, link: None, opening: None, missing: Vec::new(), outage: None })
+        Ok(Self { server, runtime, link: None, opening: None, missing: Vec::new() })
     }
 
     pub(super) fn for_each(
@@ -226,16 +218,13 @@ impl Session {
     }
 
     fn connect(&mut self) -> Result<()> {
-        if let Some(outage) = &self.outage
-            && Instant::now() < outage.over
-        {
-            return Err(outage.error.clone());
-        }
+        self.server.check()?;
         let connected = self.runtime.block_on(async {
             let (client, connection) = self.server.connect().await?;
             let driver = tokio::spawn(async move {
                 if let Err(error) = connection.await {
-                    tracing::warn!(error = failure::text(&error), "a connection to PostgreSQL was lost");
+                    // Whoever needs it next finds out, and tells if it cannot be made again.
+                    tracing::debug!(error = failure::text(&error), "a connection to PostgreSQL was lost");
                 }
             });
             client.batch_execute(SESSION).await?;
@@ -244,13 +233,12 @@ impl Session {
         match connected {
             Ok(link) => {
                 self.link = Some(link);
-                self.outage = None;
+                self.server.answered();
                 Ok(())
             }
             Err(error) => {
                 let error = failure::connecting(error);
-                let pause = self.outage.as_ref().map_or(FIRST_PAUSE, |last| (last.pause * 2).min(LONGEST_PAUSE));
-                self.outage = Some(Outage { error: error.clone(), pause, over: Instant::now() + pause });
+                self.server.failed(&error);
                 Err(error)
             }
         }

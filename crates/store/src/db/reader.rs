@@ -5,18 +5,19 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::writer::run_guarded;
-use super::{Access, Connection, Tx};
+use super::{Access, Connection, Deed, Tx, Vitals};
 use crate::error::{Error, Result};
 
 /// Queries that may wait before callers are held back.
 pub(crate) const QUEUE: usize = 4096;
 
 /// A caller's closure together with its way back to the caller.
-pub(crate) type Query = Box<dyn FnOnce(&mut Connection) + Send>;
+pub(crate) type Query = Box<dyn FnOnce(&mut Connection, &Vitals) + Send>;
 
 pub(crate) struct Reader {
     pub(crate) connection: Connection,
     pub(crate) queue: Arc<Mutex<mpsc::Receiver<Query>>>,
+    pub(crate) vitals: Arc<Vitals>,
 }
 
 impl Reader {
@@ -24,7 +25,7 @@ impl Reader {
     pub(crate) fn run(mut self) {
         let queue = Arc::clone(&self.queue);
         while let Some(query) = self.connection.wait(async { queue.lock().await.recv().await }) {
-            query(&mut self.connection);
+            query(&mut self.connection, &self.vitals);
         }
         self.connection.close();
     }
@@ -38,17 +39,22 @@ where
     E: From<Error> + Send + 'static,
 {
     let (caller, answer) = oneshot::channel();
-    let query = move |connection: &mut Connection| match connection.begin(Access::Snapshot) {
+    let query = move |connection: &mut Connection, vitals: &Vitals| match connection.begin(Access::Snapshot) {
         Ok(mut tx) => {
             let result = match run_guarded(|| body(&mut tx)) {
                 Ok(result) => result,
                 Err(panic) => Err(E::from(panic)),
             };
+            match tx.broken() {
+                Some(error) => vitals.failed(Deed::Read, error),
+                None => vitals.worked(Deed::Read),
+            }
             // Answered before the transaction is ended: there is nothing in it that could still fail the caller, who may
             // also have stopped waiting.
             let _ = caller.send(result);
         }
         Err(error) => {
+            vitals.failed(Deed::Read, &error);
             let _ = caller.send(Err(E::from(error)));
         }
     };

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Access, Connection, Hub, Tx};
+use super::{Access, Connection, Deed, Hub, Tx, Vitals};
 use crate::error::{Error, Result};
 
 /// Commands that may wait for one writer before callers are held back.
@@ -35,6 +35,7 @@ pub(crate) struct Writer {
     pub(crate) queue: mpsc::Receiver<Box<dyn Command>>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commits: Arc<AtomicU64>,
+    pub(crate) vitals: Arc<Vitals>,
 }
 
 impl Writer {
@@ -55,7 +56,7 @@ impl Writer {
         let mut alone = Vec::new();
         while !batch.is_empty() {
             match self.attempt(&mut batch) {
-                Ended::Committed => batch.drain(..).for_each(Command::answer),
+                Ended::Committed { .. } => batch.drain(..).for_each(Command::answer),
                 Ended::Unavailable(error) => batch.drain(..).for_each(|command| command.refuse(error.clone())),
                 Ended::Failed(index) => alone.push(batch.remove(index)),
             }
@@ -65,15 +66,30 @@ impl Writer {
         }
         for mut command in alone {
             match self.attempt(std::slice::from_mut(&mut command)) {
-                Ended::Committed | Ended::Failed(_) => command.answer(),
+                Ended::Committed { .. } | Ended::Failed(_) => command.answer(),
                 Ended::Unavailable(error) => command.refuse(error),
             }
         }
     }
 
+    fn attempt(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
+        let ended = self.run_together(commands);
+        match &ended {
+            // A commit of nothing proves nothing.
+            Ended::Committed { has_changes } => {
+                if *has_changes {
+                    self.vitals.worked(Deed::Write);
+                }
+            }
+            Ended::Unavailable(error) => self.vitals.failed(Deed::Write, error),
+            Ended::Failed(_) => {}
+        }
+        ended
+    }
+
     /// Runs the commands in one transaction. It is repeated if the database gave it up (a deadlock with another node, a lost
     /// connection), but not if that happened during the commit: then it may have been done.
-    fn attempt(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
+    fn run_together(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
         // In ascending order, as all batches of all nodes.
         let mut apps: Vec<AppId> = commands.iter().map(|command| command.app()).collect();
         apps.dedup();
@@ -96,11 +112,12 @@ impl Writer {
                 (_, Some(error @ Error::Unavailable(_))) => last = Some(error.clone()),
                 (Some(index), _) => return Ended::Failed(index),
                 (None, _) => {
+                    let has_changes = tx.changed;
                     return match tx.commit() {
                         Ok(signals) => {
                             self.commits.fetch_add(1, Ordering::Relaxed);
                             self.hub.publish(&signals);
-                            Ended::Committed
+                            Ended::Committed { has_changes }
                         }
                         Err(error) => Ended::Unavailable(error),
                     };
@@ -112,7 +129,9 @@ impl Writer {
 }
 
 enum Ended {
-    Committed,
+    Committed {
+        has_changes: bool,
+    },
     /// The command at this index failed; nothing was written.
     Failed(usize),
     Unavailable(Error),

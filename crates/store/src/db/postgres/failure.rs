@@ -21,6 +21,9 @@ pub(super) fn classify(error: tokio_postgres::Error) -> Error {
         Error::Conflict(name.to_owned())
     } else if *state == SqlState::FOREIGN_KEY_VIOLATION {
         Error::Conflict(Error::FOREIGN_KEY.to_owned())
+    } else if *state == SqlState::READ_ONLY_SQL_TRANSACTION {
+        // The server became a standby, or an administrator has closed it for changes.
+        Error::Unavailable(cause(error))
     } else if PASSING.iter().any(|class| state.code().starts_with(class)) {
         Error::Unavailable(cause(error))
     } else {

@@ -26,6 +26,8 @@ pub(crate) struct Listener {
     pub(crate) hub: Arc<Hub>,
     /// Told once the first connection listens.
     pub(crate) ready: Option<oneshot::Sender<()>>,
+    /// Whether the log has heard that signals are missed.
+    pub(crate) is_interrupted: bool,
 }
 
 impl Listener {
@@ -34,7 +36,9 @@ impl Listener {
         let node = Id::<NodeKind>::random().to_string();
         let mut pause = FIRST_PAUSE;
         while let Err(error) = self.serve(&node, &mut pause).await {
-            tracing::warn!(error, "signals from other nodes are interrupted");
+            if !std::mem::replace(&mut self.is_interrupted, true) {
+                tracing::warn!(error, "signals from other nodes are interrupted");
+            }
             let mut over = pin!(tokio::time::sleep(pause));
             pause = (pause * 2).min(LONGEST_PAUSE);
             loop {
@@ -55,6 +59,9 @@ impl Listener {
         client.batch_execute(LISTEN).await.map_err(failed)?;
         let notify = client.prepare(NOTIFY).await.map_err(failed)?;
         *pause = FIRST_PAUSE;
+        if std::mem::take(&mut self.is_interrupted) {
+            tracing::info!("signals from other nodes are heard again");
+        }
         match self.ready.take() {
             Some(ready) => drop(ready.send(())),
             // Whatever was said meanwhile went unheard.

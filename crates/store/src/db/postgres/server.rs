@@ -1,13 +1,14 @@
 //! Where the PostgreSQL server is and how to talk to it: what the database URL says.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Connection, Socket};
 
-use super::failure;
 use super::tls::{self, Tls, Trust};
+use super::{FIRST_PAUSE, LONGEST_PAUSE, failure};
 use crate::error::{Error, Result};
 
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -15,6 +16,15 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Server {
     config: Config,
     tls: Tls,
+    /// Shared by all connections: what one finds out the others need not, and all of them are back together.
+    outage: Mutex<Option<Outage>>,
+}
+
+/// After a failed connect nobody waits for another one until a pause is over; they hear of the failure at once.
+struct Outage {
+    error: Error,
+    pause: Duration,
+    over: Instant,
 }
 
 impl Server {
@@ -33,7 +43,34 @@ impl Server {
                  least sslmode=require"
             );
         }
-        Ok(Self { config, tls })
+        Ok(Self { config, tls, outage: Mutex::default() })
+    }
+
+    /// Fails while it is too early to try again.
+    pub(super) fn check(&self) -> Result<()> {
+        match &*self.outage() {
+            Some(outage) if Instant::now() < outage.over => Err(outage.error.clone()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn answered(&self) {
+        *self.outage() = None;
+    }
+
+    pub(super) fn failed(&self, error: &Error) {
+        let (mut outage, now) = (self.outage(), Instant::now());
+        let pause = match &*outage {
+            // Somebody else has just found out the same.
+            Some(last) if now < last.over => return,
+            Some(last) => (last.pause * 2).min(LONGEST_PAUSE),
+            None => FIRST_PAUSE,
+        };
+        *outage = Some(Outage { error: error.clone(), pause, over: now + pause });
+    }
+
+    fn outage(&self) -> MutexGuard<'_, Option<Outage>> {
+        self.outage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) async fn connect(

@@ -24,6 +24,7 @@ pub(super) fn classify(connection: &Connection, error: rusqlite::Error) -> Error
             | ErrorCode::DiskFull
             | ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen
+            | ErrorCode::ReadOnly
             | ErrorCode::OutOfMemory,
             _,
         ) => Error::Unavailable(Cause::new(error.to_string(), error)),
