@@ -24,6 +24,7 @@ mod messages;
 mod named_user_record;
 mod named_users;
 mod open_channels;
+mod operator_pushes;
 mod pages;
 mod pipelines;
 mod platforms;
@@ -252,6 +253,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::dead_letters),
         delete("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::discard),
         post("/operator/apps/{key}/webhooks/{webhook_id}/dead/redeliver", Operator, webhooks::redeliver),
+        get("/operator/pushes", Operator, operator_pushes::list),
         get("/operator/platforms/notices", Operator, platforms::notices),
         get("/operator/apps/{key}/platforms", Operator, platforms::list),
         put("/operator/apps/{key}/platforms/{platform}", Operator, platforms::set),

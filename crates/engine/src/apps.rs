@@ -6,6 +6,7 @@ use model::app::{AppKey, Mode, Secret};
 use model::ids::{AppId, OperationId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
+use store::Tx;
 pub(crate) use store::apps::OPERATOR;
 use store::apps::{App, SecretHashes};
 use store::jobs::{self, ClaimedJob};
@@ -74,8 +75,7 @@ impl Engine {
 
     /// What an operator calls an app. For lines of the log, which are written also when the app is gone or the database is.
     pub(crate) async fn key_for_log(&self, app: AppId) -> String {
-        let found = self.0.store.read(move |tx| store::apps::by_id(tx, app)).await;
-        found.ok().flatten().map_or_else(|| format!("number {}", app.0), |(app, _)| app.key.as_str().to_owned())
+        self.0.store.read(move |tx| Ok::<_, Error>(key_for_log_in(tx, app))).await.unwrap_or_else(|_| number(app))
     }
 
     pub async fn create_app(&self, new: NewApp, once: Option<Once>) -> Result<CreatedApp> {
@@ -197,6 +197,16 @@ impl Engine {
         }
         self.settle(claimed).await
     }
+}
+
+/// As [`Engine::key_for_log`], within a transaction.
+pub(crate) fn key_for_log_in(tx: &mut Tx<'_>, app: AppId) -> String {
+    let found = store::apps::by_id(tx, app).ok().flatten();
+    found.map_or_else(|| number(app), |(app, _)| app.key.as_str().to_owned())
+}
+
+fn number(app: AppId) -> String {
+    format!("number {}", app.0)
 }
 
 fn or_new(secret: Option<Secret>) -> Result<Secret> {

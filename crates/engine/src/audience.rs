@@ -93,7 +93,8 @@ impl Engine {
     /// Applies what is new in the log. An index that is behind what is kept of the log is given up for a new one.
     async fn caught_up(&self, app: AppId, mut followed: Arc<Followed>) -> Result<Arc<Followed>> {
         while !followed.catch_up(&self.0.store, app).await? {
-            tracing::warn!(app = app.0, "an audience index is older than the log that is kept; it is built anew");
+            let key = self.key_for_log(app).await;
+            tracing::warn!(app = key, "an audience index is older than the log that is kept; it is built anew");
             self.0.audiences.give_up(app, &followed);
             followed = self.followed(app).await?;
         }

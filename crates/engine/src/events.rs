@@ -72,7 +72,8 @@ impl Engine {
             .await?;
         if page.missed > 0 {
             // Said once to each reader: it goes on after the gap.
-            tracing::warn!(app = app.0, records = page.missed, "events were deleted before somebody had read them");
+            let key = self.key_for_log(app).await;
+            tracing::warn!(app = key, records = page.missed, "events were deleted before somebody had read them");
         }
         Ok(page)
     }

@@ -90,7 +90,7 @@ pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelineV
 pub use platforms::{
     OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,
 };
-pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushStatus};
+pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushOnItsWay, PushStatus};
 pub use reports::{Buckets, Counts, DeviceCounts, Devices, EventTotals, GroupReport, PushReport, Series};
 pub use retention::Retention;
 pub use sandbox::SandboxFeed;

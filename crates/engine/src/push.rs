@@ -5,6 +5,7 @@ mod control;
 mod fit;
 mod recipients;
 mod status;
+mod unfinished;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +36,7 @@ pub use control::PushControl;
 pub(crate) use control::Standing;
 pub(crate) use recipients::Registry;
 pub use status::{PlatformProgress, PushStatus};
+pub use unfinished::PushOnItsWay;
 
 /// The answer to an accepted request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

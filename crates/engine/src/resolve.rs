@@ -19,6 +19,7 @@ use store::jobs::{self, ClaimedJob};
 use store::pushes::{self, PushState, Tally};
 use store::{Tx, origins, push_audience};
 
+use crate::apps::key_for_log_in;
 use crate::inbox::Mailing;
 use crate::job::Job;
 use crate::part::Served;
@@ -64,7 +65,8 @@ impl Engine {
                 let audience = planner.audience(&content.audience)?;
                 if !planner.unknown_places.is_empty() {
                     let places = planner.unknown_places.join(", ");
-                    tracing::error!(app = app.0, %push, places, "an audience names places that are not known any more");
+                    let key = key_for_log_in(planner.tx, app);
+                    tracing::error!(app = key, %push, places, "an audience names places that are not known any more");
                 }
                 let audience = planner.part_for(audience, push, &provenance, &served)?;
                 let most = most_recipients(&content);

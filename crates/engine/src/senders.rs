@@ -4,11 +4,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use model::app::AppKey;
 use model::ids::AppId;
 use model::platform::DeviceType;
 use model::time::UtcMillis;
 use providers::platform::PlatformConfig;
 use providers::{Network, Sender};
+use store::apps::App;
+
+use crate::PlatformName;
 
 pub(crate) struct Senders {
     network: Network,
@@ -23,8 +27,9 @@ struct Cached {
 
 /// The way to one platform of one app.
 pub(crate) struct Route {
-    app: AppId,
-    device_type: DeviceType,
+    /// What an operator calls the app and the platform.
+    app: AppKey,
+    platform: String,
     /// In the order in which they are tried; at least one.
     keys: Vec<Sender>,
     /// The key in use.
@@ -53,8 +58,8 @@ impl Senders {
     }
 
     /// The way to a platform; `None` for open platforms, which are not sent to one message at a time.
-    pub(crate) fn route(&self, app: AppId, device_type: &DeviceType, config: &PlatformConfig) -> Option<Arc<Route>> {
-        let place = (app, device_type.clone());
+    pub(crate) fn route(&self, app: &App, device_type: &DeviceType, config: &PlatformConfig) -> Option<Arc<Route>> {
+        let place = (app.id, device_type.clone());
         if let Some(cached) = self.routes().get(&place).filter(|cached| cached.config == *config) {
             return Some(cached.route.clone());
         }
@@ -62,7 +67,7 @@ impl Senders {
         if keys.is_empty() {
             return None;
         }
-        let route = Arc::new(Route::new(app, device_type, keys));
+        let route = Arc::new(Route::new(app.key.clone(), device_type, keys));
         self.routes().insert(place, Cached { config: config.clone(), route: route.clone() });
         Some(route)
     }
@@ -83,10 +88,10 @@ impl Senders {
 }
 
 impl Route {
-    fn new(app: AppId, device_type: &DeviceType, keys: Vec<Sender>) -> Self {
+    fn new(app: AppKey, device_type: &DeviceType, keys: Vec<Sender>) -> Self {
         Self {
             app,
-            device_type: device_type.clone(),
+            platform: PlatformName::for_log(device_type),
             keys,
             current: AtomicUsize::new(0),
             n_users: AtomicUsize::new(0),
@@ -115,7 +120,8 @@ impl Route {
         let next = refused + 1;
         if next < self.keys.len() && self.current.fetch_max(next, Ordering::Relaxed) < next {
             let n_keys = self.keys.len();
-            tracing::warn!(app = self.app.0, platform = %self.device_type, key = next, n_keys, "a key is refused, the next one takes over");
+            let (app, platform) = (self.app.as_str(), &self.platform);
+            tracing::warn!(app, platform, key = next, n_keys, "a key is refused, the next one takes over");
         }
         self.key() > refused
     }

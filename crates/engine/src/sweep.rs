@@ -39,7 +39,7 @@ impl Engine {
                 Ok(false) | Err(Error::AppGone) => {}
                 // The others do not wait for it, and it has another chance at the next sweep.
                 Err(error) => tracing::error!(
-                    app = app.id.0,
+                    app = app.key.as_str(),
                     error = &error as &dyn std::error::Error,
                     "what is old in an app cannot be deleted"
                 ),

@@ -1,6 +1,7 @@
 //! Accepted pushes and what became of them, per platform.
 
 mod aging;
+mod unfinished;
 
 use std::ops::Range;
 
@@ -11,6 +12,7 @@ use model::time::UtcMillis;
 use uuid::Uuid;
 
 pub use aging::{Aged, aged, forget, put_off};
+pub use unfinished::{Unfinished, Which, unfinished};
 
 use crate::{Error, Result, Row, Tx, origins};
 

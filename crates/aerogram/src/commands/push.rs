@@ -1,5 +1,6 @@
 //! `aerogram push`: a push from the command line, and what can be done to it afterwards.
 
+mod list;
 mod steer;
 
 use std::path::PathBuf;
@@ -52,8 +53,7 @@ struct Accepted {
 impl Push {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         if let Some(steer) = &self.steer {
-            steer.run().await?;
-            return Ok(ExitCode::SUCCESS);
+            return steer.run().await;
         }
         let client = Client::app(&self.remote, &self.login)?;
         let path = if self.validate { "/api/push/validate" } else { "/api/push" };

@@ -44,7 +44,7 @@ struct OriginOfPush {
 }
 
 #[derive(Serialize)]
-struct Progress {
+pub(super) struct Progress {
     targeted: u64,
     delivered: u64,
     gone: u64,

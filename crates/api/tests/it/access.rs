@@ -263,10 +263,12 @@ async fn a_node_that_only_works_answers_about_itself_and_nothing_else() {
             let expected = match route.access.is_on_every_node() {
                 true if route.access == Access::Scrape => (401, 200),
                 true => (200, 200),
-                false => (404, 404),
+                false => (503, 503),
             };
             assert_eq!(statuses, expected, "{} {}", route.method, route.path);
         }
+        let refused = operator.get("/operator/apps").await.expect(503);
+        assert!(refused["error"].as_str().unwrap().starts_with("This node only sends"), "{refused}");
     })
     .await;
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use engine::Worker;
+use model::app::Mode;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::receiver::OpenReceiver;
@@ -255,6 +256,55 @@ async fn only_platforms_that_there_are_can_be_held() {
         let refused = app.operator().post(&pause, json!({"reason": "", "until": 1})).await;
         assert_eq!(refused.header("aerogram-problems"), Some("2"), "{}", refused.text());
         assert_eq!(notices(&app).await, json!([]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_operator_sees_what_is_on_its_way_in_all_apps_and_why() {
+    on_each_engine(async |app| {
+        let receiver = kiosk(&app).await;
+        phone(&app).await;
+        let another = app.another_app(Mode::Development).await;
+        let others = app.nobody().basic(&another.key, &another.master_secret);
+        app.operator().post(&format!("{}/pause", path(&app, "apns")), json!({"reason": "Not now."})).await.expect(200);
+        push(&app, "open::kiosk", json!({})).await;
+        app.step_all().await;
+        assert_eq!(receiver.received().len(), 1, "it is over, and not shown");
+        let body = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
+        let mixed = app.master().post("/api/push", &body).await.expect(200)["push_ids"][0].clone();
+        app.step_all().await;
+        app.advance(Duration::from_secs(1));
+        let accepted = others.post("/api/push", &body).await.expect(200)["push_ids"][0].clone();
+        app.advance(Duration::from_secs(1));
+        let paused = push(&app, "ios", json!({})).await;
+        app.master().post(&format!("/api/push/{paused}/pause"), "").await.expect(200);
+
+        let list = async |query: &str| {
+            let all = app.operator().get(&format!("/operator/pushes{query}")).await.expect(200);
+            let ids: Vec<Value> =
+                all["pushes"].as_array().unwrap().iter().map(|push| push["push_id"].clone()).collect();
+            (json!(ids), all)
+        };
+        let (ids, all) = list("").await;
+        assert_eq!(ids, json!([mixed, accepted, paused]));
+        let first = &all["pushes"][0];
+        assert_eq!((&first["app"], &first["created"]), (&json!(app.app.key), &json!("2024-05-01T12:00:00")));
+        assert_eq!((&first["total"]["delivered"], &first["total"]["pending"]), (&json!(1), &json!(1)));
+        assert_eq!(first["platforms"]["apns"]["reason"], "Not now.");
+        assert_eq!(first["platforms"]["open::kiosk"].get("reason"), None);
+        assert_eq!(all["pushes"][1]["app"], json!(another.key));
+        for (state, expected) in [("sending", &mixed), ("accepted", &accepted), ("paused", &json!(paused))] {
+            assert_eq!(list(&format!("?state={state}")).await.0, json!([expected]), "{state}");
+        }
+        let (ids, page) = list("?limit=2").await;
+        assert_eq!(ids, json!([mixed, accepted]));
+        let next = page["next_page"].as_str().unwrap().split_once("/operator/pushes").unwrap().1;
+        let (ids, last) = list(next).await;
+        assert_eq!((ids, last.get("next_page")), (json!([paused]), None));
+        let refused = app.operator().get("/operator/pushes?state=done&start=x&limit=0").await;
+        assert_eq!((refused.status.as_u16(), refused.header("aerogram-problems")), (400, Some("3")));
+        app.master().get("/operator/pushes").await.expect(401);
     })
     .await;
 }

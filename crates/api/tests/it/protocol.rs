@@ -194,10 +194,9 @@ async fn without_a_database_callers_are_asked_to_come_back_and_learn_nothing() {
         app.nobody().get("/ready").await.expect(200);
         app.master().get("/api/channels").await.expect(200);
         app.engine().store().clone().close().await;
-        let asked = [(app.nobody().clone(), "/ready"), (app.operator(), "/metrics"), (app.master(), "/api/channels")];
-        for (caller, path) in asked {
+        for (caller, path, code) in [(app.nobody(), "/ready", 50302), (&app.master(), "/api/channels", 50300)] {
             let reply = caller.get(path).await;
-            let body = assert_error(&reply, 503, 50300);
+            let body = assert_error(&reply, 503, code);
             assert_eq!(reply.header("retry-after"), Some("1"));
             assert!(!body.to_string().contains("closed"), "{body}");
         }

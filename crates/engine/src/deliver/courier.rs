@@ -78,7 +78,7 @@ impl Courier {
         match (engine.platform_config(app.id, device_type).await?, app.mode) {
             (Some(PlatformConfig::Open(config)), _) if config.enabled => Ok(Courier::Open(config)),
             (Some(PlatformConfig::Open(_)), _) => missing(format!("The platform {device_type} is disabled.")),
-            (Some(config), _) => match engine.0.senders.route(app.id, device_type, &config) {
+            (Some(config), _) => match engine.0.senders.route(app, device_type, &config) {
                 Some(route) => {
                     let has_others = *device_type == DeviceType::Android;
                     let amazon = if has_others { amazon(engine, app).await? } else { None };
@@ -128,7 +128,7 @@ fn misdirected() -> Outcome {
 
 async fn amazon(engine: &Engine, app: &App) -> Result<Option<Place>> {
     let config = engine.platform_config(app.id, &DeviceType::Amazon).await?;
-    let route = config.and_then(|config| engine.0.senders.route(app.id, &DeviceType::Amazon, &config));
+    let route = config.and_then(|config| engine.0.senders.route(app, &DeviceType::Amazon, &config));
     Ok(route.map(|route| route.enter()))
 }
 

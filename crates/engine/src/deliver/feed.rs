@@ -15,6 +15,7 @@ use store::Tx;
 use store::recipients::{self, Wanted};
 
 use super::target::{Need, Target};
+use crate::apps::key_for_log_in;
 use crate::{Engine, Result, reach};
 
 /// Recipients read at once: enough for two full requests to an endpoint.
@@ -141,13 +142,13 @@ fn read_targets(
     let columns = Wanted { locale: is_localized, profile: need != Need::Nothing };
     let mut targets = Vec::with_capacity(usize::try_from(wanted.len()).unwrap_or(0));
     let mut unreadable = Vec::new();
+    let mut complaints = Vec::new();
     let take = |row: recipients::Recipient<'_>| {
         if wanted.contains(row.ordinal.0) {
             match Target::new(&row, need, is_localized) {
                 Ok(target) => targets.push(target),
                 Err(error) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::error!(app = app.0, channel = %row.id, error, "the profile of a channel cannot be read");
+                    complaints.push((row.id, error));
                     unreadable.push(row.ordinal);
                 }
             }
@@ -159,6 +160,10 @@ fn read_targets(
         recipients::visit_among(tx, app, &ordinals, columns, take)?;
     } else {
         recipients::visit_between(tx, app, Ordinal(first), Ordinal(last), columns, take)?;
+    }
+    for (channel, error) in complaints {
+        let (app, error) = (key_for_log_in(tx, app), &error as &dyn std::error::Error);
+        tracing::error!(app, %channel, error, "the profile of a channel cannot be read");
     }
     Ok((targets, unreadable))
 }

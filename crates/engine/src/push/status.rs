@@ -60,22 +60,26 @@ pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Pus
 impl PushStatus {
     /// The sum over all platforms.
     pub fn total(&self) -> PlatformProgress {
-        let mut total = PlatformProgress::default();
-        for (_, platform) in &self.platforms {
-            total.targeted += platform.targeted;
-            total.delivered += platform.delivered;
-            total.gone += platform.gone;
-            total.failed += platform.failed;
-            total.expired += platform.expired;
-            total.canceled += platform.canceled;
-            total.pending += platform.pending;
-        }
-        total
+        total(&self.platforms)
     }
 }
 
+pub(super) fn total(platforms: &[(String, PlatformProgress)]) -> PlatformProgress {
+    let mut total = PlatformProgress::default();
+    for (_, platform) in platforms {
+        total.targeted += platform.targeted;
+        total.delivered += platform.delivered;
+        total.gone += platform.gone;
+        total.failed += platform.failed;
+        total.expired += platform.expired;
+        total.canceled += platform.canceled;
+        total.pending += platform.pending;
+    }
+    total
+}
+
 impl PlatformProgress {
-    fn of(tally: Tally, state: PushState) -> Self {
+    pub(super) fn of(tally: Tally, state: PushState) -> Self {
         let Tally { targeted, delivered, gone, failed, expired, reason } = tally;
         let left = targeted.saturating_sub(delivered + gone + failed + expired);
         let (canceled, pending) = match state {

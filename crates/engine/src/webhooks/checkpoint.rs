@@ -69,7 +69,8 @@ impl Engine {
         let (app, now) = (job.app, self.clock().now());
         let (saved, end) = self.0.store.write(app, move |tx| save(tx, &job, standing, &snapshot, rest, now)).await?;
         if let Some(why) = end {
-            tracing::error!(app = app.0, webhook = %standing.webhook, why, "a webhook is disabled");
+            let app = self.key_for_log(app).await;
+            tracing::error!(app, webhook = %standing.webhook, why, "a webhook is disabled");
         }
         Ok(saved)
     }
@@ -90,8 +91,9 @@ impl Engine {
     /// Lets the job of a webhook rest whose configuration cannot be read, which only an operator can change.
     pub(super) async fn rest_unreadable(&self, job: &ClaimedJob, webhook: WebhookId, error: Error) -> Result<()> {
         let (app, job, retry_at) = (job.app, job.clone(), self.clock().now().plus(UNREADABLE));
+        let key = self.key_for_log(app).await;
         tracing::error!(
-            app = app.0,
+            app = key,
             %webhook,
             error = &error as &dyn std::error::Error,
             "the configuration of a webhook cannot be read"

@@ -150,7 +150,7 @@ impl Run<'_> {
                 }
                 page = some(&mut reading) => {
                     reading = None;
-                    self.take_in(page?);
+                    self.take_in(page?).await;
                 }
                 saved = some(&mut saving) => {
                     saving = None;
@@ -181,11 +181,11 @@ impl Run<'_> {
         Box::pin(async move { engine.read_events(app, after, at_most, &filter).await })
     }
 
-    fn take_in(&mut self, page: EventPage) {
+    async fn take_in(&mut self, page: EventPage) {
         self.is_end = page.is_end;
         let records = self.window.take_in(page.events, page.looked, page.missed);
         if records > 0 {
-            let (app, webhook) = (self.job.app.0, self.standing.webhook);
+            let (app, webhook) = (self.engine.key_for_log(self.job.app).await, self.standing.webhook);
             tracing::warn!(app, %webhook, records, "a webhook was behind for so long that events were deleted unsent");
             self.ledger.missed(records, self.window.done(), self.engine.clock().now());
         }

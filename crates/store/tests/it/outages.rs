@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
 
 use model::ids::AppId;
-use store::{Error, Signal, Store};
+use store::{Error, Signal, Store, Trouble};
 use testkit::store::{Engine, engines, fresh};
 
 use crate::{NO_APP, execute, ids, insert, make_apps};
@@ -112,4 +112,43 @@ async fn the_victim_of_a_deadlock_is_run_again() {
     assert_eq!(sum.unwrap(), 4);
     store.close().await;
     other.close().await;
+}
+
+#[tokio::test]
+async fn what_does_not_work_is_known_until_it_works_again() {
+    if !engines().contains(&Engine::Postgres) {
+        return;
+    }
+    let (store, _home) = fresh(Engine::Postgres).await;
+    let (knife, _other_home) = fresh(Engine::Postgres).await;
+    execute(&store, "create table item (id bigint primary key)").await;
+    let name: Result<String, Error> =
+        store.read(|tx| tx.query_one("select cast(current_database() as text)", &[], |row| row.get(0))).await;
+    let name = name.unwrap();
+    assert_eq!(store.trouble(), None);
+
+    execute(&knife, &format!("alter database {name} with allow_connections false")).await;
+    let cut = format!("select count(pg_terminate_backend(pid, 60000)) from pg_stat_activity where datname = '{name}'");
+    let cut: Result<i64, Error> = knife.read(move |tx| tx.query_one(&cut, &[], |row| row.get(0))).await;
+    assert!(cut.unwrap() > 0);
+    let read = async || store.read(|tx| tx.query("select id from item", &[], |_| Ok::<_, Error>(()))).await;
+    assert!(matches!(insert(&store, APP, 1).await, Err(Error::Unavailable(_))));
+    assert_eq!(store.trouble(), Some(Trouble::Writing));
+    assert!(matches!(read().await, Err(Error::Unavailable(_))));
+    assert_eq!(store.trouble(), Some(Trouble::Reading));
+
+    execute(&knife, &format!("alter database {name} with allow_connections true")).await;
+    // Nobody tries to connect before a short pause is over.
+    while read().await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(store.trouble(), Some(Trouble::Writing), "nobody has written yet");
+    // A commit without changes proves nothing.
+    let nothing = store.write(APP, |tx| tx.execute("update item set id = 1 where id = 7", &[])).await;
+    assert!(matches!(nothing, Ok::<_, Error>(0)));
+    assert_eq!(store.trouble(), Some(Trouble::Writing));
+    insert(&store, APP, 1).await.unwrap();
+    assert_eq!(store.trouble(), None);
+    store.close().await;
+    knife.close().await;
 }

@@ -1,12 +1,14 @@
-//! `aerogram push pause|resume|cancel|status`: a push that is on its way.
+//! `aerogram push pause|resume|cancel|status`: a push that is on its way; and `list`, for those of all apps.
 
 use std::collections::BTreeMap;
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use http::Method;
 use serde::Deserialize;
 
+use super::list::List;
 use crate::client::{Client, Reply};
 use crate::config::{AppLogin, Name, Remote};
 use crate::output;
@@ -21,6 +23,8 @@ pub(super) enum Steer {
     Cancel(OnePush),
     /// Show how far a push has got
     Status(OnePush),
+    /// List the pushes of all apps that are on their way, and why they wait; needs the operator token
+    List(List),
 }
 
 #[derive(Args, Debug)]
@@ -60,12 +64,13 @@ struct Progress {
 }
 
 impl Steer {
-    pub(super) async fn run(&self) -> Result<()> {
+    pub(super) async fn run(&self) -> Result<ExitCode> {
         let (push, action) = match self {
             Steer::Pause(push) => (push, Some("pause")),
             Steer::Resume(push) => (push, Some("resume")),
             Steer::Cancel(push) => (push, Some("cancel")),
             Steer::Status(push) => (push, None),
+            Steer::List(list) => return list.run().await,
         };
         let client = Client::app(&push.remote, &push.login)?;
         let path = format!("/api/push/{}", push.id.segment());
@@ -73,7 +78,12 @@ impl Steer {
             Some(action) => client.send_raw(Method::POST, &format!("{path}/{action}"), "{}".into()).await?,
             None => client.get(&path).await?,
         };
-        if push.remote.json { reply.print() } else { show(&reply) }
+        if push.remote.json {
+            reply.print()?
+        } else {
+            show(&reply)?
+        }
+        Ok(ExitCode::SUCCESS)
     }
 }
 

@@ -1,0 +1,88 @@
+//! `aerogram push list`: what is on its way in all apps, for the operator.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+use crate::client::Reply;
+use crate::commands::Operator;
+use crate::output;
+
+#[derive(Args, Debug)]
+pub(super) struct List {
+    /// Only those in this state
+    #[arg(long)]
+    state: Option<State>,
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: u32,
+
+    #[command(flatten)]
+    operator: Operator,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum State {
+    Accepted,
+    Sending,
+    Paused,
+}
+
+#[derive(Deserialize)]
+struct Pushes {
+    pushes: Vec<Push>,
+    next_page: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Push {
+    app: String,
+    push_id: String,
+    state: String,
+    created: String,
+    total: Progress,
+    platforms: BTreeMap<String, Progress>,
+}
+
+#[derive(Deserialize)]
+struct Progress {
+    delivered: u64,
+    pending: u64,
+    reason: Option<String>,
+}
+
+impl List {
+    pub(super) async fn run(&self) -> Result<ExitCode> {
+        let state = match self.state {
+            None => "",
+            Some(State::Accepted) => "&state=accepted",
+            Some(State::Sending) => "&state=sending",
+            Some(State::Paused) => "&state=paused",
+        };
+        let path = format!("/operator/pushes?limit={}{state}", self.limit);
+        self.operator.run(async |client| client.get(&path).await, show).await
+    }
+}
+
+fn show(reply: &Reply) -> Result<()> {
+    let Pushes { pushes, next_page } = reply.read()?;
+    let rows: Vec<_> = pushes.iter().map(Push::row).collect();
+    output::table(["APP", "PUSH_ID", "CREATED", "STATE", "DELIVERED", "PENDING", "REASON"], &rows)?;
+    if next_page.is_some() {
+        output::line(format_args!("There are more; --limit shows up to 1000."))?;
+    }
+    Ok(())
+}
+
+impl Push {
+    fn row(&self) -> [String; 7] {
+        let reasons = self.platforms.iter().filter(|(_, progress)| progress.pending > 0);
+        let reasons = reasons.filter_map(|(name, progress)| Some(format!("{name}: {}", progress.reason.as_ref()?)));
+        let (delivered, pending) = (self.total.delivered.to_string(), self.total.pending.to_string());
+        let reasons = reasons.collect::<Vec<_>>().join(" ");
+        [self.app.clone(), self.push_id.clone(), self.created.clone(), self.state.clone(), delivered, pending, reasons]
+    }
+}

@@ -1,0 +1,66 @@
+//! Pushes of all apps that are on their way, and why they are not through.
+
+use model::app::AppKey;
+use model::ids::PushId;
+use model::platform::DeviceType;
+use model::time::UtcMillis;
+use store::Tx;
+use store::pushes::{self, PushState, Unfinished, Which};
+
+use super::status::{PlatformProgress, total};
+use crate::{Engine, PlatformHealth, PlatformName, Result};
+
+#[derive(Clone, Debug)]
+pub struct PushOnItsWay {
+    pub app: AppKey,
+    pub id: PushId,
+    pub created: UtcMillis,
+    pub expires: Option<UtcMillis>,
+    pub push_type: String,
+    pub state: PushState,
+    pub paused: bool,
+    /// By the names that operators know. The reason is that of the platform, if something keeps it from being sent to.
+    pub platforms: Vec<(String, PlatformProgress)>,
+}
+
+impl PushOnItsWay {
+    /// The sum over all platforms.
+    pub fn total(&self) -> PlatformProgress {
+        total(&self.platforms)
+    }
+}
+
+impl Engine {
+    /// Up to `at_most` pushes in the order of their ids, beginning with `start`, and where the listing goes on.
+    pub async fn pushes_on_their_way(
+        &self,
+        which: Which,
+        start: Option<PushId>,
+        at_most: u32,
+    ) -> Result<(Vec<PushOnItsWay>, Option<PushId>)> {
+        let read = move |tx: &mut Tx<'_>| {
+            let mut found = pushes::unfinished(tx, which, start, at_most.saturating_add(1))?;
+            let next = found.get(at_most as usize).map(|push| push.id);
+            found.truncate(at_most as usize);
+            let shown = found.into_iter().map(|push| on_its_way(tx, push)).collect::<Result<Vec<_>>>()?;
+            Ok((shown, next))
+        };
+        self.0.store.read(read).await
+    }
+}
+
+fn on_its_way(tx: &mut Tx<'_>, push: Unfinished) -> Result<PushOnItsWay> {
+    let Unfinished { app, key, id, created, expires, push_type, state, paused } = push;
+    let mut platforms = Vec::new();
+    for (device_type, tally) in pushes::tallies(tx, app, id)? {
+        let mut progress = PlatformProgress::of(tally, state);
+        if progress.pending > 0
+            && let Some(health) = PlatformHealth::find(tx, app, &device_type)?
+        {
+            progress.reason = Some(health.reason);
+        }
+        let name = DeviceType::from_name(&device_type).map_or(device_type, |known| PlatformName::for_log(&known));
+        platforms.push((name, progress));
+    }
+    Ok(PushOnItsWay { app: key, id, created, expires, push_type, state, paused, platforms })
+}
