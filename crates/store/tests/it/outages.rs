@@ -127,7 +127,12 @@ async fn what_does_not_work_is_known_until_it_works_again() {
     let name = name.unwrap();
     assert_eq!(store.trouble(), None);
 
-    execute(&knife, &format!("alter database {name} with allow_connections false")).await;
+    let allow_connections = async |allowed: bool| {
+        let sql = format!("alter database {name} with allow_connections {allowed}");
+        let done: Result<u64, Error> = knife.write(APP, move |tx| tx.execute(&sql, &[])).await;
+        done.unwrap();
+    };
+    allow_connections(false).await;
     let cut = format!("select count(pg_terminate_backend(pid, 60000)) from pg_stat_activity where datname = '{name}'");
     let cut: Result<i64, Error> = knife.read(move |tx| tx.query_one(&cut, &[], |row| row.get(0))).await;
     assert!(cut.unwrap() > 0);
@@ -137,7 +142,7 @@ async fn what_does_not_work_is_known_until_it_works_again() {
     assert!(matches!(read().await, Err(Error::Unavailable(_))));
     assert_eq!(store.trouble(), Some(Trouble::Reading));
 
-    execute(&knife, &format!("alter database {name} with allow_connections true")).await;
+    allow_connections(true).await;
     // Nobody tries to connect before a short pause is over.
     while read().await.is_err() {
         tokio::task::yield_now().await;
