@@ -26,11 +26,11 @@ async fn set_full(app: &TestApp, is_full: bool) {
         Ok::<_, Error>(())
     };
     if store.is_single_process() {
-        store.write(model::ids::AppId(0), write).await.unwrap();
+        store.write(store::apps::OPERATOR, write).await.unwrap();
         return;
     }
     for sql in if is_full { FULL } else { ROOMY } {
-        let done = store.write(model::ids::AppId(0), move |tx| tx.execute(sql, &[]));
+        let done = store.write(store::apps::OPERATOR, move |tx| tx.execute(sql, &[]));
         let _: u64 = done.await.unwrap();
     }
 }

@@ -129,7 +129,7 @@ async fn what_does_not_work_is_known_until_it_works_again() {
 
     let allow_connections = async |allowed: bool| {
         let sql = format!("alter database {name} with allow_connections {allowed}");
-        let done: Result<u64, Error> = knife.write(APP, move |tx| tx.execute(&sql, &[])).await;
+        let done: Result<u64, Error> = knife.write(NO_APP, move |tx| tx.execute(&sql, &[])).await;
         done.unwrap();
     };
     allow_connections(false).await;
@@ -137,7 +137,7 @@ async fn what_does_not_work_is_known_until_it_works_again() {
     let cut: Result<i64, Error> = knife.read(move |tx| tx.query_one(&cut, &[], |row| row.get(0))).await;
     assert!(cut.unwrap() > 0);
     let read = async || store.read(|tx| tx.query("select id from item", &[], |_| Ok::<_, Error>(()))).await;
-    assert!(matches!(insert(&store, APP, 1).await, Err(Error::Unavailable(_))));
+    assert!(matches!(insert(&store, NO_APP, 1).await, Err(Error::Unavailable(_))));
     assert_eq!(store.trouble(), Some(Trouble::Writing));
     assert!(matches!(read().await, Err(Error::Unavailable(_))));
     assert_eq!(store.trouble(), Some(Trouble::Reading));
@@ -149,10 +149,10 @@ async fn what_does_not_work_is_known_until_it_works_again() {
     }
     assert_eq!(store.trouble(), Some(Trouble::Writing), "nobody has written yet");
     // A commit without changes proves nothing.
-    let nothing = store.write(APP, |tx| tx.execute("update item set id = 1 where id = 7", &[])).await;
+    let nothing = store.write(NO_APP, |tx| tx.execute("update item set id = 1 where id = 7", &[])).await;
     assert!(matches!(nothing, Ok::<_, Error>(0)));
     assert_eq!(store.trouble(), Some(Trouble::Writing));
-    insert(&store, APP, 1).await.unwrap();
+    insert(&store, NO_APP, 1).await.unwrap();
     assert_eq!(store.trouble(), None);
     store.close().await;
     knife.close().await;
