@@ -102,3 +102,12 @@ fn the_doctor_sees_a_webhook_that_is_gone() {
         format!("FAIL  webhooks  The service has disabled the webhook {id} of {KEY}; see `aerogram webhook show");
     assert!(report.contains(&line), "{report}");
 }
+
+#[test]
+fn a_node_that_only_sends_is_in_order() {
+    let story = Story::begin_with(&["--roles", "worker"]);
+    let report = story.says(&["doctor"]);
+    assert!(!report.contains("FAIL"), "{report}");
+    assert!(report.contains("note  operator  This node only sends"), "{report}");
+    assert!(report.contains("ok    jobs") && report.contains("ok    webhooks"), "{report}");
+}
