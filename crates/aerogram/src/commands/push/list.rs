@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::client::Reply;
 use crate::commands::Operator;
+use crate::config::number_in;
 use crate::output;
 
 #[derive(Args, Debug)]
@@ -17,7 +18,7 @@ pub(super) struct List {
     #[arg(long)]
     state: Option<State>,
     /// How many at most
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number_in(1_u32..=1000))]
     limit: u32,
 
     #[command(flatten)]
