@@ -1,22 +1,22 @@
 //! Who is calling. The guard runs before a handler and before any of the body is read; what it enforces for a route is
 //! what the route table says.
 
-use std::sync::Arc;
+mod calling;
 
-use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{FromRequestParts, RawPathParams, Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::RequestExt;
+use axum::extract::{RawPathParams, Request};
 use engine::{Bearer, Caller, InboxCaller, Refusal, Rights};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use http::request::Parts;
-use model::ids::{ChannelId, Id};
+use model::ids::Id;
 use model::lenient_base64;
-use store::apps::App;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::edge::Edge;
-use crate::error::{AppGone, Error, Result};
+use crate::error::{Error, Result};
+use crate::places::Place;
+
+pub(crate) use calling::{Calling, CallingApp, CallingChannel, CallingInbox, CallingRights};
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,45 +78,6 @@ const NOT_OPERATOR: Error = Error::Unauthorized {
     challenge: BEARER,
 };
 
-/// Who is calling, for what goes on for long and has to see whether they may still.
-#[derive(Clone)]
-pub(crate) struct Calling(pub(crate) Caller);
-
-/// The app that an authenticated caller belongs to. Only routes that require credentials have one.
-#[derive(Clone)]
-pub(crate) struct CallingApp(pub(crate) Arc<App>);
-
-/// With which of its secrets the app is calling: routes that take either may let servers do more.
-#[derive(Clone, Copy)]
-pub(crate) struct CallingRights(pub(crate) Rights);
-
-impl CallingRights {
-    /// For the part of a route that only servers may use.
-    pub(crate) fn need_master(self) -> Result<()> {
-        match self.0 {
-            Rights::Master => Ok(()),
-            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => Err(NOT_MASTER),
-        }
-    }
-
-    /// Whether the caller may say whose a channel is: an app may leave that to its servers.
-    pub(crate) fn may_associate(self, app: &App) -> bool {
-        match self.0 {
-            Rights::Master => true,
-            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => app.device_associations,
-        }
-    }
-
-    /// For what does nothing but to say whose a channel is.
-    pub(crate) fn need_association(self, app: &App) -> Result<()> {
-        let text = "Devices of this app may not say whose they are; a server has to, with the master secret.";
-        self.may_associate(app).then_some(()).ok_or_else(|| Error::Forbidden(text.to_owned()))
-    }
-}
-
-/// The channel that is calling, on routes that name none in their path.
-pub(crate) struct CallingChannel(pub(crate) ChannelId);
-
 impl Access {
     /// Whether a node answers that does not serve the API.
     pub const fn is_on_every_node(self) -> bool {
@@ -152,20 +113,22 @@ impl Access {
     }
 }
 
-/// The user of the inbox that a request is about.
-#[derive(Clone)]
-pub(crate) struct CallingInbox(pub(crate) InboxCaller);
+/// What an admitted request holds until it is answered.
+pub(crate) enum Admission {
+    /// Nothing: probes are always answered.
+    Free,
+    AmongRequests {
+        _place: OwnedSemaphorePermit,
+    },
+    AmongUnproven {
+        _place: Place,
+    },
+}
 
 /// Lets a request pass to its handler if its credentials are good enough and the service is not overloaded.
-pub(crate) async fn guard(
-    State((edge, access)): State<(Edge, Access)>,
-    path: Result<RawPathParams, RawPathParamsRejection>,
-    mut request: Request,
-    next: Next,
-) -> Result<Response> {
-    let mut unproven = None;
-    let mut place = match access {
-        Access::Probe => None,
+pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) -> Result<Admission> {
+    let mut admission = match access {
+        Access::Probe => Admission::Free,
         Access::Public
         | Access::Open
         | Access::Device
@@ -177,7 +140,7 @@ pub(crate) async fn guard(
         | Access::Inbox
         | Access::Master
         | Access::Operator
-        | Access::Scrape => Some(edge.admit()?),
+        | Access::Scrape => Admission::AmongRequests { _place: edge.admit()? },
     };
     match access {
         Access::Probe | Access::Public | Access::Open => {}
@@ -189,21 +152,18 @@ pub(crate) async fn guard(
         | Access::Events
         | Access::Master => {
             let caller = match access == Access::Events {
-                true => telling(&edge, request.headers()).await?,
-                false => caller(&edge, request.headers()).await?,
+                true => telling(edge, request.headers()).await?,
+                false => caller(edge, request.headers()).await?,
             };
-            permit(access, &caller, path.ok().as_ref())?;
+            permit(access, &caller, request).await?;
             if caller.rights == Rights::KeyOnly {
                 // Everybody can know the key of an app, and could take the places of all with it.
-                unproven = Some(edge.admit_unproven(caller.app().id)?);
-                place = None;
+                admission = Admission::AmongUnproven { _place: edge.admit_unproven(caller.app().id)? };
             }
-            request.extensions_mut().insert(CallingRights(caller.rights));
-            request.extensions_mut().insert(CallingApp(caller.app().clone()));
             request.extensions_mut().insert(Calling(caller));
         }
         Access::Inbox => {
-            let inbox = inbox(&edge, request.headers(), request.uri().path()).await?;
+            let inbox = inbox(edge, request.headers(), request.uri().path()).await?;
             request.extensions_mut().insert(CallingInbox(inbox));
         }
         Access::Operator | Access::Scrape => {
@@ -211,16 +171,11 @@ pub(crate) async fn guard(
             edge.is_operator(token).then_some(()).ok_or(NOT_OPERATOR)?;
         }
     }
-    let response = next.run(request).await;
-    drop((place, unproven));
-    if response.extensions().get::<AppGone>().is_some() {
-        refuse_late(access)?;
-    }
-    Ok(response)
+    Ok(admission)
 }
 
 /// Whoever called with credentials of an app that was deleted meanwhile hears what they would if they came now.
-fn refuse_late(access: Access) -> Result<()> {
+pub(crate) fn refuse_late(access: Access) -> Result<()> {
     match access {
         Access::Device
         | Access::Channel
@@ -236,7 +191,7 @@ fn refuse_late(access: Access) -> Result<()> {
 
 /// Whether a caller may call a route: tokens are for what is their own, wherever a path names it, so that no
 /// handler has to remember to look.
-fn permit(access: Access, caller: &Caller, path: Option<&RawPathParams>) -> Result<()> {
+async fn permit(access: Access, caller: &Caller, request: &mut Request) -> Result<()> {
     let rights = caller.rights;
     let for_others = || Err(Error::Forbidden("The token of a channel or contact is not for this.".to_owned()));
     match access {
@@ -248,20 +203,19 @@ fn permit(access: Access, caller: &Caller, path: Option<&RawPathParams>) -> Resu
         },
         Access::Channel => match rights {
             Rights::Master | Rights::Device => Ok(()),
-            Rights::Channel(channel) => is_named(path, "channel_id", channel),
-            Rights::Contact(_) => for_others(),
-            Rights::KeyOnly => Err(NO_APP),
-        },
-        Access::OwnChannel => match rights {
-            Rights::Master | Rights::Device | Rights::Channel(_) => Ok(()),
+            Rights::Channel(channel) => is_named(request, "channel_id", channel).await,
             Rights::Contact(_) => for_others(),
             Rights::KeyOnly => Err(NO_APP),
         },
         Access::Signed if caller.is_token => Err(NOT_SIGNED),
-        Access::Signed => permit(Access::OwnChannel, caller, path),
+        Access::OwnChannel | Access::Signed => match rights {
+            Rights::Master | Rights::Device | Rights::Channel(_) => Ok(()),
+            Rights::Contact(_) => for_others(),
+            Rights::KeyOnly => Err(NO_APP),
+        },
         Access::Contact => match rights {
             Rights::Master | Rights::Device => Ok(()),
-            Rights::Contact(contact) => is_named(path, "contact_id", contact),
+            Rights::Contact(contact) => is_named(request, "contact_id", contact).await,
             Rights::Channel(_) => for_others(),
             Rights::KeyOnly => Err(NO_APP),
         },
@@ -275,9 +229,10 @@ fn permit(access: Access, caller: &Caller, path: Option<&RawPathParams>) -> Resu
     }
 }
 
-fn is_named<Kind>(path: Option<&RawPathParams>, name: &str, own: Id<Kind>) -> Result<()> {
+async fn is_named<Kind>(request: &mut Request, name: &str, own: Id<Kind>) -> Result<()> {
     let others = "The token belongs to another channel or contact than the one in the path.";
-    let named = path.and_then(|path| path.iter().find(|(variable, _)| *variable == name));
+    let path = request.extract_parts::<RawPathParams>().await.ok();
+    let named = path.as_ref().and_then(|path| path.iter().find(|(variable, _)| *variable == name));
     // A path that names nobody is nobody's.
     let is_own = named.is_some_and(|(_, value)| value.parse().is_ok_and(|id: Id<Kind>| id == own));
     if is_own { Ok(()) } else { Err(Error::Forbidden(others.to_owned())) }
@@ -347,57 +302,4 @@ fn key_and_secret(encoded: &str) -> Option<(String, String)> {
     let decoded = String::from_utf8(lenient_base64::decode(encoded)?).ok()?;
     let (key, secret) = decoded.split_once(':')?;
     Some((key.to_owned(), secret.to_owned()))
-}
-
-impl FromRequestParts<Edge> for CallingApp {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
-        let app = parts.extensions.get::<CallingApp>().cloned();
-        app.ok_or_else(|| Error::internal("a handler asks for an app on a route without credentials"))
-    }
-}
-
-impl FromRequestParts<Edge> for Calling {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
-        let caller = parts.extensions.get::<Calling>().cloned();
-        caller.ok_or_else(|| Error::internal("a handler asks for a caller on a route without credentials"))
-    }
-}
-
-impl FromRequestParts<Edge> for CallingChannel {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self> {
-        let CallingRights(rights) = CallingRights::from_request_parts(parts, edge).await?;
-        let channel = match rights {
-            Rights::Channel(channel) => Some(channel),
-            Rights::Contact(_) | Rights::KeyOnly => None,
-            Rights::Master | Rights::Device => {
-                parts.headers.get(CHANNEL_ID).and_then(|id| id.to_str().ok()?.parse().ok())
-            }
-        };
-        let message = "A channel has to be named: by its token, or by its id in this header.";
-        channel.map(Self).ok_or_else(|| Error::invalid(CHANNEL_ID, message))
-    }
-}
-
-impl FromRequestParts<Edge> for CallingInbox {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
-        let inbox = parts.extensions.get::<CallingInbox>().cloned();
-        inbox.ok_or_else(|| Error::internal("a handler asks for an inbox on a route without one"))
-    }
-}
-
-impl FromRequestParts<Edge> for CallingRights {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
-        let rights = parts.extensions.get::<CallingRights>().copied();
-        rights.ok_or_else(|| Error::internal("a handler asks for rights on a route without credentials"))
-    }
 }

@@ -22,7 +22,7 @@ const EXPOSED_HEADERS: &str = "Location, Last-Modified, Retry-After, X-Request-I
 const DEVICE_PREFIX: &str = "x-ua-";
 const A_DAY_IN_SECONDS: &str = "86400";
 
-/// The routes browsers may call. Every request gets a few of them, so a copy is one count.
+/// The routes browsers may call. A copy is one count.
 #[derive(Clone)]
 pub(crate) struct DeviceRoutes(Arc<[Route]>);
 
@@ -52,24 +52,21 @@ impl DeviceRoutes {
                 .header(ACCESS_CONTROL_MAX_AGE, A_DAY_IN_SECONDS),
         )
     }
+}
 
-    /// Lets a page read the answer, if it may call the route.
-    pub(crate) fn expose(&self, method: &Method, path: &str, response: &mut Response) {
-        if !self.methods(path).any(|known| known == method) {
-            return;
+/// Lets a page read the answer.
+pub(crate) fn expose(response: &mut Response) {
+    let mut family = response.headers().keys().map(|name| name.as_str()).filter(|name| is_of_devices(name));
+    let exposed = match family.next() {
+        None => HeaderValue::from_static(EXPOSED_HEADERS),
+        Some(first) => {
+            let list = family.fold(format!("{EXPOSED_HEADERS}, {first}"), |list, name| format!("{list}, {name}"));
+            HeaderValue::from_str(&list).expect("names of headers are ASCII")
         }
-        let mut family = response.headers().keys().map(|name| name.as_str()).filter(|name| is_of_devices(name));
-        let exposed = match family.next() {
-            None => HeaderValue::from_static(EXPOSED_HEADERS),
-            Some(first) => {
-                let list = family.fold(format!("{EXPOSED_HEADERS}, {first}"), |list, name| format!("{list}, {name}"));
-                HeaderValue::from_str(&list).expect("names of headers are ASCII")
-            }
-        };
-        let headers = response.headers_mut();
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
-    }
+    };
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
 }
 
 fn is_of_devices(name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Everything a caller can be told is wrong, in one table: status, public code and sentence. Nothing else makes errors.
 
 use std::error::Error as StdError;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
@@ -237,29 +238,43 @@ impl Error {
         }
         headers
     }
+}
 
+/// Why we could not do what was asked, on its way to the log in the extensions of the answer.
+#[derive(Clone)]
+pub(crate) struct Failure {
+    reference: OperationId,
+    cause: Arc<dyn StdError + Send + Sync>,
+}
+
+impl Failure {
     /// Only here: nothing below the edge logs an error that it returns.
-    fn log(&self, reference: OperationId) {
-        if let Error::Internal(cause) | Error::Unavailable(cause) = self {
-            let cause: &(dyn StdError + 'static) = &**cause;
-            tracing::error!(%reference, error = cause, "a request failed");
-        }
+    pub(crate) fn log(&self, id: &str, method: &str, route: &str, app: Option<&str>) {
+        let cause: &(dyn StdError + 'static) = &*self.cause;
+        tracing::error!(id, method, route, app, reference = %self.reference, error = cause, "a request failed");
     }
 }
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let operation_id = OperationId::random();
-        self.log(operation_id);
         let (status, error_code, error) = row(&self);
         let (details, headers) = (self.details(), self.headers());
         let is_app_gone = matches!(self, Error::AppGone);
-        let errors = if let Error::BatchRows(rows) = self { Some(rows) } else { None };
+        let (mut errors, mut cause) = (None, None);
+        if let Error::BatchRows(rows) = self {
+            errors = Some(rows);
+        } else if let Error::Internal(why) | Error::Unavailable(why) = self {
+            cause = Some(why);
+        }
         let body = ErrorBody { ok: false, operation_id, error, error_code, details, errors };
         let text = serde_json::to_vec(&body).expect("an error body is JSON by construction");
         let mut response = json_response(status, headers, text);
         if is_app_gone {
             response.extensions_mut().insert(AppGone);
+        }
+        if let Some(cause) = cause {
+            response.extensions_mut().insert(Failure { reference: operation_id, cause: cause.into() });
         }
         response
     }

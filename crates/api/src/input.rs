@@ -11,7 +11,7 @@ use model::json::{self, At};
 use ring::digest::{Context, SHA256};
 use tokio::sync::Semaphore;
 
-use crate::auth::CallingRights;
+use crate::auth::Calling;
 use crate::body::Whole;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -101,13 +101,14 @@ fn idempotency_key(parts: &Parts) -> Result<Option<String>> {
 
 /// Who chose an idempotency key. Others may choose the same.
 fn chooser(parts: &Parts) -> Cow<'static, str> {
-    match parts.extensions.get() {
-        Some(CallingRights(Rights::Master)) => "server".into(),
-        Some(CallingRights(Rights::Device)) => "device".into(),
+    let rights = parts.extensions.get().map(|Calling(caller)| caller.rights);
+    match rights {
+        Some(Rights::Master) => "server".into(),
+        Some(Rights::Device) => "device".into(),
         // Whoever has a token speaks for one only, and is not to be answered what others were.
-        Some(CallingRights(Rights::Channel(id))) => format!("channel:{id}").into(),
-        Some(CallingRights(Rights::Contact(id))) => format!("contact:{id}").into(),
-        Some(CallingRights(Rights::KeyOnly)) => "key".into(),
+        Some(Rights::Channel(id)) => format!("channel:{id}").into(),
+        Some(Rights::Contact(id)) => format!("contact:{id}").into(),
+        Some(Rights::KeyOnly) => "key".into(),
         None => "operator".into(),
     }
 }

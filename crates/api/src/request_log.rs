@@ -1,61 +1,85 @@
 //! What happens around every request: its id, its line in the log, its count, and the headers every answer has.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use model::ids::OperationId;
+use store::apps::App;
 use tracing::Instrument;
 
 use crate::accept;
-use crate::cors::DeviceRoutes;
+use crate::cors;
 use crate::edge::Edge;
-use crate::error::Error;
+use crate::error::{Error, Failure, Result};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MOST_REQUEST_ID_CHARS: usize = 128;
 const PLAIN_JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// Stands for every path that no route matches, so that made-up paths do not fill the metrics.
-const UNMATCHED: &str = "unmatched";
 
-pub(crate) async fn observe(
-    State((edge, devices)): State<(Edge, DeviceRoutes)>,
+/// What a request was found to be for.
+pub(crate) struct Matched<'a> {
+    /// As the route table has it. Neither the path itself nor the query: they can hold what does not belong in a log.
+    pub(crate) route: &'a str,
+    /// Whether a web page may read the answer.
+    pub(crate) for_browsers: bool,
+    /// The app that is calling, as soon as that is known.
+    pub(crate) app: Option<&'a OnceLock<Arc<App>>>,
+}
+
+impl Matched<'static> {
+    /// Stands for every path that no route matches, so that made-up paths do not fill the metrics.
+    pub(crate) const NOTHING: Self = Self { route: "unmatched", for_browsers: false, app: None };
+}
+
+/// Has a request answered, and does what happens around that.
+pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
+    edge: &Edge,
+    matched: Matched<'_>,
     request: Request,
-    next: Next,
+    answer: impl FnOnce(Request) -> F,
 ) -> Response {
     let began = Instant::now();
-    let matched = request.extensions().get::<MatchedPath>().cloned();
-    let route = matched.as_ref().map_or(UNMATCHED, MatchedPath::as_str);
-    let (method, id) = (request.method().clone(), request_id(request.headers()));
+    let route = matched.route;
+    let (method, id) = (method_label(request.method()), request_id(request.headers()));
     let content_type = content_type(request.uri().path(), request.headers());
-    // Neither the query nor the path itself: they can hold what does not belong in a log.
-    let span = tracing::info_span!("request", id, method = method_label(&method), route);
+    // For those who look closely: a span costs more than all the rest of this.
+    let span = tracing::debug_span!("request", id, method, route);
 
-    let mut response = answer(request, next).instrument(span.clone()).await;
+    let mut response = attempt(request, answer).instrument(span).await;
     finish(&mut response, &id, content_type);
-    devices.expose(&method, route, &mut response);
+    if matched.for_browsers {
+        cors::expose(&mut response);
+    }
 
     let status = response.status().as_u16();
     let took = began.elapsed();
-    edge.engine.metrics().request(method_label(&method), route, status, took);
+    edge.engine.metrics().request(method, route, status, took);
+    let app = matched.app.and_then(OnceLock::get).map(|app| app.key.as_str());
+    if let Some(failure) = response.extensions_mut().remove::<Failure>() {
+        failure.log(&id, method, route, app);
+    }
     let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    span.in_scope(|| tracing::info!(status, duration_ms, "answered"));
+    tracing::info!(id, method, route, app, status, duration_ms, "answered");
     response
 }
 
 /// A caller that cannot take what we have is told so before anything happens. A handler that panics is our fault, and only
 /// its own request fails.
-async fn answer(request: Request, next: Next) -> Response {
+async fn attempt<F: Future<Output = Result<Response>>>(
+    request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     if let Err(refusal) = accept::check(request.headers()) {
         return refusal.into_response();
     }
-    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
-        Ok(response) => response,
+    match AssertUnwindSafe(async { answer(request).await }).catch_unwind().await {
+        Ok(answer) => answer.unwrap_or_else(IntoResponse::into_response),
         Err(panic) => {
             let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -106,21 +130,16 @@ fn method_label(method: &Method) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::Router;
-    use axum::middleware::from_fn;
-    use axum::routing::get;
     use http_body_util::BodyExt;
-    use tower::ServiceExt;
 
-    async fn faulty() -> Response {
+    async fn faulty(_: Request) -> Result<Response> {
         panic!("hunter2 is the password")
     }
 
     #[tokio::test]
     async fn a_panic_fails_its_own_request_and_tells_nothing() {
-        let router: Router = Router::new().route("/", get(faulty)).layer(from_fn(answer));
         for _ in 0..2 {
-            let response = router.clone().oneshot(Request::new(axum::body::Body::empty())).await.unwrap();
+            let response = attempt(Request::new(axum::body::Body::empty()), faulty).await;
             assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
             let body = response.into_body().collect().await.unwrap().to_bytes();
             let body = String::from_utf8(body.to_vec()).unwrap();

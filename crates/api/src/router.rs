@@ -1,49 +1,84 @@
 //! Puts the routes of the table together with everything that happens before and after a handler.
 
+use std::pin::Pin;
+use std::sync::OnceLock;
+
 use axum::Router;
-use axum::extract::{MatchedPath, Request};
-use axum::middleware::from_fn_with_state;
+use axum::extract::{MatchedPath, Request, State};
+use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
 use http::Method;
 
 use crate::Settings;
 use crate::answer::Answer;
-use crate::auth;
+use crate::auth::{self, Access, Calling};
 use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
-use crate::error::Error;
-use crate::request_log;
+use crate::error::{AppGone, Error, Result};
+use crate::request_log::{Matched, observe};
 use crate::routes::{self, Endpoint, Route};
 
 /// The whole API as one service. It expects paths in their normal form, which [`crate::serve`] gives them.
 pub fn router(engine: Engine, settings: Settings) -> Router {
     let serves_api = settings.serves_api;
-    let edge = Edge::new(engine, settings);
     let devices = DeviceRoutes::among(&routes::routes());
     let mut router = Router::new();
     let served = |route: &Route| serves_api || route.access.is_on_every_node();
     for Endpoint { route, handler } in routes::endpoints().into_iter().filter(|endpoint| served(&endpoint.route)) {
-        let guard = from_fn_with_state((edge.clone(), route.access), auth::guard);
-        router = router.route(route.path, handler.route_layer(guard));
+        router = router.route(route.path, handler);
     }
-    let other_method = {
-        let devices = devices.clone();
-        move |matched: MatchedPath, request: Request| {
-            std::future::ready(other_method(&devices, matched.as_str(), &request))
-        }
+    let other_method = async move |State(edge): State<Edge>, path: MatchedPath, request: Request| {
+        let matched = Matched { route: path.as_str(), for_browsers: false, app: None };
+        observe(&edge, matched, request, async |request| other_method(&devices, path.as_str(), &request)).await
     };
-    router
-        .method_not_allowed_fallback(other_method)
-        .fallback(move || async move { if serves_api { Error::NoSuchPath } else { Error::OnlySends } })
-        .layer(from_fn_with_state((edge.clone(), devices), request_log::observe))
-        .with_state(edge)
+    let no_path = async move |State(edge): State<Edge>, request: Request| {
+        let refusal = if serves_api { Error::NoSuchPath } else { Error::OnlySends };
+        observe(&edge, Matched::NOTHING, request, async |_| Err(refusal)).await
+    };
+    router.method_not_allowed_fallback(other_method).fallback(no_path).with_state(Edge::new(engine, settings))
+}
+
+/// A handler with everything that happens before and after it. One handler around another, because layers around it would copy
+/// and box the request several times.
+#[derive(Clone)]
+pub(crate) struct Served<H> {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) access: Access,
+    pub(crate) handler: H,
+}
+
+impl<H: Handler<T, Edge>, T: 'static> Handler<T, Edge> for Served<H> {
+    type Future = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+    fn call(self, request: Request, edge: Edge) -> Self::Future {
+        let Self { method, path, access, handler } = self;
+        // A HEAD is answered by the handler of GET, but is none of what pages may do.
+        let for_browsers = access.is_for_browsers() && *request.method() == method;
+        Box::pin(async move {
+            let app = OnceLock::new();
+            let matched = Matched { route: path, for_browsers, app: Some(&app) };
+            observe(&edge, matched, request, async |mut request| {
+                let _admission = auth::admit(&edge, access, &mut request).await?;
+                if let Some(Calling(caller)) = request.extensions().get() {
+                    app.get_or_init(|| caller.app().clone());
+                }
+                let response = handler.call(request, edge.clone()).await;
+                if response.extensions().get::<AppGone>().is_some() {
+                    auth::refuse_late(access)?;
+                }
+                Ok(response)
+            })
+            .await
+        })
+    }
 }
 
 /// A method that the path does not have. The router adds the `Allow` header.
-fn other_method(devices: &DeviceRoutes, path: &str, request: &Request) -> Response {
+fn other_method(devices: &DeviceRoutes, path: &str, request: &Request) -> Result<Response> {
     if request.method() != Method::OPTIONS {
-        return Error::MethodNotAllowed.into_response();
+        return Err(Error::MethodNotAllowed);
     }
-    devices.preflight(path, request.headers()).unwrap_or_else(Answer::nothing).into_response()
+    Ok(devices.preflight(path, request.headers()).unwrap_or_else(Answer::nothing).into_response())
 }

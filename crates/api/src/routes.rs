@@ -46,6 +46,7 @@ use store::counters::Metric;
 
 use crate::auth::Access;
 use crate::edge::Edge;
+use crate::router::Served;
 
 /// One entry of the table.
 #[derive(Clone, Debug)]
@@ -298,5 +299,6 @@ fn endpoint<H: Handler<T, Edge>, T: 'static>(
     access: Access,
     handler: H,
 ) -> Endpoint {
-    Endpoint { route: Route { method, path, access, once: false }, handler: on(filter, handler) }
+    let served = Served { method: method.clone(), path, access, handler };
+    Endpoint { route: Route { method, path, access, once: false }, handler: on(filter, served) }
 }

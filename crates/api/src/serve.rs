@@ -10,7 +10,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tower::ServiceExt;
+use tower::Service;
 
 use crate::path;
 use crate::stopping::Stopping;
@@ -75,7 +75,8 @@ fn connect(
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         path::normalize(request.uri_mut());
         request.extensions_mut().insert(stopping.clone());
-        router.clone().oneshot(request)
+        // A router is always ready.
+        router.clone().call(request)
     });
     http1::Builder::new()
         .timer(TokioTimer::new())

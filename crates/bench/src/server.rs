@@ -31,6 +31,12 @@ pub(crate) fn build() -> Result<()> {
     // Both, because building one of them alone would build their common dependencies once more with other features.
     cargo.args(["build", "--release", "--quiet", "-p", "aerogram", "-p", "bench"]);
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    // What `cargo run` tells about this package would make dependencies that look at it build once more.
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+            cargo.env_remove(name);
+        }
+    }
     let built = cargo.output().context("cargo cannot be started")?;
     ensure!(built.status.success(), "The server cannot be built:\n{}", String::from_utf8_lossy(&built.stderr));
     Ok(())

@@ -84,7 +84,7 @@ impl Engine {
             }
             Person::UserOf(row) => {
                 let batch = of_channel(&update, &row.device_type);
-                desk.change_channel(tx, &row, &batch)
+                desk.change_channel(tx, &row.into(), &batch)
             }
         })
         .await

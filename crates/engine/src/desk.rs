@@ -1,14 +1,15 @@
 //! What a transaction that changes audiences works with: the app, the numbers of terms, and the journal.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use audience::index::Index;
 use model::channel::ChannelRef;
 use model::ids::{AppId, TermId};
 use model::tag::DEVICE;
-use model::term::{Term, is_put_there};
+use model::term::Term;
 use model::time::UtcMillis;
-use store::channels::{self, Channel};
+use store::channels::{self, Channel, Holder};
 use store::{Tx, terms};
 
 use crate::journal::Journal;
@@ -55,18 +56,19 @@ impl<'a> Desk<'a> {
     }
 
     /// The installed ones of channels. Those that are of another type than the caller takes them for are left out.
-    pub(crate) fn installed(&self, tx: &mut Tx<'_>, wanted: &[ChannelRef]) -> Result<Vec<Channel>> {
-        let mut found = Vec::with_capacity(wanted.len());
-        for channel in wanted {
-            let row = channels::by_id(tx, self.app, channel.id)?;
-            found.extend(row.filter(|row| row.installed && channel.fits(&row.device_type)));
-        }
+    pub(crate) fn installed(&self, tx: &mut Tx<'_>, wanted: &[ChannelRef]) -> Result<Vec<Holder>> {
+        let mut found = channels::holders(tx, self.app, wanted.iter().map(|channel| channel.id))?;
+        // Both are in the same order, and some of the wanted ones may not exist.
+        let mut wanted = wanted.iter();
+        found.retain(|row| {
+            row.installed && wanted.find(|channel| channel.id == row.id).is_some_and(|it| it.fits(&row.device_type))
+        });
         Ok(found)
     }
 
     pub(crate) fn installed_one(&self, tx: &mut Tx<'_>, wanted: &ChannelRef) -> Result<Channel> {
-        let found = self.installed(tx, std::slice::from_ref(wanted))?.pop();
-        found.ok_or(Error::NotFound("channel"))
+        let found = channels::by_id(tx, self.app, wanted.id)?;
+        found.filter(|row| row.installed && wanted.fits(&row.device_type)).ok_or(Error::NotFound("channel"))
     }
 
     /// The number of a term. One without a number gets one.
@@ -113,12 +115,17 @@ impl<'a> Desk<'a> {
         Ok(names)
     }
 
-    /// Those of the terms that people put on a channel, with their numbers.
-    pub(crate) fn put_there(&self, tx: &mut Tx<'_>, ids: &[TermId]) -> Result<Vec<(TermId, Term)>> {
+    /// The terms of some groups, with their numbers. Groups of what devices told are not asked for.
+    pub(crate) fn named_of(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &[TermId],
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<(TermId, Term)>> {
         let mut found = Vec::new();
         self.index.visit_names(ids, |id, name| match name {
-            Some((group, _)) if !is_put_there(group) => {}
-            Some((group, tag)) => found.push((id, Term::from_key(group, tag), group == DEVICE)),
+            Some((group, tag)) if is_wanted(group) => found.push((id, Term::from_key(group, tag), group == DEVICE)),
+            Some(_) => {}
             None => found.push((id, None, false)),
         });
         let mut named = Vec::with_capacity(found.len());
@@ -129,7 +136,7 @@ impl<'a> Desk<'a> {
             };
             named.push((id, term));
         }
-        named.retain(|(_, term)| is_put_there(term.key().0));
+        named.retain(|(_, term)| is_wanted(term.key().0));
         Ok(named)
     }
 
@@ -148,12 +155,12 @@ impl<'a> Desk<'a> {
 }
 
 /// Two sorted lists as one.
-pub(crate) fn union(left: &[TermId], right: &[TermId]) -> Vec<TermId> {
+pub(crate) fn union<'l>(left: &'l [TermId], right: &[TermId]) -> Cow<'l, [TermId]> {
     if right.is_empty() {
-        return left.to_vec();
+        return Cow::Borrowed(left);
     }
     let mut all = [left, right].concat();
     all.sort_unstable();
     all.dedup();
-    all
+    Cow::Owned(all)
 }

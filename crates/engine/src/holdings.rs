@@ -64,8 +64,10 @@ impl Holdings {
         Cow::Owned(told)
     }
 
-    pub(crate) fn check_number_of_tags(&self) -> Result<()> {
-        let (n_tags, most) = (self.tags.values().map(BTreeSet::len).sum::<usize>(), limits::TAGS_PER_CHANNEL);
+    /// Whether there are not too many tags, together with others that are not here.
+    pub(crate) fn check_number_of_tags(&self, n_others: usize) -> Result<()> {
+        let n_tags = n_others + self.tags.values().map(BTreeSet::len).sum::<usize>();
+        let most = limits::TAGS_PER_CHANNEL;
         if n_tags <= most {
             return Ok(());
         }

@@ -13,8 +13,8 @@ use audience::plan::Plan;
 use model::ids::{AppId, TermId};
 use model::legacy_tag::{LegacyDevice, LegacyTagging, TagBatch};
 use model::platform::DeviceType;
-use model::tag::{Tag, TagGroup};
-use model::term::Term;
+use model::tag::{DEVICE, Tag, TagGroup};
+use model::term::{RETIRED_GROUP, Term};
 use store::channels::{self, Channel};
 use store::{Tx, legacy_tags, terms};
 
@@ -123,7 +123,8 @@ fn change_tags(
     change: impl FnOnce(&mut BTreeSet<Tag>),
 ) -> Result<()> {
     let Some(row) = find(tx, desk.app, device)?.filter(|row| row.installed) else { return Ok(()) };
-    desk.change_own(tx, &row, |own| change(own.tags.entry(TagGroup::device()).or_default()))
+    let is_about = |group: &str| group == DEVICE || group == RETIRED_GROUP;
+    desk.change_own(tx, &row.into(), is_about, |own| change(own.tags.entry(TagGroup::device()).or_default()))
 }
 
 fn find(tx: &mut Tx<'_>, app: AppId, device: &LegacyDevice) -> Result<Option<Channel>> {

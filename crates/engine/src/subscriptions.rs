@@ -12,12 +12,13 @@ use model::subscription::{
     Scope, ScopedOperation, ScopedSubscriptions, ScopedUpdate, Subscription, SubscriptionAction, SubscriptionListId,
     SubscriptionOperation, SubscriptionUpdate,
 };
-use model::term::{Term, subscription_group};
+use model::term::{Term, is_subscription, subscription_group};
 use model::time::UtcMillis;
 use store::Tx;
 use store::attributes::Owner;
-use store::channels::Channel;
+use store::channels::Holder;
 
+use crate::channels::about_tags;
 use crate::desk::Desk;
 use crate::holdings::Holdings;
 use crate::plan::term_plan;
@@ -39,7 +40,7 @@ impl Engine {
             let now = desk.journal.now();
             let mut n_lists = 0;
             for row in desk.installed(tx, update.audience.channels())? {
-                desk.change_own(tx, &row, |holdings| {
+                desk.change_own(tx, &row, is_subscription, |holdings| {
                     apply(holdings, &update.operations, &[None], now);
                     n_lists = n_lists.max(holdings.n_subscription_lists());
                 })?;
@@ -74,7 +75,7 @@ impl Engine {
     pub async fn change_channel(&self, app: AppId, channel: ChannelRef, batch: ChannelBatch) -> Result<()> {
         self.at_desk(app, move |tx, desk| {
             let row = desk.installed_one(tx, &channel)?;
-            desk.change_channel(tx, &row, &batch)
+            desk.change_channel(tx, &row.into(), &batch)
         })
         .await
     }
@@ -102,17 +103,23 @@ impl Engine {
 
 impl Desk<'_> {
     /// Changes several things about an installed channel.
-    pub(crate) fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Channel, batch: &ChannelBatch) -> Result<()> {
+    pub(crate) fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, batch: &ChannelBatch) -> Result<()> {
         let now = self.journal.now();
         self.change_attributes(tx, &Owner::Channel(row.ordinal), &batch.attributes)?;
         let mut n_lists = 0;
-        self.change_own(tx, row, |holdings| {
-            for operation in &batch.tags {
-                operation.apply(&mut holdings.tags);
-            }
-            apply(holdings, &batch.subscriptions, &[None], now);
-            n_lists = holdings.n_subscription_lists();
-        })?;
+        let of_tags = about_tags(&batch.tags);
+        self.change_own(
+            tx,
+            row,
+            |group| of_tags(group) || is_subscription(group),
+            |holdings| {
+                for operation in &batch.tags {
+                    operation.apply(&mut holdings.tags);
+                }
+                apply(holdings, &batch.subscriptions, &[None], now);
+                n_lists = holdings.n_subscription_lists();
+            },
+        )?;
         check_number(n_lists)
     }
 }

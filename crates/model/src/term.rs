@@ -20,7 +20,8 @@ const LAST_PLACE_GROUP: &str = "@last_place";
 /// date; they mean nothing any more.
 pub const FORMER_PLACE_GROUP: &str = "@place";
 const CLOCK_GROUP: &str = "@clock";
-const RETIRED_GROUP: &str = "@retired";
+/// Deleted tags of devices, until every channel has lost them.
+pub const RETIRED_GROUP: &str = "@retired";
 
 /// The name of one set of channels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -176,6 +177,11 @@ pub const fn subscription_group(scope: Option<Scope>) -> &'static str {
     }
 }
 
+/// Whether a group holds subscriptions, of any scope.
+pub fn is_subscription(group: &str) -> bool {
+    subscription_scope(group).is_some()
+}
+
 fn subscription_scope(group: &str) -> Option<Option<Scope>> {
     let mut scopes = std::iter::once(None).chain(Scope::ALL.map(Some));
     scopes.find(|scope| subscription_group(*scope) == group)
@@ -192,7 +198,7 @@ pub fn is_kept_apart(group: &str) -> bool {
 pub fn is_put_there(group: &str) -> bool {
     match group.strip_prefix('@') {
         None => !tag::is_read_only(group),
-        Some(_) => [LIST_GROUP, RETIRED_GROUP].contains(&group) || subscription_scope(group).is_some(),
+        Some(_) => [LIST_GROUP, RETIRED_GROUP].contains(&group) || is_subscription(group),
     }
 }
 

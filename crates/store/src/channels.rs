@@ -1,5 +1,7 @@
 //! Channels: one row per installation, found by id, by ordinal, or by one of its keys (an address, an identity hint).
 
+mod holders;
+
 use std::borrow::Cow;
 
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, TermId};
@@ -8,6 +10,8 @@ use model::time::UtcMillis;
 use ring::digest;
 
 use crate::{Error, Result, Row, Tx, Value, named_users, terms};
+
+pub use holders::{Holder, holders};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
@@ -273,12 +277,10 @@ fn values(app: AppId, channel: &Channel) -> [Value; 13] {
 }
 
 fn read_channel(row: &Row<'_>) -> Result<Channel> {
-    let device_type: String = row.get(2)?;
     Ok(Channel {
         ordinal: row.get(0)?,
         id: row.get(1)?,
-        device_type: DeviceType::from_name(&device_type)
-            .ok_or_else(|| Error::corrupt(format!("device type {device_type:?}")))?,
+        device_type: read_device_type(row.get(2)?)?,
         installed: row.get(3)?,
         address: row.get(4)?,
         language: row.get(5)?,
@@ -286,7 +288,11 @@ fn read_channel(row: &Row<'_>) -> Result<Channel> {
         named_user: row.get::<Option<&str>>(7)?.map(named_users::read_id).transpose()?,
         created: row.get(8)?,
         last_registration: row.get(9)?,
-        terms: terms::decode(&row.get::<Vec<u8>>(10)?)?,
+        terms: terms::decode(row.get(10)?)?,
         profile: row.get(11)?,
     })
+}
+
+fn read_device_type(name: &str) -> Result<DeviceType> {
+    DeviceType::from_name(name).ok_or_else(|| Error::corrupt(format!("device type {name:?}")))
 }

@@ -60,7 +60,7 @@ impl Log {
     fn answered(&self, id: &str) -> Value {
         let text = self.text();
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let mut found = lines.filter(|line| line["span"]["id"] == id && line["fields"]["message"] == "answered");
+        let mut found = lines.filter(|line| line["fields"]["id"] == id && line["fields"]["message"] == "answered");
         found.next().unwrap_or_else(|| panic!("{id} in {text}"))
     }
 }
@@ -85,10 +85,12 @@ async fn requests_are_logged_by_route_and_without_secrets() {
         let failed = master.send(request.body(Bytes::new()).unwrap()).await.expect(503);
 
         let first = log.answered("first");
-        assert_eq!((&first["span"]["route"], &first["span"]["method"]), (&json!("/api/push"), &json!("POST")));
+        assert_eq!((&first["fields"]["route"], &first["fields"]["method"]), (&json!("/api/push"), &json!("POST")));
         assert_eq!(first["fields"]["status"], 200);
         assert!(first["fields"]["duration_ms"].is_number());
-        assert_eq!(log.answered("second")["span"]["route"], "/api/channels/{channel_id}");
+        assert_eq!(first["fields"]["app"], app.app.key.as_str());
+        let second = log.answered("second");
+        assert_eq!((&second["fields"]["route"], second["fields"].get("app")), (&json!("/api/channels/{channel_id}"), None));
         let text = log.text();
         // The caller knows the failure by its operation_id, and so does the log.
         assert!(text.contains(failed["operation_id"].as_str().unwrap()), "{text}");

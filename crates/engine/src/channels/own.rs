@@ -1,37 +1,59 @@
 //! Changing what people put on a channel, which leaves alone what the device told about itself.
 
+use model::channel::TagOperation;
 use model::ids::TermId;
-use model::term::Term;
+use model::tag::DEVICE;
+use model::term::{RETIRED_GROUP, Term, is_put_there};
 use store::Tx;
-use store::channels::{self, Channel};
+use store::channels::{self, Holder};
 
 use crate::Result;
 use crate::desk::{Desk, union};
 use crate::holdings::Holdings;
 
 impl Desk<'_> {
-    /// Changes the tags and memberships of an installed channel. This is what servers do all day, so the profile is not even
-    /// read: the terms that follow from it stay as they are.
+    /// Changes the tags and memberships of an installed channel, as far as they are in the groups that the change is about. This is
+    /// what servers do all day, so neither the profile is read nor any other term named: they stay as they are.
     pub(crate) fn change_own(
         &mut self,
         tx: &mut Tx<'_>,
-        row: &Channel,
+        row: &Holder,
+        is_about: impl Fn(&str) -> bool,
         change: impl FnOnce(&mut Holdings),
     ) -> Result<()> {
-        let (numbers, put_there): (Vec<TermId>, Vec<Term>) = self.put_there(tx, &row.terms)?.into_iter().unzip();
+        let named = self.named_of(tx, &row.terms, |group| is_put_there(group) && is_about(group))?;
+        let (numbers, put_there): (Vec<TermId>, Vec<Term>) = named.into_iter().unzip();
         let before = Holdings::of(put_there);
         let mut after = before.clone();
         change(&mut after);
         if after == before {
             return Ok(());
         }
-        after.check_number_of_tags()?;
         let mut kept = row.terms.clone();
         kept.retain(|id| !numbers.contains(id));
-        let terms = union(&kept, &self.numbers(tx, &after.terms())?);
-        let of_user = self.terms_of_user(tx, row)?;
+        after.check_number_of_tags(self.n_tags(&kept))?;
+        let terms = union(&kept, &self.numbers(tx, &after.terms())?).into_owned();
+        let of_user = self.terms_of_user(tx, row.named_user.as_ref())?;
         self.journal.change_terms(row.ordinal, &union(&row.terms, &of_user), &union(&terms, &of_user));
         channels::set_terms(tx, self.app, row.ordinal, &terms)?;
         self.journal.change_tags(row.ordinal, &before.tags_told(), &after.tags)
+    }
+
+    /// How many of the terms are tags that people put there. Those so new that the index has not read of them are not counted.
+    fn n_tags(&self, ids: &[TermId]) -> usize {
+        let mut n_tags = 0;
+        self.index.visit_names(ids, |_, name| {
+            n_tags += usize::from(name.is_some_and(|(group, _)| !group.starts_with('@') && is_put_there(group)));
+        });
+        n_tags
+    }
+}
+
+/// The groups that operations on tags are about.
+pub(crate) fn about_tags(operations: &[TagOperation]) -> impl Fn(&str) -> bool {
+    move |group| {
+        // Tags of devices that were deleted are still told of as such.
+        let group = if group == RETIRED_GROUP { DEVICE } else { group };
+        operations.iter().any(|operation| operation.names(group))
     }
 }

@@ -8,7 +8,7 @@ use model::ids::{ChannelId, NamedUserId, Ordinal, TermId};
 use model::platform::DeviceType;
 use model::property::{property_terms, reach_terms};
 use model::tag::{Tag, TagGroup};
-use model::term::Term;
+use model::term::{Term, is_put_there};
 use store::channels::{self, Channel, Key};
 use store::{Tx, named_users};
 
@@ -66,7 +66,7 @@ impl Desk<'_> {
     pub(crate) fn open(&self, tx: &mut Tx<'_>, row: Channel) -> Result<Opened> {
         let mut profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
         profile.address.clone_from(&row.address);
-        let own = Holdings::of(self.put_there(tx, &row.terms)?.into_iter().map(|(_, term)| term));
+        let own = Holdings::of(self.named_of(tx, &row.terms, is_put_there)?.into_iter().map(|(_, term)| term));
         let state = State { profile, named_user: row.named_user.clone(), own };
         let held = self.held(tx, &row)?;
         Ok(Opened { was_installed: row.installed, row, state, held })
@@ -138,7 +138,7 @@ impl Desk<'_> {
 
     /// Puts a state into a row and notes what follows from it for the index and for other channels.
     fn fill(&mut self, tx: &mut Tx<'_>, opened: Opened, state: &State) -> Result<Channel> {
-        state.own.check_number_of_tags()?;
+        state.own.check_number_of_tags(0)?;
         let Opened { mut row, held, was_installed, state: before } = opened;
         let mut stored = state.profile.clone();
         stored.was_opted_in = !stored.is_opted_in() && (before.profile.is_opted_in() || before.profile.was_opted_in);
@@ -182,12 +182,13 @@ impl Desk<'_> {
 
     /// Everything a channel can be addressed by: its own terms and those of its named user.
     fn held(&self, tx: &mut Tx<'_>, row: &Channel) -> Result<Vec<TermId>> {
-        Ok(union(&row.terms, &self.terms_of_user(tx, row)?))
+        let user = row.named_user.as_ref().filter(|_| row.installed);
+        Ok(union(&row.terms, &self.terms_of_user(tx, user)?).into_owned())
     }
 
     /// What an installed channel can be addressed by for the sake of its named user.
-    pub(super) fn terms_of_user(&self, tx: &mut Tx<'_>, row: &Channel) -> Result<Vec<TermId>> {
-        let Some(user) = row.named_user.as_ref().filter(|_| row.installed) else { return Ok(Vec::new()) };
+    pub(super) fn terms_of_user(&self, tx: &mut Tx<'_>, user: Option<&NamedUserId>) -> Result<Vec<TermId>> {
+        let Some(user) = user else { return Ok(Vec::new()) };
         Ok(named_users::get(tx, self.app, user)?.map_or_else(Vec::new, |user| user.terms))
     }
 

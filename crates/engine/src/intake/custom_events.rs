@@ -8,7 +8,7 @@ use model::ids::{AppId, EventId, Id, OperationId};
 use model::json::OneOrMany;
 use model::problem::Problems;
 use model::time::UtcMillis;
-use store::channels::Channel;
+use store::channels::Holder;
 use store::counters::hour;
 use store::{Tx, named_users, seen_events};
 use uuid::Uuid;
@@ -155,6 +155,7 @@ fn take(
         About::NamedUser(user) => {
             let mut channels = named_users::channels_of(tx, desk.app, user)?;
             channels.retain(|channel| channel.installed);
+            let channels = channels.into_iter().map(Holder::from).collect();
             (channels, Some(user.as_str().to_owned()))
         }
     };
@@ -177,13 +178,7 @@ fn take(
     counts.add_custom(tx, &body.name, *at, None, influenced_by, body.value)
 }
 
-fn record(
-    desk: &mut Desk<'_>,
-    channel: Option<&Channel>,
-    id: EventId,
-    occurred: UtcMillis,
-    body: Custom,
-) -> Result<()> {
+fn record(desk: &mut Desk<'_>, channel: Option<&Holder>, id: EventId, occurred: UtcMillis, body: Custom) -> Result<()> {
     let event = Event { id, occurred, body };
     desk.journal.event_from_outside(RecordKind::Custom, channel.map(|channel| channel.ordinal), &event)
 }

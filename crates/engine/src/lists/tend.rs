@@ -9,7 +9,7 @@ use model::static_list::Member;
 use model::term::Term;
 use model::time::UtcMillis;
 use store::Tx;
-use store::channels::{self, Channel};
+use store::channels::{self, Holder};
 use store::jobs::{self, ClaimedJob};
 use store::lists::{self, Generation};
 use store::named_users::{self, NamedUser};
@@ -144,8 +144,9 @@ impl Tending<'_> {
         self.desk.change_users(tx, users, |holdings| change(&mut holdings.memberships, term))
     }
 
-    fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Channel, change: Change) -> Result<()> {
-        self.desk.change_own(tx, row, |own| change(&mut own.memberships, &self.term))
+    fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, change: Change) -> Result<()> {
+        let (list, _) = self.term.key();
+        self.desk.change_own(tx, row, |group| group == list, |own| change(&mut own.memberships, &self.term))
     }
 }
 
@@ -165,7 +166,7 @@ struct Meant {
     /// Whether they exist or not.
     users: Vec<NamedUserId>,
     /// Installed ones. A channel of another type than its row says is not meant: another row may mean it.
-    channels: Vec<Channel>,
+    channels: Vec<Holder>,
 }
 
 fn meant<'r>(tx: &mut Tx<'_>, app: AppId, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<Meant> {
@@ -174,8 +175,9 @@ fn meant<'r>(tx: &mut Tx<'_>, app: AppId, rows: impl IntoIterator<Item = &'r lis
         match member(row)? {
             Member::NamedUser(id) => meant.users.push(id),
             Member::Channel(column, id) => {
-                let found = channels::by_id(tx, app, id)?.filter(|channel| channel.installed);
-                meant.channels.extend(found.filter(|channel| column.claimed().matches(&channel.device_type)));
+                let mut found = channels::holders(tx, app, [id])?;
+                found.retain(|channel| channel.installed && column.claimed().matches(&channel.device_type));
+                meant.channels.append(&mut found);
             }
             // Channels have no aliases here.
             Member::Alias(_) => {}

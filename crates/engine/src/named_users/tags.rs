@@ -80,7 +80,7 @@ impl Desk<'_> {
         let before = Holdings::of(self.names(tx, &user.terms)?);
         let mut after = before.clone();
         change(&mut after);
-        after.check_number_of_tags()?;
+        after.check_number_of_tags(0)?;
         let terms = self.numbers(tx, &after.terms())?;
         if terms == user.terms {
             return Ok(None);

@@ -55,6 +55,15 @@ impl TagOperation {
         }
     }
 
+    /// Whether the tags of a group may change.
+    pub fn names(&self, group: &str) -> bool {
+        let is_in = |sets: &TagSets| sets.keys().any(|named| named.as_str() == group);
+        match self {
+            TagOperation::Edit { add, remove } => is_in(add) || is_in(remove),
+            TagOperation::Set(sets) => is_in(sets),
+        }
+    }
+
     /// Groups that end up without tags are dropped.
     pub fn apply(&self, tags: &mut TagSets) {
         match self {

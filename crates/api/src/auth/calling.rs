@@ -1,0 +1,114 @@
+//! What handlers can learn about who is calling.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use engine::{Caller, InboxCaller, Rights};
+use http::request::Parts;
+use model::ids::ChannelId;
+use store::apps::App;
+
+use super::{CHANNEL_ID, NOT_MASTER};
+use crate::edge::Edge;
+use crate::error::{Error, Result};
+
+/// Who is calling, put on every request that came with credentials: for what goes on for long and has to see whether they may
+/// still.
+#[derive(Clone)]
+pub(crate) struct Calling(pub(crate) Caller);
+
+/// The app that an authenticated caller belongs to. Only routes that require credentials have one.
+#[derive(Clone)]
+pub(crate) struct CallingApp(pub(crate) Arc<App>);
+
+/// With which of its secrets the app is calling: routes that take either may let servers do more.
+#[derive(Clone, Copy)]
+pub(crate) struct CallingRights(pub(crate) Rights);
+
+impl CallingRights {
+    /// For the part of a route that only servers may use.
+    pub(crate) fn need_master(self) -> Result<()> {
+        match self.0 {
+            Rights::Master => Ok(()),
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => Err(NOT_MASTER),
+        }
+    }
+
+    /// Whether the caller may say whose a channel is: an app may leave that to its servers.
+    pub(crate) fn may_associate(self, app: &App) -> bool {
+        match self.0 {
+            Rights::Master => true,
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => app.device_associations,
+        }
+    }
+
+    /// For what does nothing but to say whose a channel is.
+    pub(crate) fn need_association(self, app: &App) -> Result<()> {
+        let text = "Devices of this app may not say whose they are; a server has to, with the master secret.";
+        self.may_associate(app).then_some(()).ok_or_else(|| Error::Forbidden(text.to_owned()))
+    }
+}
+
+/// The channel that is calling, on routes that name none in their path.
+pub(crate) struct CallingChannel(pub(crate) ChannelId);
+
+/// The user of the inbox that a request is about.
+#[derive(Clone)]
+pub(crate) struct CallingInbox(pub(crate) InboxCaller);
+
+impl FromRequestParts<Edge> for Calling {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
+        Ok(calling(parts)?.clone())
+    }
+}
+
+impl FromRequestParts<Edge> for CallingApp {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
+        Ok(Self(calling(parts)?.0.app().clone()))
+    }
+}
+
+impl FromRequestParts<Edge> for CallingRights {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
+        Ok(Self(calling(parts)?.0.rights))
+    }
+}
+
+fn calling(parts: &Parts) -> Result<&Calling> {
+    parts
+        .extensions
+        .get()
+        .ok_or_else(|| Error::internal("a handler asks who is calling on a route without credentials"))
+}
+
+impl FromRequestParts<Edge> for CallingChannel {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self> {
+        let CallingRights(rights) = CallingRights::from_request_parts(parts, edge).await?;
+        let channel = match rights {
+            Rights::Channel(channel) => Some(channel),
+            Rights::Contact(_) | Rights::KeyOnly => None,
+            Rights::Master | Rights::Device => {
+                parts.headers.get(CHANNEL_ID).and_then(|id| id.to_str().ok()?.parse().ok())
+            }
+        };
+        let message = "A channel has to be named: by its token, or by its id in this header.";
+        channel.map(Self).ok_or_else(|| Error::invalid(CHANNEL_ID, message))
+    }
+}
+
+impl FromRequestParts<Edge> for CallingInbox {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Edge) -> Result<Self> {
+        let inbox = parts.extensions.get::<CallingInbox>().cloned();
+        inbox.ok_or_else(|| Error::internal("a handler asks for an inbox on a route without one"))
+    }
+}
