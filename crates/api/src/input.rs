@@ -65,14 +65,14 @@ impl FromRequest<Edge> for Input {
         let key = idempotency_key(&parts)?;
         let encoding = parts.headers.get(CONTENT_ENCODING).and_then(|encoding| encoding.to_str().ok());
         let deflated = encoding.is_some_and(|encoding| encoding.trim().eq_ignore_ascii_case("deflate"));
-        let room = match parts.extensions.get() {
-            Some(CallingRights(Rights::KeyOnly)) => &edge.unproven_bodies,
-            Some(CallingRights(Rights::Master | Rights::Device | Rights::Channel(_) | Rights::Contact(_))) | None => {
-                &edge.bodies
-            }
+        // The operator has none.
+        let rights = parts.extensions.get().map(|Calling(caller)| caller.rights);
+        let room = match rights {
+            Some(Rights::KeyOnly) => &edge.unproven_bodies,
+            Some(Rights::Master | Rights::Device | Rights::Channel(_) | Rights::Contact(_)) | None => &edge.bodies,
         };
         let body = Whole::read(body, deflated, room).await?;
-        let once = key.map(|key| Once { key: format!("{}:{key}", chooser(&parts)), request: digest(&parts, &body) });
+        let once = key.map(|key| Once { key: format!("{}:{key}", chooser(rights)), request: digest(&parts, &body) });
         Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), once })
     }
 }
@@ -100,8 +100,7 @@ fn idempotency_key(parts: &Parts) -> Result<Option<String>> {
 }
 
 /// Who chose an idempotency key. Others may choose the same.
-fn chooser(parts: &Parts) -> Cow<'static, str> {
-    let rights = parts.extensions.get().map(|Calling(caller)| caller.rights);
+fn chooser(rights: Option<Rights>) -> Cow<'static, str> {
     match rights {
         Some(Rights::Master) => "server".into(),
         Some(Rights::Device) => "device".into(),
