@@ -90,7 +90,10 @@ async fn requests_are_logged_by_route_and_without_secrets() {
         assert!(first["fields"]["duration_ms"].is_number());
         assert_eq!(first["fields"]["app"], app.app.key.as_str());
         let second = log.answered("second");
-        assert_eq!((&second["fields"]["route"], second["fields"].get("app")), (&json!("/api/channels/{channel_id}"), None));
+        assert_eq!(
+            (&second["fields"]["route"], second["fields"].get("app")),
+            (&json!("/api/channels/{channel_id}"), None)
+        );
         let text = log.text();
         // The caller knows the failure by its operation_id, and so does the log.
         assert!(text.contains(failed["operation_id"].as_str().unwrap()), "{text}");
