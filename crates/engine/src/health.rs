@@ -63,7 +63,7 @@ impl Engine {
             let since = held.as_ref().map_or(now, |held| held.since);
             // Nodes of the version before know only platforms that are tried at some time.
             let health =
-                PlatformHealth { hindrance: Hindrance::Held, reason: why.clone(), since, probe_at: jobs::NEVER };
+                PlatformHealth { hindrance: Hindrance::Held, reason: why.clone(), since, probe_at: jobs::WITH_LANE };
             health.put(tx, app, &id, now)?;
             Ok::<_, Error>(held.is_none())
         };
@@ -76,8 +76,12 @@ impl Engine {
 
     /// Lets deliveries to a platform go on at once, whatever keeps them. If the provider still refuses us, it is found out anew.
     pub async fn release_platform(&self, app: AppId, name: &PlatformName) -> Result<()> {
-        self.check_steerable(app, name).await?;
-        self.go_on(app, &name.device_type(), &[Hindrance::Refused, Hindrance::Down, Hindrance::Held]).await
+        let device_type = name.device_type();
+        // An open platform may have been deleted while it was held.
+        if self.platform_health(app, &device_type).await?.is_none() {
+            self.check_steerable(app, name).await?;
+        }
+        self.go_on(app, &device_type, &[Hindrance::Refused, Hindrance::Down, Hindrance::Held]).await
     }
 
     /// Lets deliveries to a platform go on at once, on every node, unless the operator holds it.
@@ -137,9 +141,12 @@ impl Engine {
         let lane = Lane { app, name: delivery_lane(&id) };
         let write = move |tx: &mut Tx<'_>| {
             let known = PlatformHealth::find(tx, app, &id)?.filter(|known| ended.contains(&known.hindrance));
-            if known.is_some() {
+            if let Some(known) = &known {
                 documents::delete(tx, app, DocumentKind::PlatformHealth, &id)?;
-                jobs::wake_lane(tx, &lane, now)?;
+                // While a provider is down, every block keeps to its own times, and to what it was asked to wait.
+                if known.hindrance != Hindrance::Down {
+                    jobs::wake_lane(tx, &lane, now)?;
+                }
             }
             Ok::<_, Error>(known)
         };

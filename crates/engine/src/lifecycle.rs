@@ -39,7 +39,6 @@ impl Desk<'_> {
         if day < self.journal.now().day() - days_kept(kind) {
             return Ok(());
         }
-        // A set is read to be added to.
         self.join(tx, &Term::Day(DayTerm { kind, day }), channels)
     }
 

@@ -13,7 +13,6 @@ pub type Mark = [u8; 16];
 
 /// Remembers a request by when it says that it was signed, which the signature covers. Answers whether it is a new one.
 pub fn remember(tx: &mut Tx<'_>, app: AppId, signed: UtcMillis, mark: &Mark) -> Result<bool> {
-    // Nothing is left behind for an app that has just been deleted.
     let sql =
         "insert into signed_request (app, slot, mark) values ($1, $2, $3) on conflict (app, slot, mark) do nothing";
     Ok(tx.execute(sql, &[app.into(), slot(signed).into(), mark.to_vec().into()])? > 0)

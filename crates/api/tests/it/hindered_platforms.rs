@@ -256,6 +256,14 @@ async fn only_platforms_that_there_are_can_be_held() {
         let refused = app.operator().post(&pause, json!({"reason": "", "until": 1})).await;
         assert_eq!(refused.header("aerogram-problems"), Some("2"), "{}", refused.text());
         assert_eq!(notices(&app).await, json!([]));
+        // One that is deleted while it is held can still be let go.
+        kiosk(&app).await;
+        let kiosk = path(&app, "open::kiosk");
+        app.operator().post(&format!("{kiosk}/pause"), "").await.expect(200);
+        app.operator().delete(&kiosk).await.expect(204);
+        app.operator().post(&format!("{kiosk}/resume"), "").await.expect(200);
+        assert_eq!(notices(&app).await, json!([]));
+        app.operator().post(&format!("{kiosk}/resume"), "").await.expect(404);
     })
     .await;
 }

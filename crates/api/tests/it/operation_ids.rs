@@ -193,6 +193,8 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("PATCH", "/operator/apps/{key}", r#"{"name":"b"}"#),
     ("PUT", "/operator/apps/{key}/platforms/{platform}", r#"{"url":"http://127.0.0.1:9/","validate":false}"#),
     ("POST", "/operator/apps/{key}/platforms/{platform}/keys", r#"{"client_id":"a","client_secret":"b"}"#),
+    ("POST", "/operator/apps/{key}/platforms/{platform}/pause", ""),
+    ("POST", "/operator/apps/{key}/platforms/{platform}/resume", ""),
     ("POST", "/operator/apps/{key}/webhooks", r#"{"url":"http://127.0.0.1:9/","types":["OPEN"]}"#),
     ("PATCH", "/operator/apps/{key}/webhooks/{webhook_id}", r#"{"enabled":false}"#),
     ("POST", "/operator/apps/{key}/webhooks/{webhook_id}/replay", r#"{"offset":"0"}"#),

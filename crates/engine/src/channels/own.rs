@@ -4,8 +4,8 @@ use model::channel::TagOperation;
 use model::ids::TermId;
 use model::tag::DEVICE;
 use model::term::{RETIRED_GROUP, Term, is_put_there};
-use store::Tx;
 use store::channels::{self, Holder};
+use store::{Tx, terms};
 
 use crate::Result;
 use crate::desk::{Desk, union};
@@ -31,7 +31,7 @@ impl Desk<'_> {
         }
         let mut kept = row.terms.clone();
         kept.retain(|id| !numbers.contains(id));
-        after.check_number_of_tags(self.n_tags(&kept))?;
+        after.check_number_of_tags(self.n_tags(tx, &kept)?)?;
         let terms = union(&kept, &self.numbers(tx, &after.terms())?).into_owned();
         let of_user = self.terms_of_user(tx, row.named_user.as_ref())?;
         self.journal.change_terms(row.ordinal, &union(&row.terms, &of_user), &union(&terms, &of_user));
@@ -39,13 +39,19 @@ impl Desk<'_> {
         self.journal.change_tags(row.ordinal, &before.tags_told(), &after.tags)
     }
 
-    /// How many of the terms are tags that people put there. Those so new that the index has not read of them are not counted.
-    fn n_tags(&self, ids: &[TermId]) -> usize {
-        let mut n_tags = 0;
-        self.index.visit_names(ids, |_, name| {
-            n_tags += usize::from(name.is_some_and(|(group, _)| !group.starts_with('@') && is_put_there(group)));
+    /// How many of the terms are tags that people put there.
+    fn n_tags(&self, tx: &mut Tx<'_>, ids: &[TermId]) -> Result<usize> {
+        let is_tag = |group: &str| !group.starts_with('@') && is_put_there(group);
+        let (mut n_tags, mut new) = (0, Vec::new());
+        self.index.visit_names(ids, |id, name| match name {
+            Some((group, _)) => n_tags += usize::from(is_tag(group)),
+            None => new.push(id),
         });
-        n_tags
+        // So new that the index has not read of them.
+        for id in new {
+            n_tags += usize::from(is_tag(terms::name(tx, self.app, id)?.key().0));
+        }
+        Ok(n_tags)
     }
 }
 

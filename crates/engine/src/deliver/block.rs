@@ -90,6 +90,11 @@ impl Block {
         }))
     }
 
+    /// Whether a device of the block was ever served, in this run or before.
+    pub(super) fn has_served(&self) -> bool {
+        !self.delivered.is_empty()
+    }
+
     /// Makes outcomes durable together with everything that follows from them. Fails, without changing anything, when
     /// another worker has taken the job over: then this one must stop. Answers how things stand.
     pub(super) fn checkpoint(

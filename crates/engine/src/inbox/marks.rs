@@ -30,7 +30,6 @@ impl Engine {
     ) -> Result<()> {
         let app = caller.app;
         self.at_desk(app, move |tx, desk| {
-            // The marks are read to be added to.
             let mailbox = Mailbox::open(tx, &caller, asking)?;
             let now = desk.journal.now();
             let (mut marked, mut viewers) = (RoaringBitmap::new(), RoaringBitmap::new());

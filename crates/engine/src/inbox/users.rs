@@ -52,7 +52,6 @@ impl Engine {
         let operation_id = OperationId::at(now);
         let password = password.reveal().to_owned();
         self.write_once(app, once, move |tx| {
-            // An app that is gone has no users.
             let nothing = codec::encode(&RoaringBitmap::new());
             inbox_users::insert(tx, app, &user, &hash, now, nothing)?;
             add(tx, app, &user, &new.0, now)?;

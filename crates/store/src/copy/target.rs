@@ -20,9 +20,17 @@ pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(End, Vec<Ta
             if target.read(is_unfinished)? {
                 return Err(CopyError::Unfinished(target.url));
             }
+            // Before it is brought up to date: what is refused stays as it is.
+            refuse_occupied(&mut target)?;
         }
     }
     target.migrate()?;
+    let tables = refuse_occupied(&mut target)?;
+    Ok((target, tables))
+}
+
+/// Answers the tables of a database that has nothing in them.
+fn refuse_occupied(target: &mut End) -> Result<Vec<Table>, CopyError> {
     let mut tables = target.read(|tx| tx.tables())?;
     tables.retain(|table| table.name != migrate::TABLE);
     let counts = target.count(&tables)?;
@@ -31,9 +39,9 @@ pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(End, Vec<Ta
     let occupied: Vec<(String, u64)> = occupied.map(|(name, n_rows)| (name.clone(), n_rows)).collect();
     if !occupied.is_empty() {
         let apps = target.read(|tx| tx.query("select name from app order by id", &[], |row| row.get(0)))?;
-        return Err(CopyError::NotEmpty { url: target.url, apps, tables: occupied });
+        return Err(CopyError::NotEmpty { url: target.url.clone(), apps, tables: occupied });
     }
-    Ok((target, tables))
+    Ok(tables)
 }
 
 fn is_unfinished(tx: &mut Tx<'_>) -> Result<bool> {

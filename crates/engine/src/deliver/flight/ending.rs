@@ -12,7 +12,7 @@ use crate::Result;
 use crate::deliver::block::Next;
 use crate::deliver::courier::Courier;
 use crate::deliver::outcomes::{LONGEST_WAIT, More, Outcomes, Trust};
-use crate::health::PROBE_EVERY;
+use crate::health::{Hindrance, PROBE_EVERY};
 
 /// With the back-off below, those who are left are given up after 54 minutes in which none of them could be served. A push
 /// with an expiry says itself how long it is worth trying.
@@ -101,12 +101,17 @@ impl Flight<'_> {
             }
             Some(Halt::Unproven) => {
                 let health = self.course.engine.platform_health(self.course.app, self.course.device_type).await?;
-                Next::WaitUntil(in_time(health.map_or(now, |health| health.probe_at)))
+                match health {
+                    Some(health) if health.hindrance == Hindrance::Held => Next::Hold(in_time(jobs::WITH_LANE)),
+                    Some(health) => Next::WaitUntil(in_time(health.probe_at)),
+                    None => Next::WaitUntil(now),
+                }
             }
             Some(Halt::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
             halt @ (Some(Halt::Throttled) | None) => {
                 let tries = if self.has_served { 1 } else { self.block.tries + 1 };
-                if tries >= OUTAGE_TRIES && !self.is_down {
+                // A few devices that nobody reaches are no outage.
+                if tries >= OUTAGE_TRIES && !self.is_down && !self.block.has_served() {
                     let reason = outcomes.reason.as_deref().unwrap_or("It took no message.");
                     self.course.engine.note_outage(self.course.app, self.course.device_type, reason).await?;
                 }

@@ -70,7 +70,7 @@ fn audiences() {
     let one = r#""attributes":{"action":"set","key":"k","value":1}"#;
     let channels =
         accepted(&format!(r#"{{"audience":{{"channel":["{A}"],"web_channel":"{A}"}},{one}}}"#), AttributeUpdate::parse);
-    assert_eq!((channels.audience.channels().len(), channels.audience.named_users().len()), (2, 0));
+    assert_eq!((channels.audience.channels().len(), channels.audience.named_users().len()), (1, 0));
     let users = accepted(&format!(r#"{{"audience":{{"named_user_id":["kim","jo"]}},{one}}}"#), AttributeUpdate::parse);
     assert_eq!((users.audience.channels().len(), users.audience.named_users().len()), (0, 2));
     refused(&format!(r#"{{"audience":{{}},{one}}}"#), &["audience"]);
