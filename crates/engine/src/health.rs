@@ -46,6 +46,13 @@ pub enum Hindrance {
     Held,
 }
 
+/// What becomes of the blocks that wait when a hindrance ends.
+#[derive(Clone, Copy)]
+enum Waiting {
+    Woken,
+    LeftAlone,
+}
+
 impl Engine {
     /// What keeps a platform from being sent to, if anything does.
     pub async fn platform_health(&self, app: AppId, device_type: &DeviceType) -> Result<Option<PlatformHealth>> {
@@ -81,12 +88,17 @@ impl Engine {
         if self.platform_health(app, &device_type).await?.is_none() {
             self.check_steerable(app, name).await?;
         }
-        self.go_on(app, &device_type, &[Hindrance::Refused, Hindrance::Down, Hindrance::Held]).await
+        self.go_on(app, &device_type, &[Hindrance::Refused, Hindrance::Down, Hindrance::Held], Waiting::Woken).await
     }
 
     /// Lets deliveries to a platform go on at once, on every node, unless the operator holds it.
     pub(crate) async fn resume_platform(&self, app: AppId, device_type: &DeviceType) -> Result<()> {
-        self.go_on(app, device_type, &[Hindrance::Refused, Hindrance::Down]).await
+        self.go_on(app, device_type, &[Hindrance::Refused, Hindrance::Down], Waiting::Woken).await
+    }
+
+    /// A provider that was down took a message. Every block keeps to its own times, and to what it was asked to wait.
+    pub(crate) async fn end_outage(&self, app: AppId, device_type: &DeviceType) -> Result<()> {
+        self.go_on(app, device_type, &[Hindrance::Down], Waiting::LeftAlone).await
     }
 
     /// Pauses a platform whose provider refuses us, unless it is already. Answers when the next message is to be tried.
@@ -136,16 +148,22 @@ impl Engine {
         Ok(())
     }
 
-    async fn go_on(&self, app: AppId, device_type: &DeviceType, ended: &'static [Hindrance]) -> Result<()> {
+    async fn go_on(
+        &self,
+        app: AppId,
+        device_type: &DeviceType,
+        ended: &'static [Hindrance],
+        waiting: Waiting,
+    ) -> Result<()> {
         let (id, now) = (device_type.to_string(), self.clock().now());
         let lane = Lane { app, name: delivery_lane(&id) };
         let write = move |tx: &mut Tx<'_>| {
             let known = PlatformHealth::find(tx, app, &id)?.filter(|known| ended.contains(&known.hindrance));
-            if let Some(known) = &known {
+            if known.is_some() {
                 documents::delete(tx, app, DocumentKind::PlatformHealth, &id)?;
-                // While a provider is down, every block keeps to its own times, and to what it was asked to wait.
-                if known.hindrance != Hindrance::Down {
-                    jobs::wake_lane(tx, &lane, now)?;
+                match waiting {
+                    Waiting::Woken => drop(jobs::wake_lane(tx, &lane, now)?),
+                    Waiting::LeftAlone => {}
                 }
             }
             Ok::<_, Error>(known)

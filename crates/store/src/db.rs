@@ -52,6 +52,7 @@ use crate::error::{Error, Result};
 /// back even if its owner ignores that.
 pub struct Tx<'c> {
     connection: &'c mut Connection,
+    may_write: bool,
     signals: BTreeSet<Signal>,
     counts: Pending,
     /// The app that the running command is for.
@@ -216,9 +217,10 @@ impl<'c> Tx<'c> {
         }
     }
 
-    fn new(connection: &'c mut Connection) -> Self {
+    fn new(connection: &'c mut Connection, may_write: bool) -> Self {
         Self {
             connection,
+            may_write,
             signals: BTreeSet::new(),
             counts: Pending::default(),
             app: None,
@@ -267,6 +269,10 @@ impl<'c> Tx<'c> {
     }
 
     fn check(&mut self, writes: bool) -> Result<()> {
+        if writes && !self.may_write {
+            // Ours to find out: the database would say the same of one that somebody has closed for changes.
+            return self.keep(Err(Error::corrupt("a transaction that only reads was asked to write")));
+        }
         self.wrote |= writes;
         self.broken.clone().map_or(Ok(()), Err)
     }

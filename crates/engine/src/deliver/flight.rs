@@ -185,7 +185,8 @@ impl<'a> Flight<'a> {
                 }
                 Event::Landed if self.is_down && self.ledger.n_served() > 0 => {
                     self.is_down = false;
-                    self.resume().await;
+                    let ended = engine.end_outage(self.course.app, self.course.device_type).await;
+                    ended.unwrap_or_else(|error| self.break_off(error));
                 }
                 Event::Landed => {}
                 Event::Read(Ok(chunk)) => self.take_in(chunk),

@@ -21,11 +21,15 @@ pub(crate) enum Access<'a> {
 
 impl Connection {
     pub(crate) fn begin(&mut self, access: Access<'_>) -> Result<Tx<'_>> {
+        let may_write = match access {
+            Access::Snapshot => false,
+            Access::Write(_) => true,
+        };
         match self {
             Connection::Sqlite(session) => session.begin(access)?,
             Connection::Postgres(session) => session.begin(access)?,
         }
-        Ok(Tx::new(self))
+        Ok(Tx::new(self, may_write))
     }
 
     /// Whether an app that is being written is not there. It stays so, and one that is there stays, until the transaction ends.

@@ -18,8 +18,6 @@ pub(super) fn classify(connection: &Connection, error: rusqlite::Error) -> Error
             }
         }
         (_, ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => Error::Conflict(Error::FOREIGN_KEY.to_owned()),
-        // Somebody writes where they said they would only read.
-        (ErrorCode::ReadOnly, _) if is_reader(connection) => Error::Corrupt(Cause::new(error.to_string(), error)),
         (
             ErrorCode::DatabaseBusy
             | ErrorCode::DatabaseLocked
@@ -32,10 +30,6 @@ pub(super) fn classify(connection: &Connection, error: rusqlite::Error) -> Error
         ) => Error::Unavailable(Cause::new(error.to_string(), error)),
         _ => Error::Corrupt(Cause::new(error.to_string(), error)),
     }
-}
-
-fn is_reader(connection: &Connection) -> bool {
-    connection.pragma_query_value(None, "query_only", |row| row.get(0)).unwrap_or(false)
 }
 
 /// A file could not be opened or set up.
