@@ -170,18 +170,6 @@ impl Reply {
     }
 }
 
-/// A text as one segment of a path, or as a value of a query.
-pub(crate) fn encoded(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => encoded.push(byte.into()),
-            _ => encoded += &format!("%{byte:02X}"),
-        }
-    }
-    encoded
-}
-
 async fn collect(mut body: Streaming) -> Result<Bytes> {
     let mut whole = BytesMut::new();
     while let Some(chunk) = body.chunk().await? {
@@ -213,12 +201,6 @@ impl std::error::Error for Refused {}
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_become_path_segments() {
-        assert_eq!(encoded("open::smart_fridge"), "open::smart_fridge");
-        assert_eq!(encoded("a/b?ü"), "a%2Fb%3F%C3%BC");
-    }
 
     #[test]
     fn refusals_say_what_and_where() {

@@ -71,6 +71,8 @@ mod tests {
     fn all_but_the_plainest_characters_are_escaped() {
         assert_eq!(percent_encoded("kim-7._~:"), "kim-7._~:");
         assert_eq!(percent_encoded("a b&c=d/é%+"), "a%20b%26c%3Dd%2F%C3%A9%25%2B");
+        assert_eq!(percent_encoded("open::smart_fridge"), "open::smart_fridge");
+        assert_eq!(percent_encoded("a/b?ü"), "a%2Fb%3F%C3%BC");
         assert_eq!(path_segment(".."), "%2E%2E");
     }
 

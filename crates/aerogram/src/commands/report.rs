@@ -6,10 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use providers::percent_encoded;
 use serde::Deserialize;
 use serde_json::Number;
 
-use crate::client::{Client, Reply, encoded, own_path};
+use crate::client::{Client, Reply, own_path};
 use crate::config::{AppLogin, Remote};
 use crate::output;
 
@@ -150,7 +151,7 @@ impl Report {
     }
 
     fn path(&self, report: &str) -> String {
-        let (start, end) = (encoded(&self.start), encoded(&self.end));
+        let (start, end) = (percent_encoded(&self.start), percent_encoded(&self.end));
         let precision = match self.precision {
             Precision::Hourly => "HOURLY",
             Precision::Daily => "DAILY",

@@ -10,9 +10,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::SealKey;
 use http::Uri;
 use model::app::{AppKey, CREDENTIAL_SHAPE, Secret};
+use providers::percent_encoded;
 use tracing_subscriber::filter::Targets;
-
-use crate::client::encoded;
 
 /// `http://HOST` or `https://HOST` with an optional port and path, without a slash at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +90,7 @@ impl Name {
 
     /// As it stands in a path.
     pub(crate) fn segment(&self) -> String {
-        encoded(&self.0)
+        percent_encoded(&self.0)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use engine::PushOnItsWay;
 use model::ids::PushId;
+use model::payload::push_type::PushType;
 use serde::Serialize;
 use store::pushes::Which;
 
@@ -33,7 +34,7 @@ struct Page {
 struct Record {
     app: String,
     push_id: PushId,
-    push_type: String,
+    push_type: PushType,
     state: &'static str,
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 
 use model::app::AppKey;
 use model::ids::PushId;
+use model::payload::push_type::PushType;
 use model::platform::DeviceType;
 use model::time::UtcMillis;
 use store::Tx;
@@ -16,7 +17,7 @@ pub struct PushOnItsWay {
     pub id: PushId,
     pub created: UtcMillis,
     pub expires: Option<UtcMillis>,
-    pub push_type: String,
+    pub push_type: PushType,
     pub state: PushState,
     pub paused: bool,
     /// By the names that operators know. The reason is that of the platform, if something keeps it from being sent to.

@@ -2,10 +2,11 @@
 
 use model::app::AppKey;
 use model::ids::{AppId, PushId};
+use model::payload::push_type::PushType;
 use model::time::UtcMillis;
 use uuid::Uuid;
 
-use super::PushState;
+use super::{PushState, read_type};
 use crate::{Error, Result, Tx};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub struct Unfinished {
     pub id: PushId,
     pub created: UtcMillis,
     pub expires: Option<UtcMillis>,
-    pub push_type: String,
+    pub push_type: PushType,
     pub state: PushState,
     pub paused: bool,
 }
@@ -55,7 +56,7 @@ pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most:
             id: row.get(2)?,
             created: row.get(3)?,
             expires: row.get(4)?,
-            push_type: row.get(5)?,
+            push_type: read_type(row.get(5)?)?,
             state: PushState::from_name(row.get(6)?)?,
             paused: row.get(7)?,
         })

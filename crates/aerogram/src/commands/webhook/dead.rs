@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use providers::percent_encoded;
 use serde::{Deserialize, Serialize};
 
 use super::{Which, show};
-use crate::client::{Client, encoded};
+use crate::client::Client;
 use crate::commands::Operator;
 use crate::config::number_in;
 use crate::output;
@@ -53,7 +54,8 @@ impl Dead {
         let path = format!("{}/dead", self.which.path());
         match self.what {
             What::List => {
-                let after = self.after.as_ref().map(|after| format!("&after={}", encoded(after))).unwrap_or_default();
+                let after =
+                    self.after.as_ref().map(|after| format!("&after={}", percent_encoded(after))).unwrap_or_default();
                 let page = format!("{path}?limit={}{after}", self.limit);
                 operator.run(async |client| client.get(&page).await, show::dead).await
             }
@@ -74,7 +76,7 @@ impl Dead {
     async fn redeliver(&self, client: &Client) -> Result<Redelivered> {
         let mut all = Redelivered { after: self.after.clone(), ..Redelivered::default() };
         loop {
-            let from = all.after.as_ref().map(|after| format!("?after={}", encoded(after))).unwrap_or_default();
+            let from = all.after.as_ref().map(|after| format!("?after={}", percent_encoded(after))).unwrap_or_default();
             let came: Redelivered = self.which.post(client, &format!("dead/redeliver{from}")).await?.read()?;
             all.delivered += came.delivered;
             all.failed += came.failed;
