@@ -54,14 +54,19 @@ pub(crate) fn row(name: &str, rounds: &[Work]) -> Vec<String> {
     vec![name.to_owned(), number(rate), number(per_cpu), latency(50), latency(99)]
 }
 
-/// The rate of one work as a part of the rate of another.
+/// The rate of one work as a part of the rate of another: the median of what the rounds give, each compared with the one that
+/// was its neighbor in time.
 pub(crate) fn share(rounds: &[Work], of: &[Work]) -> f64 {
-    middle(rounds, Work::per_second) / middle(of, Work::per_second)
+    median(rounds.iter().zip(of).map(|(round, of)| round.per_second() / of.per_second()))
 }
 
 /// The median over the rounds.
 pub(crate) fn middle(rounds: &[Work], value: impl Fn(&Work) -> f64) -> f64 {
-    let mut values: Vec<f64> = rounds.iter().map(value).collect();
+    median(rounds.iter().map(value))
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

@@ -3,6 +3,7 @@
 mod bare;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -17,9 +18,9 @@ use crate::server::{DATABASE, Server, device_authorization, master_authorization
 /// Channels that are there before anything is measured.
 const PREPARED: u64 = 50_000;
 const UPDATED: u64 = 5_000;
-/// Rounds take turns, so that a noisy neighbor disturbs both sides.
-const ROUNDS: usize = 3;
-const TIME: Until = Until::Time(Duration::from_secs(5));
+/// Rounds are short and take turns, so that cores that are slower for a while are so for both sides.
+const ROUNDS: usize = 15;
+const TIME: Until = Until::Time(Duration::from_secs(1));
 const LEAST_SHARE: f64 = 0.6;
 
 pub(crate) async fn run() -> Result<()> {
@@ -29,19 +30,19 @@ pub(crate) async fn run() -> Result<()> {
     std::fs::copy(folder.path().join(DATABASE), other.path().join(DATABASE))?;
     let mut updates = Side::default();
     let mut registrations = Side::default();
+    let commits = Commits::open(other.path()).await?;
+    let server = Server::start(folder.path())?;
     for round in 0..ROUNDS {
         report::progress(&format!("round {} of {ROUNDS}", round + 1));
-        let commits = Commits::open(other.path()).await?;
         updates.bare.push(bare::update_rows(&commits, TIME, &prepared).await?);
-        registrations.bare.push(bare::insert_rows(&commits, TIME, &prepared).await?);
+        updates.http.push(update(&server, &prepared.channels, TIME, &format!("round-{round}")).await?);
         updates.bytes.push(commits.of_bytes(TIME, CLIENTS, prepared.update.n_bytes()).await?);
-        registrations.bytes.push(commits.of_bytes(TIME, CLIENTS, prepared.registration.n_bytes()).await?);
-        commits.close().await;
-        let server = Server::start(folder.path())?;
-        updates.http.push(update(&server, &prepared.channels, TIME).await?);
+        registrations.bare.push(bare::insert_rows(&commits, TIME, &prepared).await?);
         registrations.http.push(register(&server, TIME, &format!("round-{round}")).await?);
-        server.stop()?;
+        registrations.bytes.push(commits.of_bytes(TIME, CLIENTS, prepared.registration.n_bytes()).await?);
     }
+    server.stop()?;
+    commits.close().await;
     updates.print("tag updates", prepared.update.n_bytes())?;
     registrations.print("registrations", prepared.registration.n_bytes())
 }
@@ -84,7 +85,7 @@ async fn prepare(folder: &Path) -> Result<bare::Prepared> {
     server.stop()?;
     let registered = bare::registered(folder).await?;
     let server = Server::start(folder)?;
-    update(&server, &registered.channels, Until::Calls(UPDATED)).await?;
+    update(&server, &registered.channels, Until::Calls(UPDATED), "prepared").await?;
     server.stop()?;
     bare::updated(folder, registered).await
 }
@@ -102,14 +103,14 @@ async fn register(server: &Server, until: Until, name: &str) -> Result<Work> {
     .await
 }
 
-/// Adds a tag to every channel in turn, another one each time round.
-async fn update(server: &Server, channels: &[ChannelId], until: Until) -> Result<Work> {
-    let (authorization, channels) = (master_authorization(), channels.to_vec());
+/// Sets the tags of every channel in turn, other ones each time round.
+async fn update(server: &Server, channels: &Arc<[ChannelId]>, until: Until, name: &str) -> Result<Work> {
+    let (authorization, channels, name) = (master_authorization(), Arc::clone(channels), name.to_owned());
     clients::call(server.address, server.process(), until, move |n| {
         let all = channels.len() as u64;
         let channel = usize::try_from(n % all).map_or(channels[0], |position| channels[position]);
         let body = format!(
-            r#"{{"audience": {{"android_channel": "{channel}"}}, "set": {{"interests": ["sports", "round-{}"]}}}}"#,
+            r#"{{"audience": {{"android_channel": "{channel}"}}, "set": {{"interests": ["sports", "{name}-{}"]}}}}"#,
             n / all
         );
         request("POST", "/api/channels/tags", &authorization, &body)

@@ -1,6 +1,7 @@
 //! The rows that writes leave, and bare commits of them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use model::event::RecordKind;
@@ -39,16 +40,16 @@ impl Trace {
 
 /// The database after registrations.
 pub(crate) struct Registered {
-    pub(crate) channels: Vec<ChannelId>,
+    pub(crate) channels: Arc<[ChannelId]>,
     registration: Trace,
 }
 
 /// The database after registrations and updates.
 pub(crate) struct Prepared {
-    pub(crate) channels: Vec<ChannelId>,
+    pub(crate) channels: Arc<[ChannelId]>,
     pub(crate) registration: Trace,
     pub(crate) update: Trace,
-    rows: Vec<Channel>,
+    rows: Arc<[Channel]>,
 }
 
 pub(crate) async fn registered(folder: &Path) -> Result<Registered> {
@@ -59,7 +60,7 @@ pub(crate) async fn registered(folder: &Path) -> Result<Registered> {
         let records = last_of_each(tx, app, &[RecordKind::Terms, RecordKind::FirstOpen, RecordKind::TagChange])?;
         let ids =
             tx.query("select id from channel where app = $1 order by ordinal", &[app.into()], |row| row.get(0))?;
-        Ok::<_, anyhow::Error>(Registered { channels: ids, registration: Trace { row, keys, records } })
+        Ok::<_, anyhow::Error>(Registered { channels: ids.into(), registration: Trace { row, keys, records } })
     });
     let registered = read.await?;
     store.close().await;
@@ -77,7 +78,7 @@ pub(crate) async fn updated(folder: &Path, registered: Registered) -> Result<Pre
     store.close().await;
     let row = rows.first().context("nothing was registered")?.clone();
     let Registered { channels, registration } = registered;
-    Ok(Prepared { channels, registration, update: Trace { row, keys: Vec::new(), records }, rows })
+    Ok(Prepared { channels, registration, update: Trace { row, keys: Vec::new(), records }, rows: rows.into() })
 }
 
 /// The newest record of each kind.
@@ -93,7 +94,7 @@ fn last_of_each(tx: &mut Tx<'_>, app: AppId, kinds: &[RecordKind]) -> Result<Vec
 
 /// What a tag update writes, again and again.
 pub(crate) async fn update_rows(commits: &Commits, until: Until, prepared: &Prepared) -> Result<Work> {
-    let (rows, records) = (prepared.rows.clone(), prepared.update.records.clone());
+    let (rows, records) = (Arc::clone(&prepared.rows), prepared.update.records.clone());
     let command = move |app, n| {
         let position = usize::try_from(n % rows.len() as u64).unwrap_or(0);
         let (row, records) = (rows[position].clone(), records.clone());
