@@ -24,6 +24,7 @@ mod installation;
 mod intake;
 mod job;
 mod journal;
+mod known;
 mod legacy_tags;
 mod lifecycle;
 mod lists;

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, Document, DocumentKind, Order};
 
+use crate::known::known;
 use crate::push::misunderstood;
 use crate::{Engine, Error, Once, Result};
 
@@ -69,10 +70,11 @@ impl Engine {
             .store
             .read(move |tx| {
                 let start = start.map(|id| id.to_string());
-                let found = documents::page(tx, app, DocumentKind::Segment, start.as_deref(), order, limit + 1)?;
-                let mut views: Vec<_> = found.iter().map(view).collect::<Result<_>>()?;
-                let next = (views.len() > limit as usize).then(|| views.pop()).flatten();
-                Ok((views, next.map(|view| view.id)))
+                let mut found = documents::page(tx, app, DocumentKind::Segment, start.as_deref(), order, limit + 1)?;
+                let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
+                let next = next.map(|next| next.id.parse()).transpose().map_err(Error::internal)?;
+                let view = |document: &Document| known(DocumentKind::Segment, &document.id, view(document));
+                Ok((found.iter().filter_map(view).collect(), next))
             })
             .await
     }
@@ -85,7 +87,8 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                if stored(tx, app, id)?.is_none() {
+                // One that cannot be read can be replaced as well.
+                if documents::get(tx, app, DocumentKind::Segment, &id.to_string())?.is_none() {
                     return Err(Error::NotFound("segment"));
                 }
                 if let Some(names) = cycle::through(tx, app, id, &body)? {

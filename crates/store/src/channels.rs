@@ -43,10 +43,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
 /// Inserts channels with their keys, which nobody may have yet: for loading many at once.
 pub fn insert_many(tx: &mut Tx<'_>, app: AppId, channels: &[(Channel, Vec<Key>)]) -> Result<()> {
     tx.execute_many(&insert_sql(), channels.iter().map(|(channel, _)| values(app, channel)))?;
-    let keys = channels.iter().flat_map(|(channel, keys)| {
-        keys.iter()
-            .map(|key| [app.into(), key.kind.as_str().into(), key.value.as_str().into(), Value::from(channel.ordinal)])
-    });
+    let keys = channels.iter().flat_map(|(channel, keys)| keys.iter().map(|key| key_row(app, key, channel.ordinal)));
     tx.execute_many("insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4)", keys)?;
     Ok(())
 }
@@ -200,6 +197,11 @@ fn key_columns(app: AppId, key: &Key) -> [Value; 3] {
     [app.into(), key.kind.as_str().into(), stored_value(&key.value).as_ref().into()]
 }
 
+fn key_row(app: AppId, key: &Key, ordinal: Ordinal) -> [Value; 4] {
+    let [app, kind, value] = key_columns(app, key);
+    [app, kind, value, ordinal.into()]
+}
+
 /// All the keys of one channel, as stored: a long value is represented by its digest.
 pub fn keys_of(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Vec<Key>> {
     let sql = "select kind, value from channel_key where app = $1 and ordinal = $2";
@@ -232,7 +234,7 @@ pub fn add_keys<'k>(
 ) -> Result<Vec<(Ordinal, Key)>> {
     let mut robbed = Vec::new();
     for key in keys {
-        let row = [app.into(), key.kind.as_str().into(), stored_value(&key.value).as_ref().into(), ordinal.into()];
+        let row = key_row(app, key, ordinal);
         let add = "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4) on conflict do nothing";
         // Almost always the key is new, and nobody has to be looked for.
         if tx.execute(add, &row)? == 0 {

@@ -17,7 +17,7 @@ pub enum DocumentKind {
     WebKeys,
     /// The app secret, encrypted: what devices sign with it can only be checked by who has it.
     AppSecret,
-    /// Why a platform is paused.
+    /// What keeps a platform from being sent to: refused by its provider, without an answer, or held by the operator.
     PlatformHealth,
     /// An audience with a name.
     Segment,
@@ -50,7 +50,7 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
-    const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             DocumentKind::Platform => "platform",
             DocumentKind::Provider => "provider",

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use model::ids::AppId;
 use serde_json::{Value, json};
+use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::rows::row_counts;
 
@@ -60,6 +62,39 @@ async fn segments_are_shown_as_they_were_sent() {
             let keys: Vec<&String> = same.as_object().unwrap().keys().collect();
             assert_eq!(keys, ["ok", "operation_id"]);
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_read_does_not_hide_the_others() {
+    on_each_engine(async |app| {
+        let mut ids = Vec::new();
+        for name in ["first", "spoiled", "last"] {
+            ids.push(create(&app, name, tag("news")).await);
+            app.advance(Duration::from_secs(1));
+        }
+        let (spoiled, now) = (ids[1].clone(), app.engine().clock().now());
+        let spoil = move |tx: &mut store::Tx<'_>| {
+            documents::put(tx, AppId(1), DocumentKind::Segment, &spoiled, r#"{"display_name":"spoiled"}"#, now)
+        };
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        let names = |listed: &Value| -> Vec<Value> {
+            listed["segments"].as_array().unwrap().iter().map(|segment| segment["display_name"].clone()).collect()
+        };
+        assert_eq!(names(&app.master().get("/api/segments").await.expect(200)), ["first", "last"]);
+        // Nor does it end the pages, wherever it stands in them.
+        for (limit, pages) in [(1, vec![vec!["first"], vec![], vec!["last"]]), (2, vec![vec!["first"], vec!["last"]])] {
+            let mut path = format!("/api/segments?limit={limit}");
+            for page in &pages {
+                let listed = app.master().get(&path).await.expect(200);
+                assert_eq!(names(&listed), *page, "{path}");
+                path = listed["next_page"].as_str().unwrap_or_default().replace(&app.url(""), "");
+            }
+            assert_eq!(path, "", "no page is left");
+        }
+        update(&app, &ids[1], "mended", tag("news")).await;
+        assert_eq!(names(&app.master().get("/api/segments").await.expect(200)), ["first", "mended", "last"]);
     })
     .await;
 }

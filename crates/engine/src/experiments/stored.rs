@@ -14,6 +14,7 @@ use store::jobs::JobId;
 
 use super::ExperimentView;
 use crate::job::Job;
+use crate::known::known;
 use crate::schedules::Timing;
 use crate::{Engine, Error, Result};
 
@@ -56,20 +57,12 @@ impl Stored {
 
     /// For listings: one that cannot be read does not hide the others.
     pub(super) fn known_view(document: &Document) -> Option<ExperimentView> {
-        let (id, stored) = (document.id.parse().ok()?, Self::known(document)?);
-        Some(ExperimentView { id, experiment: stored.experiment, created: document.created })
+        known(DocumentKind::Experiment, &document.id, Self::view(document))
     }
 
-    /// Unless it cannot be read, which the operator is told. A newer version may have written it, before this one was started again.
+    /// Unless it cannot be read.
     pub(super) fn known(document: &Document) -> Option<Self> {
-        match Self::read(&document.body) {
-            Ok(stored) => Some(stored),
-            Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::error!(id = document.id, error, "a stored experiment cannot be read");
-                None
-            }
-        }
+        known(DocumentKind::Experiment, &document.id, Self::read(&document.body))
     }
 
     /// The jobs that send variants, and when.

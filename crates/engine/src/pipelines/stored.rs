@@ -9,6 +9,7 @@ use store::Tx;
 use store::documents::{self, Document, DocumentKind};
 
 use super::PipelineView;
+use crate::known::known;
 use crate::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,7 +33,7 @@ impl Stored {
     /// For a job of the pipeline. One that cannot be read is as good as none: trying again would not help.
     pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: PipelineId) -> Result<Option<Self>> {
         let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
-        Ok(document.and_then(|document| known(&document.id, Self::read(&document.body))))
+        Ok(document.and_then(|document| known(DocumentKind::Pipeline, &document.id, Self::read(&document.body))))
     }
 
     /// Every pipeline that is enabled. One that cannot be read does not keep the others from working.
@@ -40,7 +41,7 @@ impl Stored {
         let mut enabled = Vec::new();
         for document in documents::list(tx, app, DocumentKind::Pipeline)? {
             let id: PipelineId = document.id.parse().map_err(Error::internal)?;
-            let stored = known(&document.id, Self::read(&document.body));
+            let stored = known(DocumentKind::Pipeline, &document.id, Self::read(&document.body));
             enabled.extend(stored.filter(|stored| stored.pipeline.enabled).map(|stored| (id, stored)));
         }
         Ok(enabled)
@@ -51,7 +52,9 @@ impl Stored {
         documents: impl IntoIterator<Item = &'a Document>,
         now: UtcMillis,
     ) -> impl Iterator<Item = PipelineView> {
-        documents.into_iter().filter_map(move |document| known(&document.id, Self::view(document, now)))
+        documents
+            .into_iter()
+            .filter_map(move |document| known(DocumentKind::Pipeline, &document.id, Self::view(document, now)))
     }
 
     /// It was checked when it was stored, so a problem now is ours.
@@ -79,18 +82,6 @@ impl Stored {
         let checked_day = fields.required("checked_day", number).and_then(|day| i32::try_from(day).ok());
         fields.finish();
         Some(Self { pipeline: pipeline?, modified: modified?, since: since?, since_time, checked_day: checked_day? })
-    }
-}
-
-/// What was read of a stored pipeline, unless it cannot be, which the operator is told.
-fn known<T>(id: &str, read: Result<T>) -> Option<T> {
-    match read {
-        Ok(read) => Some(read),
-        Err(error) => {
-            let error = &error as &dyn std::error::Error;
-            tracing::error!(id, error, "a stored pipeline cannot be read and does nothing");
-            None
-        }
     }
 }
 

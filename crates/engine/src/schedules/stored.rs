@@ -11,6 +11,7 @@ use store::documents::{self, Document, DocumentKind};
 use store::jobs::JobId;
 use store::terms;
 
+use crate::known::known;
 use crate::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,14 +55,8 @@ impl Stored {
 
     /// For listings: one that cannot be read does not hide the others.
     pub(super) fn known(document: &Document) -> Option<(ScheduleId, Self)> {
-        let read = || Ok::<_, Error>((document.id.parse().map_err(Error::internal)?, Self::read(&document.body)?));
-        let error = match read() {
-            Ok(known) => return Some(known),
-            Err(error) => error,
-        };
-        let error = &error as &dyn std::error::Error;
-        tracing::error!(id = document.id, error, "a stored schedule cannot be read");
-        None
+        let read = || Ok((document.id.parse().map_err(Error::internal)?, Self::read(&document.body)?));
+        known(DocumentKind::Schedule, &document.id, read())
     }
 
     pub(super) fn print(&self) -> Result<String> {

@@ -11,6 +11,7 @@ use store::Tx;
 use store::documents::{self, Document, DocumentKind};
 
 use super::TemplateView;
+use crate::known::known;
 use crate::{Error, Result};
 
 #[derive(Serialize)]
@@ -41,14 +42,7 @@ pub(super) fn view(document: &Document, last_used: Option<UtcMillis>) -> Result<
 
 /// For listings: one that cannot be read does not hide the others.
 pub(super) fn known_view(document: &Document, last_used: Option<UtcMillis>) -> Option<TemplateView> {
-    match view(document, last_used) {
-        Ok(view) => Some(view),
-        Err(error) => {
-            let error = &error as &dyn std::error::Error;
-            tracing::error!(id = document.id, error, "a stored template cannot be read");
-            None
-        }
-    }
+    known(DocumentKind::Template, &document.id, view(document, last_used))
 }
 
 pub(super) fn set_used(tx: &mut Tx<'_>, app: AppId, id: TemplateId, now: UtcMillis) -> Result<()> {

@@ -10,11 +10,11 @@ use model::ids::DeliveryId;
 use model::time::UtcMillis;
 
 use super::body::{ID, TOPIC};
-use super::outcome::{Verdict, verdict};
+use super::outcome::judge;
 use super::token::ProviderToken;
 use super::{ApnsAuth, ApnsCredentials, ApnsPush, Environment};
 use crate::network::Network;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Verdict};
 use crate::recipient::Recipient;
 use crate::request::path_segment;
 use crate::room::Room;
@@ -139,16 +139,15 @@ impl Inner {
                 Ok(answer) => answer,
                 Err(error) => return error.outcome(),
             };
-            let reason = match verdict(&answer, now) {
-                Verdict::Settled(outcome) => return outcome,
-                Verdict::TokenExpired(reason) => reason,
-            };
+            let (verdict, outcome) = judge(&answer, now);
             let renews = match (&self.token, &authorization) {
-                (Some(token), Some(refused)) => !has_renewed && token.expired(refused, now),
+                (Some(token), Some(refused)) => {
+                    verdict == Verdict::Renew && !has_renewed && token.expired(refused, now)
+                }
                 (None, _) | (_, None) => false,
             };
             if !renews {
-                return Outcome::Unauthorized { reason: format!("{reason} Check the clock of this server.") };
+                return outcome;
             }
             has_renewed = true;
         }

@@ -1,66 +1,34 @@
 //! What Apple's answers mean for a message.
 
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::Response;
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Outcome, retry_after};
+use crate::outcome::{Outcome, Row, Verdict, row};
 
-/// What to do about an answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Settled(Outcome),
-    /// Apple says that the token we signed is too old.
-    TokenExpired(String),
-}
-
-#[derive(Clone, Copy)]
-enum Meaning {
-    Gone,
-    /// Said of every device when the environment or the topic is wrong.
-    Doubtful {
-        gone: bool,
-    },
-    Rejected,
-    Unauthorized,
-    TokenExpired,
-    Retry {
-        everybody: bool,
-    },
-}
-
-/// Stands for whatever reason no row before it names.
-const ANY: &str = "";
-
-/// The first row with the status and the reason counts.
-const MEANINGS: [(u16, &str, Meaning); 22] = [
-    (400, "BadDeviceToken", Meaning::Doubtful { gone: true }),
+const TABLE: [Row; 16] = [
+    // Both are said of every device when the environment or the topic is wrong.
+    row(400, "BadDeviceToken", Verdict::Doubtful { gone: true }),
     // The device is there, but belongs to another app.
-    (400, "DeviceTokenNotForTopic", Meaning::Doubtful { gone: false }),
+    row(400, "DeviceTokenNotForTopic", Verdict::Doubtful { gone: false }),
     // The topic is not one for this type, which every message of the type hears.
-    (400, "InvalidPushType", Meaning::Doubtful { gone: false }),
-    (400, "BadTopic", Meaning::Unauthorized),
-    (400, "MissingTopic", Meaning::Unauthorized),
-    (400, "TopicDisallowed", Meaning::Unauthorized),
-    (400, "IdleTimeout", Meaning::Retry { everybody: false }),
-    (400, ANY, Meaning::Rejected),
-    (403, "ExpiredProviderToken", Meaning::TokenExpired),
-    (403, ANY, Meaning::Unauthorized),
-    (404, ANY, Meaning::Rejected),
-    (405, ANY, Meaning::Rejected),
-    (408, ANY, Meaning::Retry { everybody: false }),
-    (410, ANY, Meaning::Gone),
-    (413, ANY, Meaning::Rejected),
+    row(400, "InvalidPushType", Verdict::Doubtful { gone: false }),
+    row(400, "BadTopic", Verdict::Unauthorized),
+    row(400, "MissingTopic", Verdict::Unauthorized),
+    row(400, "TopicDisallowed", Verdict::Unauthorized),
+    row(400, "IdleTimeout", Verdict::Retry { everybody: false }),
+    row(400, "", Verdict::Rejected),
+    row(403, "ExpiredProviderToken", Verdict::Renew),
+    row(403, "", Verdict::Unauthorized),
+    row(410, "", Verdict::Gone),
     // Too many messages to this one device.
-    (429, "TooManyRequests", Meaning::Retry { everybody: false }),
-    (429, "TooManyProviderTokenUpdates", Meaning::Retry { everybody: true }),
-    (429, ANY, Meaning::Retry { everybody: true }),
-    (500, ANY, Meaning::Retry { everybody: true }),
+    row(429, "TooManyRequests", Verdict::Retry { everybody: false }),
+    row(429, "", Verdict::Retry { everybody: true }),
+    row(500, "", Verdict::Retry { everybody: true }),
     // Only the server at the other end of this connection.
-    (503, "Shutdown", Meaning::Retry { everybody: false }),
-    (503, ANY, Meaning::Retry { everybody: true }),
-    (504, ANY, Meaning::Retry { everybody: true }),
+    row(503, "Shutdown", Verdict::Retry { everybody: false }),
+    row(503, "", Verdict::Retry { everybody: true }),
 ];
 
 #[derive(Default, Deserialize)]
@@ -71,28 +39,21 @@ struct Problem {
     timestamp: Option<i64>,
 }
 
-pub(super) fn verdict(answer: &Response<Bytes>, now: UtcMillis) -> Verdict {
+pub(super) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outcome) {
     let status = answer.status();
-    if status == StatusCode::OK {
-        return Verdict::Settled(Outcome::Delivered);
-    }
     let problem: Problem = serde_json::from_slice(answer.body()).unwrap_or_default();
-    let row = MEANINGS
-        .iter()
-        .find(|(code, reason, _)| *code == status.as_u16() && (*reason == ANY || *reason == problem.reason));
-    let otherwise = if status.is_server_error() { Meaning::Retry { everybody: true } } else { Meaning::Rejected };
-    let reason = match problem.reason.as_str() {
+    let verdict = Verdict::find(&TABLE, status, &problem.reason);
+    let mut reason = match problem.reason.as_str() {
         "" => format!("Apple answered {status}."),
         reason => format!("Apple answered {}: {reason}.", status.as_u16()),
     };
-    Verdict::Settled(match row.map_or(otherwise, |(_, _, meaning)| *meaning) {
-        Meaning::Gone => Outcome::Gone { since: problem.timestamp.map(UtcMillis) },
-        Meaning::Doubtful { gone } => Outcome::Doubtful { reason, gone },
-        Meaning::Rejected => Outcome::Rejected { reason },
-        Meaning::Unauthorized => Outcome::Unauthorized { reason },
-        Meaning::TokenExpired => return Verdict::TokenExpired(reason),
-        Meaning::Retry { everybody } => Outcome::Retry { after: retry_after(answer.headers(), now), reason, everybody },
-    })
+    if verdict == Verdict::Renew {
+        reason.push_str(" Check the clock of this server.");
+    }
+    match verdict.outcome(reason, answer, now) {
+        Outcome::Gone { since: _ } => (verdict, Outcome::Gone { since: problem.timestamp.map(UtcMillis) }),
+        outcome => (verdict, outcome),
+    }
 }
 
 #[cfg(test)]
@@ -100,30 +61,24 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn of(status: u16, body: &str) -> Verdict {
-        verdict(&Response::builder().status(status).body(Bytes::from(body.to_owned())).unwrap(), UtcMillis(0))
+    fn of(status: u16, body: &str) -> (Verdict, Outcome) {
+        judge(&Response::builder().status(status).body(Bytes::from(body.to_owned())).unwrap(), UtcMillis(0))
     }
 
     /// What the word of the row stands for.
     fn word(status: u16, reason: &str) -> &'static str {
         let body = serde_json::json!({ "reason": reason }).to_string();
-        let outcome = match of(status, &body) {
-            Verdict::TokenExpired(text) => {
-                assert!(text.contains(reason), "{text}");
-                return "expired";
-            }
-            Verdict::Settled(outcome) => outcome,
-        };
-        let (word, text) = match outcome {
-            Outcome::Delivered => return "delivered",
-            Outcome::Gone { since: None } => return "gone",
-            Outcome::Doubtful { reason, gone: true } => ("doubtful, gone", reason),
-            Outcome::Doubtful { reason, gone: false } => ("doubtful", reason),
-            Outcome::Rejected { reason } => ("rejected", reason),
-            Outcome::Unauthorized { reason } => ("unauthorized", reason),
-            Outcome::Retry { after: None, reason, everybody: true } => ("retry all", reason),
-            Outcome::Retry { after: None, reason, everybody: false } => ("retry", reason),
-            other => panic!("{status} {reason}: {other:?}"),
+        let (word, text) = match of(status, &body) {
+            (_, Outcome::Delivered) => return "delivered",
+            (_, Outcome::Gone { since: None }) => return "gone",
+            (_, Outcome::Doubtful { reason, gone: true }) => ("doubtful, gone", reason),
+            (_, Outcome::Doubtful { reason, gone: false }) => ("doubtful", reason),
+            (_, Outcome::Rejected { reason }) => ("rejected", reason),
+            (Verdict::Renew, Outcome::Unauthorized { reason }) => ("expired", reason),
+            (_, Outcome::Unauthorized { reason }) => ("unauthorized", reason),
+            (_, Outcome::Retry { after: None, reason, everybody: true }) => ("retry all", reason),
+            (_, Outcome::Retry { after: None, reason, everybody: false }) => ("retry", reason),
+            (verdict, other) => panic!("{status} {reason}: {verdict:?} {other:?}"),
         };
         assert!(text.contains(&status.to_string()) && text.contains(reason), "{text}");
         word
@@ -180,22 +135,22 @@ mod tests {
             (408, "retry"),
             (418, "rejected"),
             (429, "retry all"),
-            (302, "rejected"),
+            (302, "retry"),
             (502, "retry all"),
             (504, "retry all"),
         ];
         for (status, expected) in table {
             assert_eq!(word(status, "SomethingNew"), expected, "{status}");
         }
-        assert!(matches!(of(500, "<html>"), Verdict::Settled(Outcome::Retry { everybody: true, .. })));
+        assert!(matches!(of(500, "<html>").1, Outcome::Retry { everybody: true, .. }));
     }
 
     #[test]
     fn what_comes_with_an_answer_is_kept() {
         let gone = of(410, r#"{"reason":"Unregistered","timestamp":1714564800000}"#);
-        assert_eq!(gone, Verdict::Settled(Outcome::Gone { since: Some(UtcMillis(1_714_564_800_000)) }));
+        assert_eq!(gone.1, Outcome::Gone { since: Some(UtcMillis(1_714_564_800_000)) });
         let answer = Response::builder().status(503).header("retry-after", "7").body(Bytes::new()).unwrap();
-        let Verdict::Settled(Outcome::Retry { after, .. }) = verdict(&answer, UtcMillis(0)) else { panic!() };
+        let (_, Outcome::Retry { after, .. }) = judge(&answer, UtcMillis(0)) else { panic!() };
         assert_eq!(after, Some(Duration::from_secs(7)));
     }
 }

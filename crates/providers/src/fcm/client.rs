@@ -7,11 +7,11 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, Version};
 use model::time::UtcMillis;
 
-use super::outcome::{Verdict, verdict};
+use super::outcome::judge;
 use super::token::AccessToken;
 use super::{FcmCredentials, FcmPush};
 use crate::network::Network;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Verdict};
 use crate::recipient::Recipient;
 use crate::request::path_segment;
 use crate::room::Room;
@@ -88,14 +88,12 @@ impl Inner {
                 Ok(answer) => answer,
                 Err(error) => return error.outcome(),
             };
-            match verdict(&answer, now) {
-                Verdict::Settled(outcome) => return outcome,
-                Verdict::TokenRefused(reason) if has_renewed => return Outcome::Unauthorized { reason },
-                Verdict::TokenRefused(_) => {
-                    self.token.refused(&header);
-                    has_renewed = true;
-                }
+            let (verdict, outcome) = judge(&answer, now);
+            if verdict != Verdict::Renew || has_renewed {
+                return outcome;
             }
+            self.token.refused(&header);
+            has_renewed = true;
         }
     }
 

@@ -7,57 +7,30 @@ use http::{Response, StatusCode};
 use model::time::UtcMillis;
 use serde::Deserialize;
 
-use crate::outcome::{Outcome, retry_after};
+use crate::outcome::{Outcome, Row, Verdict, row};
 
-/// What to do about an answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Settled(Outcome),
-    /// Google does not know the access token, or no longer.
-    TokenRefused(String),
-}
-
-#[derive(Clone, Copy)]
-enum Meaning {
-    Gone,
-    /// Said of every device when the project is the wrong one.
-    Doubtful {
-        gone: bool,
-    },
-    Rejected,
-    Unauthorized,
-    TokenRefused,
-    /// Throttles or fails for the whole project; the pause is at least so many seconds unless the answer names one.
-    Retry {
-        seconds: Option<u64>,
-    },
-}
-
-/// Stands for whatever code no row before it names.
-const ANY: &str = "";
 /// What stands in place of a code for an `INVALID_ARGUMENT` that is about the device and not about the message.
 const BAD_TOKEN: &str = "bad token";
+/// How long Google wants to be left alone if an answer does not say, when a quota is used up and when something is broken.
+const QUOTA_PAUSE: Duration = Duration::from_secs(60);
+const FAILURE_PAUSE: Duration = Duration::from_secs(10);
+/// No more of what Google says is kept as a reason.
+const MOST_REASON_CHARS: usize = 300;
 
-/// The first row with the status and the code counts.
-const MEANINGS: [(u16, &str, Meaning); 15] = [
-    (400, BAD_TOKEN, Meaning::Doubtful { gone: true }),
-    (400, ANY, Meaning::Rejected),
+const TABLE: [Row; 9] = [
+    // Also said of every device when the project is the wrong one.
+    row(400, BAD_TOKEN, Verdict::Doubtful { gone: true }),
     // About the keys of Apple or of browsers that are stored with Firebase, for devices behind those.
-    (401, "THIRD_PARTY_AUTH_ERROR", Meaning::Doubtful { gone: false }),
-    (401, ANY, Meaning::TokenRefused),
+    row(401, "THIRD_PARTY_AUTH_ERROR", Verdict::Doubtful { gone: false }),
+    row(401, "", Verdict::Renew),
     // The device is there, but belongs to another project.
-    (403, "SENDER_ID_MISMATCH", Meaning::Doubtful { gone: false }),
-    (403, ANY, Meaning::Unauthorized),
-    (404, "UNREGISTERED", Meaning::Gone),
+    row(403, "SENDER_ID_MISMATCH", Verdict::Doubtful { gone: false }),
+    row(403, "", Verdict::Unauthorized),
+    row(404, "UNREGISTERED", Verdict::Gone),
     // There is no such project.
-    (404, ANY, Meaning::Unauthorized),
-    (408, ANY, Meaning::Retry { seconds: None }),
-    (413, ANY, Meaning::Rejected),
-    (429, ANY, Meaning::Retry { seconds: Some(60) }),
-    (500, ANY, Meaning::Retry { seconds: Some(10) }),
-    (502, ANY, Meaning::Retry { seconds: Some(10) }),
-    (503, ANY, Meaning::Retry { seconds: Some(10) }),
-    (504, ANY, Meaning::Retry { seconds: Some(10) }),
+    row(404, "", Verdict::Unauthorized),
+    row(429, "", Verdict::Retry { everybody: true }),
+    row(500, "", Verdict::Retry { everybody: true }),
 ];
 
 #[derive(Default, Deserialize)]
@@ -81,27 +54,24 @@ struct Detail {
     code: String,
 }
 
-pub(super) fn verdict(answer: &Response<Bytes>, now: UtcMillis) -> Verdict {
+pub(super) fn judge(answer: &Response<Bytes>, now: UtcMillis) -> (Verdict, Outcome) {
     let status = answer.status();
-    if status == StatusCode::OK {
-        return Verdict::Settled(Outcome::Delivered);
-    }
     let problem = serde_json::from_slice::<Answer>(answer.body()).unwrap_or_default().error;
-    let code = problem.code();
-    let row = MEANINGS.iter().find(|(known, name, _)| *known == status.as_u16() && (*name == ANY || *name == code));
-    let otherwise = if status.is_server_error() { Meaning::Retry { seconds: Some(10) } } else { Meaning::Rejected };
-    let reason = problem.reason(status);
-    Verdict::Settled(match row.map_or(otherwise, |(_, _, meaning)| *meaning) {
-        Meaning::Gone => Outcome::Gone { since: None },
-        Meaning::Doubtful { gone } => Outcome::Doubtful { reason, gone },
-        Meaning::Rejected => Outcome::Rejected { reason },
-        Meaning::Unauthorized => Outcome::Unauthorized { reason },
-        Meaning::TokenRefused => return Verdict::TokenRefused(reason),
-        Meaning::Retry { seconds } => {
-            let after = retry_after(answer.headers(), now).or(seconds.map(Duration::from_secs));
-            Outcome::Retry { after, reason, everybody: true }
+    let verdict = Verdict::find(&TABLE, status, problem.code());
+    match verdict.outcome(problem.reason(status), answer, now) {
+        Outcome::Retry { after: None, reason, everybody } => {
+            (verdict, Outcome::Retry { after: usual_pause(status), reason, everybody })
         }
-    })
+        outcome => (verdict, outcome),
+    }
+}
+
+fn usual_pause(status: StatusCode) -> Option<Duration> {
+    match status {
+        StatusCode::TOO_MANY_REQUESTS => Some(QUOTA_PAUSE),
+        status if status.is_server_error() => Some(FAILURE_PAUSE),
+        _ => None,
+    }
 }
 
 impl Problem {
@@ -127,19 +97,16 @@ impl Problem {
     }
 }
 
-/// No more of what Google says is kept as a reason.
-const MOST_REASON_CHARS: usize = 300;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(status: u16, body: &str) -> Verdict {
-        verdict(&Response::builder().status(status).body(Bytes::from(body.to_owned())).unwrap(), UtcMillis(0))
+    fn of(status: u16, body: &str) -> (Verdict, Outcome) {
+        judge(&Response::builder().status(status).body(Bytes::from(body.to_owned())).unwrap(), UtcMillis(0))
     }
 
-    fn failure(status: u16, canonical: &str, code: Option<&str>, message: &str) -> Verdict {
+    fn failure(status: u16, canonical: &str, code: Option<&str>, message: &str) -> (Verdict, Outcome) {
         let fcm =
             code.map(|code| json!({"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": code}));
         let details: Vec<_> =
@@ -148,19 +115,19 @@ mod tests {
         of(status, &json!({ "error": error }).to_string())
     }
 
-    fn word(verdict: Verdict) -> (&'static str, String, Option<u64>) {
-        let outcome = match verdict {
-            Verdict::TokenRefused(reason) => return ("token", reason, None),
-            Verdict::Settled(outcome) => outcome,
-        };
+    fn word((verdict, outcome): (Verdict, Outcome)) -> (&'static str, String, Option<u64>) {
         match outcome {
             Outcome::Delivered => ("delivered", String::new(), None),
             Outcome::Gone { since: None } => ("gone", String::new(), None),
             Outcome::Doubtful { reason, gone: true } => ("doubtful, gone", reason, None),
             Outcome::Doubtful { reason, gone: false } => ("doubtful", reason, None),
             Outcome::Rejected { reason } => ("rejected", reason, None),
+            Outcome::Unauthorized { reason } if verdict == Verdict::Renew => ("token", reason, None),
             Outcome::Unauthorized { reason } => ("unauthorized", reason, None),
-            Outcome::Retry { after, reason, everybody: true } => ("retry", reason, after.map(|after| after.as_secs())),
+            Outcome::Retry { after, reason, everybody } => {
+                let word = if everybody { "retry all" } else { "retry" };
+                (word, reason, after.map(|after| after.as_secs()))
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -179,9 +146,9 @@ mod tests {
             (403, "PERMISSION_DENIED", None, "API has not been used in project", "unauthorized", None),
             (404, "NOT_FOUND", Some("UNREGISTERED"), "Requested entity was not found", "gone", None),
             (404, "NOT_FOUND", None, "Requested entity was not found", "unauthorized", None),
-            (429, "RESOURCE_EXHAUSTED", Some("QUOTA_EXCEEDED"), "Quota exceeded", "retry", Some(60)),
-            (500, "INTERNAL", Some("INTERNAL"), "Internal error", "retry", Some(10)),
-            (503, "UNAVAILABLE", Some("UNAVAILABLE"), "The service is unavailable", "retry", Some(10)),
+            (429, "RESOURCE_EXHAUSTED", Some("QUOTA_EXCEEDED"), "Quota exceeded", "retry all", Some(60)),
+            (500, "INTERNAL", Some("INTERNAL"), "Internal error", "retry all", Some(10)),
+            (503, "UNAVAILABLE", Some("UNAVAILABLE"), "The service is unavailable", "retry all", Some(10)),
         ];
         for (status, canonical, code, message, expected, seconds) in table {
             let (word, reason, after) = word(failure(status, canonical, code, message));
@@ -189,13 +156,13 @@ mod tests {
             let names_it = reason.contains(code.unwrap_or(canonical)) && reason.contains(message);
             assert!(names_it || word == "gone", "{reason}");
         }
-        assert_eq!(of(200, r#"{"name":"projects/p/messages/1"}"#), Verdict::Settled(Outcome::Delivered));
+        assert_eq!(of(200, r#"{"name":"projects/p/messages/1"}"#).1, Outcome::Delivered);
     }
 
     #[test]
     fn answers_that_nobody_documents() {
         let table = [
-            (302, "rejected", None),
+            (302, "retry", None),
             (400, "rejected", None),
             (401, "token", None),
             (403, "unauthorized", None),
@@ -203,10 +170,10 @@ mod tests {
             (408, "retry", None),
             (413, "rejected", None),
             (418, "rejected", None),
-            (429, "retry", Some(60)),
-            (502, "retry", Some(10)),
-            (504, "retry", Some(10)),
-            (511, "retry", Some(10)),
+            (429, "retry all", Some(60)),
+            (502, "retry all", Some(10)),
+            (504, "retry all", Some(10)),
+            (511, "retry all", Some(10)),
         ];
         for (status, expected, seconds) in table {
             let (word, reason, after) = word(of(status, "<html>"));
@@ -218,7 +185,7 @@ mod tests {
     #[test]
     fn google_says_when_to_come_back() {
         let answer = Response::builder().status(429).header("retry-after", "7").body(Bytes::new()).unwrap();
-        let (word, _, after) = word(verdict(&answer, UtcMillis(0)));
-        assert_eq!((word, after), ("retry", Some(7)));
+        let (word, _, after) = word(judge(&answer, UtcMillis(0)));
+        assert_eq!((word, after), ("retry all", Some(7)));
     }
 }

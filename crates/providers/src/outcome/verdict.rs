@@ -36,7 +36,8 @@ pub(crate) const fn row(status: u16, word: &'static str, verdict: Verdict) -> Ro
 }
 
 impl Verdict {
-    /// The first row that fits counts. What no row knows is the message's fault if the status says so, and otherwise passes.
+    /// The verdict of the first row with this status and word. An answer that no row has is judged by its status: the message is
+    /// at fault for 4xx, the whole provider for 5xx, as its gateways say 502 and 504. A timeout (408) concerns one connection.
     pub(crate) fn find(table: &[Row], status: StatusCode, word: &str) -> Self {
         let fits = |row: &&Row| row.status == status.as_u16() && (row.word.is_empty() || row.word == word);
         match table.iter().find(fits) {
@@ -44,6 +45,7 @@ impl Verdict {
             None if status.is_success() => Verdict::Delivered,
             None if status == StatusCode::REQUEST_TIMEOUT => Verdict::Retry { everybody: false },
             None if status.is_client_error() => Verdict::Rejected,
+            None if status.is_server_error() => Verdict::Retry { everybody: true },
             None => Verdict::Retry { everybody: false },
         }
     }
@@ -81,8 +83,11 @@ mod tests {
         for status in [402, 404, 418, 499] {
             assert_eq!(of(status, ""), Verdict::Rejected, "{status}");
         }
-        for status in [302, 408, 500, 502, 599, 999] {
+        for status in [302, 408, 999] {
             assert_eq!(of(status, ""), Verdict::Retry { everybody: false }, "{status}");
+        }
+        for status in [500, 502, 504, 599] {
+            assert_eq!(of(status, ""), Verdict::Retry { everybody: true }, "{status}");
         }
     }
 }

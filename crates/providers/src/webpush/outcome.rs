@@ -10,9 +10,7 @@ use crate::outcome::{Outcome, Row, Verdict, row};
 /// No more of what a push service says is kept as a reason.
 const MOST_REASON_CHARS: usize = 200;
 
-/// A throttled or failing service is one of several, so the other services' browsers need not wait: the client keeps away
-/// from that service alone.
-const TABLE: [Row; 11] = [
+const TABLE: [Row; 9] = [
     row(404, "", Verdict::Gone),
     row(410, "", Verdict::Gone),
     // The subscription was made with another key, or all of them were because the key pair is the wrong one; or this one
@@ -26,8 +24,6 @@ const TABLE: [Row; 11] = [
     // Windows says 406 where others say 429.
     row(406, "", Verdict::Retry { everybody: false }),
     row(429, "", Verdict::Retry { everybody: false }),
-    row(500, "", Verdict::Retry { everybody: false }),
-    row(503, "", Verdict::Retry { everybody: false }),
 ];
 
 /// How Mozilla explains itself.
@@ -41,7 +37,12 @@ pub(super) fn outcome(answer: &Response<Bytes>, service: &str, now: UtcMillis) -
     let status = answer.status();
     let text = String::from_utf8_lossy(answer.body());
     let word = if text.contains("UnauthorizedRegistration") { "UnauthorizedRegistration" } else { "" };
-    let verdict = Verdict::find(&TABLE, status, word);
+    let verdict = match Verdict::find(&TABLE, status, word) {
+        // A throttled or failing service is one of several, so the other services' browsers need not wait: the client keeps away
+        // from that service alone.
+        Verdict::Retry { everybody: _ } => Verdict::Retry { everybody: false },
+        verdict => verdict,
+    };
     let explanation: Explanation = serde_json::from_str(&text).unwrap_or_default();
     let mut reason = format!("The push service at {service} answered {status}");
     if let Some(errno) = explanation.errno {

@@ -118,6 +118,10 @@ async fn a_key_belongs_to_one_channel() {
             let found = store.read(move |tx| channels::by_key(tx, app, &wanted)).await.unwrap();
             assert_eq!(found, Some(Ordinal(ordinal)));
         }
+        let loaded = vec![(channel(3), vec![key("device", long.as_str())])];
+        store.write(app, move |tx| channels::insert_many(tx, app, &loaded)).await.unwrap();
+        let wanted = key("device", long.as_str());
+        assert_eq!(store.read(move |tx| channels::by_key(tx, app, &wanted)).await.unwrap(), Some(Ordinal(3)));
         let similar = key("address", format!("{long}!"));
         assert_eq!(store.read(move |tx| channels::by_key(tx, app, &similar)).await.unwrap(), None);
         assert_eq!(replace(app, 2, vec![a.clone()]).await, []);

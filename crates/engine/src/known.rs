@@ -1,0 +1,18 @@
+//! Stored documents that cannot be read, such as those of a newer version that ran before this one. One of them neither hides nor
+//! stops the others.
+
+use store::documents::DocumentKind;
+
+use crate::Result;
+
+/// What was read of the document `id`, unless it cannot be, which the operator is told.
+pub(crate) fn known<T>(kind: DocumentKind, id: &str, read: Result<T>) -> Option<T> {
+    match read {
+        Ok(read) => Some(read),
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(kind = kind.name(), id, error, "a stored document cannot be read and is passed over");
+            None
+        }
+    }
+}
