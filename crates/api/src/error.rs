@@ -154,7 +154,8 @@ const fn row_code(error: &RowError) -> u32 {
         RowError::Columns(_) => 40003,
         RowError::IdentifierType(_) => 40004,
         RowError::ChannelId => 40005,
-        RowError::EmptyIdentifier
+        RowError::OpenQuote
+        | RowError::EmptyIdentifier
         | RowError::NamedUser(_)
         | RowError::Alias
         | RowError::CellTooLong

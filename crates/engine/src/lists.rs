@@ -122,6 +122,7 @@ impl Engine {
 
     /// The rows of the list's last upload that were left out, up to as many as are kept.
     pub async fn list_errors(&self, app: AppId, name: ListName) -> Result<Vec<BadRow>> {
+        refuse_reserved(&name)?;
         self.0
             .store
             .read(move |tx| {
@@ -161,7 +162,10 @@ fn list_view(index: &Index, document: Document) -> Result<ListView> {
 
 fn refuse_reserved(name: &ListName) -> Result<()> {
     if name.is_reserved() {
-        let why = format!("'{name}' begins with 'ua_', which marks the lists that the service keeps itself.");
+        let why = format!(
+            "'{name}' begins with 'ua_', which marks the lists that the service keeps itself: they can be looked up and \
+             named in audiences, but not changed, and their rows cannot be downloaded."
+        );
         return Err(Error::Forbidden(why));
     }
     Ok(())

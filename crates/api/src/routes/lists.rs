@@ -108,7 +108,8 @@ pub(super) async fn look_up(
     CallingApp(app): CallingApp,
     Segments(name): Segments<String>,
 ) -> Result<Answer> {
-    Answer::ok(ListRecord::from(edge.engine.list(app.id, list_name(&name)?).await?))
+    let list = edge.engine.list(app.id, list_name(&name)?).await?;
+    Ok(Answer::ok(ListRecord::from(list))?.data_attribute("static_list"))
 }
 
 pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp, mut params: Params) -> Result<Answer> {
@@ -218,9 +219,11 @@ async fn take(upload: &mut ListUpload, refusals: &mut Refusals, row: Row) -> Res
         Ok(_) if refusals.first.is_some() => {}
         Ok(member) => upload.add(member).await?,
         Err(error) => match error {
-            RowError::TooManyRows(_) | RowError::Columns(_) | RowError::IdentifierType(_) | RowError::ChannelId => {
-                refusals.note(row.line, error);
-            }
+            RowError::TooManyRows(_)
+            | RowError::Columns(_)
+            | RowError::OpenQuote
+            | RowError::IdentifierType(_)
+            | RowError::ChannelId => refusals.note(row.line, error),
             RowError::EmptyIdentifier
             | RowError::NamedUser(_)
             | RowError::Alias

@@ -60,7 +60,8 @@ async fn lists_are_created_described_and_looked_up() {
         assert_eq!(created.header("location"), Some(app.url("/api/lists/vip-1").as_str()));
         let expected = json!({"ok": true, "name": "vip-1", "description": "Very important", "extra": {"campaign": "spring"},
             "created": "2024-05-01T12:00:00", "last_updated": "2024-05-01T12:00:00", "channel_count": 0, "status": "ready"});
-        assert_eq!(list(&app, "vip-1").await, expected);
+        let found = master.get("/api/lists/vip-1").await;
+        assert_eq!((found.expect(200), found.header("data-attribute")), (expected.clone(), Some("static_list")));
         assert_eq!(download(&app, "vip-1").await, BTreeSet::new());
 
         app.advance(std::time::Duration::from_secs(60));
@@ -114,6 +115,10 @@ async fn the_rules_about_names() {
         assert_eq!(code(master.put(lifecycle, "{}").await, 403), 40300);
         assert_eq!(code(master.put(&format!("{lifecycle}/csv"), "named_user,kim").await, 403), 40300);
         assert_eq!(code(master.delete(lifecycle).await, 403), 40300);
+        for rows in ["csv", "errors"] {
+            let refused = master.get(&format!("{lifecycle}/{rows}")).await.expect(403);
+            assert!(refused["error"].as_str().unwrap().contains("cannot be downloaded"), "{refused}");
+        }
 
         assert_eq!(master.delete("/api/lists/taken").await.status, 204);
         assert_eq!(code(master.get("/api/lists/taken").await, 404), 40401);
@@ -182,6 +187,11 @@ async fn files_that_are_refused_change_nothing() {
             (format!("{good}named_user,a,b\nnamed_user\n"), 40003, "line 3001", 2),
             (format!("{good}\n\nhuman,kim\nios_channel,x"), 40004, "line 3003", 2),
             (format!("ios_channel,kim\n{good}"), 40005, "line 1", 1),
+            (format!("channel,{SOMEBODY}\n{good}"), 40004, "line 1", 1),
+            (format!("Named_User,kim\n{good}"), 40004, "line 1", 1),
+            (format!("named_user,a\nnamed_user,\"b\n{good}"), 40000, "line 2", 1),
+            (format!("{good}named_user,\"b"), 40000, "line 3001", 1),
+            ("named_user,a\rnamed_user,\"b\rnamed_user,c\rnamed_user,d\"\rnamed_user,e".to_owned(), 40000, "line 2", 1),
         ];
         for (file, code, path, n_problems) in refused {
             for file in [file.clone().into_bytes(), packed(file.as_bytes())] {

@@ -5,6 +5,7 @@ use model::static_list::{ListName, Member};
 use store::lists::{self, Generation};
 
 use super::record::Record;
+use super::refuse_reserved;
 use crate::{Engine, Error, Result};
 
 const ROWS_PER_PAGE: u32 = 2000;
@@ -21,6 +22,7 @@ pub struct ListContent {
 
 impl Engine {
     pub async fn list_content(&self, app: AppId, list: ListName) -> Result<ListContent> {
+        refuse_reserved(&list)?;
         let name = list.clone();
         let record = self.0.store.read(move |tx| Record::load(tx, app, name.as_str())).await?;
         let number = record.ok_or(Error::NotFound("list"))?.content;

@@ -1,8 +1,12 @@
 //! Reading an uploaded list from chunks of any size, in memory that does not grow with the lines.
+//!
+//! No cell of a list can hold a line break, so every row ends with its line, whatever is quoted. A quote that is never closed
+//! therefore spoils one row, which says so, and hides none of those after it.
 
 use csv_core::{ReadFieldResult, Reader};
 
 use super::{Member, RowError};
+use crate::ids::ChannelId;
 use crate::limits;
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
@@ -15,8 +19,7 @@ pub struct Row {
     pub member: Result<Member, RowError>,
 }
 
-/// The rows of one upload. A first row of two cells that does not begin with an identifier type is a header and is
-/// passed over; so are empty lines.
+/// The rows of one upload. A header is passed over; so are empty lines.
 pub struct CsvRows {
     reader: Reader,
     most_rows: u64,
@@ -25,6 +28,8 @@ pub struct CsvRows {
     n_mark: Option<usize>,
     is_first: bool,
     line: u64,
+    /// Whether the last byte was a carriage return, which ends a line together with a line feed after it.
+    is_after_return: bool,
     row: PartialRow,
 }
 
@@ -35,6 +40,8 @@ struct PartialRow {
     cells: [Cell; N_COLUMNS],
     n_cells: usize,
     is_too_long: bool,
+    /// Whether the line ended inside of quotes.
+    is_open: bool,
 }
 
 struct Cell {
@@ -44,19 +51,16 @@ struct Cell {
 
 impl CsvRows {
     pub fn new(most_rows: u64) -> Self {
-        let mut reader = Reader::new();
-        // The reader passes over byte order marks, but only at the very beginning and only if they come in one piece.
-        // After this empty line it leaves them to us.
-        reader.read_field(b"\n", &mut [0]);
         let cell = || Cell { bytes: vec![0; limits::LIST_CELL_BYTES], n_bytes: 0 };
         Self {
-            reader,
+            reader: new_reader(),
             most_rows,
             n_rows: 0,
             n_mark: Some(0),
             is_first: true,
             line: 1,
-            row: PartialRow { line: None, cells: [cell(), cell()], n_cells: 0, is_too_long: false },
+            is_after_return: false,
+            row: PartialRow { line: None, cells: [cell(), cell()], n_cells: 0, is_too_long: false, is_open: false },
         }
     }
 
@@ -70,12 +74,12 @@ impl CsvRows {
 
     /// The row that the upload ended in, if it did not end with a line break.
     pub fn finish(mut self) -> Option<Row> {
+        let mut rows = Vec::new();
         if let Some(n_mark) = self.n_mark.take() {
-            self.read(&BYTE_ORDER_MARK[..n_mark], &mut Vec::new()); // ends no row
+            self.read(&BYTE_ORDER_MARK[..n_mark], &mut rows);
         }
-        self.row.line?;
-        self.read_cell(&[]); // to the reader, an empty input is the end
-        self.end_row()
+        self.read(b"\n", &mut rows);
+        rows.pop()
     }
 
     /// Passes over a byte order mark, of which a chunk may hold any part.
@@ -92,24 +96,34 @@ impl CsvRows {
         chunk
     }
 
-    fn read(&mut self, mut input: &[u8], rows: &mut Vec<Row>) {
-        loop {
-            // Line breaks between rows are ours to count, so that a row knows the line it begins on.
-            while let (None, [byte @ (b'\r' | b'\n'), rest @ ..]) = (self.row.line, input) {
-                self.line += u64::from(*byte == b'\n');
-                input = rest;
-            }
-            if input.is_empty() {
-                return;
-            }
-            self.row.line.get_or_insert(self.line);
-            let (result, n_read) = self.read_cell(input);
-            let (read, rest) = input.split_at(n_read);
-            self.line += read.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
-            input = rest;
+    fn read(&mut self, input: &[u8], rows: &mut Vec<Row>) {
+        for line in input.split_inclusive(|byte| is_line_end(*byte)) {
+            self.read_line(line, rows);
+            let is_second_half = self.is_after_return && line == b"\n";
+            self.line += u64::from(has_end(line) && !is_second_half);
+            self.is_after_return = line.ends_with(b"\r");
+        }
+    }
+
+    /// Reads a line, or a part of one. Its end may be its last byte.
+    fn read_line(&mut self, mut line: &[u8], rows: &mut Vec<Row>) {
+        let has_end = has_end(line);
+        if self.row.line.is_none() && has_end && line.len() == 1 {
+            return;
+        }
+        self.row.line.get_or_insert(self.line);
+        while !line.is_empty() {
+            let (result, n_read) = self.read_cell(line);
+            line = &line[n_read..];
             if let ReadFieldResult::Field { record_end: true } = result {
                 rows.extend(self.end_row());
             }
+        }
+        if has_end && self.row.line.is_some() {
+            // To the reader, the line break is quoted. What it would make of the rest is not what was meant.
+            self.reader = new_reader();
+            self.row.is_open = true;
+            rows.extend(self.end_row());
         }
     }
 
@@ -141,8 +155,9 @@ impl CsvRows {
         let line = self.row.line.take()?;
         let is_first = std::mem::replace(&mut self.is_first, false);
         let member = self.row.member();
+        let is_header = is_first && matches!(member, Err(RowError::IdentifierType(_))) && self.row.may_be_header();
         self.row.clear();
-        if is_first && matches!(member, Err(RowError::IdentifierType(_))) {
+        if is_header {
             return None;
         }
         self.n_rows = self.n_rows.saturating_add(1);
@@ -156,6 +171,9 @@ impl CsvRows {
 
 impl PartialRow {
     fn member(&self) -> Result<Member, RowError> {
+        if self.is_open {
+            return Err(RowError::OpenQuote);
+        }
         if self.n_cells != N_COLUMNS {
             return Err(RowError::Columns(self.n_cells));
         }
@@ -166,10 +184,18 @@ impl PartialRow {
         Member::new(identifier_type.text()?, identifier.text()?)
     }
 
+    /// Whether two cells that are no member name columns, rather than being a member with a mistake in it.
+    fn may_be_header(&self) -> bool {
+        let [first, second] = self.cells.each_ref().map(|cell| cell.text().unwrap_or_default().trim());
+        let is_misspelled = Member::TYPES.iter().any(|name| name.eq_ignore_ascii_case(first));
+        !is_misspelled && second.parse::<ChannelId>().is_err()
+    }
+
     fn clear(&mut self) {
         self.line = None;
         self.n_cells = 0;
         self.is_too_long = false;
+        self.is_open = false;
         for cell in &mut self.cells {
             cell.n_bytes = 0;
         }
@@ -180,4 +206,20 @@ impl Cell {
     fn text(&self) -> Result<&str, RowError> {
         str::from_utf8(&self.bytes[..self.n_bytes]).map_err(|_| RowError::NotText)
     }
+}
+
+/// The reader passes over byte order marks, but only at the very beginning and only if they come in one piece. After an empty
+/// line it leaves them to us.
+fn new_reader() -> Reader {
+    let mut reader = Reader::new();
+    reader.read_field(b"\n", &mut [0]);
+    reader
+}
+
+fn has_end(line: &[u8]) -> bool {
+    line.last().is_some_and(|byte| is_line_end(*byte))
+}
+
+const fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
 }

@@ -34,6 +34,8 @@ pub enum RowError {
     TooManyRows(u64),
     #[error("A row has two columns, identifier_type and identifier; this one has {0}.")]
     Columns(usize),
+    #[error("A quote is opened and not closed on this line; close it, or write a quote that is meant as two (\"\").")]
+    OpenQuote,
     #[error("'{0}' is not an identifier type; use one of {names}.", names = Member::TYPES.join(", "))]
     IdentifierType(String),
     #[error("The identifier of a channel is a UUID, such as 9c36e8c7-5a73-47c0-9716-99fd3d4197d5.")]

@@ -75,6 +75,7 @@ fn word(error: &RowError) -> &'static str {
     match error {
         RowError::TooManyRows(_) => "rows",
         RowError::Columns(_) => "columns",
+        RowError::OpenQuote => "quote",
         RowError::IdentifierType(_) => "type",
         RowError::ChannelId => "channel",
         RowError::EmptyIdentifier => "empty",
@@ -116,19 +117,29 @@ fn files() {
         ("\u{feff}\u{feff}named_user,a\nnamed_user,b", &["2 named_user b"]),
         ("\n\nnamed_user,kim\n\r\n\nalias,jo", &["3 named_user kim", "6 alias jo"]),
         ("\"named_user\",\"O\"\"Hara, Kim\"\n", &["1 named_user O\"Hara, Kim"]),
-        ("named_user,\"two\nlines\"\nalias,jo", &["1 user", "3 alias jo"]),
-        ("alias,\"a\r\n\r\nb\"\r\nalias,jo", &["1 alias", "4 alias jo"]),
+        ("named_user,a\rnamed_user,b\r\rnamed_user,c", &["1 named_user a", "2 named_user b", "4 named_user c"]),
+        ("named_user,\"\"\nnamed_user,\"\"\"\"", &["1 empty", "2 named_user \""]),
+        // Quotes that are not closed hide nothing.
+        ("named_user,\"two\nlines\"\nalias,jo", &["1 quote", "2 columns", "3 alias jo"]),
+        ("alias,\"a\r\n\r\nb\"\r\nalias,jo", &["1 quote", "3 columns", "4 alias jo"]),
+        ("alias,\"a\ralias,jo\ralias,b\"", &["1 quote", "2 alias jo", "3 alias b\""]),
+        ("\"alias,jo\nalias,zoe", &["1 quote", "2 alias zoe"]),
+        ("alias,\"jo\"\"\nalias,zoe", &["1 quote", "2 alias zoe"]),
+        ("alias,\"", &["1 quote"]),
         // Headers.
         ("identifier_type,identifier\nnamed_user,kim", &["2 named_user kim"]),
         ("a,b\nc,d", &["2 type"]),
         ("a,b,c\nnamed_user,kim", &["1 columns", "2 named_user kim"]),
         ("a\nnamed_user,kim", &["1 columns", "2 named_user kim"]),
+        ("Named_User,kim\nnamed_user,jo", &["1 type", "2 named_user jo"]),
+        ("named_user ,kim\nnamed_user,jo", &["1 type", "2 named_user jo"]),
+        ("channel,9C36E8C7-5a73-47c0-9716-99fd3d4197d5\nnamed_user,jo", &["1 type", "2 named_user jo"]),
         // Mistakes.
         ("named_user\nnamed_user,a,b\n,\nnamed_user,", &["1 columns", "2 columns", "3 type", "4 empty"]),
         ("ios_channel,x\nios_channel,\n IOS_CHANNEL,y", &["1 channel", "2 empty", "3 type"]),
         ("ios_channel,9c36e8c75a7347c0971699fd3d4197d5", &["1 channel"]),
         ("named_user, kim\nnamed_user,kim ", &["1 user", "2 user"]),
-        ("named_user,\"never closed\nalias,jo\n", &["1 user"]),
+        ("named_user,\"never closed\nalias,jo\n", &["1 quote", "2 alias jo"]),
     ] {
         assert_eq!(summary(file), wanted, "{file:?}");
     }
