@@ -47,7 +47,6 @@ impl Engine {
                 ContactAction::Resolve => {}
                 ContactAction::Identify(user) => {
                     desk.installed_one(tx, &channel)?;
-                    named_users::ensure(tx, app, user, desk.journal.now())?;
                     join(tx, desk, &channel, user)?;
                 }
                 ContactAction::Reset => leave(tx, desk, &channel, None)?,

@@ -1,5 +1,9 @@
 //! What a transaction that changes audiences works with: the app, the numbers of terms, and the journal.
 
+mod told;
+
+pub(crate) use told::Tags;
+
 use std::borrow::Cow;
 use std::cell::OnceCell;
 

@@ -25,14 +25,9 @@ const ASSOCIATIONS_WAIT: Duration = Duration::from_secs(8 * 7 * 24 * 60 * 60);
 const FORGOTTEN_AT_ONCE: u32 = 1000;
 
 impl Engine {
-    /// Gives a channel to a user, who is made if need be. A channel that has not registered yet is given when it does.
+    /// Gives a channel to a user. A channel that has not registered yet is given when it does.
     pub async fn associate(&self, app: AppId, association: Association) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
-            let Association { channel, named_user_id } = &association;
-            named_users::ensure(tx, app, named_user_id, desk.journal.now())?;
-            join(tx, desk, channel, named_user_id)
-        })
-        .await
+        self.at_desk(app, move |tx, desk| join(tx, desk, &association.channel, &association.named_user_id)).await
     }
 
     /// Takes a channel from its user; from one user only, if one is named.
@@ -43,10 +38,9 @@ impl Engine {
         .await
     }
 
-    /// Changes several things about one user, who is made if need be.
+    /// Changes several things about one user, who is made if there is anything to keep.
     pub async fn update_named_user(&self, app: AppId, user: NamedUserId, update: NamedUserUpdate) -> Result<()> {
         self.at_desk(app, move |tx, desk| {
-            named_users::ensure(tx, app, &user, desk.journal.now())?;
             for channel in &update.disassociate {
                 leave(tx, desk, channel, Some(&user))?;
             }
@@ -98,10 +92,11 @@ pub(crate) fn has_room(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Resul
     Ok(named_users::count_channels(tx, app, user)? < limits::CHANNELS_PER_NAMED_USER)
 }
 
-/// A channel that is uninstalled, or of another type than the caller takes it for, is passed over.
+/// The user is made if need be. A channel that is uninstalled, or of another type than the caller takes it for, is passed over.
 pub(crate) fn join(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, user: &NamedUserId) -> Result<()> {
     let Some(row) = channels::by_id(tx, desk.app, channel.id)? else {
-        return Ok(named_users::put_pending(tx, desk.app, channel.id, user, desk.journal.now())?);
+        named_users::ensure(tx, desk.app, user, desk.journal.now())?;
+        return Ok(named_users::put_pending(tx, desk.app, channel, user, desk.journal.now())?);
     };
     if !row.installed || !channel.fits(&row.device_type) || row.named_user.as_ref() == Some(user) {
         return Ok(());
@@ -114,6 +109,7 @@ pub(crate) fn join(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, u
         );
         return Err(Error::invalid("", message));
     }
+    named_users::ensure(tx, desk.app, user, desk.journal.now())?;
     give(tx, desk, row, Some(user))
 }
 
@@ -126,8 +122,9 @@ pub(crate) fn leave(
 ) -> Result<()> {
     let is_meant = |actual: &NamedUserId| user.is_none_or(|user| user == actual);
     let Some(row) = channels::by_id(tx, desk.app, channel.id)? else {
-        if let Some(other) = named_users::take_pending(tx, desk.app, channel.id)?.filter(|waiting| !is_meant(waiting)) {
-            named_users::put_pending(tx, desk.app, channel.id, &other, desk.journal.now())?;
+        let waiting = named_users::pending(tx, desk.app, channel.id)?;
+        if waiting.is_some_and(|waiting| is_meant(&waiting.named_user_id)) {
+            named_users::delete_pending(tx, desk.app, channel.id)?;
         }
         return Ok(());
     };

@@ -87,24 +87,45 @@ impl LegacyDevice {
             Kind::DevicePin => LegacyDevice::DevicePin(name_text(at, limits::PUSH_ADDRESS_CHARS)?),
         })
     }
+
+    /// The same for a channel whatever type it is taken for.
+    fn of_any_type(&self) -> Self {
+        match self {
+            LegacyDevice::Channel(channel) => LegacyDevice::Channel(ChannelRef { id: channel.id, claimed: None }),
+            LegacyDevice::DeviceToken(_) | LegacyDevice::Apid(_) | LegacyDevice::DevicePin(_) => self.clone(),
+        }
+    }
 }
 
 impl LegacyTagging {
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let mut tagging = Self { add: Vec::new(), remove: Vec::new() };
+        let mut by_key = Vec::new();
         for (_, key, kind) in &KINDS {
-            fields.optional(key, |at| tagging.read_devices(at, kind));
+            by_key.extend(fields.optional(key, |at| Self::of_kind(at, kind)).map(|tagging| (key, tagging)));
         }
         if !KINDS.iter().any(|(_, key, _)| fields.has(key)) {
             let keys: Vec<_> = KINDS.iter().map(|(_, key, _)| format!("'{key}'")).collect();
             at.invalid::<()>(format!("One of {} must be given.", keys.join(", ")));
         }
         fields.finish();
-        Some(tagging)
+        let added: HashSet<LegacyDevice> =
+            by_key.iter().flat_map(|(_, tagging)| &tagging.add).map(LegacyDevice::of_any_type).collect();
+        for (key, tagging) in &by_key {
+            if tagging.remove.iter().any(|device| added.contains(&device.of_any_type())) {
+                let message = "A tag cannot be added to and removed from the same device at once.";
+                at.invalid_key::<()>(&format!("{key}.remove"), message);
+            }
+        }
+        let mut all = Self { add: Vec::new(), remove: Vec::new() };
+        for (_, tagging) in by_key {
+            all.add.extend(tagging.add);
+            all.remove.extend(tagging.remove);
+        }
+        Some(all)
     }
 
-    fn read_devices(&mut self, at: &At<'_>, kind: &Kind) -> Option<()> {
+    fn of_kind(at: &At<'_>, kind: &Kind) -> Option<Self> {
         let mut fields = at.object()?;
         let devices = |at: &At<'_>| at.one_or_many(0..=limits::LEGACY_TAG_DEVICES, |at| LegacyDevice::parse(at, kind));
         let [add, remove] = ["add", "remove"].map(|key| fields.optional(key, devices));
@@ -112,14 +133,8 @@ impl LegacyTagging {
             at.invalid::<()>("One of 'add' and 'remove' must be given.");
         }
         fields.finish();
-        let [add, remove] = [&add, &remove].map(|devices| devices.as_ref().map_or(&[][..], OneOrMany::as_slice));
-        let added: HashSet<_> = add.iter().collect();
-        if remove.iter().any(|device| added.contains(device)) {
-            at.invalid_key::<()>("remove", "A tag cannot be added to and removed from the same device at once.");
-        }
-        self.add.extend_from_slice(add);
-        self.remove.extend_from_slice(remove);
-        Some(())
+        let [add, remove] = [add, remove].map(|devices| devices.map(OneOrMany::into_vec).unwrap_or_default());
+        Some(Self { add, remove })
     }
 }
 

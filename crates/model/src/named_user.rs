@@ -83,6 +83,11 @@ impl NamedUserUpdate {
         fields.finish();
         Some(Self { associate, disassociate, tags, attributes })
     }
+
+    pub fn is_about_attributes_alone(&self) -> bool {
+        let Self { associate, disassociate, tags, attributes } = self;
+        associate.is_empty() && disassociate.is_empty() && tags.is_none() && !attributes.is_empty()
+    }
 }
 
 impl NamedUserUninstall {

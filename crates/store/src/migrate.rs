@@ -38,6 +38,7 @@ const STEPS: &[Step] = &[
     Step { name: "0023_push_retention", sql: include_str!("../migrations/0023_push_retention.sql") },
     Step { name: "0024_push_groups", sql: include_str!("../migrations/0024_push_groups.sql") },
     Step { name: "0025_jobs", sql: include_str!("../migrations/0025_jobs.sql") },
+    Step { name: "0026_claimed_types", sql: include_str!("../migrations/0026_claimed_types.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -1,6 +1,8 @@
 //! Named users: people with several channels, whose tags count for all of them.
 
+use model::channel::{ChannelRef, ClaimedType};
 use model::ids::{AppId, ChannelId, NamedUserId, TermId};
+use model::named_user::Association;
 use model::time::UtcMillis;
 
 use crate::channels::{self, Channel};
@@ -100,25 +102,40 @@ pub fn count_channels(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<u
 }
 
 /// Remembers an association for a channel that has not registered yet. The newest one counts.
-pub fn put_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId, user: &NamedUserId, now: UtcMillis) -> Result<()> {
+pub fn put_pending(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    channel: &ChannelRef,
+    user: &NamedUserId,
+    now: UtcMillis,
+) -> Result<()> {
+    let claimed = channel.claimed.as_ref().map(ClaimedType::to_string);
     tx.execute(
-        "insert into pending_association (app, channel, named_user, created) values ($1, $2, $3, $4)
-         on conflict (app, channel) do update set named_user = excluded.named_user, created = excluded.created",
-        &[app.into(), channel.into(), user.into(), now.into()],
+        "insert into pending_association (app, channel, named_user, created, device_type) values ($1, $2, $3, $4, $5)
+         on conflict (app, channel) do update
+         set named_user = excluded.named_user, created = excluded.created, device_type = excluded.device_type",
+        &[app.into(), channel.id.into(), user.into(), now.into(), claimed.into()],
     )?;
     Ok(())
 }
 
-/// The user that waits for a channel. It waits no longer after this.
-pub fn take_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<Option<NamedUserId>> {
-    // Nearly always there is none, and to look is cheaper than to delete nothing.
-    let sql = "select named_user from pending_association where app = $1 and channel = $2";
-    let found = tx.query_opt(sql, &[app.into(), channel.into()], |row| read_id(row.get(0)?))?;
-    if found.is_some() {
-        let sql = "delete from pending_association where app = $1 and channel = $2";
-        tx.execute(sql, &[app.into(), channel.into()])?;
-    }
-    Ok(found)
+/// The association that waits for a channel.
+pub fn pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<Option<Association>> {
+    let sql = "select named_user, device_type from pending_association where app = $1 and channel = $2";
+    tx.query_opt(sql, &[app.into(), channel.into()], |row| {
+        let read_claim = |name| {
+            ClaimedType::from_name(name)
+                .ok_or_else(|| Error::corrupt(format!("device type {name:?} of an association")))
+        };
+        let claimed = row.get::<Option<&str>>(1)?.map(read_claim).transpose()?;
+        Ok(Association { channel: ChannelRef { id: channel, claimed }, named_user_id: read_id(row.get(0)?)? })
+    })
+}
+
+pub fn delete_pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<()> {
+    let sql = "delete from pending_association where app = $1 and channel = $2";
+    tx.execute(sql, &[app.into(), channel.into()])?;
+    Ok(())
 }
 
 /// Forgets the associations that wait for a user.

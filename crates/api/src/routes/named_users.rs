@@ -62,8 +62,9 @@ pub(super) async fn update(
     Segments(id): Segments<String>,
     input: Input,
 ) -> Result<Answer> {
-    let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
     let update = input.parse(NamedUserUpdate::parse).await?;
+    let user =
+        NamedUserId::new(id_in_path(&id, &update)).map_err(|message| Error::invalid("named_user_id", message))?;
     update.tags.iter().try_for_each(refuse_read_only)?;
     match update.associate.len() + update.disassociate.len() {
         0 => {}
@@ -107,4 +108,13 @@ pub(super) async fn list(
 /// Words of the API after `/api/named_users/`, which cannot be the id of a user there.
 pub(super) async fn reserved() -> Error {
     Error::NoSuchPath
+}
+
+/// Released versions of the Python client write the attributes behind the id, in the notation of that language, besides sending
+/// them in the body.
+fn id_in_path<'p>(segment: &'p str, update: &NamedUserUpdate) -> &'p str {
+    match segment.split_once("[{'") {
+        Some((id, _)) if update.is_about_attributes_alone() => id,
+        Some(_) | None => segment,
+    }
 }

@@ -42,6 +42,26 @@ async fn java_sends_an_empty_list_of_variables_with_every_change_of_a_template()
 }
 
 #[tokio::test]
+async fn python_writes_the_attributes_of_a_user_behind_the_id() {
+    on_each_engine(async |app| {
+        let attributes = json!([{"action": "set", "key": "city", "value": "Oslo"}]);
+        let behind = "%5B%7B'action':%20'set',%20'key':%20'city',%20'value':%20'Oslo'%7D%5D";
+        let path = format!("/api/named_users/kim%40home{behind}");
+        app.master().post(&path, json!({"attributes": attributes})).await.expect_done(200);
+        let all = app.master().get("/api/named_users").await.expect(200)["named_users"].clone();
+        assert_eq!(all.as_array().unwrap().len(), 1, "{all}");
+        assert_eq!(all[0]["named_user_id"], "kim@home");
+        assert_eq!(all[0]["attributes"], json!({"city": "Oslo"}));
+        let of_nobody = format!("/api/named_users/{behind}");
+        app.master().post(&of_nobody, json!({"attributes": attributes})).await.expect(400);
+        // Whoever sends anything else means the path as it is.
+        app.master().post("/api/named_users/%5B%7B'x", json!({"tags": {"add": {"g": "t"}}})).await.expect(200);
+        app.master().get("/api/named_users?id=%5B%7B'x").await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn ruby_writes_offsets() {
     on_each_engine(async |app| {
         for (occurred, at) in [

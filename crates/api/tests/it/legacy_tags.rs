@@ -116,6 +116,7 @@ async fn devices_get_and_lose_a_tag_by_any_id_they_ever_had() {
             (json!({"ios_channels": {"add": ["x"]}}), "ios_channels.add[0]"),
             (json!({"toasters": {"add": []}}), ""),
             (json!({"channels": {"add": [UNKNOWN], "remove": [UNKNOWN]}}), "channels.remove"),
+            (json!({"ios_channels": {"add": [UNKNOWN]}, "channels": {"remove": [UNKNOWN]}}), "channels.remove"),
         ] {
             let refused = app.master().post("/api/tags/news", &body).await.expect(400);
             assert_eq!(refused["details"]["path"], path, "{body}: {refused}");

@@ -59,6 +59,7 @@ mod segments;
 mod stopping;
 mod stream_limits;
 mod subscriptions;
+mod tag_events;
 mod tags;
 mod templates;
 mod uncounted_devices;

@@ -8,7 +8,7 @@ use store::channels::{self, Holder};
 use store::{Tx, terms};
 
 use crate::Result;
-use crate::desk::{Desk, union};
+use crate::desk::{Desk, Tags, union};
 use crate::holdings::Holdings;
 
 impl Desk<'_> {
@@ -36,7 +36,8 @@ impl Desk<'_> {
         let of_user = self.terms_of_user(tx, row.named_user.as_ref())?;
         self.journal.change_terms(row.ordinal, &union(&row.terms, &of_user), &union(&terms, &of_user));
         channels::set_terms(tx, self.app, row.ordinal, &terms)?;
-        self.journal.change_tags(row.ordinal, &before.tags_told(), &after.tags)
+        let before = Tags { own: &before.tags_told(), others: &of_user };
+        self.tell_tags(tx, row.ordinal, before, Tags { own: &after.tags, others: &of_user })
     }
 
     /// How many of the terms are tags that people put there.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::channel::{Change, Profile};
 use model::event::{FirstOpen, FirstOptIn, RecordKind};
 use model::ids::{ChannelId, NamedUserId, Ordinal, TermId};
+use model::named_user::Association;
 use model::platform::DeviceType;
 use model::property::{property_terms, reach_terms};
 use model::tag::{Tag, TagGroup};
@@ -14,7 +15,7 @@ use store::{Tx, named_users};
 
 use super::keys;
 use super::numbers::count_change;
-use crate::desk::{Desk, union};
+use crate::desk::{Desk, Tags, union};
 use crate::holdings::Holdings;
 use crate::named_users::has_room;
 use crate::{Error, Result, inbox};
@@ -33,8 +34,15 @@ pub(crate) struct Opened {
     pub(crate) row: Channel,
     pub(crate) state: State,
     was_installed: bool,
-    /// Everything it could be addressed by.
+    /// Everything it could be addressed by, for the sake of its named user or its own.
     held: Vec<TermId>,
+    of_user: Vec<TermId>,
+}
+
+/// A row that is ready to be written, and what it can be addressed by for the sake of its named user.
+struct Filled {
+    row: Channel,
+    of_user: Vec<TermId>,
 }
 
 impl State {
@@ -68,8 +76,9 @@ impl Desk<'_> {
         profile.address.clone_from(&row.address);
         let own = Holdings::of(self.named_of(tx, &row.terms, is_put_there)?.into_iter().map(|(_, term)| term));
         let state = State { profile, named_user: row.named_user.clone(), own };
-        let held = self.held(tx, &row)?;
-        Ok(Opened { was_installed: row.installed, row, state, held })
+        let of_user = self.of_user(tx, &row)?;
+        let held = union(&row.terms, &of_user).into_owned();
+        Ok(Opened { was_installed: row.installed, row, state, held, of_user })
     }
 
     pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, state: &State) -> Result<Channel> {
@@ -89,17 +98,20 @@ impl Desk<'_> {
             profile: String::new(),
         };
         let before = State::nothing(row.device_type.clone());
-        let row =
-            self.fill(tx, Opened { row, state: before.clone(), was_installed: false, held: Vec::new() }, state)?;
+        let nothing =
+            Opened { row, state: before.clone(), was_installed: false, held: Vec::new(), of_user: Vec::new() };
+        let Filled { row, of_user } = self.fill(tx, nothing, state)?;
         channels::insert(tx, self.app, &row)?;
         let first_open = FirstOpen { opted_in: state.profile.is_opted_in() };
         self.journal.event(RecordKind::FirstOpen, Some(row.ordinal), first_open)?;
-        self.journal.change_tags(row.ordinal, &before.own.tags, &state.own.tags)?;
+        let before = Tags { own: &before.own.tags, others: &[] };
+        self.tell_tags(tx, row.ordinal, before, Tags { own: &state.own.tags, others: &of_user })?;
         Ok(row)
     }
 
-    /// Gives a channel that is about to be made the user it was associated with before. Only ids that devices choose can have been
-    /// heard of before. Who says itself whose it is knows better than whoever said so earlier.
+    /// Gives a channel that is about to be made the user it was associated with before, unless a channel of another type was
+    /// meant. Only ids that devices choose can have been heard of before. Who says itself whose it is knows better than whoever
+    /// said so earlier.
     pub(super) fn claim_association(
         &self,
         tx: &mut Tx<'_>,
@@ -107,21 +119,22 @@ impl Desk<'_> {
         said: &Change<NamedUserId>,
         state: &mut State,
     ) -> Result<()> {
-        let waiting = named_users::take_pending(tx, self.app, id)?;
-        if let Some(user) = waiting.filter(|_| *said == Change::Keep)
-            && has_room(tx, self.app, &user)?
-        {
+        let Some(waiting) = named_users::pending(tx, self.app, id)? else { return Ok(()) };
+        named_users::delete_pending(tx, self.app, id)?;
+        let Association { channel, named_user_id: user } = waiting;
+        if *said == Change::Keep && channel.fits(&state.profile.device_type) && has_room(tx, self.app, &user)? {
             named_users::ensure(tx, self.app, &user, self.journal.now())?;
             state.named_user = Some(user);
         }
         Ok(())
     }
 
-    pub(crate) fn save(&mut self, tx: &mut Tx<'_>, opened: Opened, after: &State) -> Result<Channel> {
-        let before = opened.state.own.tags_told().into_owned();
+    pub(crate) fn save(&mut self, tx: &mut Tx<'_>, mut opened: Opened, after: &State) -> Result<Channel> {
+        let (own_before, of_user_before) =
+            (opened.state.own.tags_told().into_owned(), std::mem::take(&mut opened.of_user));
         let could_never = !opened.state.profile.is_opted_in() && !opened.state.profile.was_opted_in;
         let locale_before = (opened.row.language.clone(), opened.row.country.clone());
-        let row = self.fill(tx, opened, after)?;
+        let Filled { row, of_user } = self.fill(tx, opened, after)?;
         channels::update(tx, self.app, &row)?;
         if locale_before != (row.language.clone(), row.country.clone()) {
             inbox::relocalized(tx, self.app, row.ordinal, self.journal.now())?;
@@ -131,15 +144,16 @@ impl Desk<'_> {
         }
         // An uninstalled channel has no tags; that it left is told otherwise.
         if row.installed {
-            self.journal.change_tags(row.ordinal, &before, &after.own.tags)?;
+            let before = Tags { own: &own_before, others: &of_user_before };
+            self.tell_tags(tx, row.ordinal, before, Tags { own: &after.own.tags, others: &of_user })?;
         }
         Ok(row)
     }
 
     /// Puts a state into a row and notes what follows from it for the index and for other channels.
-    fn fill(&mut self, tx: &mut Tx<'_>, opened: Opened, state: &State) -> Result<Channel> {
+    fn fill(&mut self, tx: &mut Tx<'_>, opened: Opened, state: &State) -> Result<Filled> {
         state.own.check_number_of_tags(0)?;
-        let Opened { mut row, held, was_installed, state: before } = opened;
+        let Opened { mut row, held, was_installed, state: before, .. } = opened;
         let mut stored = state.profile.clone();
         stored.was_opted_in = !stored.is_opted_in() && (before.profile.is_opted_in() || before.profile.was_opted_in);
         row.address = stored.address.take();
@@ -154,10 +168,10 @@ impl Desk<'_> {
         row.terms = if row.installed { self.numbers(tx, &state.terms())? } else { Vec::new() };
         let was = was_installed.then_some(&before.profile);
         count_change(tx, self.app, self.journal.now(), was, row.installed.then_some(&state.profile))?;
-        let holds = self.held(tx, &row)?;
-        self.journal.change_terms(row.ordinal, &held, &holds);
+        let of_user = self.of_user(tx, &row)?;
+        self.journal.change_terms(row.ordinal, &held, &union(&row.terms, &of_user));
         self.change_keys(tx, row.ordinal, &keys::keys(&before.profile), &keys::keys(&state.profile))?;
-        Ok(row)
+        Ok(Filled { row, of_user })
     }
 
     /// Most changes leave the keys alone, and most new channels have keys that nobody had.
@@ -180,10 +194,8 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Everything a channel can be addressed by: its own terms and those of its named user.
-    fn held(&self, tx: &mut Tx<'_>, row: &Channel) -> Result<Vec<TermId>> {
-        let user = row.named_user.as_ref().filter(|_| row.installed);
-        Ok(union(&row.terms, &self.terms_of_user(tx, user)?).into_owned())
+    fn of_user(&self, tx: &mut Tx<'_>, row: &Channel) -> Result<Vec<TermId>> {
+        self.terms_of_user(tx, row.named_user.as_ref().filter(|_| row.installed))
     }
 
     /// What an installed channel can be addressed by for the sake of its named user.

@@ -7,7 +7,7 @@ use model::ids::{AppId, NamedUserId, TermId};
 use store::Tx;
 use store::named_users::{self, NamedUser};
 
-use crate::desk::{Desk, union};
+use crate::desk::{Desk, Tags, union};
 use crate::holdings::Holdings;
 use crate::{Engine, Result};
 
@@ -99,7 +99,8 @@ impl Desk<'_> {
             let Some(changed) = channel.named_user.as_ref().and_then(|user| by_id.get(user)) else { continue };
             let (held, holds) = (union(&channel.terms, &changed.held), union(&channel.terms, &changed.user.terms));
             self.journal.change_terms(channel.ordinal, &held, &holds);
-            self.journal.change_tags(channel.ordinal, &changed.before.tags_told(), &changed.after.tags)?;
+            let before = Tags { own: &changed.before.tags_told(), others: &channel.terms };
+            self.tell_tags(tx, channel.ordinal, before, Tags { own: &changed.after.tags, others: &channel.terms })?;
         }
         Ok(())
     }

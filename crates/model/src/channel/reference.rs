@@ -1,5 +1,7 @@
 //! A channel as a caller names it: by its id, and often by the type the caller takes it for.
 
+use std::fmt;
+
 use crate::ids::ChannelId;
 use crate::json::{At, Fields};
 use crate::platform::DeviceType;
@@ -17,6 +19,8 @@ pub enum ClaimedType {
     AnyOpen,
     Exactly(DeviceType),
 }
+
+const ANY_OPEN: &str = "open";
 
 impl ChannelRef {
     /// Takes `channel_id` and `device_type` from an object that may have other keys.
@@ -37,9 +41,16 @@ impl ChannelRef {
 }
 
 impl ClaimedType {
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            ANY_OPEN => Some(ClaimedType::AnyOpen),
+            _ => DeviceType::from_name(name).map(ClaimedType::Exactly),
+        }
+    }
+
     pub(crate) fn parse(at: &At<'_>) -> Option<Self> {
         match at.string()? {
-            "open" => Some(ClaimedType::AnyOpen),
+            ANY_OPEN => Some(ClaimedType::AnyOpen),
             _ => DeviceType::parse(at).map(ClaimedType::Exactly),
         }
     }
@@ -48,6 +59,15 @@ impl ClaimedType {
         match self {
             ClaimedType::AnyOpen => matches!(device_type, DeviceType::Open(_)),
             ClaimedType::Exactly(wanted) => wanted == device_type,
+        }
+    }
+}
+
+impl fmt::Display for ClaimedType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClaimedType::AnyOpen => f.write_str(ANY_OPEN),
+            ClaimedType::Exactly(device_type) => device_type.fmt(f),
         }
     }
 }

@@ -6,6 +6,8 @@ use super::*;
 
 const A: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 const B: &str = "11111111-2222-4333-8444-555555555555";
+const C: &str = "cccccccc-2222-4333-8444-555555555555";
+const D: &str = "dddddddd-2222-4333-8444-555555555555";
 
 fn token() -> String {
     "0a".repeat(32)
@@ -18,7 +20,7 @@ fn channel(id: &str, device_type: Option<DeviceType>) -> LegacyDevice {
 #[test]
 fn every_kind_of_device() {
     let body = json!({
-        "ios_channels": {"add": [A]}, "android_channels": {"remove": [A, B]}, "amazon_channels": {"add": A, "remove": []},
+        "ios_channels": {"add": [A]}, "android_channels": {"remove": [C, D]}, "amazon_channels": {"add": A, "remove": []},
         "channels": {"add": [B]}, "device_tokens": {"add": [token()]}, "apids": {"remove": ["some-apid"]},
         "device_pins": {"add": ["12345678"]},
     });
@@ -33,8 +35,8 @@ fn every_kind_of_device() {
     assert_eq!(
         tagging.remove,
         [
-            channel(A, Some(DeviceType::Android)),
-            channel(B, Some(DeviceType::Android)),
+            channel(C, Some(DeviceType::Android)),
+            channel(D, Some(DeviceType::Android)),
             LegacyDevice::Apid("some-apid".to_owned()),
         ]
     );
@@ -53,6 +55,11 @@ fn bad_taggings() {
             &["ios_channels.add[0]", "ios_channels.set", "device_tokens.remove[0]"],
         ),
         (json!({"ios_channels": {"add": [A], "remove": [B, A]}}), &["ios_channels.remove"]),
+        (json!({"ios_channels": {"remove": [A]}, "channels": {"add": [A]}}), &["ios_channels.remove"]),
+        (
+            json!({"ios_channels": {"add": [A]}, "android_channels": {"add": [B], "remove": [A]}, "channels": {"remove": [B]}}),
+            &["android_channels.remove", "channels.remove"],
+        ),
         (json!({"channels": {"add": vec![A; 1001]}}), &["channels.add"]),
     ] {
         let problems = json::parse(body.to_string().as_bytes(), LegacyTagging::parse).expect_err(&body.to_string());
