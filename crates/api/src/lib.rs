@@ -10,6 +10,7 @@ mod error;
 mod input;
 mod links;
 mod path;
+mod path_vars;
 mod places;
 mod query;
 mod request_log;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::ids::AppId;
 
-/// An app gets another place as long as it has fewer than are free. So one that takes all it can get leaves half of them to others, the
-/// next one half of that, and an app that has none yet finds one almost always.
+/// An app gets another place as long as it has fewer than are free. So one that takes all it can get leaves half of them to
+/// others, the next one half of that, and an app that has none yet finds one almost always.
 #[derive(Clone)]
 pub(crate) struct Places(Arc<Mutex<Taken>>);
 

@@ -1,15 +1,14 @@
-//! Values in the query and in the path of a request, read into types. Queries may have other keys; they are ignored.
+//! Values in the query of a request, read into types. A query may have other keys; they are ignored.
 
 use std::ops::{Range, RangeInclusive};
 
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{FromRequestParts, Query};
 use http::request::Parts;
 use model::ids::Id;
 use model::platform::DeviceType;
 use model::problem::{Problem, ProblemKind, Problems};
 use model::report::parse_date;
 use model::time::UtcMillis;
-use serde::de::DeserializeOwned;
 use store::documents::Order;
 
 use crate::edge::Edge;
@@ -156,17 +155,5 @@ impl FromRequestParts<Edge> for Params {
         let query = Query::from_request_parts(parts, edge).await;
         let Query(pairs) = query.map_err(|error| Error::invalid("", format!("The query cannot be read: {error}.")))?;
         Ok(Self { pairs, problems: Vec::new() })
-    }
-}
-
-/// The variable segments of the path. A path that is no text leads nowhere.
-pub(crate) struct Segments<T>(pub(crate) T);
-
-impl<T: DeserializeOwned + Send> FromRequestParts<Edge> for Segments<T> {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, edge: &Edge) -> Result<Self> {
-        let path = Path::from_request_parts(parts, edge).await;
-        path.map(|Path(segments)| Self(segments)).map_err(|_| Error::NoSuchPath)
     }
 }

@@ -1,10 +1,10 @@
-//! A plan bound to one segment: its terms replaced by the sets of their holders, the parts of each node in the order
+//! A plan bound to one shard: its terms replaced by the sets of their holders, the parts of each node in the order
 //! that decides soonest, and an estimate of what the two ways to evaluate it cost.
 
 use roaring::RoaringBitmap;
 
 use crate::plan::Plan;
-use crate::segment::Segment;
+use crate::shard::Shard;
 
 /// What it takes to look one channel up in one set, relative to merging one member of a sorted list. Mostly it takes
 /// waiting for memory, and so do the beginning of a container of 2^16 ordinals and one that is a bitmap.
@@ -42,12 +42,12 @@ pub(crate) enum Node<'a> {
 }
 
 impl<'a> Bound<'a> {
-    pub(crate) fn new(plan: &'a Plan, segment: &'a Segment) -> Self {
-        let everyone = &segment.everyone;
+    pub(crate) fn new(plan: &'a Plan, shard: &'a Shard) -> Self {
+        let everyone = &shard.everyone;
         match plan {
             Plan::Everyone => Self::everyone(everyone),
             Plan::Nobody => Self::nobody(),
-            Plan::Term(term) => match (segment.present(*term), segment.apart(*term)) {
+            Plan::Term(term) => match (shard.present(*term), shard.apart(*term)) {
                 (Some(holders), _) => Self::leaf(Node::Term(holders), holders.len(), everyone),
                 (None, Some(holders)) => {
                     Self { strays: true, ..Self::leaf(Node::Term(holders), holders.len(), everyone) }
@@ -58,9 +58,9 @@ impl<'a> Bound<'a> {
                 (Some(first), Some(last)) => Self::leaf(Node::Set(set), set.range_cardinality(first..=last), everyone),
                 (None, _) | (_, None) => Self::nobody(),
             },
-            Plan::And(parts) => Self::all_of(parts.iter().map(|part| Self::new(part, segment)), everyone),
-            Plan::Or(parts) => Self::any_of(parts.iter().map(|part| Self::new(part, segment)), everyone),
-            Plan::Not(inner) => Self::not(Self::new(inner, segment), everyone),
+            Plan::And(parts) => Self::all_of(parts.iter().map(|part| Self::new(part, shard)), everyone),
+            Plan::Or(parts) => Self::any_of(parts.iter().map(|part| Self::new(part, shard)), everyone),
+            Plan::Not(inner) => Self::not(Self::new(inner, shard), everyone),
         }
     }
 

@@ -6,13 +6,13 @@ use roaring::RoaringBitmap;
 use crate::block::{Block, blocks};
 use crate::dictionary::Dictionary;
 use crate::index::Index;
-use crate::segment::Segment;
+use crate::shard::Shard;
 
 /// Collects the holders of each term block by block, so that every bitmap grows by whole runs at its end.
 #[derive(Default)]
 pub struct Builder {
     dictionary: Dictionary,
-    segments: Vec<Segment>,
+    shards: Vec<Shard>,
     /// The holders of each term within the current block. The numbers of terms are dense, so a plain array finds
     /// them faster than a map.
     holders: Vec<Vec<u32>>,
@@ -50,7 +50,7 @@ impl Builder {
         for term in terms {
             distinct += usize::from(self.hold(*term, ordinal) && !self.dictionary.is_apart(*term));
         }
-        segment(&mut self.segments, ordinal).append_channel(ordinal, distinct);
+        shard(&mut self.shards, ordinal).append_channel(ordinal, distinct);
         Ok(())
     }
 
@@ -66,13 +66,13 @@ impl Builder {
         }
         for (term, channels) in std::mem::take(&mut self.sets) {
             for (block, channels) in blocks(&channels) {
-                segment(&mut self.segments, block.first()).add_all(term, channels, &self.dictionary);
+                shard(&mut self.shards, block.first()).add_all(term, channels, &self.dictionary);
             }
         }
-        for segment in &mut self.segments {
-            segment.tighten();
+        for shard in &mut self.shards {
+            shard.tighten();
         }
-        Index::from_parts(self.dictionary, self.segments, offset)
+        Index::from_parts(self.dictionary, self.shards, offset)
     }
 
     /// Whether the channel did not hold the term already.
@@ -91,19 +91,19 @@ impl Builder {
         true
     }
 
-    /// Moves the current block, which `last` is in, to its segment.
+    /// Moves the current block, which `last` is in, to its shard.
     fn flush(&mut self, last: Ordinal) {
-        let segment = segment(&mut self.segments, last);
+        let shard = shard(&mut self.shards, last);
         for term in self.terms.drain(..) {
-            segment.append(term, self.holders[term.0 as usize].drain(..), &self.dictionary);
+            shard.append(term, self.holders[term.0 as usize].drain(..), &self.dictionary);
         }
     }
 }
 
-fn segment(segments: &mut Vec<Segment>, ordinal: Ordinal) -> &mut Segment {
-    let position = Segment::position(ordinal);
-    if position >= segments.len() {
-        segments.resize_with(position + 1, Segment::default);
+fn shard(shards: &mut Vec<Shard>, ordinal: Ordinal) -> &mut Shard {
+    let position = Shard::position(ordinal);
+    if position >= shards.len() {
+        shards.resize_with(position + 1, Shard::default);
     }
-    &mut segments[position]
+    &mut shards[position]
 }

@@ -13,20 +13,20 @@ use roaring::{MultiOps, RoaringBitmap};
 use crate::bound::{Bound, MOST_IN_SORTED_LISTS, Node};
 use crate::index::{Index, UNPOISONED};
 use crate::plan::Plan;
-use crate::segment::Segment;
+use crate::shard::Shard;
 
 type Channels<'a> = Cow<'a, RoaringBitmap>;
 
 /// The work, as [`Bound::work`] counts it, that starting a thread is nothing against: about a millisecond.
 const WORTH_A_THREAD: f64 = 1_000_000.0;
-/// Members of a segment from which on a sorted list is long.
+/// Members of a shard from which on a sorted list is long.
 const LONG: u64 = 4096;
 
 impl Index {
     /// The channels that a plan describes.
     pub fn resolve(&self, plan: &Plan) -> RoaringBitmap {
         let mut channels = RoaringBitmap::new();
-        for part in self.each_segment(plan, |bound, everyone| bound.answer(everyone)) {
+        for part in self.each_shard(plan, |bound, everyone| bound.answer(everyone)) {
             channels |= part;
         }
         channels
@@ -34,26 +34,26 @@ impl Index {
 
     /// How many channels a plan describes.
     pub fn count(&self, plan: &Plan) -> u64 {
-        self.each_segment(plan, |bound, everyone| bound.count(everyone)).into_iter().sum()
+        self.each_shard(plan, |bound, everyone| bound.count(everyone)).into_iter().sum()
     }
 
-    /// Asks all segments about a plan, on several threads when that takes long.
-    fn each_segment<T: Send>(&self, plan: &Plan, ask: impl Fn(&Bound<'_>, &RoaringBitmap) -> T + Sync) -> Vec<T> {
-        let segments = self.segments();
-        let ask_some = &|segments: &[Arc<RwLock<Segment>>]| -> Vec<T> {
-            let ask_one = |segment: &Arc<RwLock<Segment>>| {
-                let segment = segment.read().expect(UNPOISONED);
-                ask(&Bound::new(plan, &segment), &segment.everyone)
+    /// Asks all shards about a plan, on several threads when that takes long.
+    fn each_shard<T: Send>(&self, plan: &Plan, ask: impl Fn(&Bound<'_>, &RoaringBitmap) -> T + Sync) -> Vec<T> {
+        let shards = self.shards();
+        let ask_some = &|shards: &[Arc<RwLock<Shard>>]| -> Vec<T> {
+            let ask_one = |shard: &Arc<RwLock<Shard>>| {
+                let shard = shard.read().expect(UNPOISONED);
+                ask(&Bound::new(plan, &shard), &shard.everyone)
             };
-            segments.iter().map(ask_one).collect()
+            shards.iter().map(ask_one).collect()
         };
-        let per_thread = segments.len().div_ceil(threads_for(plan, &segments));
-        if per_thread == segments.len() {
-            return ask_some(&segments);
+        let per_thread = shards.len().div_ceil(threads_for(plan, &shards));
+        if per_thread == shards.len() {
+            return ask_some(&shards);
         }
         thread::scope(|scope| {
             let start = |part| (part, thread::Builder::new().spawn_scoped(scope, move || ask_some(part)));
-            let started: Vec<_> = segments.chunks(per_thread).map(start).collect();
+            let started: Vec<_> = shards.chunks(per_thread).map(start).collect();
             let finished = started.into_iter().map(|(part, thread)| match thread {
                 Ok(thread) => thread.join().expect("evaluating a plan does not panic"),
                 // The system has no threads to spare.
@@ -64,10 +64,10 @@ impl Index {
     }
 }
 
-/// Judged by the first segment.
-fn threads_for(plan: &Plan, segments: &[Arc<RwLock<Segment>>]) -> usize {
-    let Some(first) = segments.first() else { return 1 };
-    let work = Bound::new(plan, &first.read().expect(UNPOISONED)).work() * segments.len() as f64;
+/// Judged by the first shard.
+fn threads_for(plan: &Plan, shards: &[Arc<RwLock<Shard>>]) -> usize {
+    let Some(first) = shards.first() else { return 1 };
+    let work = Bound::new(plan, &first.read().expect(UNPOISONED)).work() * shards.len() as f64;
     if work < 2.0 * WORTH_A_THREAD {
         return 1;
     }

@@ -11,18 +11,18 @@ use crate::block::blocks;
 use crate::builder::Builder;
 use crate::codec::{self, CorruptBitmap};
 use crate::dictionary::Dictionary;
-use crate::segment::Segment;
+use crate::shard::Shard;
 
 pub(crate) const UNPOISONED: &str = "no thread panics while it holds a lock of the index";
 
 /// Which channels hold which terms.
 ///
-/// Updates happen in place, under the lock of a segment of 2^20 ordinals. An audience looks at one channel at a time,
-/// so that evaluating it segment by segment is exact for each channel: no answer ever shows half of a change.
+/// Updates happen in place, under the lock of a shard of 2^20 ordinals. An audience looks at one channel at a time,
+/// so that evaluating it shard by shard is exact for each channel: no answer ever shows half of a change.
 #[derive(Default)]
 pub struct Index {
     pub(crate) dictionary: RwLock<Dictionary>,
-    pub(crate) segments: RwLock<Vec<Arc<RwLock<Segment>>>>,
+    pub(crate) shards: RwLock<Vec<Arc<RwLock<Shard>>>>,
     /// Held while a record is applied, so that records are applied one after the other.
     turn: Mutex<()>,
     /// Written by who has the turn. Apart from it, because asking for the offset must not wait for a record.
@@ -40,10 +40,10 @@ impl Index {
         Builder::default()
     }
 
-    pub(crate) fn from_parts(dictionary: Dictionary, segments: Vec<Segment>, offset: Offset) -> Self {
+    pub(crate) fn from_parts(dictionary: Dictionary, shards: Vec<Shard>, offset: Offset) -> Self {
         Self {
             dictionary: RwLock::new(dictionary),
-            segments: RwLock::new(segments.into_iter().map(|segment| Arc::new(RwLock::new(segment))).collect()),
+            shards: RwLock::new(shards.into_iter().map(|shard| Arc::new(RwLock::new(shard))).collect()),
             turn: Mutex::default(),
             offset: AtomicI64::new(offset.0),
         }
@@ -68,14 +68,14 @@ impl Index {
         let dictionary = self.dictionary.read().expect(UNPOISONED);
         // Locked for one channel or one block at a time, so that a large record lets evaluations through.
         for change in &record.changes {
-            self.update(offset, change.ordinal, |segment| segment.change(change, &dictionary));
+            self.update(offset, change.ordinal, |shard| shard.change(change, &dictionary));
         }
         for (term, removed, added) in sets {
             for (block, channels) in blocks(&(removed - &added)) {
-                self.update(offset, block.first(), |segment| segment.remove_all(term, &channels, &dictionary));
+                self.update(offset, block.first(), |shard| shard.remove_all(term, &channels, &dictionary));
             }
             for (block, channels) in blocks(&added) {
-                self.update(offset, block.first(), |segment| segment.add_all(term, channels, &dictionary));
+                self.update(offset, block.first(), |shard| shard.add_all(term, channels, &dictionary));
             }
         }
         self.offset.store(offset.0, Ordering::Release);
@@ -125,20 +125,20 @@ impl Index {
         self.dictionary.read().expect(UNPOISONED).groups().map(str::to_owned).collect()
     }
 
-    pub(crate) fn segments(&self) -> Vec<Arc<RwLock<Segment>>> {
-        self.segments.read().expect(UNPOISONED).clone()
+    pub(crate) fn shards(&self) -> Vec<Arc<RwLock<Shard>>> {
+        self.shards.read().expect(UNPOISONED).clone()
     }
 
-    fn segment(&self, ordinal: Ordinal) -> Arc<RwLock<Segment>> {
-        let position = Segment::position(ordinal);
-        if let Some(segment) = self.segments.read().expect(UNPOISONED).get(position) {
-            return Arc::clone(segment);
+    fn shard(&self, ordinal: Ordinal) -> Arc<RwLock<Shard>> {
+        let position = Shard::position(ordinal);
+        if let Some(shard) = self.shards.read().expect(UNPOISONED).get(position) {
+            return Arc::clone(shard);
         }
-        let mut segments = self.segments.write().expect(UNPOISONED);
-        if position >= segments.len() {
-            segments.resize_with(position + 1, Arc::default);
+        let mut shards = self.shards.write().expect(UNPOISONED);
+        if position >= shards.len() {
+            shards.resize_with(position + 1, Arc::default);
         }
-        Arc::clone(&segments[position])
+        Arc::clone(&shards[position])
     }
 
     /// Waits until no record is being applied, and keeps others from beginning.
@@ -146,12 +146,12 @@ impl Index {
         self.turn.lock().expect(UNPOISONED)
     }
 
-    /// Changes the segment of an ordinal, unless it was loaded with the record at `offset`.
-    fn update(&self, offset: Offset, ordinal: Ordinal, change: impl FnOnce(&mut Segment)) {
-        let segment = self.segment(ordinal);
-        let mut segment = segment.write().expect(UNPOISONED);
-        if offset > segment.since {
-            change(&mut segment);
+    /// Changes the shard of an ordinal, unless it was loaded with the record at `offset`.
+    fn update(&self, offset: Offset, ordinal: Ordinal, change: impl FnOnce(&mut Shard)) {
+        let shard = self.shard(ordinal);
+        let mut shard = shard.write().expect(UNPOISONED);
+        if offset > shard.since {
+            change(&mut shard);
         }
     }
 }

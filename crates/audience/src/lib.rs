@@ -10,5 +10,5 @@ mod dictionary;
 mod eval;
 pub mod index;
 pub mod plan;
-mod segment;
+mod shard;
 pub mod snapshot;

@@ -1,8 +1,8 @@
 //! Snapshots: an index as bytes, from which a start goes on instead of reading every channel.
 //!
-//! A snapshot is taken while records are applied. First come the names of the terms, then the segments one after the
+//! A snapshot is taken while records are applied. First come the names of the terms, then the shards one after the
 //! other, each as of some offset of the log. An index that is loaded stands at the smallest of them. Replaying the log
-//! from there gives the names again that came after, and a segment leaves out the records that it includes already.
+//! from there gives the names again that came after, and a shard leaves out the records that it includes already.
 
 mod section;
 
@@ -15,7 +15,7 @@ use model::ids::{Offset, TermId};
 use crate::bytes::{put_number, put_text, take_number, take_text};
 use crate::dictionary::Dictionary;
 use crate::index::{Index, UNPOISONED};
-use crate::segment::Segment;
+use crate::shard::Shard;
 use section::{Kind, SectionReader, SectionWriter};
 
 /// As many terms as are named in one section, so that the dictionary is neither locked for long nor copied as a whole.
@@ -45,14 +45,14 @@ pub struct Span {
 
 impl Index {
     /// Writes the index and returns where what was written stands: the oldest part tells from where an index that is read from it
-    /// has to go on. Records can be applied meanwhile: each waits at most for one segment to be copied, and for nothing that `out`
+    /// has to go on. Records can be applied meanwhile: each waits at most for one shard to be copied, and for nothing that `out`
     /// does.
     pub fn write_snapshot(&self, out: &mut impl Write) -> io::Result<Span> {
         let mut sections = SectionWriter::begin(out)?;
         let mut body = Vec::new();
-        let (offset, segments, terms) = {
+        let (offset, shards, terms) = {
             let _turn = self.turn();
-            (self.offset(), self.segments(), self.dictionary.read().expect(UNPOISONED).numbers())
+            (self.offset(), self.shards(), self.dictionary.read().expect(UNPOISONED).numbers())
         };
         for first in terms.clone().step_by(NAMES_PER_SECTION as usize) {
             body.clear();
@@ -61,11 +61,11 @@ impl Index {
             sections.section(Kind::Names, offset, &body)?;
         }
         let mut newest = offset;
-        for segment in segments {
+        for shard in shards {
             body.clear();
-            let offset = self.copy_segment(&segment, &mut body);
+            let offset = self.copy_shard(&shard, &mut body);
             newest = newest.max(offset);
-            sections.section(Kind::Segment, offset, &body)?;
+            sections.section(Kind::Shard, offset, &body)?;
         }
         sections.section(Kind::End, offset, &[])?;
         Ok(Span { oldest: offset, newest })
@@ -74,7 +74,7 @@ impl Index {
     /// Where the parts of an index stand that was just read from a snapshot.
     pub fn span(&self) -> Span {
         let oldest = self.offset();
-        let since = self.segments().into_iter().map(|segment| segment.read().expect(UNPOISONED).since);
+        let since = self.shards().into_iter().map(|shard| shard.read().expect(UNPOISONED).since);
         Span { oldest, newest: since.fold(oldest, Offset::max) }
     }
 
@@ -84,28 +84,29 @@ impl Index {
         let mut sections = SectionReader::begin(input)?;
         let mut body = Vec::new();
         let mut dictionary = Dictionary::default();
-        let mut segments = Vec::new();
+        let mut shards = Vec::new();
         loop {
             let (kind, offset) = sections.section(&mut body)?;
             match kind {
                 Kind::Names => take_names(&mut dictionary, &body)
                     .ok_or(SnapshotError::Damaged("the names of the terms cannot be read"))?,
-                Kind::Segment => segments
-                    .push(Segment::read(&body, offset).ok_or(SnapshotError::Damaged("a segment cannot be read"))?),
-                // No segment was copied before the names, so that theirs is the smallest offset.
-                Kind::End => return Ok(Self::from_parts(dictionary, segments, offset)),
+                Kind::Shard => {
+                    shards.push(Shard::read(&body, offset).ok_or(SnapshotError::Damaged("a shard cannot be read"))?)
+                }
+                // No shard was copied before the names, so that theirs is the smallest offset.
+                Kind::End => return Ok(Self::from_parts(dictionary, shards, offset)),
             }
         }
     }
 
-    /// Copies a segment between two records, and gives the offset at which it stands.
-    fn copy_segment(&self, segment: &RwLock<Segment>, copy: &mut Vec<u8>) -> Offset {
+    /// Copies a shard between two records, and gives the offset at which it stands.
+    fn copy_shard(&self, shard: &RwLock<Shard>, copy: &mut Vec<u8>) -> Offset {
         let turn = self.turn();
-        let segment = segment.read().expect(UNPOISONED);
-        let offset = self.offset().max(segment.since);
-        // The next record may begin, and waits only when it concerns this segment.
+        let shard = shard.read().expect(UNPOISONED);
+        let offset = self.offset().max(shard.since);
+        // The next record may begin, and waits only when it concerns this shard.
         drop(turn);
-        segment.write(copy);
+        shard.write(copy);
         offset
     }
 }

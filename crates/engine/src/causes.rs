@@ -9,8 +9,8 @@ use store::{Tx, push_causes};
 
 use crate::{Error, Result};
 
-/// Custom events by the ordinals of the channels that they set something off for. Of several the last counts. Events come one by one,
-/// so that this is never more than what they have taken already; whoever is set off otherwise is not in it.
+/// Custom events by the ordinals of the channels that they set something off for. Of several the last counts. Events come one
+/// by one, so that this is never more than what they have taken already; whoever is set off otherwise is not in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Causes(BTreeMap<u32, EventId>);
 

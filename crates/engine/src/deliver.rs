@@ -36,11 +36,12 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
     let device_type = device_type.ok_or_else(|| Error::internal(format!("platform {:?}", key.platform)))?;
     let Some(mut block) = Block::load(engine, claimed, key).await? else { return engine.settle(claimed).await };
     let found = engine.0.store.read(move |tx| {
-        let app_row = store::apps::by_id(tx, app)?.map(|(app, _)| app);
-        let found = app_row.zip(pushes::by_id(tx, app, push_id)?);
-        Ok::<_, Error>(found.zip(Some((Standing::of(tx, app, push_id)?, origins::of(tx, app, push_id)?))))
+        let Some((app_row, _)) = store::apps::by_id(tx, app)? else { return Ok(None) };
+        let Some(row) = pushes::by_id(tx, app, push_id)? else { return Ok(None) };
+        let (standing, provenance) = (Standing::of(tx, app, push_id)?, origins::of(tx, app, push_id)?);
+        Ok::<_, Error>(Some((app_row, row, standing, provenance)))
     });
-    let Some(((app_row, row), (standing, provenance))) = found.await? else { return engine.settle(claimed).await };
+    let Some((app_row, row, standing, provenance)) = found.await? else { return engine.settle(claimed).await };
     let is_expired = row.expires.is_some_and(|expires| expires <= engine.clock().now());
     let ending = match standing {
         Standing::Over => Some(Next::Settled),
@@ -68,7 +69,7 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
     let courier = Courier::choose(engine, &app_row, &device_type).await?;
     let in_time = |due: UtcMillis| row.expires.map_or(due, |expires| expires.min(due));
     let manner = match Gate::of(engine, app, &device_type, &courier).await? {
-        // Those who are too late need nobody's permission.
+        // An expired push sends nothing any more, so that it need not wait for the platform.
         Gate::Until(_) | Gate::Held | Gate::Open(Manner::Probing) if is_expired => Manner::Plain,
         Gate::Open(manner) => manner,
         Gate::Until(due) => {

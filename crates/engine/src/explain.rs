@@ -84,7 +84,7 @@ pub struct Warning {
     pub near: Vec<String>,
 }
 
-/// The turns of those who explain.
+/// How many audiences are explained at once.
 pub(crate) struct Turns(Arc<Semaphore>);
 
 impl Default for Turns {

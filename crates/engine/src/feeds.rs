@@ -21,7 +21,8 @@ impl Engine {
         News { log: self.0.store.signals_of(Signal::Log(app)), apps: self.0.store.signals_of(Signal::Apps) }
     }
 
-    /// Waits until it is time to look again: something was appended to the log of the app, apps have changed, or a while has passed.
+    /// Waits until it is time to look again: something was appended to the log of the app, apps have changed, or a while has
+    /// passed.
     pub(crate) async fn something_new(&self, news: &mut News) {
         let heard = async {
             tokio::select! {

@@ -17,11 +17,11 @@ use crate::{Engine, Error, PlatformName, Result};
 /// How often one message is tried on a platform whose provider refuses us.
 pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(60);
 
-/// What keeps a platform from being sent to, as it is stored. There is one of these per platform: whoever holds a platform
-/// is not told what else is wrong with it until they let it go.
+/// What keeps a platform from being sent to, as it is stored. There is one of these per platform: while the operator
+/// holds a platform, what else is wrong with it is not noted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlatformHealth {
-    /// What came before there were several.
+    /// Versions that knew only one hindrance did not write it: a provider that refuses us.
     #[serde(default)]
     pub hindrance: Hindrance,
     /// A sentence for the operator.
@@ -107,7 +107,7 @@ impl Engine {
         let write = move |tx: &mut Tx<'_>| {
             let known = PlatformHealth::find(tx, app, &id)?;
             let (since, probe_at) = match &known {
-                // Whoever tries again then finds out that it is held.
+                // A block that tries again then finds out that the platform is held.
                 Some(known) if known.hindrance == Hindrance::Held => return Ok((false, now.plus(PROBE_EVERY))),
                 // What is known already stays as it is, but for the reason, which may be another by now.
                 Some(known) if known.hindrance == Hindrance::Refused => (known.since, known.probe_at),

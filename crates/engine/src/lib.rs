@@ -117,7 +117,7 @@ pub struct Settings {
     pub public_url: String,
     /// Where snapshots of the audience indexes are kept; without a folder every start reads all channels.
     pub snapshot_folder: Option<PathBuf>,
-    /// For how long events are kept.
+    /// For how long the log and pushes are kept.
     pub retention: Retention,
     pub locations: LocationSettings,
     /// How long providers and open platforms may take to answer.

@@ -87,7 +87,7 @@ impl Planner<'_, '_> {
         })
     }
 
-    /// Those to whom one of these happened.
+    /// The channels to which something happened on one of these days.
     pub(crate) fn any_day(&mut self, days: &[DayTerm]) -> Result<Plan> {
         let mut parts: Vec<Plan> = days.iter().map(|day| self.term(&Term::Day(*day))).collect();
         // The first open is an open.
@@ -129,7 +129,7 @@ impl Planner<'_, '_> {
         })
     }
 
-    /// Those who opened the app on some day of a time. Everybody who was there opened it before: when they came.
+    /// The channels that opened the app on some day of a period. Every channel opened it on the day it was made.
     fn opened(&mut self, first: Option<i32>, last: i32) -> Result<Plan> {
         let came = self.first_opened(first, last)?;
         let Some(first) = first else { return Ok(came) };

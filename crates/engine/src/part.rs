@@ -24,12 +24,12 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Those who have been served by now.
+    /// The channels that other pushes of the run have served by now.
     pub(crate) fn by_now(tx: &mut Tx<'_>, app: AppId, push: PushId, provenance: &Provenance) -> Result<Self> {
         Self::default().since(tx, app, push, provenance)
     }
 
-    /// Those who have been served since this was looked up: the audiences of several pushes of a run may be worked out at once.
+    /// The channels served since this was looked up: the audiences of several pushes of a run may be worked out at once.
     pub(crate) fn since(&self, tx: &mut Tx<'_>, app: AppId, push: PushId, provenance: &Provenance) -> Result<Self> {
         let mut since = Self::default();
         let Some(run) = &provenance.run else { return Ok(since) };
@@ -39,7 +39,7 @@ impl Served {
             for set in blocks::recipients(tx, app, other)? {
                 served |= codec::decode(&set).map_err(Error::internal)?;
             }
-            // An audience is fixed in one transaction, so that one of which there is something is all there.
+            // An audience is written in one transaction, so that it is there as a whole or not at all.
             if !served.is_empty() {
                 since.channels |= served;
                 since.by.insert(other);
@@ -50,8 +50,8 @@ impl Served {
 }
 
 impl Planner<'_, '_> {
-    /// Narrows an audience to the part that this push is for. Whoever was served by another push of the same run, because they
-    /// have moved from one part into another since, is left out.
+    /// Narrows an audience to the part that this push is for. A channel that was served by another push of the same run, because
+    /// it has moved from one part into another since, is left out.
     pub(crate) fn part_for(
         &mut self,
         audience: Plan,

@@ -1,5 +1,5 @@
-//! Pipelines: made, shown, replaced and deleted. What they wait for is read from the log (`watch.rs`, `reading.rs`), who waits for them is kept
-//! by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
+//! Pipelines: made, shown, replaced and deleted. What they wait for is read from the log (`watch.rs`, `reading.rs`), who waits
+//! for them is kept by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
 
 mod clearing;
 mod conditions;
@@ -13,6 +13,8 @@ mod spans;
 mod stored;
 mod timers;
 mod watch;
+
+use std::slice;
 
 use model::ids::{AppId, OperationId, PipelineId};
 use model::json::OneOrMany;
@@ -114,8 +116,8 @@ impl Engine {
 
     /// Replaces a pipeline. Those who wait for it go on waiting and get what it sends then, unless it is not enabled any more.
     pub async fn replace_pipeline(&self, app: AppId, id: PipelineId, pipeline: Pipeline) -> Result<()> {
-        let (pipelines, now) = ([pipeline], self.clock().now());
-        refuse_outcomes(&pipelines, false, |push| refuse_unsupported_in_group([push], WHOLE))?;
+        let now = self.clock().now();
+        refuse_outcomes(slice::from_ref(&pipeline), false, |push| refuse_unsupported_in_group([push], WHOLE))?;
         let engine = self.clone();
         self.0
             .store
@@ -123,16 +125,16 @@ impl Engine {
                 let before = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?.ok_or(NOT_FOUND)?;
                 // One that cannot be read has done nothing and can be replaced.
                 let before = Stored::read(&before.body).ok();
-                refuse_outcomes(&pipelines, false, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))?;
-                for pipeline in &pipelines {
-                    match (before.as_ref().is_some_and(|before| before.pipeline.enabled), pipeline.enabled) {
-                        (true, true) => {}
-                        (false, true) => engine.begin_anew(tx, app, id)?,
-                        (_, false) => engine.stop_waiting(tx, app, id, now)?,
-                    }
-                    spans::keep_up(tx, app, id, before.as_ref().map(|before| &before.pipeline), pipeline)?;
-                    engine.put_pipeline(tx, app, id, pipeline, before.as_ref(), now)?;
+                let of_one = slice::from_ref(&pipeline);
+                refuse_outcomes(of_one, false, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))?;
+                let was_enabled = before.as_ref().is_some_and(|before| before.pipeline.enabled);
+                match (was_enabled, pipeline.enabled) {
+                    (true, true) => {}
+                    (false, true) => engine.begin_anew(tx, app, id)?,
+                    (true | false, false) => engine.stop_waiting(tx, app, id, now)?,
                 }
+                spans::keep_up(tx, app, id, before.as_ref().map(|before| &before.pipeline), &pipeline)?;
+                engine.put_pipeline(tx, app, id, &pipeline, before.as_ref(), now)?;
                 refuse_too_many(tx, app, now)?;
                 engine.tend_automation(tx, app)
             })

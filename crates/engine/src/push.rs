@@ -17,7 +17,7 @@ use model::json::{self, OneOrMany};
 use model::origin::{Origin, Provenance};
 use model::payload::Push;
 use model::payload::expiry::Expiry;
-use model::selector::Trigger;
+use model::selector::Purpose;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::apps::App;
@@ -175,7 +175,7 @@ impl Engine {
 /// A push as it was stored, if it is not redacted. It was checked when it was accepted, so a problem now is ours.
 pub(crate) fn stored_push(row: &PushRow) -> Result<Option<Push>> {
     let parse = |payload: &String| {
-        json::parse(payload.as_bytes(), |at| Push::parse_with(at, Trigger::Stored)).map_err(Error::internal)
+        json::parse(payload.as_bytes(), |at| Push::parse_with(at, Purpose::Stored)).map_err(Error::internal)
     };
     row.payload.as_ref().map(parse).transpose()
 }

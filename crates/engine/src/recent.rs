@@ -35,9 +35,9 @@ pub(crate) struct RecentDeliveries(Mutex<HashMap<AppId, Arc<Recent>>>);
 pub(crate) struct Recent {
     /// How often somebody began to read the log. Grows with the lock of `read` only.
     begun: AtomicU64,
-    /// The last of those that came to its end.
+    /// The last of these readings that came to its end.
     reached_by: AtomicU64,
-    /// How far the log was read; whoever holds it reads on.
+    /// How far the log was read. The task that holds the lock reads on from there.
     read: AsyncMutex<Option<Offset>>,
     known: RwLock<Known>,
 }

@@ -36,7 +36,7 @@ struct Resolved {
     /// What events say about it.
     told: SharedPush,
     audiences: PerPlatform,
-    /// Its message and those who find it in their inboxes.
+    /// Its message, and the channels that get it into their inboxes.
     mailing: Option<Mailing>,
 }
 
@@ -115,7 +115,7 @@ impl Engine {
     }
 }
 
-/// The same sets, less some channels; those of which nothing is left are left out.
+/// The same sets without some channels. Sets that are empty then are left out.
 pub(crate) fn without<'s>(
     sets: &'s [(DeviceType, RoaringBitmap)],
     channels: &RoaringBitmap,

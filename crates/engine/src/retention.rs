@@ -9,18 +9,20 @@ use store::{Tx, blocks, log, push_causes};
 
 use crate::{Engine, Result};
 
-/// Records of the log are deleted that are older, and the oldest of a log that takes more room; and pushes that have been over for longer.
+/// How much is kept of each app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
+    /// Records of the log that are older are deleted.
     pub age: Duration,
-    /// Of the bodies of one app's records.
+    /// While the bodies of the records take more room than this, the oldest are deleted.
     pub bytes: u64,
+    /// Pushes that ended longer ago are deleted.
     pub pushes: Duration,
 }
 
 impl Retention {
     pub const PUSH_DAYS: u32 = 400;
-    /// For fewer days pushes cannot be kept: it is known for 30 who got one, because others of the same run ask for it.
+    /// Who got a push is kept for 30 days, because other pushes of the same run ask for it; the push has to stay longer than that.
     pub const FEWEST_PUSH_DAYS: u32 = 31;
 }
 

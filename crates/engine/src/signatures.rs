@@ -69,8 +69,7 @@ impl Engine {
         Ok(Err(refusal))
     }
 
-    /// The app the caller names; or else those that have the channel the caller names, of which the one whose secret fits
-    /// is meant.
+    /// The app the caller names; or else all apps that have the channel the caller names. The one whose secret fits is meant.
     async fn candidates(&self, bearer: &Bearer<'_>) -> Result<Vec<Arc<KnownApp>>> {
         if let Some(key) = bearer.app_key {
             return Ok(self.known_app(key).await?.into_iter().collect());
@@ -133,8 +132,8 @@ fn check(
     Ok((rights, signed))
 }
 
-/// Devices send random ids. What is signed is joined with colons, so that a nonce with one in it could pass for a channel and a nonce,
-/// and the signature of a channel for that of the app.
+/// Devices send random ids. What is signed is joined with colons, so that a nonce with one in it could pass for a channel and a
+/// nonce, and the signature of a channel for that of the app.
 fn is_nonce(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     (1..=MOST_NONCE_BYTES).contains(&text.len()) && text.bytes().all(is_part)

@@ -147,7 +147,7 @@ impl Engine {
             return self.drop_job(job).await;
         }
         // When even this fails the lease runs out, which has the same effect.
-        let back_off = self.put_off(job).await.unwrap_or(LEASE);
+        let back_off = self.postpone_failed(job).await.unwrap_or(LEASE);
         tracing::warn!(
             job = job.kind,
             attempt = job.attempt,
@@ -165,7 +165,7 @@ impl Engine {
     }
 
     /// Gives back a job that failed. Answers for how long.
-    async fn put_off(&self, job: &ClaimedJob) -> Result<Duration> {
+    async fn postpone_failed(&self, job: &ClaimedJob) -> Result<Duration> {
         let (app, now, job) = (job.app, self.0.clock.now(), job.clone());
         let write = move |tx: &mut store::Tx<'_>| {
             if store::followers::position(tx, app, job.id)?.is_some() {
@@ -173,7 +173,7 @@ impl Engine {
                 return Ok(FOLLOWER_BACK_OFF);
             }
             let back_off = Duration::from_secs(2 << job.failures.min(20)).min(LONGEST_BACK_OFF);
-            jobs::put_off(tx, &job, now.plus(back_off))?;
+            jobs::postpone_failed(tx, &job, now.plus(back_off))?;
             Ok::<_, Error>(back_off)
         };
         self.0.store.write(app, write).await

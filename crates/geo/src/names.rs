@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use crate::boundary::Boundary;
 use crate::fold::fold;
 
-/// With fewer places than this, and none of exactly that name, names that are written almost like the one that is looked for are considered too.
+/// With fewer places than this, and none of exactly that name, names that are written almost like the one that is looked for
+/// are considered too.
 const FEW: usize = 5;
 
 /// All names of all places, folded and in order.

@@ -14,7 +14,7 @@ use crate::json::{At, Json};
 use crate::limits;
 use crate::payload::Push;
 use crate::platform::DeviceType;
-use crate::selector::{Audience, Trigger};
+use crate::selector::{Audience, Purpose};
 use crate::template::{VariableKey, key_rule, variable_value};
 
 /// The audience of such a push: at least one recipient, and none of them twice.
@@ -49,7 +49,7 @@ impl Push {
                 ),
             );
         }
-        let push = Self::parse_with(at, Trigger::CreateAndSend)?;
+        let push = Self::parse_with(at, Purpose::CreateAndSend)?;
         match push.audience {
             Audience::CreateAndSend(_) => Some(push),
             Audience::All(_) | Audience::Triggered(_) | Audience::Selector(_) => at.invalid_key(
@@ -83,10 +83,10 @@ impl Recipients {
     }
 
     /// Reads the whole audience.
-    pub(crate) fn parse(at: &At<'_>, trigger: Trigger) -> Option<Self> {
-        match trigger {
-            Trigger::CreateAndSend | Trigger::Stored => {}
-            Trigger::None | Trigger::Pipeline => {
+    pub(crate) fn parse(at: &At<'_>, purpose: Purpose) -> Option<Self> {
+        match purpose {
+            Purpose::CreateAndSend | Purpose::Stored => {}
+            Purpose::Send | Purpose::Pipeline => {
                 return at.invalid(
                     "A push brings its recipients along only with /api/create-and-send and \
                      /api/schedules/create-and-send.",

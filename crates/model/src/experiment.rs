@@ -20,7 +20,7 @@ use crate::limits;
 use crate::payload::Push;
 use crate::payload::campaigns::Campaigns;
 use crate::payload::device_types::DeviceTypes;
-use crate::selector::{Audience, Trigger};
+use crate::selector::{Audience, Purpose};
 
 /// What a caller says about an experiment, printed as it was sent with times in one form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -94,7 +94,7 @@ impl Experiment {
 
 impl Shared {
     fn take(fields: &mut Fields<'_>) -> Option<Self> {
-        let audience = fields.required("audience", |at| as_it_came(at, Audience::parse(at, Trigger::None)));
+        let audience = fields.required("audience", |at| as_it_came(at, Audience::parse(at, Purpose::Send)));
         let device_types = fields.required("device_types", |at| as_it_came(at, DeviceTypes::parse(at)));
         let campaigns = fields.nullable("campaigns", |at| as_it_came(at, Campaigns::parse(at)));
         Some(Self { audience: audience?, device_types: device_types?, campaigns })

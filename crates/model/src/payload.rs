@@ -44,7 +44,7 @@ use crate::json::{self, At, OneOrMany};
 use crate::limits;
 use crate::platform::{DeviceType, OpenPlatform};
 use crate::problem::Problems;
-use crate::selector::{Audience, Trigger};
+use crate::selector::{Audience, Purpose};
 use campaigns::Campaigns;
 use device_types::DeviceTypes;
 use email::MessageType;
@@ -98,7 +98,7 @@ impl Push {
 
     /// A push that is sent because somebody asks for it, now or later.
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        Self::parse_with(at, Trigger::None)
+        Self::parse_with(at, Purpose::Send)
     }
 
     /// Whether the payload may be kept only until it is sent.
@@ -106,9 +106,9 @@ impl Push {
         self.options.as_ref().and_then(|options| options.redact_payload) == Some(true)
     }
 
-    pub fn parse_with(at: &At<'_>, trigger: Trigger) -> Option<Self> {
+    pub fn parse_with(at: &At<'_>, purpose: Purpose) -> Option<Self> {
         let mut fields = at.object()?;
-        let audience = fields.required("audience", |at| Audience::parse(at, trigger));
+        let audience = fields.required("audience", |at| Audience::parse(at, purpose));
         let device_types = fields.required("device_types", DeviceTypes::parse);
         if !["notification", "message", "in_app"].iter().any(|key| fields.has(key)) {
             at.missing::<()>("notification");
@@ -142,8 +142,8 @@ impl Push {
             snippet_references,
         };
         // A part that could not be read is missing here and would be blamed twice.
-        if at.is_clean() {
-            rules::check(&push, at, trigger);
+        if at.is_clean() && purpose != Purpose::Stored {
+            rules::check(&push, at, purpose);
         }
         Some(push)
     }

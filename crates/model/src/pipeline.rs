@@ -22,7 +22,7 @@ use crate::channel::name_text;
 use crate::json::{At, Json, OneOrMany};
 use crate::limits;
 use crate::payload::Push;
-use crate::selector::{self, Audience};
+use crate::selector::{Audience, Purpose};
 use crate::time::UtcMillis;
 
 /// What is sent to a channel when something happens to it. Printed as it was sent.
@@ -79,11 +79,22 @@ impl Pipeline {
     }
 
     pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, Purpose::Pipeline)
+    }
+
+    /// As it was stored.
+    pub fn parse_stored(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, Purpose::Stored)
+    }
+
+    fn parse_with(at: &At<'_>, purpose: Purpose) -> Option<Self> {
         let mut fields = at.object()?;
         let name = fields.nullable("name", |at| name_text(at, limits::PIPELINE_NAME_CHARS));
         let enabled = fields.required("enabled", At::boolean);
-        let outcomes = fields
-            .required("outcome", |at| Some(at.one_or_many(1..=limits::PIPELINE_OUTCOMES, Outcome::parse)?.into_vec()));
+        let outcomes = fields.required("outcome", |at| {
+            let outcomes = at.one_or_many(1..=limits::PIPELINE_OUTCOMES, |at| Outcome::parse(at, purpose))?;
+            Some(outcomes.into_vec())
+        });
         if !["immediate_trigger", "historical_trigger"].iter().any(|key| fields.has(key)) {
             at.missing::<()>("immediate_trigger");
         }
@@ -116,7 +127,7 @@ impl Pipeline {
             rates: rates.unwrap_or_default(),
             active: Period { from, until },
         };
-        if at.is_clean() {
+        if at.is_clean() && purpose != Purpose::Stored {
             pipeline.check(at)?;
         }
         Some(pipeline)
@@ -178,10 +189,10 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn parse(at: &At<'_>) -> Option<Self> {
+    fn parse(at: &At<'_>, purpose: Purpose) -> Option<Self> {
         let mut fields = at.object()?;
         let push = fields.required("push", |at| {
-            let push = Push::parse_with(at, selector::Trigger::Pipeline)?;
+            let push = Push::parse_with(at, purpose)?;
             match push.audience {
                 Audience::Triggered(_) => Some(push),
                 Audience::All(_) | Audience::CreateAndSend(_) | Audience::Selector(_) => at.invalid_key(

@@ -20,7 +20,7 @@ use crate::channel::name_text;
 use crate::json::{At, OneOrMany};
 use crate::limits;
 use crate::payload::Push;
-use crate::selector::{Audience, Trigger};
+use crate::selector::{Audience, Purpose};
 
 /// A push and when it is sent. Printed with its times in one form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -76,12 +76,12 @@ impl ScheduledPush {
 
     /// One of either kind, which takes the place of another.
     pub fn parse_replacement(at: &At<'_>) -> Option<Self> {
-        Self::parse_with(at, |at| Push::parse_with(at, Trigger::CreateAndSend))
+        Self::parse_with(at, |at| Push::parse_with(at, Purpose::CreateAndSend))
     }
 
     /// As it was stored.
     pub fn parse_stored(at: &At<'_>) -> Option<Self> {
-        Self::parse_with(at, |at| Push::parse_with(at, Trigger::Stored))
+        Self::parse_with(at, |at| Push::parse_with(at, Purpose::Stored))
     }
 
     fn parse_with(at: &At<'_>, push: impl FnOnce(&At<'_>) -> Option<Push>) -> Option<Self> {

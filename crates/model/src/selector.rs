@@ -65,15 +65,17 @@ pub enum Audience {
 #[serde(transparent)]
 pub struct Spelling(String);
 
-/// What makes a push be sent, which decides what its audience may be besides a selector.
+/// What a push is read for, which decides what its audience may be besides a selector, and which rules it has to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
-    /// Nothing but the request.
-    None,
+pub enum Purpose {
+    /// A request wants it to be sent, now or later.
+    Send,
+    /// A pipeline is to send it, to the channels that set the pipeline off.
     Pipeline,
-    /// The request, which may bring recipients along.
+    /// A request wants it to be sent and may bring recipients along.
     CreateAndSend,
-    /// The push was accepted before, by way of whatever triggers it.
+    /// It was accepted before, for whichever purpose, and comes from the database. Rules that have become stricter since then do
+    /// not concern it.
     Stored,
 }
 
@@ -87,10 +89,10 @@ pub enum Selector {
 }
 
 impl Audience {
-    pub fn parse(at: &At<'_>, trigger: Trigger) -> Option<Self> {
+    pub fn parse(at: &At<'_>, purpose: Purpose) -> Option<Self> {
         let Json::String(word) = at.json() else {
             return match Recipients::are_meant(at.json()) {
-                true => Recipients::parse(at, trigger).map(Audience::CreateAndSend),
+                true => Recipients::parse(at, purpose).map(Audience::CreateAndSend),
                 false => Selector::parse(at).map(Audience::Selector),
             };
         };
@@ -103,9 +105,9 @@ impl Audience {
                 "'{word}' is not an audience; use \"all\" or an object such as {{\"tag\": \"news\"}}."
             ));
         }
-        match trigger {
-            Trigger::Pipeline | Trigger::Stored => Some(Audience::Triggered(spelling)),
-            Trigger::None | Trigger::CreateAndSend => {
+        match purpose {
+            Purpose::Pipeline | Purpose::Stored => Some(Audience::Triggered(spelling)),
+            Purpose::Send | Purpose::CreateAndSend => {
                 at.invalid("The audience 'triggered' is for pipelines only, because nothing triggers this push.")
             }
         }

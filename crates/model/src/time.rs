@@ -100,7 +100,7 @@ impl UtcMillis {
         Some(if offset.starts_with('-') { local.plus(ahead) } else { local.minus(ahead) })
     }
 
-    /// Without the milliseconds, which most of those leave out who say when something happened.
+    /// Without the milliseconds. Most senders of events leave them out.
     pub fn whole_second(self) -> Self {
         Self(self.0.div_euclid(1000).saturating_mul(1000))
     }

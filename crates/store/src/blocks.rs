@@ -77,8 +77,8 @@ pub fn unsettled(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<i64> {
     tx.query_one(sql, &[app.into(), push.into()], |row| row.get(0))
 }
 
-/// Deletes up to `at_most` settled blocks of pushes that were accepted before an instant, and answers how many. The id of a push can be
-/// older than the push, which is named when it is scheduled, but is never younger.
+/// Deletes up to `at_most` settled blocks of pushes that were accepted before an instant, and answers how many. The id of a
+/// push can be older than the push, which is named when it is scheduled, but is never younger.
 pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: UtcMillis, at_most: u32) -> Result<u64> {
     tx.execute(
         "delete from push_block where app = $1 and (push, platform, block) in

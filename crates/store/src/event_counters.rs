@@ -131,8 +131,8 @@ pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>, gro
     Ok(())
 }
 
-/// Lets what was counted of a push be of none, so that the push can be forgotten and the sums of the app stay. Answers how many rows
-/// that were.
+/// Lets what was counted of a push be of none, so that the push can be forgotten and the sums of the app stay. Answers how many
+/// rows that were.
 pub(crate) fn detach(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     let of_push = [app.into(), push.into()];
     tx.execute(

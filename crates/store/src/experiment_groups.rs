@@ -105,8 +105,8 @@ pub fn control_members(tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId) ->
     tx.query(sql, &[app.into(), experiment.into()], |row| row.get(0))
 }
 
-/// Adds up the blocks of up to `at_most` groups that were made up before an instant, and forgets who is in them; `nobody` is what is kept
-/// instead. Answers how many groups there were. They count as made up at the beginning of time from then on.
+/// Adds up the blocks of up to `at_most` groups that were made up before an instant, and forgets who is in them; `nobody` is
+/// what is kept instead. Answers how many groups there were. They count as made up at the beginning of time from then on.
 pub fn sum_up(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, nobody: &[u8], at_most: u32) -> Result<u64> {
     let sql = "select experiment, push, variant, cast(sum(n_members) as bigint), cast(sum(n_opened) as bigint)
                from experiment_group where app = $1 and since > 0 and since < $2

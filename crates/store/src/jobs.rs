@@ -160,7 +160,7 @@ pub fn postpone(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<boo
 }
 
 /// As [`postpone`], for a job that failed once more.
-pub fn put_off(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<bool> {
+pub fn postpone_failed(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<bool> {
     give_back(tx, job, due, job.failures.saturating_add(1))
 }
 
@@ -173,7 +173,8 @@ fn give_back(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis, failures: u32) -
     Ok(n_given_back > 0)
 }
 
-/// Gives the job back until `due`, or until the push that it is part of is woken. `false` as in [`renew`].
+/// Gives the job back until `due`, or until the push that it is part of is woken, or its lane if `due` is [`WITH_LANE`].
+/// `false` as in [`renew`].
 pub fn park(tx: &mut Tx<'_>, job: &ClaimedJob, push: PushId, due: UtcMillis) -> Result<bool> {
     let sql = "update job set due = $4, leased = 0, failures = 0, push = $5
                where app = $1 and id = $2 and attempt = $3 and leased = 1";

@@ -80,7 +80,7 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
     )
 }
 
-/// The offset of the oldest record that is kept; after a log of which nothing is kept, that of the next one.
+/// The offset of the oldest record that is kept, or of the next one to be written if none is kept.
 pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
     let sql = "select position from log where app = $1 order by position limit 1";
     match tx.query_opt(sql, &[app.into()], |row| row.get(0))? {

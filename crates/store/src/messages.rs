@@ -105,7 +105,8 @@ pub fn by_push(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Messa
     tx.query_opt(sql, &[app.into(), push.into()], read_message)
 }
 
-/// Up to `at_most` messages of a group after a number, with their pushes, which were accepted by an instant; also those that have ended.
+/// Up to `at_most` messages of a group after a number, with their pushes, which were accepted by an instant; also those that
+/// have ended.
 pub fn of_group(
     tx: &mut Tx<'_>,
     app: AppId,

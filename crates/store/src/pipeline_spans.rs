@@ -1,5 +1,5 @@
-//! Where in time channels wait for a pipeline, roughly: for each block the union of those who are due within a span of time. The
-//! members are serialized bitmaps, or nothing where they are not known; what is in them is the engine's business.
+//! Where in time channels wait for a pipeline, roughly: for each block the union of the channels that are due within a span of
+//! time. The members are serialized bitmaps, or nothing where they are not known; what is in them is the engine's business.
 
 use std::time::Duration;
 

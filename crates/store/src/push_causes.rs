@@ -1,4 +1,5 @@
-//! What set off the channels that an automated message goes to, where that is told: per block, in a form that is the engine's business.
+//! What set off the channels that an automated message goes to, where that is told: per block, in a form that is the engine's
+//! business.
 
 use model::ids::{AppId, PushId};
 

@@ -11,7 +11,7 @@ use model::payload::push_type::PushType;
 use model::time::UtcMillis;
 use uuid::Uuid;
 
-pub use aging::{Aged, aged, forget, put_off};
+pub use aging::{Aged, age_from, aged, forget};
 pub use unfinished::{Unfinished, Which, unfinished};
 
 use crate::{Error, Result, Row, Tx, origins};
@@ -194,7 +194,7 @@ pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState, no
     match state {
         PushState::Accepted | PushState::Sending => Ok(()),
         PushState::Done | PushState::Canceled => {
-            put_off(tx, app, push, now)?;
+            age_from(tx, app, push, now)?;
             redact(tx, app, push)
         }
     }

@@ -14,7 +14,7 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::Segments;
+use crate::path_vars::PathVars;
 
 const NAME_CHARS: usize = 128;
 
@@ -70,22 +70,22 @@ pub(super) async fn list(State(edge): State<Edge>) -> Result<Answer> {
     Answer::ok(All { apps: apps.iter().map(AppRecord::from).collect() })
 }
 
-pub(super) async fn look_up(State(edge): State<Edge>, Segments(key): Segments<String>) -> Result<Answer> {
+pub(super) async fn look_up(State(edge): State<Edge>, PathVars(key): PathVars<String>) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     Answer::ok(One { app: AppRecord::from(&*app) })
 }
 
-pub(super) async fn change(State(edge): State<Edge>, Segments(key): Segments<String>, input: Input) -> Result<Answer> {
+pub(super) async fn change(State(edge): State<Edge>, PathVars(key): PathVars<String>, input: Input) -> Result<Answer> {
     let app = edge.engine.change_app(&key, input.parse(parse_change).await?).await?;
     Answer::changed(OperationId::random(), One { app: AppRecord::from(&*app) })
 }
 
-pub(super) async fn delete(State(edge): State<Edge>, Segments(key): Segments<String>) -> Result<Answer> {
+pub(super) async fn delete(State(edge): State<Edge>, PathVars(key): PathVars<String>) -> Result<Answer> {
     edge.engine.delete_app(&key).await?;
     Ok(Answer::nothing())
 }
 
-pub(super) async fn rotate(State(edge): State<Edge>, Segments(key): Segments<String>, input: Input) -> Result<Answer> {
+pub(super) async fn rotate(State(edge): State<Edge>, PathVars(key): PathVars<String>, input: Input) -> Result<Answer> {
     let choice = input.parse(parse_choice).await?;
     let RotatedSecrets { operation_id, app_secret, master_secret } =
         edge.engine.rotate(&key, choice, input.once).await?;

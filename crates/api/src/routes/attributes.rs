@@ -3,7 +3,7 @@
 use axum::extract::State;
 use model::attribute::{AttributeUpdate, AttributesOfOne};
 use model::channel::{ChannelBatch, ChannelRef, ClaimedType};
-use model::ids::NamedUserId;
+use model::ids::{ChannelId, ChannelKind, NamedUserId};
 
 use super::tags::refuse_read_only;
 use crate::answer::Answer;
@@ -11,7 +11,8 @@ use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::query::{Params, Segments};
+use crate::path_vars::{PathId, PathVars};
+use crate::query::Params;
 
 pub(super) async fn change(
     State(edge): State<Edge>,
@@ -31,11 +32,11 @@ pub(super) async fn change(
 pub(super) async fn change_channel(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ChannelKind>,
     params: Params,
     input: Input,
 ) -> Result<Answer> {
-    let channel = channel(&id, params)?;
+    let channel = channel(id, params)?;
     let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
     edge.engine.change_channel_attributes(app.id, channel, operations).await?;
     Answer::done()
@@ -44,7 +45,7 @@ pub(super) async fn change_channel(
 pub(super) async fn change_named_user(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
@@ -56,11 +57,11 @@ pub(super) async fn change_named_user(
 pub(super) async fn change_batch(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ChannelKind>,
     params: Params,
     input: Input,
 ) -> Result<Answer> {
-    let channel = channel(&id, params)?;
+    let channel = channel(id, params)?;
     let batch = input.parse(ChannelBatch::parse).await?;
     batch.tags.iter().try_for_each(refuse_read_only)?;
     edge.engine.change_channel(app.id, channel, batch).await?;
@@ -68,9 +69,8 @@ pub(super) async fn change_batch(
 }
 
 /// The channel that a path names, of the type that the query says it has.
-fn channel(id: &str, mut params: Params) -> Result<ChannelRef> {
+fn channel(id: ChannelId, mut params: Params) -> Result<ChannelRef> {
     let claimed = params.device_type("platform").map(ClaimedType::Exactly);
     params.finish()?;
-    let id = id.parse().map_err(|_| Error::NotFound("There is no such channel.".to_owned()))?;
     Ok(ChannelRef { id, claimed })
 }

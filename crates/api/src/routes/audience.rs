@@ -6,7 +6,7 @@ use axum::extract::State;
 use engine::{Clause, Effect, Explanation, PlatformCount, Warning};
 use model::json::At;
 use model::payload::device_types::DeviceTypes;
-use model::selector::{Atomic, Audience, Trigger};
+use model::selector::{Atomic, Audience, Purpose};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -70,7 +70,7 @@ pub(super) async fn explain(State(edge): State<Edge>, CallingApp(app): CallingAp
 impl Question {
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let audience = fields.required("audience", |at| Audience::parse(at, Trigger::None));
+        let audience = fields.required("audience", |at| Audience::parse(at, Purpose::Send));
         let device_types = match fields.take("device_types") {
             Some(at) => DeviceTypes::parse(&at),
             None => Some(DeviceTypes::all()),

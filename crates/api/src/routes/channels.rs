@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::StatusCode;
 use model::channel::{Change, Registration, Uninstalls};
-use model::ids::ChannelId;
+use model::ids::{ChannelId, ChannelKind};
 use model::limits;
 use serde::Serialize;
 use store::apps::App;
@@ -15,7 +15,8 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::path_vars::{PathId, PathVars};
+use crate::query::Params;
 
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = limits::CHANNELS_PER_PAGE;
@@ -55,7 +56,7 @@ pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
@@ -70,9 +71,8 @@ pub(super) async fn update(
 pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ChannelKind>,
 ) -> Result<Answer> {
-    let id = id.parse().map_err(|_| Error::NotFound("There is no such channel.".to_owned()))?;
     let channel = edge.engine.channel(app.id, id).await?.into();
     Ok(Answer::ok(One { channel })?.data_attribute("channel"))
 }

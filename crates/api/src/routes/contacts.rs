@@ -4,7 +4,7 @@ use axum::extract::State;
 use engine::{Contact, DeviceToken};
 use model::channel::ChannelRef;
 use model::contact::{ContactAction, ContactDisassociation, ContactRequest, ContactUpdate};
-use model::ids::{ChannelId, ContactId, OperationId};
+use model::ids::{ChannelId, ContactId, ContactKind, OperationId};
 use serde::Serialize;
 use store::apps::App;
 
@@ -13,9 +13,9 @@ use super::tags::refuse_read_only;
 use crate::answer::Answer;
 use crate::auth::{CallingApp, CallingChannel, CallingRights};
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::Input;
-use crate::query::Segments;
+use crate::path_vars::PathId;
 
 /// For newer device libraries, which go on with the token.
 #[derive(Serialize)]
@@ -113,24 +113,24 @@ pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ContactKind>,
     input: Input,
 ) -> Result<Answer> {
-    let (contact, update) = (contact(&id)?, input.parse(ContactUpdate::parse).await?);
+    let update = input.parse(ContactUpdate::parse).await?;
     update.tags.iter().try_for_each(refuse_read_only)?;
     if !update.associate.is_empty() {
         rights.need_association(&app)?;
     }
-    edge.engine.update_contact(app.id, contact, update, rights.0).await?;
+    edge.engine.update_contact(app.id, id, update, rights.0).await?;
     Answer::done()
 }
 
 pub(super) async fn subscriptions(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ContactKind>,
 ) -> Result<Answer> {
-    let subscriptions = edge.engine.contact_subscriptions(app.id, contact(&id)?).await?;
+    let subscriptions = edge.engine.contact_subscriptions(app.id, id).await?;
     let answer = Answer::ok(OfPerson { subscription_lists: scope_records(subscriptions) })?;
     Ok(answer.data_attribute("subscription_lists"))
 }
@@ -138,9 +138,9 @@ pub(super) async fn subscriptions(
 pub(super) async fn associated_types(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ContactKind>,
 ) -> Result<Answer> {
-    edge.engine.check_contact(app.id, contact(&id)?).await?;
+    edge.engine.check_contact(app.id, id).await?;
     Answer::ok(AssociatedTypes { channels: [] })
 }
 
@@ -148,17 +148,13 @@ pub(super) async fn disassociate(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ContactKind>,
     input: Input,
 ) -> Result<Answer> {
     rights.need_association(&app)?;
     let ContactDisassociation(channel_id) = input.parse(ContactDisassociation::parse).await?;
-    edge.engine.disassociate_from_contact(app.id, contact(&id)?, channel_id).await?;
+    edge.engine.disassociate_from_contact(app.id, id, channel_id).await?;
     Answer::changed(OperationId::random(), Disassociated { channel_id })
-}
-
-pub(super) fn contact(id: &str) -> Result<ContactId> {
-    id.parse().map_err(|_| Error::NotFound("There is no such contact.".to_owned()))
 }
 
 impl From<Contact> for ContactRecord {

@@ -1,5 +1,5 @@
-//! Uploads of events by devices. They drop what is answered with 4xx and send again what is answered with 429 or 5xx, so whatever is
-//! JSON is taken: an event that cannot be used costs nobody but itself.
+//! Uploads of events by devices. They drop what is answered with 4xx and send again what is answered with 429 or 5xx, so
+//! whatever is JSON is taken: an event that cannot be used costs nobody but itself.
 
 use axum::extract::State;
 use engine::{Rights, Upload};

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use engine::{Counts, VariantResults};
 use model::experiment::{Outcome, Share};
-use model::ids::ExperimentId;
+use model::ids::{ExperimentId, ExperimentKind};
 use serde::Serialize;
 use store::counters::Metric;
 
-use super::experiments::experiment_id;
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::query::Segments;
+use crate::path_vars::{PathId, PathVars, id_in_path};
 
 /// Clients refuse keys that they do not know.
 #[derive(Serialize)]
@@ -76,9 +75,9 @@ struct Figures {
 pub(super) async fn overview(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ExperimentKind>,
 ) -> Result<Answer> {
-    let results = edge.engine.experiment_results(app.id, experiment_id(&id)?).await?;
+    let results = edge.engine.experiment_results(app.id, id).await?;
     let shares = results.experiment.shares();
     let each = results.experiment.variants.iter().zip(&results.variants).zip(&shares.variants);
     let variants =
@@ -109,9 +108,9 @@ pub(super) async fn overview(
 pub(super) async fn detail(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments((id, variant)): Segments<(String, String)>,
+    PathVars((id, variant)): PathVars<(String, String)>,
 ) -> Result<Answer> {
-    let results = edge.engine.experiment_results(app.id, experiment_id(&id)?).await?;
+    let results = edge.engine.experiment_results(app.id, id_in_path(&id)?).await?;
     let place: Option<usize> = variant.parse().ok();
     let found = place.and_then(|place| results.experiment.variants.get(place).zip(results.variants.get(place)));
     let no_variant = || Error::NotFound("The experiment has no such variant; they are counted from 0.".to_owned());

@@ -3,16 +3,15 @@
 use axum::extract::State;
 use engine::ExperimentResults;
 use model::experiment::{Difference, Interval, Outcome, Share, difference, interval};
-use model::ids::{ExperimentId, PushId};
+use model::ids::{ExperimentId, ExperimentKind, PushId};
 use serde::Serialize;
 
 use super::experiment_reports::percent;
-use super::experiments::experiment_id;
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
-use crate::query::Segments;
+use crate::path_vars::PathId;
 
 #[derive(Serialize)]
 struct Results {
@@ -59,9 +58,9 @@ struct DifferenceRecord {
 pub(super) async fn results(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ExperimentKind>,
 ) -> Result<Answer> {
-    let results = edge.engine.experiment_results(app.id, experiment_id(&id)?).await?;
+    let results = edge.engine.experiment_results(app.id, id).await?;
     Answer::ok(Results::of(&results))
 }
 

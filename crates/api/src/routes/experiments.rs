@@ -4,7 +4,7 @@ use axum::extract::State;
 use engine::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView};
 use http::StatusCode;
 use model::experiment::Experiment;
-use model::ids::ExperimentId;
+use model::ids::{ExperimentId, ExperimentKind};
 use model::limits;
 use serde::Serialize;
 
@@ -14,7 +14,8 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::path_vars::PathId;
+use crate::query::Params;
 
 const PER_PAGE: u32 = 10;
 const MOST_PER_PAGE: u32 = limits::EXPERIMENTS_PER_PAGE;
@@ -96,18 +97,18 @@ pub(super) async fn list_scheduled(
 pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ExperimentKind>,
 ) -> Result<Answer> {
-    let experiment = edge.engine.experiment(app.id, experiment_id(&id)?).await?;
+    let experiment = edge.engine.experiment(app.id, id).await?;
     Ok(Answer::ok(One { experiment: experiment.into() })?.data_attribute("experiment"))
 }
 
 pub(super) async fn delete(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ExperimentKind>,
 ) -> Result<Answer> {
-    match edge.engine.delete_experiment(app.id, experiment_id(&id)?).await? {
+    match edge.engine.delete_experiment(app.id, id).await? {
         ExperimentDeletion::Deleted => Answer::done(),
         ExperimentDeletion::HasStarted => Err(Error::ExperimentStarted),
     }
@@ -127,10 +128,6 @@ fn page_answer(links: &Links, path: &str, offset: u32, limit: u32, page: Experim
     let page = Page { count: experiments.len(), total_count: total, next_page: next_page.clone(), experiments };
     let answer = Answer::ok(&page)?.data_attribute("experiments").counts(page.count, total);
     Ok(answer.next_page(next_page.as_deref()))
-}
-
-pub(super) fn experiment_id(text: &str) -> Result<ExperimentId> {
-    text.parse().map_err(|_| Error::NotFound("There is no such experiment.".to_owned()))
 }
 
 impl From<ExperimentView> for ExperimentRecord {

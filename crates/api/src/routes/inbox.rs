@@ -17,7 +17,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::Segments;
+use crate::path_vars::PathVars;
 
 #[derive(Serialize)]
 struct Created {
@@ -86,7 +86,7 @@ pub(super) async fn change(
 pub(super) async fn delete_everywhere(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let push = push_of(&id).ok_or_else(|| Error::NotFound("There is no such message.".to_owned()))?;
     edge.engine.delete_message(app.id, push).await?;

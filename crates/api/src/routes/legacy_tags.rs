@@ -11,7 +11,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::query::Segments;
+use crate::path_vars::PathVars;
 
 #[derive(Serialize)]
 struct All {
@@ -25,7 +25,7 @@ pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) 
 pub(super) async fn create(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(tag): Segments<String>,
+    PathVars(tag): PathVars<String>,
 ) -> Result<Answer> {
     let is_new = edge.engine.create_legacy_tag(app.id, usable(&tag)?).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
@@ -35,7 +35,7 @@ pub(super) async fn create(
 pub(super) async fn change(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(tag): Segments<String>,
+    PathVars(tag): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let tag = usable(&tag)?;
@@ -46,7 +46,7 @@ pub(super) async fn change(
 pub(super) async fn delete(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(tag): Segments<String>,
+    PathVars(tag): PathVars<String>,
 ) -> Result<Answer> {
     let tag = Tag::new(&tag).map_err(|_| Error::NotFound("There is no such tag.".to_owned()))?;
     edge.engine.delete_legacy_tag(app.id, tag).await?;

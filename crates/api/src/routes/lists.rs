@@ -21,7 +21,8 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::path_vars::PathVars;
+use crate::query::Params;
 use crate::upload::Upload;
 
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
@@ -82,7 +83,7 @@ pub(super) async fn create(
 pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(name): Segments<String>,
+    PathVars(name): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let name = list_name(&name)?;
@@ -97,7 +98,7 @@ pub(super) async fn update(
 pub(super) async fn delete(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(name): Segments<String>,
+    PathVars(name): PathVars<String>,
 ) -> Result<Answer> {
     edge.engine.delete_list(app.id, list_name(&name)?).await?;
     Ok(Answer::nothing())
@@ -106,7 +107,7 @@ pub(super) async fn delete(
 pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(name): Segments<String>,
+    PathVars(name): PathVars<String>,
 ) -> Result<Answer> {
     let list = edge.engine.list(app.id, list_name(&name)?).await?;
     Ok(Answer::ok(ListRecord::from(list))?.data_attribute("static_list"))
@@ -130,7 +131,7 @@ pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp, 
 pub(super) async fn upload(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(name): Segments<String>,
+    PathVars(name): PathVars<String>,
     mut body: Upload,
 ) -> Result<Answer> {
     let _place = edge.admit_transfer(app.id)?;
@@ -159,7 +160,7 @@ pub(super) async fn upload(
 pub(super) async fn download(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(name): Segments<String>,
+    PathVars(name): PathVars<String>,
 ) -> Result<Response> {
     let place = edge.admit_transfer(app.id)?;
     let content = edge.engine.list_content(app.id, list_name(&name)?).await?;
@@ -176,7 +177,7 @@ pub(super) async fn download(
 pub(super) async fn errors(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(name): Segments<String>,
+    PathVars(name): PathVars<String>,
 ) -> Result<Response> {
     let rows = edge.engine.list_errors(app.id, list_name(&name)?).await?;
     let lines = rows.iter().map(|row| format!("{},\"{}\"\r\n", row.line, row.problem.replace('"', "\"\"")));

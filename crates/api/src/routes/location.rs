@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::query::{Params, Segments};
+use crate::path_vars::PathVars;
+use crate::query::Params;
 
 /// Names that fewer people mean are left out.
 const MOST_NAMED: usize = 100;
@@ -82,7 +83,7 @@ pub(super) async fn by_name(State(edge): State<Edge>, mut params: Params) -> Res
 
 pub(super) async fn by_place(
     State(edge): State<Edge>,
-    Segments(place): Segments<String>,
+    PathVars(place): PathVars<String>,
     mut params: Params,
 ) -> Result<Answer> {
     // An old description of this call has `&` where the query should begin.

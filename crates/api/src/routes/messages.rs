@@ -20,7 +20,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::Segments;
+use crate::path_vars::PathVars;
 
 /// A type that cannot stand in a header is none that anybody could show.
 const UNKNOWN_TYPE: HeaderValue = HeaderValue::from_static("application/octet-stream");
@@ -143,7 +143,7 @@ pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingInbox(caller): CallingInbox,
     Asking(asking): Asking,
-    Segments((_, id)): Segments<(String, String)>,
+    PathVars((_, id)): PathVars<(String, String)>,
     links: Links,
 ) -> Result<Answer> {
     let user = caller.user.clone();
@@ -156,7 +156,7 @@ pub(super) async fn body(
     State(edge): State<Edge>,
     CallingInbox(caller): CallingInbox,
     Asking(asking): Asking,
-    Segments((_, id)): Segments<(String, String)>,
+    PathVars((_, id)): PathVars<(String, String)>,
 ) -> Result<Response> {
     let (_, body) = edge.engine.inbox_message(caller, asking, push_of(&id)?).await?;
     let mut response = Response::new(Body::from(body.bytes));
@@ -174,7 +174,7 @@ pub(super) async fn read(
     State(edge): State<Edge>,
     CallingInbox(caller): CallingInbox,
     Asking(asking): Asking,
-    Segments((_, id)): Segments<(String, String)>,
+    PathVars((_, id)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     mark(&edge, caller, asking, &MessageIds(vec![id]), Mark::Read).await
 }
@@ -183,7 +183,7 @@ pub(super) async fn delete(
     State(edge): State<Edge>,
     CallingInbox(caller): CallingInbox,
     Asking(asking): Asking,
-    Segments((_, id)): Segments<(String, String)>,
+    PathVars((_, id)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     mark(&edge, caller, asking, &MessageIds(vec![id]), Mark::Deleted).await
 }

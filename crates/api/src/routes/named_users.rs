@@ -15,7 +15,8 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::path_vars::PathVars;
+use crate::query::Params;
 
 const MOST_PER_PAGE: u32 = limits::NAMED_USERS_PER_PAGE;
 /// A user has up to a hundred channels, so that a full page can be long.
@@ -59,7 +60,7 @@ pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     rights: CallingRights,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let update = input.parse(NamedUserUpdate::parse).await?;

@@ -9,7 +9,7 @@ use model::ids::PushId;
 
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::query::Segments;
+use crate::path_vars::PathVars;
 
 /// A page or message is a customer's own HTML. It may do what pages do, but as nobody: in an origin of its own, without access to
 /// anything else that this host serves.
@@ -19,7 +19,7 @@ const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("private, max-age=3600
 
 pub(super) async fn show(
     State(edge): State<Edge>,
-    Segments((app, push_id, number)): Segments<(String, String, String)>,
+    PathVars((app, push_id, number)): PathVars<(String, String, String)>,
 ) -> Result<Response> {
     let no_page = || Error::NotFound("There is no such page.".to_owned());
     let push_id: PushId = push_id.parse().map_err(|_| no_page())?;

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use engine::{CreatedPipelines, DeletedPipeline, PipelineView};
 use http::StatusCode;
-use model::ids::{OperationId, PipelineId};
+use model::ids::{OperationId, PipelineId, PipelineKind};
 use model::limits;
 use model::pipeline::{Pipeline, PipelineStatus, Rate, parse_global_rates};
 use model::time::UtcMillis;
@@ -12,10 +12,11 @@ use serde::Serialize;
 use crate::answer::{Answer, Done};
 use crate::auth::CallingApp;
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::path_vars::PathId;
+use crate::query::Params;
 
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = limits::PIPELINES_PER_PAGE;
@@ -130,20 +131,19 @@ pub(super) async fn list(
 pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<PipelineKind>,
     links: Links,
 ) -> Result<Answer> {
-    let view = edge.engine.pipeline(app.id, pipeline_id(&id)?).await?;
+    let view = edge.engine.pipeline(app.id, id).await?;
     Ok(Answer::ok(One { pipeline: record(&links, view) })?.data_attribute("pipeline"))
 }
 
 pub(super) async fn replace(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<PipelineKind>,
     input: Input,
 ) -> Result<Answer> {
-    let id = pipeline_id(&id)?;
     let pipeline = input.parse(Pipeline::parse).await?;
     edge.engine.replace_pipeline(app.id, id, pipeline).await?;
     Answer::done()
@@ -152,9 +152,9 @@ pub(super) async fn replace(
 pub(super) async fn delete(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<PipelineKind>,
 ) -> Result<Answer> {
-    edge.engine.delete_pipeline(app.id, pipeline_id(&id)?).await?;
+    edge.engine.delete_pipeline(app.id, id).await?;
     Ok(Answer::nothing())
 }
 
@@ -214,8 +214,4 @@ fn record(links: &Links, view: PipelineView) -> PipelineRecord {
 
 fn url(links: &Links, id: PipelineId) -> String {
     links.to(&format!("/api/pipelines/{id}"))
-}
-
-fn pipeline_id(text: &str) -> Result<PipelineId> {
-    text.parse().map_err(|_| Error::NotFound("There is no such pipeline.".to_owned()))
 }

@@ -16,7 +16,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::query::Segments;
+use crate::path_vars::PathVars;
 use record::{NoticeRecord, PlatformRecord};
 
 const URL_CHARS: usize = 2048;
@@ -43,7 +43,7 @@ pub(super) async fn notices(State(edge): State<Edge>) -> Result<Answer> {
     Answer::ok(Notices { notices: notices.into_iter().map(NoticeRecord::from).collect() })
 }
 
-pub(super) async fn list(State(edge): State<Edge>, Segments(key): Segments<String>) -> Result<Answer> {
+pub(super) async fn list(State(edge): State<Edge>, PathVars(key): PathVars<String>) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     let platforms = edge.engine.platforms(app.id).await?;
     Answer::ok(All { platforms: platforms.into_iter().map(PlatformRecord::from).collect() })
@@ -51,7 +51,7 @@ pub(super) async fn list(State(edge): State<Edge>, Segments(key): Segments<Strin
 
 pub(super) async fn set(
     State(edge): State<Edge>,
-    Segments((key, platform)): Segments<(String, String)>,
+    PathVars((key, platform)): PathVars<(String, String)>,
     input: Input,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
@@ -70,7 +70,7 @@ pub(super) async fn set(
 
 pub(super) async fn look_up(
     State(edge): State<Edge>,
-    Segments((key, platform)): Segments<(String, String)>,
+    PathVars((key, platform)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     let view = edge.engine.platform(app.id, name(&platform)?).await?;
@@ -79,7 +79,7 @@ pub(super) async fn look_up(
 
 pub(super) async fn delete(
     State(edge): State<Edge>,
-    Segments((key, platform)): Segments<(String, String)>,
+    PathVars((key, platform)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     edge.engine.delete_platform(app.id, name(&platform)?).await?;
@@ -88,7 +88,7 @@ pub(super) async fn delete(
 
 pub(super) async fn add_keys(
     State(edge): State<Edge>,
-    Segments((key, platform)): Segments<(String, String)>,
+    PathVars((key, platform)): PathVars<(String, String)>,
     input: Input,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
@@ -100,7 +100,7 @@ pub(super) async fn add_keys(
 
 pub(super) async fn remove_key(
     State(edge): State<Edge>,
-    Segments((key, platform, fingerprint)): Segments<(String, String, String)>,
+    PathVars((key, platform, fingerprint)): PathVars<(String, String, String)>,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     edge.engine.remove_key(app.id, provider(&platform)?, fingerprint).await?;
@@ -109,7 +109,7 @@ pub(super) async fn remove_key(
 
 pub(super) async fn test(
     State(edge): State<Edge>,
-    Segments((key, platform)): Segments<(String, String)>,
+    PathVars((key, platform)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     edge.engine.test_platform(app.id, name(&platform)?).await?.map_err(Error::Conflict)?;
@@ -119,7 +119,7 @@ pub(super) async fn test(
 /// Nothing is sent to the platform until it is resumed. Without a body there is no reason to show.
 pub(super) async fn pause(
     State(edge): State<Edge>,
-    Segments((key, platform)): Segments<(String, String)>,
+    PathVars((key, platform)): PathVars<(String, String)>,
     input: Input,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
@@ -133,7 +133,7 @@ pub(super) async fn pause(
 /// Takes no body: one that is sent is not looked at.
 pub(super) async fn resume(
     State(edge): State<Edge>,
-    Segments((key, platform)): Segments<(String, String)>,
+    PathVars((key, platform)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     edge.engine.release_platform(app.id, &name(&platform)?).await?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use engine::{PlatformProgress, PushControl, PushStatus};
-use model::ids::{OperationId, PushId};
+use model::ids::{OperationId, PushId, PushKind};
 use model::payload::Push;
 use model::payload::push_type::PushType;
 use serde::Serialize;
@@ -12,9 +12,9 @@ use serde::Serialize;
 use crate::answer::{Answer, Done};
 use crate::auth::CallingApp;
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::Input;
-use crate::query::Segments;
+use crate::path_vars::PathId;
 
 #[derive(Serialize)]
 struct Status {
@@ -71,21 +71,21 @@ pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingA
 pub(super) async fn status(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<PushKind>,
 ) -> Result<Answer> {
-    let status = edge.engine.push_status(app.id, push_id(&id)?).await?;
+    let status = edge.engine.push_status(app.id, id).await?;
     Ok(Answer::ok(Status::from(status))?.data_attribute("push"))
 }
 
-pub(super) async fn pause(edge: State<Edge>, app: CallingApp, id: Segments<String>) -> Result<Answer> {
+pub(super) async fn pause(edge: State<Edge>, app: CallingApp, id: PathId<PushKind>) -> Result<Answer> {
     control(edge, app, id, PushControl::Pause).await
 }
 
-pub(super) async fn resume(edge: State<Edge>, app: CallingApp, id: Segments<String>) -> Result<Answer> {
+pub(super) async fn resume(edge: State<Edge>, app: CallingApp, id: PathId<PushKind>) -> Result<Answer> {
     control(edge, app, id, PushControl::Resume).await
 }
 
-pub(super) async fn cancel(edge: State<Edge>, app: CallingApp, id: Segments<String>) -> Result<Answer> {
+pub(super) async fn cancel(edge: State<Edge>, app: CallingApp, id: PathId<PushKind>) -> Result<Answer> {
     control(edge, app, id, PushControl::Cancel).await
 }
 
@@ -93,15 +93,11 @@ pub(super) async fn cancel(edge: State<Edge>, app: CallingApp, id: Segments<Stri
 async fn control(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<PushKind>,
     control: PushControl,
 ) -> Result<Answer> {
-    let status = edge.engine.control_push(app.id, push_id(&id)?, control).await?;
+    let status = edge.engine.control_push(app.id, id, control).await?;
     Ok(Answer::changed(OperationId::random(), Status::from(status))?.data_attribute("push"))
-}
-
-fn push_id(text: &str) -> Result<PushId> {
-    text.parse().map_err(|_| Error::NotFound("There is no such push.".to_owned()))
 }
 
 impl From<PushStatus> for Status {

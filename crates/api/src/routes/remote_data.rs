@@ -8,13 +8,12 @@ use model::time::UtcMillis;
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
 
-use super::contacts;
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::links::Links;
-use crate::query::Segments;
+use crate::path_vars::{PathVars, id_in_path};
 
 /// The platforms that ask.
 const PLATFORMS: [&str; 4] = ["android", "amazon", "ios", "web"];
@@ -48,7 +47,7 @@ struct Addresses {
 /// Needs no credentials: older libraries send none here, and there is nothing secret in it.
 pub(super) async fn of_app(
     State(edge): State<Edge>,
-    Segments((key, platform)): Segments<(String, String)>,
+    PathVars((key, platform)): PathVars<(String, String)>,
     links: Links,
     headers: HeaderMap,
 ) -> Result<Answer> {
@@ -78,10 +77,10 @@ pub(super) async fn of_app(
 pub(super) async fn of_contact(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments((platform, contact)): Segments<(String, String)>,
+    PathVars((platform, contact)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     check_platform(&platform)?;
-    edge.engine.check_contact(app.id, contacts::contact(&contact)?).await?;
+    edge.engine.check_contact(app.id, id_in_path(&contact)?).await?;
     Answer::bare(RemoteData { payloads: Vec::new() })
 }
 

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use engine::{CreatedSchedules, ScheduleView};
 use http::StatusCode;
-use model::ids::{OperationId, PushId, ScheduleId};
+use model::ids::{OperationId, PushId, ScheduleId, ScheduleKind};
 use model::limits;
 use model::schedule::ScheduledPush;
 use serde::Serialize;
@@ -12,10 +12,11 @@ use store::documents::Order;
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{ORDERS, Params, Segments, order_word};
+use crate::path_vars::PathId;
+use crate::query::{ORDERS, Params, order_word};
 
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = limits::SCHEDULES_PER_PAGE;
@@ -101,19 +102,18 @@ pub(super) async fn list(
 pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ScheduleKind>,
 ) -> Result<Answer> {
-    Answer::bare(edge.engine.schedule(app.id, schedule_id(&id)?).await?)
+    Answer::bare(edge.engine.schedule(app.id, id).await?)
 }
 
 pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ScheduleKind>,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let id = schedule_id(&id)?;
     let scheduled = input.parse(ScheduledPush::parse_replacement).await?;
     let updated = edge.engine.update_schedule(app.id, id, scheduled.clone()).await?;
     created_answer(&links, &updated, vec![with_pause(&scheduled)])
@@ -122,9 +122,9 @@ pub(super) async fn update(
 pub(super) async fn delete(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ScheduleKind>,
 ) -> Result<Answer> {
-    edge.engine.delete_schedule(app.id, schedule_id(&id)?).await?;
+    edge.engine.delete_schedule(app.id, id).await?;
     Ok(Answer::nothing())
 }
 
@@ -132,18 +132,18 @@ pub(super) async fn delete(
 pub(super) async fn pause(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ScheduleKind>,
 ) -> Result<Answer> {
-    edge.engine.pause_schedule(app.id, schedule_id(&id)?).await?;
+    edge.engine.pause_schedule(app.id, id).await?;
     Ok(Answer::nothing())
 }
 
 pub(super) async fn resume(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ScheduleKind>,
 ) -> Result<Answer> {
-    edge.engine.resume_schedule(app.id, schedule_id(&id)?).await?;
+    edge.engine.resume_schedule(app.id, id).await?;
     Ok(Answer::nothing())
 }
 
@@ -157,8 +157,4 @@ fn record(links: &Links, view: ScheduleView) -> ScheduleRecord<ScheduledPush> {
 
 fn url(links: &Links, id: ScheduleId) -> String {
     links.to(&format!("/api/schedules/{id}"))
-}
-
-fn schedule_id(text: &str) -> Result<ScheduleId> {
-    text.parse().map_err(|_| Error::NotFound("There is no such schedule.".to_owned()))
 }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use engine::{CreatedSegment, SegmentView};
 use http::StatusCode;
-use model::ids::SegmentId;
+use model::ids::{SegmentId, SegmentKind};
 use model::limits;
 use model::segment::SegmentBody;
 use model::selector::recent_cutoffs;
@@ -13,10 +13,11 @@ use store::documents::Order;
 use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{ORDERS, Params, Segments, order_word};
+use crate::path_vars::PathId;
+use crate::query::{ORDERS, Params, order_word};
 
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = limits::SEGMENTS_PER_PAGE;
@@ -84,28 +85,28 @@ pub(super) async fn list(
 pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<SegmentKind>,
 ) -> Result<Answer> {
-    Answer::bare(edge.engine.segment(app.id, segment_id(&id)?).await?)
+    Answer::bare(edge.engine.segment(app.id, id).await?)
 }
 
 pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<SegmentKind>,
     input: Input,
 ) -> Result<Answer> {
     let body = input.parse(SegmentBody::parse).await?;
-    edge.engine.update_segment(app.id, segment_id(&id)?, body).await?;
+    edge.engine.update_segment(app.id, id, body).await?;
     Answer::done()
 }
 
 pub(super) async fn delete(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<SegmentKind>,
 ) -> Result<Answer> {
-    edge.engine.delete_segment(app.id, segment_id(&id)?).await?;
+    edge.engine.delete_segment(app.id, id).await?;
     Ok(Answer::nothing())
 }
 
@@ -114,10 +115,6 @@ pub(super) async fn dates(State(edge): State<Edge>, CallingApp(_): CallingApp) -
     let cutoffs = recent_cutoffs(edge.engine.clock().now());
     let cutoffs: Vec<_> = cutoffs.into_iter().map(|(unit, cutoff)| Cutoff { unit: unit.key(), cutoff }).collect();
     Answer::bare(cutoffs)
-}
-
-fn segment_id(text: &str) -> Result<SegmentId> {
-    text.parse().map_err(|_| Error::NotFound("There is no such segment.".to_owned()))
 }
 
 impl From<SegmentView> for SegmentRecord {

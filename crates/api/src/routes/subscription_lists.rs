@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use engine::SubscriptionListView;
 use http::StatusCode;
-use model::ids::NamedUserId;
+use model::ids::{ChannelKind, NamedUserId};
 use model::subscription::{Scope, ScopedSubscriptions, ScopedUpdate, SubscriptionListId, SubscriptionUpdate};
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::auth::{CallingApp, CallingRights};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::query::Segments;
+use crate::path_vars::{PathId, PathVars};
 
 #[derive(Serialize)]
 struct Lists {
@@ -61,9 +61,8 @@ pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) 
 pub(super) async fn of_channel(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<ChannelKind>,
 ) -> Result<Answer> {
-    let id = id.parse().map_err(|_| Error::NotFound("There is no such channel.".to_owned()))?;
     let list_ids = edge.engine.channel(app.id, id).await?.subscriptions;
     Ok(Answer::ok(OfChannel { list_ids })?.data_attribute("list_ids"))
 }
@@ -71,7 +70,7 @@ pub(super) async fn of_channel(
 pub(super) async fn of_named_user(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|_| Error::NotFound("There is no such named user.".to_owned()))?;
     let subscriptions = edge.engine.named_user(app.id, user).await?.subscriptions;
@@ -97,7 +96,7 @@ pub(super) async fn change(
 pub(super) async fn change_scoped(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
     input: Input,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;

@@ -5,7 +5,7 @@ use engine::{CreatedTemplate, TemplateSort, TemplateView};
 use http::StatusCode;
 use model::ids::OperationId;
 use model::limits;
-use model::payload::template::TemplateId;
+use model::payload::template::{TemplateId, TemplateKind};
 use model::template::{Template, TemplateChange, TemplateSchedule, TemplateUse};
 use model::time::UtcMillis;
 use serde::Serialize;
@@ -15,10 +15,11 @@ use super::schedules;
 use crate::answer::{Answer, Done};
 use crate::auth::CallingApp;
 use crate::edge::Edge;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{ORDERS, Params, Segments, order_word};
+use crate::path_vars::PathId;
+use crate::query::{ORDERS, Params, order_word};
 
 const PER_PAGE: u32 = 25;
 const SORTS: [(&str, TemplateSort); 3] = [
@@ -103,19 +104,18 @@ pub(super) async fn list(
 pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<TemplateKind>,
 ) -> Result<Answer> {
-    let template = edge.engine.template(app.id, template_id(&id)?).await?;
+    let template = edge.engine.template(app.id, id).await?;
     Ok(Answer::ok(One { template: template.into() })?.data_attribute("template"))
 }
 
 pub(super) async fn update(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<TemplateKind>,
     input: Input,
 ) -> Result<Answer> {
-    let id = template_id(&id)?;
     let change = input.parse(TemplateChange::parse).await?;
     edge.engine.update_template(app.id, id, change).await?;
     Answer::done()
@@ -124,9 +124,9 @@ pub(super) async fn update(
 pub(super) async fn delete(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathId(id): PathId<TemplateKind>,
 ) -> Result<Answer> {
-    edge.engine.delete_template(app.id, template_id(&id)?).await?;
+    edge.engine.delete_template(app.id, id).await?;
     Answer::changed(OperationId::random(), Done {})
 }
 
@@ -153,10 +153,6 @@ pub(super) async fn schedule(
     let answer = edge.engine.schedule_templates(app.id, scheduled, input.once).await?;
     let records = answer.scheduled.into_iter().zip(paused).collect();
     Ok(schedules::created_answer(&links, &answer.created, records)?.status(StatusCode::CREATED))
-}
-
-fn template_id(text: &str) -> Result<TemplateId> {
-    text.parse().map_err(|_| Error::NotFound("There is no such template.".to_owned()))
 }
 
 impl From<TemplateView> for TemplateRecord {

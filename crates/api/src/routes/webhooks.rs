@@ -16,7 +16,8 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::path_vars::{PathVars, id_in_path};
+use crate::query::Params;
 use record::{All, Attempts, Discarded, EntryRecord, Letters, One, Proof, Sent, WebhookRecord};
 
 const MOST_LISTED: u32 = 1000;
@@ -24,7 +25,7 @@ const LISTED: u32 = 100;
 
 pub(super) async fn create(
     State(edge): State<Edge>,
-    Segments(key): Segments<String>,
+    PathVars(key): PathVars<String>,
     links: Links,
     input: Input,
 ) -> Result<Answer> {
@@ -37,20 +38,20 @@ pub(super) async fn create(
     Ok(answer.status(StatusCode::CREATED).location(&location))
 }
 
-pub(super) async fn list(State(edge): State<Edge>, Segments(key): Segments<String>) -> Result<Answer> {
+pub(super) async fn list(State(edge): State<Edge>, PathVars(key): PathVars<String>) -> Result<Answer> {
     let app = edge.engine.app(&key).await?;
     let webhooks = edge.engine.webhooks(app.id).await?;
     Answer::ok(All { webhooks: webhooks.into_iter().map(WebhookRecord::from).collect() })
 }
 
-pub(super) async fn look_up(State(edge): State<Edge>, Segments(path): Segments<(String, String)>) -> Result<Answer> {
+pub(super) async fn look_up(State(edge): State<Edge>, PathVars(path): PathVars<(String, String)>) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
     Answer::ok(One { webhook: edge.engine.webhook(app, id).await?.into() })
 }
 
 pub(super) async fn change(
     State(edge): State<Edge>,
-    Segments(path): Segments<(String, String)>,
+    PathVars(path): PathVars<(String, String)>,
     input: Input,
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
@@ -59,13 +60,13 @@ pub(super) async fn change(
     Answer::changed(OperationId::random(), One { webhook: view.into() })
 }
 
-pub(super) async fn delete(State(edge): State<Edge>, Segments(path): Segments<(String, String)>) -> Result<Answer> {
+pub(super) async fn delete(State(edge): State<Edge>, PathVars(path): PathVars<(String, String)>) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
     edge.engine.delete_webhook(app, id).await?;
     Ok(Answer::nothing())
 }
 
-pub(super) async fn test(State(edge): State<Edge>, Segments(path): Segments<(String, String)>) -> Result<Answer> {
+pub(super) async fn test(State(edge): State<Edge>, PathVars(path): PathVars<(String, String)>) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
     let proof = edge.engine.test_webhook(app, id).await?.map_err(Error::Conflict)?;
     Answer::ok(Proof { status: proof.status, milliseconds: proof.millis })
@@ -73,7 +74,7 @@ pub(super) async fn test(State(edge): State<Edge>, Segments(path): Segments<(Str
 
 pub(super) async fn history(
     State(edge): State<Edge>,
-    Segments(path): Segments<(String, String)>,
+    PathVars(path): PathVars<(String, String)>,
     mut params: Params,
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
@@ -85,7 +86,7 @@ pub(super) async fn history(
 
 pub(super) async fn replay(
     State(edge): State<Edge>,
-    Segments(path): Segments<(String, String)>,
+    PathVars(path): PathVars<(String, String)>,
     input: Input,
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
@@ -96,7 +97,7 @@ pub(super) async fn replay(
 
 pub(super) async fn dead_letters(
     State(edge): State<Edge>,
-    Segments(path): Segments<(String, String)>,
+    PathVars(path): PathVars<(String, String)>,
     mut params: Params,
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
@@ -109,7 +110,7 @@ pub(super) async fn dead_letters(
 
 pub(super) async fn redeliver(
     State(edge): State<Edge>,
-    Segments(path): Segments<(String, String)>,
+    PathVars(path): PathVars<(String, String)>,
     mut params: Params,
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
@@ -119,7 +120,7 @@ pub(super) async fn redeliver(
     Answer::changed(OperationId::random(), Sent::from(came))
 }
 
-pub(super) async fn discard(State(edge): State<Edge>, Segments(path): Segments<(String, String)>) -> Result<Answer> {
+pub(super) async fn discard(State(edge): State<Edge>, PathVars(path): PathVars<(String, String)>) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
     let discarded = edge.engine.discard_dead_letters(app, id).await?;
     Answer::changed(OperationId::random(), Discarded { discarded })
@@ -127,8 +128,7 @@ pub(super) async fn discard(State(edge): State<Edge>, Segments(path): Segments<(
 
 async fn find(edge: &Edge, (key, webhook): &(String, String)) -> Result<(AppId, WebhookId)> {
     let app = edge.engine.app(key).await?;
-    let id = webhook.parse().map_err(|_| Error::NotFound("There is no such webhook.".to_owned()))?;
-    Ok((app.id, id))
+    Ok((app.id, id_in_path(webhook)?))
 }
 
 /// A new webhook may also say where it begins.

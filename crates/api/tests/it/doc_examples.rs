@@ -1,4 +1,5 @@
-//! The examples of docs/api.md and README.md that say they can be run, run: see "Add an endpoint" in CONTRIBUTING.md for their form.
+//! The examples of docs/api.md and README.md that say they can be run, run: see "Add an endpoint" in CONTRIBUTING.md for their
+//! form.
 
 mod curl;
 

@@ -123,7 +123,8 @@ async fn the_life_of_a_push() {
         upload(&app, devices.id("tapper"), "app_background", "00000000-0000-4000-8000-000000000002", close).await;
         app.step_all().await;
 
-        // Another opens the app by itself almost twelve hours after the push, and another leaves. The service was stopped meanwhile.
+        // Another opens the app by itself almost twelve hours after the push, and another leaves. The service was stopped
+        // meanwhile.
         let app = app.restart().await;
         app.advance(11 * HOUR);
         let open = json!({"session_id": "session-2"});

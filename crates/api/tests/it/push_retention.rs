@@ -1,4 +1,5 @@
-//! Pushes that have been over for long are forgotten, with what is counted of each; what the app counts stays, and so does what is still needed.
+//! Pushes that have been over for long are forgotten, with what is counted of each; what the app counts stays, and so does what
+//! is still needed.
 
 use std::time::Duration;
 

@@ -134,7 +134,8 @@ async fn opens_time_in_app_and_responses_have_their_forms() {
     .await;
 }
 
-/// What the Python library does with answers, as a table: the key it reads the rows from, and the keys of a row it turns into dates.
+/// What the Python library does with answers, as a table: the key it reads the rows from, and the keys of a row it turns into
+/// dates.
 #[tokio::test]
 async fn rows_are_where_client_libraries_look_for_them() {
     on_each_engine(async |app| {

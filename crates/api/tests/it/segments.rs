@@ -178,6 +178,8 @@ async fn bad_segments_are_refused_and_unknown_ones_are_not_there() {
                 assert_eq!(reply.expect(404)["error_code"], 40401);
             }
         }
+        let refused = app.master().put("/api/segments/not-an-id", json!({})).await.expect(404);
+        assert_eq!(refused["error_code"], 40401, "what is wrong with the body does not matter");
     })
     .await;
 }

@@ -1,4 +1,5 @@
-//! A webhook at its worst, and a service that is killed in the middle: nothing is lost, and every channel's events keep their order.
+//! A webhook at its worst, and a service that is killed in the middle: nothing is lost, and every channel's events keep their
+//! order.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

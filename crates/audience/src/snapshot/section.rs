@@ -17,7 +17,7 @@ pub(super) const VERSION: u8 = 2;
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Names,
-    Segment,
+    Shard,
     End,
 }
 
@@ -25,13 +25,13 @@ impl Kind {
     const fn byte(self) -> u8 {
         match self {
             Kind::Names => b'n',
-            Kind::Segment => b's',
+            Kind::Shard => b's',
             Kind::End => b'e',
         }
     }
 
     fn from_byte(byte: u8) -> Option<Self> {
-        [Kind::Names, Kind::Segment, Kind::End].into_iter().find(|kind| kind.byte() == byte)
+        [Kind::Names, Kind::Shard, Kind::End].into_iter().find(|kind| kind.byte() == byte)
     }
 }
 

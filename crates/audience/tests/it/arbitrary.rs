@@ -34,7 +34,7 @@ pub(crate) fn names_of_days() -> TermsRecord {
     TermsRecord { new_terms: APART.map(day).to_vec(), ..TermsRecord::default() }
 }
 
-/// Few enough to meet again, and around the edges of blocks and segments.
+/// Few enough to meet again, and around the edges of blocks and shards.
 pub(crate) fn ordinal() -> impl Strategy<Value = Ordinal> {
     prop_oneof![
         4 => 0..40_u32,

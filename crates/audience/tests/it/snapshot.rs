@@ -112,10 +112,10 @@ proptest! {
 #[test]
 fn taken_while_another_thread_applies() {
     const RECORDS: u32 = 3_000;
-    // Each record touches three segments; every third one makes room for a name.
+    // Each record touches three shards; every third one makes room for a name.
     let record = |number: u32| {
-        let change = |segment: u32| TermChange {
-            ordinal: Ordinal((segment << 20) + number % 50),
+        let change = |shard: u32| TermChange {
+            ordinal: Ordinal((shard << 20) + number % 50),
             added: vec![TermId(number % 7), TermId(number % 5)],
             removed: vec![TermId(number % 3), TermId(number % 11)],
         };
@@ -150,7 +150,7 @@ fn taken_while_another_thread_applies() {
     }
 }
 
-/// A small snapshot with names and with channels in two segments.
+/// A small snapshot with names and with channels in two shards.
 fn sample(tag: &str) -> Vec<u8> {
     let mut builder = Index::builder();
     builder.name(TermId(1), "device", tag);

@@ -8,8 +8,8 @@ use store::counters::{self, Metric};
 
 use crate::Result;
 
-/// Counts what becomes of a channel that was there, or not, and is there, or not. One that leaves is no longer opted in either, so that what
-/// is there is always what came less what went.
+/// Counts the change of a channel from `before` to `after`, `None` where it is not installed. A channel that is uninstalled is
+/// counted as opted out, too, so that the number opted in is always those who opted in less those who opted out.
 pub(super) fn count_change(
     tx: &mut Tx<'_>,
     app: AppId,

@@ -66,7 +66,7 @@ pub(super) enum Next {
     Park(UtcMillis),
     /// The operator holds the platform: the block waits until that ends, or until the push expires.
     Hold(UtcMillis),
-    /// Nothing is left to do; those who are pending then never get the push.
+    /// Nothing is left to do; channels that are still pending never get the push.
     Settled,
 }
 
@@ -133,12 +133,12 @@ impl Block {
             Next::GoOn => jobs::renew(tx, &self.claimed, now.plus(LEASE))?,
             Next::TryAgainAt { due, .. } | Next::WaitUntil(due) => jobs::postpone(tx, &self.claimed, due)?,
             Next::HandOver => jobs::postpone(tx, &self.claimed, now)?,
-            // Resuming wakes those who wait, so whoever begins to wait must do so while the push is paused.
+            // Resuming a push wakes the blocks that wait, so that a block may begin to wait only while the push is still paused.
             Next::Park(until) => match Standing::of(tx, self.claimed.app, self.key.push)? {
                 Standing::Paused => jobs::park(tx, &self.claimed, self.key.push, until)?,
                 Standing::GoOn | Standing::Over => jobs::postpone(tx, &self.claimed, now)?,
             },
-            // The same for those who let a platform go.
+            // The same for a platform, which may have been released meanwhile.
             Next::Hold(until) => match PlatformHealth::is_held(tx, self.claimed.app, &self.key.platform)? {
                 true => jobs::park(tx, &self.claimed, self.key.push, until)?,
                 false => jobs::postpone(tx, &self.claimed, now)?,

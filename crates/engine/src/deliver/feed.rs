@@ -103,7 +103,7 @@ fn by_address(recipients: &Recipients) -> ValuesByAddress {
     all.map(|recipient| (recipient.address.clone(), Arc::new(recipient.values.clone()))).collect()
 }
 
-/// Whoever has moved to another address since is not among those who were meant any more.
+/// A channel that has another address by now is not one of the recipients any more, and is left out.
 fn give_values(targets: &mut Vec<Target>, values: &ValuesByAddress) {
     targets.retain_mut(|target| {
         target.values = values.get(&*target.address).cloned();
@@ -111,8 +111,8 @@ fn give_values(targets: &mut Vec<Target>, values: &ValuesByAddress) {
     });
 }
 
-/// Those who could still be chosen: much can happen between choosing and a late attempt, and whoever opted out meanwhile
-/// gets nothing.
+/// The channels that can still be reached: much can happen between resolving a push and a late attempt, and a channel that opted
+/// out meanwhile gets nothing.
 async fn still_reachable(
     engine: &Engine,
     app: AppId,
@@ -130,7 +130,7 @@ async fn still_reachable(
     Ok(index.resolve(&Plan::And(parts).normalize()))
 }
 
-/// Those who can be sent to, and those about whom nothing sensible is stored.
+/// The channels that can be sent to, and the channels whose stored profile cannot be read.
 fn read_targets(
     tx: &mut Tx<'_>,
     app: AppId,

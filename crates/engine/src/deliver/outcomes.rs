@@ -82,8 +82,10 @@ enum Belief {
 
 /// Doubtful answers that are too few to accuse ourselves.
 const FEW_DOUBTS: usize = 10;
-/// Answers before a provider's objections are taken for more than bad luck.
-const FIRST_ANSWERS: u32 = 8;
+/// Answers of a provider of single messages before its objections are taken for more than bad luck.
+pub(super) const OF_MESSAGES: u32 = 8;
+/// The same for requests that carry many messages each.
+pub(super) const OF_BATCHES: u32 = 1;
 /// Answers that count when the weather is judged.
 const LAST_ANSWERS: u32 = 64;
 
@@ -260,11 +262,6 @@ impl Outcomes {
         sets.iter().all(|set| set.is_empty()) && gone.is_empty() && reason.is_none() && sandbox.is_empty()
     }
 }
-
-/// How many answers a provider of single messages gives before it is judged by them.
-pub(super) const OF_MESSAGES: u32 = FIRST_ANSWERS;
-/// The same for requests that carry many messages each.
-pub(super) const OF_BATCHES: u32 = 1;
 
 #[cfg(test)]
 mod tests;

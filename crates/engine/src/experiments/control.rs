@@ -1,5 +1,6 @@
-//! The control group: those of an experiment's audience who get nothing. It is made up when the first variant is sent, of those whom
-//! that push would reach; by local time wherever the variant is. It does not depend on what becomes of the push.
+//! The control group: channels of an experiment's audience that get nothing. They are chosen when the first variant is sent,
+//! among the channels that this push would reach. If the variant goes out by local time, the control group is chosen zone by
+//! zone with it. Whether the push is then paused, canceled or delivered changes nothing.
 
 use audience::block::blocks;
 use audience::codec;
@@ -51,8 +52,8 @@ impl Engine {
         self.0.store.write(app, write).await
     }
 
-    /// Notes who is held back, counts them, and tells of them by the id of the experiment. Whoever was held back before, in the time
-    /// zone that they have left since, is left out.
+    /// Notes who is held back, counts them, and tells of them by the id of the experiment. Whoever was held back before, in the
+    /// time zone that they have left since, is left out.
     fn write_control(
         &self,
         tx: &mut Tx<'_>,
@@ -79,7 +80,7 @@ impl Engine {
     }
 }
 
-/// Those who are held back when a push is sent go by an id that follows from it.
+/// The id under which the channels are noted that are held back when a push is sent.
 fn group_id(push: PushId) -> PushId {
     Id::from_uuid(Uuid::new_v5(&push.uuid(), b"control"))
 }

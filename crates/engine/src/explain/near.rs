@@ -4,8 +4,8 @@ use strsim::normalized_damerau_levenshtein;
 
 /// Names less alike than this are different names rather than typing mistakes.
 const LEAST_LIKENESS: f64 = 0.6;
-/// How much comparing one explanation is worth, in pairs of characters. That is about a second, and enough for a hundred names among
-/// ten thousand others.
+/// How much comparing one explanation is worth, in pairs of characters. That is about a second, and enough for a hundred names
+/// among ten thousand others.
 const MOST_WORK: usize = 100_000_000;
 
 /// A name that others may have been meant to be.

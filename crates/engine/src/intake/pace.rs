@@ -1,8 +1,9 @@
-//! How often a channel may upload events. Channels are counted in a table of fixed size: there are too many of them for an entry each.
+//! How often a channel may upload events. Channels are counted in a table of fixed size: there are too many of them for an
+//! entry each.
 //!
-//! A channel has one cell in each of a few rows, which it shares with others, and has uploaded as often as the smallest of its cells says
-//! at most. So nobody uploads more often than they may; and for one to be held up by others, all of its cells would have to be
-//! shared with busy ones.
+//! A channel has one cell in each of a few rows, which it shares with others, and has uploaded as often as the smallest of its
+//! cells says at most. So nobody uploads more often than they may; and for one to be held up by others, all of its cells would
+//! have to be shared with busy ones.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};

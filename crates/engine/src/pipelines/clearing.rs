@@ -21,8 +21,8 @@ impl Engine {
         self.enqueue_as(tx, app, job_of(id), now, &Job::ClearPipeline { pipeline: id })
     }
 
-    /// To be called when a pipeline is enabled again: those who waited before must not be taken for those who wait now. Most
-    /// often all of them are gone by then.
+    /// To be called when a pipeline is enabled again: channels that waited before it was disabled must not get what it sends now.
+    /// Most often all of them have been taken out by then.
     pub(super) fn begin_anew(&self, tx: &mut Tx<'_>, app: AppId, id: PipelineId) -> Result<()> {
         jobs::cancel(tx, app, job_of(id))?;
         clear_some(tx, app, id, u32::MAX)?;

@@ -31,7 +31,7 @@ impl Engine {
         let mut ready = RoaringBitmap::new();
         let mut later: BTreeMap<UtcMillis, RoaringBitmap> = BTreeMap::new();
         for (clock, group) in groups {
-            // Whoever is within a window misses nothing by waiting for the time that it prefers.
+            // A channel within a window can wait for the preferred time of the window and misses nothing.
             let may_wait = match dayparts.miss {
                 Miss::Wait => true,
                 Miss::Cancel => dayparts.allow(clock, firing.now),
@@ -50,7 +50,7 @@ impl Engine {
     }
 }
 
-/// Channels by what their clocks show; those of which that is not known go by UTC.
+/// Channels by the clocks they go by; `None`, which is UTC, for channels whose clock is not known.
 fn by_clock(
     tx: &mut Tx<'_>,
     firing: &Firing<'_>,

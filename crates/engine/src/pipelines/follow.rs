@@ -116,7 +116,7 @@ impl Engine {
             return Ok(());
         }
         let mut due = soonest(tx, app, pipeline, now)?;
-        // Channels are gathered, occurrences are not: whoever is in one push already is in the next one again.
+        // A push has each channel once. A channel that was set off several times is in as many pushes.
         while !at_once.is_empty() {
             let mut together = Waiting::default();
             let mut taken = timers::waiting_at(tx, app, pipeline, due)?;
@@ -137,8 +137,8 @@ impl Engine {
     }
 }
 
-/// When something can be sent at once: now, unless the pipeline has just sent something. Then others are waited for, since every push
-/// leaves something behind, and a pipeline that is set off all the time would make one for every channel.
+/// When something can be sent at once: now, unless the pipeline has just sent something. Then others are waited for, since
+/// every push leaves something behind, and a pipeline that is set off all the time would make one for every channel.
 fn soonest(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, now: UtcMillis) -> Result<UtcMillis> {
     let last = origins::last_pushes(tx, app, Origin::Pipeline(pipeline), 1)?;
     let last = last.first().and_then(PushId::time).filter(|last| *last <= now);

@@ -1,5 +1,5 @@
-//! How often channels have been sent something, as far as somebody asked for a limit. Time is cut into slices of ten minutes, and what
-//! was sent in a slice counts as sent at its beginning.
+//! How often channels have been sent something, as far as somebody asked for a limit. Time is cut into slices of ten minutes,
+//! and what was sent in a slice counts as sent at its beginning.
 
 use audience::block::blocks;
 use audience::codec;
@@ -21,7 +21,7 @@ const SLICE_MILLIS: i64 = 10 * 60 * 1000;
 /// All of time.
 const EVER: i64 = -1;
 
-/// Those who have not been sent as much as one of the rates allows.
+/// The channels that may be sent something without exceeding any of the rates.
 pub(super) fn with_room(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -83,7 +83,7 @@ fn add(tx: &mut Tx<'_>, app: AppId, mut key: SentKey, mut channels: RoaringBitma
 /// Counts how often channels were sent something, up to a number that is enough.
 struct Tally<'c> {
     channels: &'c RoaringBitmap,
-    /// Those who were sent something once, twice, and so on.
+    /// The channels that were sent something at least once, at least twice, and so on.
     counted: Vec<RoaringBitmap>,
 }
 
@@ -95,7 +95,7 @@ impl<'c> Tally<'c> {
     fn add(&mut self, set: &[u8]) -> store::Result<()> {
         let set = codec::decode(set).map_err(|error| store::Error::corrupt(error.to_string()))?;
         let mut more = set & self.channels;
-        // Whoever was counted before moves up, from the first place on.
+        // A channel that is in the set of a place already is added to the set of the next place.
         for place in &mut self.counted {
             let moved = &*place & &more;
             *place |= &more;

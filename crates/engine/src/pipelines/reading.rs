@@ -30,7 +30,7 @@ use crate::{Error, Result};
 pub(super) struct Effect {
     /// By when they are due, which may have passed.
     pub(super) waiting: BTreeMap<UtcMillis, Waiting>,
-    /// Whoever leaves what they have waited for before the stretch, by the last instant at which that may be due.
+    /// Channels that stop waiting because of a cancellation, by the last due time that it cancels.
     pub(super) canceled: BTreeMap<UtcMillis, RoaringBitmap>,
     /// When the pipeline is over, if ever. Everybody who waits was due before.
     pub(super) until: Option<UtcMillis>,
@@ -57,7 +57,7 @@ struct Moment {
 struct Heard {
     occurred: UtcMillis,
     event: Option<EventId>,
-    /// Of those who want to know of it.
+    /// What the pipelines that wait for it want to be done.
     wishes: Vec<Wish>,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Reading<'a, 'c> {
     index: &'a Index,
     watch: &'a Watch,
     now: UtcMillis,
-    /// Who wants to know when a channel gains a term, and when it loses it. A number keeps its meaning.
+    /// Who wants to know when a channel loses a term, and when it gains it, in this order. A number keeps its meaning.
     interests: HashMap<TermId, [Vec<Wish>; 2]>,
     effects: Effects,
 }
@@ -267,9 +267,10 @@ fn due(delay: Duration, occurred: UtcMillis) -> UtcMillis {
     UtcMillis(exact.saturating_add(999).div_euclid(1000).saturating_mul(1000))
 }
 
-/// A cancellation that is told late leaves those alone who were set off after it happened, which shows in when they are due. Of a
-/// pipeline whose channels may wait otherwise than for the delay it does not show, and all of them are canceled: a message that is
-/// missing does less harm than one that is out of place.
+/// The last due time that a cancellation still cancels. A cancellation that is told late must not cancel channels that were set off
+/// after it happened. If every channel waits for exactly the delay of the pipeline, these are the channels that are due later than
+/// one set off at that moment. If channels may wait for something else, the due time does not show it, and all are canceled: a
+/// message that is missing does less harm than one that is out of place.
 fn last_canceled(pipeline: &Watched, Moment { occurred, told, .. }: Moment) -> UtcMillis {
     if told <= occurred.plus(PROMPT) || pipeline.waits_otherwise {
         return UtcMillis(i64::MAX);

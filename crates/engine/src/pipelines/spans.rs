@@ -1,5 +1,6 @@
-//! Where in time somebody waits for a pipeline that can be canceled. Months of seconds may lie ahead, in each of which others are due; the
-//! unions of minutes and of hours tell in which of them a channel may be, so that only those are looked at.
+//! Where in time somebody waits for a pipeline that can be canceled. Months of seconds may lie ahead, in each of which other
+//! channels are due; the unions over spans of 256 and of 65,536 seconds tell in which of them a channel may be, so that only
+//! those are looked at.
 //!
 //! A span may name channels that are not there any more, which costs a look in vain, but never misses one that is.
 
@@ -72,7 +73,8 @@ pub(super) fn with(
     Ok(found)
 }
 
-/// Those of the channels who are in a span, if there are some. They are taken out of it, unless some of it is beyond the last instant.
+/// Those of the channels who are in a span, if there are some. They are taken out of it, unless some of it is beyond the last
+/// instant.
 fn leaving(
     tx: &mut Tx<'_>,
     app: AppId,

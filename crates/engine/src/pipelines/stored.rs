@@ -75,7 +75,7 @@ impl Stored {
 
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let pipeline = fields.required("pipeline", Pipeline::parse);
+        let pipeline = fields.required("pipeline", Pipeline::parse_stored);
         let modified = fields.required("modified", number).map(UtcMillis);
         let since = fields.required("since", number).map(Offset);
         let since_time = fields.nullable("since_time", number).map_or(UtcMillis(0), UtcMillis);

@@ -16,7 +16,7 @@ use crate::causes::Causes;
 use crate::job::Job;
 use crate::{Engine, Error, Result};
 
-/// Whether those who wait may have to be looked for.
+/// Whether a pipeline can cancel, so that waiting channels have to be found before they are due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Canceling {
     #[default]
@@ -42,7 +42,7 @@ impl Waiting {
         self.causes.remove(channels);
     }
 
-    /// Those who are not among some channels. The others stay.
+    /// Takes out the channels that are not among `others`; the rest stays.
     pub(super) fn take_all_but(&mut self, others: &RoaringBitmap) -> Self {
         let channels = &self.channels - others;
         let causes = self.causes.within(&channels);

@@ -32,7 +32,7 @@ pub(super) struct Watch {
     pub(super) named_events: HashMap<String, Vec<(EventSelector, Wish)>>,
     pub(super) other_events: Vec<(EventSelector, Wish)>,
     pub(super) regions: Vec<(RegionAction, Option<EventSelector>, Wish)>,
-    /// What has to hold when triggers happen, of those that say so.
+    /// The conditions that are judged when a trigger happens, for the triggers that have such.
     pub(super) conditions: Vec<Vec<Condition>>,
 }
 
@@ -43,7 +43,8 @@ pub(super) struct Watched {
     /// Nor does what happened before this, however late it is told.
     pub(super) since_time: UtcMillis,
     pub(super) delay: Duration,
-    /// Whether its channels may wait for longer or shorter than the delay: until a time of day, or as an earlier version of it said.
+    /// Whether its channels may wait for longer or shorter than the delay: until a time of day, or as an earlier version of it
+    /// said.
     pub(super) waits_otherwise: bool,
     pub(super) canceling: Canceling,
     pub(super) active: Period,

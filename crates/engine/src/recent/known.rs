@@ -155,8 +155,8 @@ impl Known {
     }
 }
 
-/// A push is known as long as a delivery of it is. Here one of these ends: what is left then is this one, and the one by which the push is
-/// found.
+/// Forgets a push together with its last delivery, for which this is called before `push` is dropped. Every delivery has a
+/// reference to its push; with two references left, one is this delivery's and the other is that of the map itself.
 fn let_go(pushes: &mut HashMap<PushId, Arc<RecentPush>>, push: &Arc<RecentPush>) {
     let id = push.told.push_id;
     if Arc::strong_count(push) == 2 && pushes.get(&id).is_some_and(|known| Arc::ptr_eq(known, push)) {

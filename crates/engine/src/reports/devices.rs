@@ -58,8 +58,8 @@ impl Engine {
         Ok(Devices { computed, platforms: platforms.collect() })
     }
 
-    /// On how many devices the app was opened in the month that an instant lies in, by platform. Who opened it is known for some days
-    /// only, so it must be a month that began since.
+    /// On how many devices the app was opened in the month that an instant lies in, by platform. Who opened it is known for
+    /// some days only, so it must be a month that began since.
     pub async fn active_users(&self, app: AppId, date: UtcMillis) -> Result<BTreeMap<DeviceType, u64>> {
         let month = Period::around(date, 1, Precision::Monthly);
         let now = self.clock().now();

@@ -109,7 +109,8 @@ impl Engine {
             .await
     }
 
-    /// Without a start, the series begins with the bucket in which sending began; without an end, it has as many buckets as are usual.
+    /// Without a start, the series begins with the bucket in which sending began; without an end, it has as many buckets as are
+    /// usual.
     pub async fn series(
         &self,
         app: AppId,

@@ -18,8 +18,8 @@ const PUSHES_AT_ONCE: u32 = 50;
 const ROWS_AT_ONCE: u64 = 5_000;
 
 impl Engine {
-    /// Deletes pushes that are too old, and answers whether there are more. What is deleted is not found a second time, and what is still
-    /// needed is not looked at again before a day has passed.
+    /// Deletes pushes that are too old, and answers whether there are more. What is deleted is not found a second time, and
+    /// what is still needed is not looked at again before a day has passed.
     pub(crate) async fn forget_old_pushes(&self, app: AppId) -> Result<bool> {
         let (now, age) = (self.0.clock.now(), self.0.retention.pushes);
         for _ in 0..PORTIONS_PER_RUN {
@@ -45,7 +45,7 @@ fn forget_some(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, age: Duration) -> Re
     let mut n_rows = 0;
     for push in pushes::aged(tx, app, now.minus(age), PUSHES_AT_ONCE)? {
         match fate(tx, app, &push, now, age)? {
-            Fate::KeptUntil(instant) => pushes::put_off(tx, app, push.id, instant.minus(age))?,
+            Fate::KeptUntil(instant) => pushes::age_from(tx, app, push.id, instant.minus(age))?,
             Fate::Forgotten => n_rows += pushes::forget(tx, app, push.id)?,
             Fate::ForgottenWith(group) => {
                 n_rows += counters::forget_group(tx, app, group, ROWS_AT_ONCE.saturating_sub(n_rows))?;
@@ -78,8 +78,8 @@ fn fate(tx: &mut Tx<'_>, app: AppId, push: &Aged, now: UtcMillis, age: Duration)
     let Some((origin, group)) = push.origin.and_then(|origin| Some((origin, origin.group()?))) else {
         return Ok(Fate::Forgotten);
     };
-    // The results of an experiment are those of all its pushes. Of other groups the first push outlives the others, because it says since
-    // when they are counted, and stays as long as there can be more of them.
+    // The results of an experiment are those of all its pushes. Of other groups the first push outlives the others, because it
+    // says since when they are counted, and stays as long as there can be more of them.
     let first = origins::first_pushes(tx, app, origin, 2)?;
     let is_first = first.first() == Some(&push.id);
     let is_experiment = matches!(origin, Origin::Experiment(_));

@@ -1,6 +1,7 @@
 //! When to try again: each event by itself, and a webhook that takes nothing at all as a whole, with one request at a time.
 //!
-//! Only events speak for a webhook that may be fine: one that failed before another was taken is bad itself, and says nothing.
+//! Whether a webhook is away is judged by different events that fail one after the other. An event that fails again after another
+//! was taken is at fault itself, and says nothing about the webhook.
 
 use std::time::Duration;
 
@@ -29,8 +30,8 @@ pub(super) struct Breaker {
     /// From then on an event will do that was never tried. After a restart, new events wait as all others do.
     #[serde(skip)]
     new_from: Option<UtcMillis>,
-    /// It said itself that it wants to be left alone until then. What was under way already says nothing about that; after a restart
-    /// nothing is.
+    /// It said itself that it wants to be left alone until then. What was under way already says nothing about that; after a
+    /// restart nothing is.
     #[serde(skip)]
     is_asked: bool,
     pub(super) last_taken: Option<UtcMillis>,

@@ -13,9 +13,9 @@ use crate::{Error, Result};
 /// As stored, with offsets as distances from one to the next, most of which are a byte or three.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// From the offset up to which everything is delivered to the one up to which everything is, apart from what is held.
+    /// How far beyond the offset of the webhook, up to which everything is delivered, everything is delivered or held.
     reach: u64,
-    /// Those in between that were not taken.
+    /// The events within that reach that were not taken, and what is wrong with those that were tried.
     held: Vec<(u64, Option<Trouble>)>,
     pub(super) breaker: Breaker,
 }
@@ -101,7 +101,7 @@ impl Remembered {
         }
     }
 
-    /// Whoever has read up to here has met everything before it, unless it was deleted or is not wanted any more.
+    /// Forgets held events up to where the log was read: an event that was not met there was deleted or is not wanted any more.
     pub(super) fn forget_until(&mut self, read: EventOffset) {
         while let Some(first) = self.held.first_entry().filter(|first| *first.key() <= read) {
             first.remove();

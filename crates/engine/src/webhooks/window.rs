@@ -35,7 +35,7 @@ const CHANCES: u32 = 2;
 pub(super) struct Window {
     /// How far the log has been read.
     read: EventOffset,
-    /// The last event of which it is known what became of it.
+    /// The last event that was tried, whether it was taken or not.
     furthest: EventOffset,
     slots: Slots,
     /// The last slot of every channel that has any.
@@ -250,7 +250,7 @@ impl Window {
         now: UtcMillis,
     ) -> (Sent, Option<DeadLetter>) {
         let is_probe = self.landed(number);
-        // Whoever blames the event is there.
+        // A receiver that refuses an event is there.
         if is_probe && setback.is_refusal {
             self.era += 1;
             if let Some(since) = self.breaker.answered() {

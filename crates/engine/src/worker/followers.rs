@@ -25,7 +25,7 @@ impl Engine {
         }
     }
 
-    /// Makes the jobs due of those who follow a log that has grown, and forgets those that other nodes have taken over.
+    /// Makes the jobs of followers due whose log has grown, and forgets followers that other nodes have taken over.
     pub(super) async fn wake_followers(&self) {
         let (store, now) = (&self.0.store, self.0.clock.now());
         self.0.webhooks.forget_unused(now);

@@ -1,5 +1,5 @@
-//! Who may run at once: so many jobs in all, only some of them deliveries, of which one app has only some, and only a few in any one
-//! lane; so that slow platforms, slow webhooks and busy apps hold up nobody else. Webhooks have places of their own.
+//! How many jobs may run at once: in all, of deliveries, of one app's deliveries, and in any one lane. So slow platforms, slow
+//! webhooks and busy apps hold up nobody else. Webhooks have places of their own.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const IN_ALL: usize = 40;
 /// quick, such as finding out whom a push is for.
 const SLOW: [Slow; 2] = [DELIVERIES, FORWARDING];
 const DELIVERIES: Slow = Slow { kind: DELIVER, pace: Pace::Delivery, in_all: 20, per_app: 10 };
-/// Receivers answer when they like, and whoever waits for one costs next to nothing: every webhook of an app has a place, and
+/// Receivers answer when they like, and a job that waits for one costs next to nothing: every webhook of an app has a place, and
 /// there are enough for many apps whose receivers are all slow.
 const FORWARDING: Slow = Slow {
     kind: FORWARD,

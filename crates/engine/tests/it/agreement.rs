@@ -20,7 +20,7 @@ use engine::{Clause, Effect, Engine, Explanation, Retention, SealKey, Settings, 
 use model::ids::ChannelId;
 use model::payload::device_types::DeviceTypes;
 use model::payload::parse_pushes;
-use model::selector::{Audience, Trigger};
+use model::selector::{Audience, Purpose};
 use model::time::Clock;
 use serde_json::{Value, json};
 use store::apps::App;
@@ -185,7 +185,7 @@ impl World {
         };
         let mut answers = Vec::new();
         for node in &self.nodes {
-            let audience = parsed(audience, |at| Audience::parse(at, Trigger::None));
+            let audience = parsed(audience, |at| Audience::parse(at, Purpose::Send));
             let types = parsed(device_types, DeviceTypes::parse);
             answers.push(node.explain(self.app.id, audience, types).await.unwrap());
         }

@@ -11,7 +11,7 @@ use model::event::RecordKind;
 use model::ids::{AppId, ChannelId, DeliveryId, Id};
 use model::json;
 use model::payload::device_types::DeviceTypes;
-use model::selector::{Audience, Trigger};
+use model::selector::{Audience, Purpose};
 use store::apps::App;
 use store::channels::{self, Channel};
 use store::log::{self, NewRecord};
@@ -122,7 +122,7 @@ async fn a_snapshot_counts_only_if_the_log_has_both_ends_of_it() {
         let device = json::parse(br#"{"channel": {"device_type": "ios"}}"#, Registration::parse).unwrap();
         let channel = engine.register_channel(app, device, None).await.unwrap().id;
         let matched = async |engine: &Engine| {
-            let everybody = json::parse(br#""all""#, |at| Audience::parse(at, Trigger::None)).unwrap();
+            let everybody = json::parse(br#""all""#, |at| Audience::parse(at, Purpose::Send)).unwrap();
             engine.explain(app, everybody, DeviceTypes::all()).await.unwrap().matched
         };
         assert_eq!(matched(&engine).await, 1);

@@ -1,6 +1,6 @@
-//! What devices tell about themselves in the headers of every upload of events. Old devices tell it nowhere else, and with no more proof
-//! of who they are than the ids of the app and the channel: so what they tell that way gives way to everything that is better
-//! proven, and never replaces it.
+//! What devices tell about themselves in the headers of every upload of events. Old devices tell it nowhere else, and with no
+//! more proof of who they are than the ids of the app and the channel: so what they tell that way gives way to everything that
+//! is better proven, and never replaces it.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct UsageDetails {
     /// By how many seconds the device's clock is ahead of UTC.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub utc_offset_seconds: Option<i32>,
-    /// Which of these, and of what registrations tell as well, only uploads without credentials have told.
+    /// Which fields, of these and of those that registrations fill as well, were told only by uploads without credentials.
     #[serde(skip_serializing_if = "Unproven::is_empty", default)]
     pub(super) unproven: Unproven,
 }
@@ -62,7 +62,8 @@ const TEXT_HEADERS: [(&str, Text); 10] = [
 ];
 
 impl UsageUpdate {
-    /// Reads the headers of an upload, whose sender has proven who they are or has not. A header that makes no sense is passed over: no event is lost for it.
+    /// Reads the headers of an upload, whose sender has proven who they are or has not. A header that makes no sense is passed
+    /// over: no event is lost for it.
     pub fn from_headers<'h>(is_proven: bool, header: impl Fn(&'static str) -> Option<&'h str>) -> Self {
         let mut update = Self { is_proven, ..Self::default() };
         for (name, text) in TEXT_HEADERS {

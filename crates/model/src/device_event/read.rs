@@ -49,8 +49,8 @@ pub(super) fn event(text: &str) -> Option<DeviceEvent> {
     }
     let Envelope { kind, event_id, time, data } = serde_json::from_str(text).ok()?;
     let kind = loose::name(&kind, limits::EVENT_NAME_CHARS)?;
-    // An event without an id gets one that depends on nothing but itself, so that it is recognized when it comes again from the same
-    // device.
+    // An event without an id gets one that depends on nothing but itself, so that it is recognized when it comes again from the
+    // same device.
     let id: Option<EventId> = event_id.and_then(|id| id.trim().parse().ok());
     let is_id_of_text = id.is_none();
     let id = id.unwrap_or_else(|| Id::from_uuid(Uuid::new_v5(&Uuid::nil(), text.as_bytes())));

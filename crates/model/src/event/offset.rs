@@ -35,7 +35,7 @@ impl EventOffset {
         Self((record.0 << PLACE_BITS) | LAST_PLACE)
     }
 
-    /// The last record of which nothing is left to read after this.
+    /// The last record that was read to its end.
     pub const fn records_done(self) -> Offset {
         let record = self.0 >> PLACE_BITS;
         Offset(if self.0 & LAST_PLACE == LAST_PLACE { record } else { record - 1 })

@@ -9,15 +9,15 @@ use super::localization::Content;
 use super::notification::Notification;
 use crate::json::At;
 use crate::platform::DeviceType;
-use crate::selector::{Atomic, Audience, Selector, Trigger};
+use crate::selector::{Atomic, Audience, Purpose, Selector};
 
 /// Notes every rule that the push breaks, at the path of the value to change.
-pub(super) fn check(push: &Push, at: &At<'_>, trigger: Trigger) {
+pub(super) fn check(push: &Push, at: &At<'_>, purpose: Purpose) {
     audience_fits_device_types(push, at);
     recipients::check(push, at);
     every_platform_gets_something(push, at);
     message_center_platforms(push, at);
-    redaction(push, at, trigger);
+    redaction(push, at, purpose);
     notification_rules(push, at, "", &push.top_content());
     if let (Some(_), Some(_)) = (&push.in_app, push.notification.as_ref().and_then(|n| n.in_app.as_ref())) {
         at.invalid_key::<()>("notification.in_app", "'in_app' is given next to 'notification' as well.");
@@ -178,7 +178,7 @@ fn message_center_platforms(push: &Push, at: &At<'_>) {
 }
 
 /// What is redacted is kept only until it is sent, so nothing may need it later.
-fn redaction(push: &Push, at: &At<'_>, trigger: Trigger) {
+fn redaction(push: &Push, at: &At<'_>, purpose: Purpose) {
     if !push.is_redacted() {
         return;
     }
@@ -188,9 +188,9 @@ fn redaction(push: &Push, at: &At<'_>, trigger: Trigger) {
             "A payload with a Message Center message cannot be redacted, because the message is kept.",
         );
     }
-    match trigger {
-        Trigger::None | Trigger::CreateAndSend | Trigger::Stored => {}
-        Trigger::Pipeline => {
+    match purpose {
+        Purpose::Send | Purpose::CreateAndSend | Purpose::Stored => {}
+        Purpose::Pipeline => {
             at.invalid_key::<()>(
                 "options.redact_payload",
                 "The payload of a pipeline cannot be redacted, because it is kept to be sent later.",

@@ -161,15 +161,29 @@ fn what_is_kept_cannot_be_redacted() {
     refused(json!({"options": options, "message": {"title": "T", "body": "B"}}), &["options.redact_payload"]);
     accepted(json!({"options": {"redact_payload": false}, "message": {"title": "T", "body": "B"}}));
     let body = with(json!({"audience": "triggered", "options": options})).to_string();
-    let problems = json::parse(body.as_bytes(), |at| Push::parse_with(at, Trigger::Pipeline)).unwrap_err();
+    let problems = json::parse(body.as_bytes(), |at| Push::parse_with(at, Purpose::Pipeline)).unwrap_err();
     assert_eq!(problems.first().path, "options.redact_payload");
+}
+
+#[test]
+fn rules_across_parts_do_not_concern_what_was_accepted_before() {
+    for parts in [
+        json!({"options": {"redact_payload": true}, "message": {"title": "T", "body": "B"}}),
+        json!({"audience": {"ios_channel": "00000000-0000-4000-8000-000000000000"}, "device_types": ["android"]}),
+    ] {
+        let push = with(parts);
+        read(&push).expect_err(&push.to_string());
+        json::parse(push.to_string().as_bytes(), |at| Push::parse_with(at, Purpose::Stored)).unwrap();
+    }
+    let unreadable = with(json!({"audience": 1})).to_string();
+    json::parse(unreadable.as_bytes(), |at| Push::parse_with(at, Purpose::Stored)).unwrap_err();
 }
 
 #[test]
 fn triggered_is_for_pipelines() {
     refused(json!({"audience": "triggered"}), &["audience"]);
     let body = with(json!({"audience": "triggered"})).to_string();
-    let push = json::parse(body.as_bytes(), |at| Push::parse_with(at, Trigger::Pipeline)).unwrap();
+    let push = json::parse(body.as_bytes(), |at| Push::parse_with(at, Purpose::Pipeline)).unwrap();
     assert_eq!(push.push_type(), PushType::UnicastPush);
 }
 

@@ -4,8 +4,8 @@ use jiff::civil::DateTime;
 
 use crate::time::UtcMillis;
 
-/// A date with or without zeroes before day and month, optionally with a time after a `T`, a space or a `+`, and optionally with `Z` or an
-/// offset. Without a time it means midnight, without an offset UTC.
+/// A date with or without zeroes before day and month, optionally with a time after a `T`, a space or a `+`, and optionally
+/// with `Z` or an offset. Without a time it means midnight, without an offset UTC.
 ///
 /// A `+` that was not escaped arrives as a space: `2024-05-01T00:00:00 02:00` has an offset of two hours.
 pub fn parse_date(text: &str) -> Option<UtcMillis> {

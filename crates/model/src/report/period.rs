@@ -1,7 +1,7 @@
 //! A period of time cut into hours, days or months of UTC.
 //!
-//! Counts are kept by the hour. An hour belongs to a period when its beginning does: so every hour belongs to exactly one of the periods that
-//! follow each other without a gap, and their counts add up wherever the cuts are.
+//! Counts are kept by the hour. An hour belongs to a period when its beginning does: so every hour belongs to exactly one of
+//! the periods that follow each other without a gap, and their counts add up wherever the cuts are.
 
 use std::ops::Range;
 

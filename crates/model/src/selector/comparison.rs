@@ -272,7 +272,13 @@ impl Scalar {
             Json::String(_) => at.text(0..=limits::ATTRIBUTE_TEXT_CHARS).map(Scalar::Text),
             Json::Number(number) => Some(Scalar::Number(number.clone())),
             Json::Bool(value) if subject == Subject::Json => Some(Scalar::Boolean(*value)),
-            other => at.invalid(format!("This must be a string or a number, not {}.", other.kind())),
+            other => {
+                let wanted = match subject {
+                    Subject::Plain => "a string or a number",
+                    Subject::Json => "a string, a number or a boolean",
+                };
+                at.invalid(format!("This must be {wanted}, not {}.", other.kind()))
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What selectors by activity can ask about openings of the app. Only the days are kept on which a channel opened it, and the instant of the
-//! first time, so that not everything that can be written can be answered.
+//! What selectors by activity can ask about openings of the app. Only the days are kept on which a channel opened it, and the
+//! instant of the first time, so that not everything that can be written can be answered.
 
 use std::ops::RangeInclusive;
 
@@ -68,8 +68,8 @@ impl Activity {
 }
 
 impl Openings<'_> {
-    /// The days of the window, counted from 1970 in UTC: its first, unless it reaches back to the beginning, and its last, which is today
-    /// at the latest.
+    /// The days of the window, counted from 1970 in UTC: its first, unless it reaches back to the beginning, and its last,
+    /// which is today at the latest.
     pub fn days(&self, now: UtcMillis) -> (Option<i32>, i32) {
         let (first, last) = self.window.edges(now);
         (first, last.map_or(now.day(), |last| last.min(now.day())))
@@ -174,14 +174,14 @@ impl WindowUnit {
 mod tests {
     use super::*;
     use crate::json;
-    use crate::selector::{Atomic, Audience, Selector, Trigger};
+    use crate::selector::{Atomic, Audience, Purpose, Selector};
 
     /// 2024-05-01 12:00, a Wednesday.
     const NOW: UtcMillis = UtcMillis(1_714_564_800_000);
     const TODAY: i32 = 19_844;
 
     fn activity(text: &str) -> Activity {
-        match json::parse(text.as_bytes(), |at| Audience::parse(at, Trigger::None)).unwrap() {
+        match json::parse(text.as_bytes(), |at| Audience::parse(at, Purpose::Send)).unwrap() {
             Audience::Selector(Selector::Atomic(Atomic::Activity(activity))) => *activity,
             other => panic!("{other:?}"),
         }

@@ -6,7 +6,7 @@ use crate::json;
 const UUID: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 
 fn read(body: &str) -> Result<Audience, Vec<String>> {
-    json::parse(body.as_bytes(), |at| Audience::parse(at, Trigger::None))
+    json::parse(body.as_bytes(), |at| Audience::parse(at, Purpose::Send))
         .map_err(|problems| problems.iter().map(|problem| problem.path.clone()).collect())
 }
 
@@ -29,7 +29,7 @@ fn words() {
     refused(r#""everyone""#, "");
     refused("null", "");
     for body in [r#""triggered""#, r#""TRIGGERED""#] {
-        let audience = json::parse(body.as_bytes(), |at| Audience::parse(at, Trigger::Pipeline));
+        let audience = json::parse(body.as_bytes(), |at| Audience::parse(at, Purpose::Pipeline));
         assert_eq!(serde_json::to_string(&audience.unwrap()).unwrap(), body);
     }
 }

@@ -10,7 +10,7 @@ use crate::payload::device_types::DeviceTypes;
 use crate::payload::options::Options;
 use crate::payload::template::TemplateId;
 use crate::schedule::{self, Schedule};
-use crate::selector::{Audience, Trigger};
+use crate::selector::{Audience, Purpose};
 
 /// To whom a template is sent, and with which values. The parts of the push are kept as they came, because it is read as a
 /// whole when it is filled in.
@@ -51,7 +51,7 @@ impl TemplateUse {
     }
 
     fn take(fields: &mut Fields<'_>) -> Option<Self> {
-        let audience = fields.required("audience", |at| as_it_came(at, Audience::parse(at, Trigger::None)));
+        let audience = fields.required("audience", |at| as_it_came(at, Audience::parse(at, Purpose::Send)));
         let device_types = fields.required("device_types", |at| as_it_came(at, DeviceTypes::parse(at)));
         let merge_data = fields.required("merge_data", MergeData::parse);
         let campaigns = fields.nullable("campaigns", |at| as_it_came(at, Campaigns::parse(at)));

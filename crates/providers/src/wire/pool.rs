@@ -209,8 +209,7 @@ impl Pool {
         self.changed.notify_waiters();
     }
 
-    /// How many requests are of use at once, of those that the connections can carry, including those that could still be
-    /// opened.
+    /// How many requests under way at once make sense, counting connections that could still be opened.
     pub(super) fn room(&self) -> usize {
         let state = self.state();
         if state.links.is_empty() && state.down.is_some() {

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::migrate;
 use crate::url::DatabaseUrl;
 
-/// With those who are just leaving.
+/// How long other connections to the database, which may be just closing, are waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 

@@ -332,7 +332,7 @@ async fn failures_are_counted_until_a_run_goes_well() {
             failures.push(job.failures);
             let give_back = move |tx: &mut Tx<'_>| match goes_well {
                 true => jobs::postpone(tx, &job, UtcMillis(now)),
-                false => jobs::put_off(tx, &job, UtcMillis(now)),
+                false => jobs::postpone_failed(tx, &job, UtcMillis(now)),
             };
             assert!(store.write(OPERATOR, give_back).await.unwrap());
         }

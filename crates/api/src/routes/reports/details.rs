@@ -17,7 +17,7 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::query::Segments;
+use crate::path_vars::PathVars;
 
 #[derive(Serialize)]
 struct OfPush<'c> {
@@ -69,7 +69,7 @@ struct Body {
 pub(in crate::routes) async fn push_detail(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let id = push_id(&id)?;
     let report = edge.engine.push_report(app.id, id).await?;
@@ -92,7 +92,7 @@ pub(in crate::routes) async fn push_details(
 pub(in crate::routes) async fn push_body(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let body = edge.engine.push_body(app.id, push_id(&id)?).await?;
     let gone = || Error::NotFound("The body of this push was not to be kept.".to_owned());
@@ -102,7 +102,7 @@ pub(in crate::routes) async fn push_body(
 pub(in crate::routes) async fn group_detail(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let group_id = group_id(&id)?;
     let report = edge.engine.group_report(app.id, group_id).await?;

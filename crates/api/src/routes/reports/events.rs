@@ -15,7 +15,8 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::path_vars::PathVars;
+use crate::query::Params;
 
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = 100;
@@ -81,7 +82,7 @@ pub(in crate::routes) async fn events_of_push(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     links: Links,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
     mut params: Params,
 ) -> Result<Answer> {
     let push_id = push_id(&id)?;
@@ -98,7 +99,7 @@ pub(in crate::routes) async fn events_of_group(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
     links: Links,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
     mut params: Params,
 ) -> Result<Answer> {
     let group_id = group_id(&id)?;

@@ -8,7 +8,7 @@ use crate::answer::Answer;
 use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::query::Segments;
+use crate::path_vars::PathVars;
 
 #[derive(Serialize)]
 struct OfSend {
@@ -26,7 +26,7 @@ struct OfMessage {
 pub(in crate::routes) async fn push_of_send(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(send_id): Segments<String>,
+    PathVars(send_id): PathVars<String>,
 ) -> Result<Answer> {
     let push = send_id.parse().map_err(|_| Error::invalid("send_id", "A send id is a UUID."))?;
     let push_id = edge.engine.push_report(app.id, push).await?.id;
@@ -36,7 +36,7 @@ pub(in crate::routes) async fn push_of_send(
 pub(in crate::routes) async fn push_of_message(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(message_id): Segments<String>,
+    PathVars(message_id): PathVars<String>,
 ) -> Result<Answer> {
     let undecodable = || Error::invalid("message_id", "A message id has 22 characters of URL-safe base64.");
     let push = providers::push_of_message(&message_id).ok_or_else(undecodable)?;

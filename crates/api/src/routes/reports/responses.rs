@@ -15,7 +15,8 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::path_vars::PathVars;
+use crate::query::Params;
 
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = 100;
@@ -50,7 +51,7 @@ struct OpenPlatformSends {
 pub(in crate::routes) async fn of_push(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let report = edge.engine.push_report(app.id, push_id(&id)?).await?;
     Answer::ok(PushRecord::from(report))

@@ -17,7 +17,8 @@ use crate::auth::CallingApp;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::links::Links;
-use crate::query::{Params, Segments};
+use crate::path_vars::PathVars;
+use crate::query::Params;
 
 #[derive(Serialize)]
 struct SeriesRecord<'c> {
@@ -67,7 +68,7 @@ struct Question {
 pub(in crate::routes) async fn push_series(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
     links: Links,
     params: Params,
 ) -> Result<Answer> {
@@ -79,7 +80,7 @@ pub(in crate::routes) async fn push_series(
 pub(in crate::routes) async fn group_series(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
-    Segments(id): Segments<String>,
+    PathVars(id): PathVars<String>,
     links: Links,
     params: Params,
 ) -> Result<Answer> {

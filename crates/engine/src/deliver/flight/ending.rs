@@ -81,7 +81,7 @@ impl Flight<'_> {
             }
             _ if remaining.is_empty() => Next::Settled,
             Some(Halt::Stopping) => Next::HandOver,
-            // Whoever hears of the error says when to try again.
+            // The worker, which is told of the error, decides when to try again.
             Some(Halt::Broken) => Next::GoOn,
             Some(Halt::Paused) => Next::Park(in_time(jobs::NEVER)),
             Some(Halt::Held) => Next::Hold(in_time(jobs::WITH_LANE)),
@@ -95,7 +95,7 @@ impl Flight<'_> {
                 let (app, device_type) = (self.course.app, self.course.device_type);
                 let probe_at = self.course.engine.pause_platform(app, device_type, &reason).await?;
                 outcomes.reason = Some(reason);
-                // Whoever else waits for the platform goes first, with devices that may be better ones.
+                // Other blocks that wait for the platform go first: their devices may be taken.
                 let (due, tries) = (probe_at.plus(PROBE_EVERY), self.block.tries);
                 Next::TryAgainAt { due: in_time(due), tries: tries.max(DOUBTED_TRIES.min(tries + 1)) }
             }

@@ -55,7 +55,7 @@ impl Flight<'_> {
                 Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } => self.probe = Probe::Passed,
                 // Maybe the provider was not even asked: the next one tells.
                 Outcome::Rejected { .. } => {}
-                // Whoever it was stays pending: nothing is known about anybody yet.
+                // The channel stays pending: whether the device or our configuration is at fault is not known yet.
                 Outcome::Doubtful { reason, .. } => {
                     self.halt_for(Halt::Doubted(reason.clone()));
                     if self.block.tries < DOUBTED_TRIES {

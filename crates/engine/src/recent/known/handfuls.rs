@@ -1,7 +1,8 @@
 //! Deliveries to a few channels at a time, found by the channel.
 //!
-//! Automation and messages to single devices make very many of them. All lie in one queue, oldest first, and each says how far before
-//! it the one before to the same channel is: so adding, forgetting and finding cost the same however many there are.
+//! Automation and messages to single devices make very many of them. All lie in one queue, oldest first. Each entry has the
+//! distance back to the previous entry of the same channel, so that adding, forgetting and finding cost the same however many
+//! there are.
 
 use std::collections::{HashMap, VecDeque};
 use std::iter::successors;

@@ -24,7 +24,7 @@ pub struct OpenNotification {
     /// Only ever inherited: the override has no actions of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
-    /// Those of its texts, by their keys, that have variables. In their fields they are as whoever has no values gets them.
+    /// The texts with variables, by their keys. The fields above hold what a device without values of its own gets.
     #[serde(skip)]
     pub personal: Vec<(&'static str, PersonalText)>,
 }

@@ -1,4 +1,4 @@
-//! One segment of the index: which of 2^20 consecutive ordinals hold which terms.
+//! One shard of the index: which of 2^20 consecutive ordinals hold which terms.
 
 mod holders;
 
@@ -10,13 +10,13 @@ use crate::bytes::{put_bitmap, take_bitmap};
 use crate::dictionary::Dictionary;
 use holders::Holders;
 
-const SEGMENT_BITS: u32 = 20;
+const SHARD_BITS: u32 = 20;
 
 /// The universe is kept up to date rather than computed: a count of terms per ordinal says in constant time whether
 /// a removed term was the last one. That costs two bytes per channel; a union of the device types would cost each
 /// evaluation a pass over all channels, and a search through all terms each removal.
 #[derive(Default)]
-pub(crate) struct Segment {
+pub(crate) struct Shard {
     /// The terms whose holders are part of everyone.
     present: Holders,
     /// The terms that are kept apart: they may also be held by channels that are not part of everyone.
@@ -25,14 +25,14 @@ pub(crate) struct Segment {
     pub(crate) everyone: RoaringBitmap,
     /// How many such terms each ordinal holds. `u16::MAX` stands for that many or more.
     held: Vec<u16>,
-    /// The segment was loaded with everything up to here, while the index as a whole may begin earlier.
+    /// The shard was loaded with everything up to here, while the index as a whole may begin earlier.
     pub(crate) since: Offset,
 }
 
-impl Segment {
-    /// The position of an ordinal's segment in the index.
+impl Shard {
+    /// The position of an ordinal's shard in the index.
     pub(crate) fn position(ordinal: Ordinal) -> usize {
-        (ordinal.0 >> SEGMENT_BITS) as usize
+        (ordinal.0 >> SHARD_BITS) as usize
     }
 
     /// The holders of a term, all of them part of everyone.
@@ -112,7 +112,7 @@ impl Segment {
         &mut self.held[slot]
     }
 
-    /// Adds a channel above all others with the number of its terms that are not kept apart. [`Segment::append`] brings
+    /// Adds a channel above all others with the number of its terms that are not kept apart. [`Shard::append`] brings
     /// the terms.
     pub(crate) fn append_channel(&mut self, ordinal: Ordinal, terms: usize) {
         if terms > 0 {
@@ -134,7 +134,7 @@ impl Segment {
         self.held.shrink_to_fit();
     }
 
-    /// Writes the segment as bytes.
+    /// Writes the shard as bytes.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         put_bitmap(out, &self.everyone);
         out.extend(self.everyone.iter().flat_map(|ordinal| self.held[slot(Ordinal(ordinal))].to_le_bytes()));
@@ -142,7 +142,7 @@ impl Segment {
         self.apart.write(out);
     }
 
-    /// The reverse of [`Segment::write`]; `None` for bytes that it never writes.
+    /// The reverse of [`Shard::write`]; `None` for bytes that it never writes.
     pub(crate) fn read(mut bytes: &[u8], since: Offset) -> Option<Self> {
         let input = &mut bytes;
         let everyone = take_bitmap(input)?;
@@ -156,7 +156,7 @@ impl Segment {
     }
 }
 
-/// The position of an ordinal within its segment.
+/// The position of an ordinal within its shard.
 fn slot(ordinal: Ordinal) -> usize {
-    (ordinal.0 % (1 << SEGMENT_BITS)) as usize
+    (ordinal.0 % (1 << SHARD_BITS)) as usize
 }

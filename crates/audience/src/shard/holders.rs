@@ -1,4 +1,4 @@
-//! The holders of each term within a segment. A term that nobody holds is not there.
+//! The holders of each term within a shard. A term that nobody holds is not there.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
