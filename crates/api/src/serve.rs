@@ -1,8 +1,11 @@
 //! The server: accepts connections, gives paths their normal form, and stops without cutting anybody off.
 
+mod spelling;
+
 use std::time::Duration;
 
 use axum::Router;
+use futures_util::TryFutureExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -14,6 +17,7 @@ use tower::Service;
 
 use crate::path;
 use crate::stopping::Stopping;
+use spelling::Spelling;
 
 /// After a failed accept, most likely for want of file descriptors, which only come back with time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -31,8 +35,8 @@ const PATIENCE: Patience = Patience { head: Duration::from_secs(60), stop: Durat
 
 /// Serves until `shutdown` turns true, then answers what was asked already, within bounds.
 ///
-/// It speaks HTTP/1.1, with header names in title case because some device libraries look for that spelling. TLS and other
-/// versions of HTTP are the business of a proxy in front.
+/// It speaks HTTP/1.1, with header names in title case because some device libraries look for that spelling, except where they
+/// look for another. TLS and other versions of HTTP are the business of a proxy in front.
 pub async fn serve(listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
     serve_within(PATIENCE, listener, router, shutdown).await;
 }
@@ -40,12 +44,13 @@ pub async fn serve(listener: TcpListener, router: Router, shutdown: watch::Recei
 async fn serve_within(patience: Patience, listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
     let connections = GracefulShutdown::new();
     let stopping = Stopping(Some(shutdown));
+    let spelling = Spelling::learn();
     let mut stops = stopping.clone();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    let connection = connect(stream, router.clone(), stopping.clone(), patience.head);
+                    let connection = connect(stream, router.clone(), stopping.clone(), spelling.clone(), patience.head);
                     run(connections.watch(connection));
                 },
                 Err(error) => {
@@ -66,6 +71,7 @@ fn connect(
     stream: TcpStream,
     router: Router,
     stopping: Stopping,
+    spelling: Spelling,
     head_patience: Duration,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send + 'static {
     // Answers are small and written at once; waiting to fill packets would only delay them.
@@ -75,8 +81,9 @@ fn connect(
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         path::normalize(request.uri_mut());
         request.extensions_mut().insert(stopping.clone());
+        let spelling = spelling.clone();
         // A router is always ready.
-        router.clone().call(request)
+        router.clone().call(request).map_ok(move |response| spelling.keep(response))
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
@@ -96,6 +103,7 @@ fn run<T>(connection: impl Future<Output = Result<T, hyper::Error>> + Send + 'st
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::routing::get;
     use std::io::{self, Read, Write};
     use std::net::SocketAddr;
 
@@ -104,7 +112,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stops) = watch::channel(false);
-        let router = Router::new().route("/", axum::routing::get(|| async { "hello" }));
+        let tuned = || async { ([("x-ua-max-batch", "500"), ("x-ua-else", "X-Ua-Max-Batch")], "X-Ua-Max-Batch") };
+        let router = Router::new().route("/", get(|| async { "hello" })).route("/tuned", get(tuned));
         tokio::spawn(serve_within(patience, listener, router, stops));
         (address, stop)
     }
@@ -143,5 +152,16 @@ mod tests {
         let (address, _stop) = start(PATIENCE.head).await;
         let answer = answer_to(address, "GET //?q HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
         assert!(answer.contains("\r\nContent-Type: "), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn names_that_devices_spell_in_another_way_are_spelled_so() {
+        let (address, _stop) = start(PATIENCE.head).await;
+        let request = "GET /tuned HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        let answer = answer_to(address, request).await.unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains("\r\nX-UA-Max-Batch: 500"), "{head}");
+        assert!(head.contains("\r\nX-Ua-Else: X-Ua-Max-Batch") && head.contains("\r\nContent-Type: "), "{head}");
+        assert_eq!(body, "X-Ua-Max-Batch");
     }
 }

@@ -1,5 +1,7 @@
 //! How uploads arrive: encodings, who sends them, what is wrong with them, and what comes twice.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -42,6 +44,31 @@ async fn every_encoding_is_taken_and_the_answer_tunes_the_device() {
             caller.send(request.body(Bytes::from(single.clone())).unwrap()).await.expect(200);
         }
         assert_eq!(types(&app).await.last().map(String::as_str), Some("OPEN"));
+    })
+    .await;
+}
+
+/// Android's library does not find them in any other spelling.
+#[tokio::test]
+async fn what_tunes_a_device_is_spelled_as_its_library_does() {
+    on_each_engine(async |app| {
+        let request = format!(
+            "POST /warp9/ HTTP/1.1\r\nHost: x\r\nX-UA-App-Key: {}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]",
+            app.app.key
+        );
+        let address = app.url("").replacen("http://", "", 1);
+        let talk = move || {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        };
+        let answer = tokio::task::spawn_blocking(talk).await.unwrap();
+        for line in ["X-UA-Max-Total: 5120", "X-UA-Max-Batch: 500", "X-UA-Min-Batch-Interval: 60"] {
+            assert!(answer.contains(&format!("\r\n{line}\r\n")), "{answer}");
+        }
+        assert!(answer.contains("\r\nContent-Type: "), "{answer}");
     })
     .await;
 }
