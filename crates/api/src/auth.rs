@@ -16,7 +16,7 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::places::Place;
 
-pub(crate) use calling::{Calling, CallingApp, CallingChannel, CallingInbox, CallingRights};
+pub(crate) use calling::{Calling, CallingApp, CallingChannel, CallingInbox, CallingRights, calling_key};
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What happens around every request: its id, its line in the log, its count, and the headers every answer has.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use axum::extract::Request;
@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use model::app::AppKey;
 use model::ids::OperationId;
-use store::apps::App;
 use tracing::Instrument;
 
 use crate::accept;
@@ -29,7 +29,7 @@ pub(crate) struct Matched<'a> {
     /// Whether a web page may read the answer.
     pub(crate) for_browsers: bool,
     /// The app that is calling, as soon as that is known.
-    pub(crate) app: Option<&'a OnceLock<Arc<App>>>,
+    pub(crate) app: Option<&'a OnceLock<AppKey>>,
 }
 
 impl Matched<'static> {
@@ -60,7 +60,7 @@ pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
     let status = response.status().as_u16();
     let took = began.elapsed();
     edge.engine.metrics().request(method, route, status, took);
-    let app = matched.app.and_then(OnceLock::get).map(|app| app.key.as_str());
+    let app = matched.app.and_then(OnceLock::get).map(AppKey::as_str);
     if let Some(failure) = response.extensions_mut().remove::<Failure>() {
         failure.log(&id, method, route, app);
     }

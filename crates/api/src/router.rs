@@ -12,7 +12,7 @@ use http::Method;
 
 use crate::Settings;
 use crate::answer::Answer;
-use crate::auth::{self, Access, Calling};
+use crate::auth::{self, Access};
 use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
 use crate::error::{AppGone, Error, Result};
@@ -61,8 +61,8 @@ impl<H: Handler<T, Edge>, T: 'static> Handler<T, Edge> for Served<H> {
             let matched = Matched { route: path, for_browsers, app: Some(&app) };
             observe(&edge, matched, request, async |mut request| {
                 let _admission = auth::admit(&edge, access, &mut request).await?;
-                if let Some(Calling(caller)) = request.extensions().get() {
-                    app.get_or_init(|| caller.app().clone());
+                if let Some(key) = auth::calling_key(request.extensions()) {
+                    app.get_or_init(|| key.clone());
                 }
                 let response = handler.call(request, edge.clone()).await;
                 if response.extensions().get::<AppGone>().is_some() {

@@ -14,6 +14,7 @@ mod users;
 
 use audience::block::blocks;
 use audience::codec;
+use model::app::AppKey;
 use model::ids::{AppId, Ordinal, PushId};
 use model::inbox::InboxUserId;
 use roaring::RoaringBitmap;
@@ -32,6 +33,7 @@ pub(crate) use users::{link_registered, relocalized};
 #[derive(Clone, Debug)]
 pub struct InboxCaller {
     pub app: AppId,
+    pub app_key: AppKey,
     pub user: InboxUserId,
 }
 

@@ -1,11 +1,20 @@
 //! Users of inboxes, the channels they have them on, and what they did with their messages.
 
+use model::app::AppKey;
 use model::ids::{AppId, ChannelId, Ordinal};
 use model::inbox::InboxUserId;
 use model::platform::DeviceType;
 use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Tx};
+
+/// Whose a user is, and what proves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxCredentials {
+    pub app: AppId,
+    pub app_key: AppKey,
+    pub password_hash: [u8; 32],
+}
 
 /// What is known of a user beside its password. The sets are serialized and are the engine's business.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,13 +53,14 @@ pub fn insert(
     Ok(())
 }
 
-/// The app of a user and the hash of the password. Like the key of an app, the id of a user is known before its app is.
-pub fn credentials(tx: &mut Tx<'_>, id: &InboxUserId) -> Result<Option<(AppId, [u8; 32])>> {
-    let sql = "select u.app, u.password_hash from inbox_user u join app a on a.id = u.app where u.id = $1";
+/// Like the key of an app, the id of a user is known before its app is.
+pub fn credentials(tx: &mut Tx<'_>, id: &InboxUserId) -> Result<Option<InboxCredentials>> {
+    let sql = "select u.app, a.key, u.password_hash from inbox_user u join app a on a.id = u.app where u.id = $1";
     tx.query_opt(sql, &[id.as_str().into()], |row| {
-        let hash: Vec<u8> = row.get(1)?;
-        let hash = hash.try_into().map_err(|_| Error::corrupt("a password hash is not 32 bytes long"))?;
-        Ok((row.get(0)?, hash))
+        let (key, hash): (String, Vec<u8>) = (row.get(1)?, row.get(2)?);
+        let app_key = AppKey::new(&key).ok_or_else(|| Error::corrupt("an app has a key of another form"))?;
+        let password_hash = hash.try_into().map_err(|_| Error::corrupt("a password hash is not 32 bytes long"))?;
+        Ok(InboxCredentials { app: row.get(0)?, app_key, password_hash })
     })
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use engine::{Caller, InboxCaller, Rights};
+use http::Extensions;
 use http::request::Parts;
+use model::app::AppKey;
 use model::ids::ChannelId;
 use store::apps::App;
 
@@ -55,6 +57,12 @@ pub(crate) struct CallingChannel(pub(crate) ChannelId);
 /// The user of the inbox that a request is about.
 #[derive(Clone)]
 pub(crate) struct CallingInbox(pub(crate) InboxCaller);
+
+/// The key of the app that an admitted request is for, if it is for one.
+pub(crate) fn calling_key(admitted: &Extensions) -> Option<&AppKey> {
+    let by_app = admitted.get().map(|Calling(caller)| &caller.app().key);
+    by_app.or_else(|| admitted.get().map(|CallingInbox(inbox)| &inbox.app_key))
+}
 
 impl FromRequestParts<Edge> for Calling {
     type Rejection = Error;

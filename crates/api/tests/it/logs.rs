@@ -11,6 +11,8 @@ use http::Method;
 use serde_json::{Value, json};
 use testkit::app::{OPERATOR_TOKEN, on_each_engine};
 
+use crate::inbox::Phone;
+
 thread_local! {
     /// What this thread logged, once it is asked to keep it.
     static KEPT: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
@@ -78,6 +80,10 @@ async fn requests_are_logged_by_route_and_without_secrets() {
         let wrong = app.nobody().basic(&app.app.key, "private-wrong-secret");
         let request = wrong.request(Method::GET, "/api/channels/private-path").header("x-request-id", "second");
         wrong.send(request.body(Bytes::new()).unwrap()).await.expect(401);
+        let inbox = Phone::new(&app, "ios", json!({})).await;
+        let user = inbox.caller(&app);
+        let request = user.request(Method::GET, &inbox.path("messages")).header("x-request-id", "of-a-user");
+        user.send(request.body(Bytes::new()).unwrap()).await.expect(200);
         let created =
             app.operator().post("/operator/apps", json!({"name": "x", "mode": "production"})).await.expect(201);
         app.engine().store().clone().close().await;
@@ -89,6 +95,7 @@ async fn requests_are_logged_by_route_and_without_secrets() {
         assert_eq!(first["fields"]["status"], 200);
         assert!(first["fields"]["duration_ms"].is_number());
         assert_eq!(first["fields"]["app"], app.app.key.as_str());
+        assert_eq!(log.answered("of-a-user")["fields"]["app"], app.app.key.as_str());
         let second = log.answered("second");
         assert_eq!(
             (&second["fields"]["route"], second["fields"].get("app")),

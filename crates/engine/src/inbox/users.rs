@@ -11,7 +11,7 @@ use model::platform::DeviceType;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
-use store::inbox_users::{self, InboxChannel};
+use store::inbox_users::{self, InboxChannel, InboxCredentials};
 use store::{Tx, channels};
 
 use super::InboxCaller;
@@ -40,7 +40,8 @@ impl Engine {
         let given = credentials::hash(password);
         let read = move |tx: &mut Tx<'_>| {
             let found = inbox_users::credentials(tx, &user)?;
-            Ok(found.filter(|(_, kept)| credentials::matches(&given, kept)).map(|(app, _)| InboxCaller { app, user }))
+            let found = found.filter(|kept| credentials::matches(&given, &kept.password_hash));
+            Ok(found.map(|InboxCredentials { app, app_key, .. }| InboxCaller { app, app_key, user }))
         };
         self.0.store.read(read).await
     }
