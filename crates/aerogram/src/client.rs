@@ -79,7 +79,7 @@ impl Client {
         // The person at the keyboard chose the address; the policy is for addresses that come from elsewhere.
         let timeouts = Timeouts { total: PATIENCE, ..Timeouts::default() };
         let http = providers::http::Client::with_timeouts(AddressPolicy::ANY, timeouts);
-        Self { http, base: remote.url.clone(), authorization }
+        Self { http, base: remote.url(), authorization }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<Reply> {

@@ -22,6 +22,7 @@ pub(crate) use layers::{Refusal, parse};
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, number_in, secret};
 
 const HEADING: &str = "Settings";
+const LISTEN: &str = "127.0.0.1:8080";
 /// The setting that names the settings file, and so cannot stand in it.
 const CONFIG: &str = "config";
 /// Settings whose value is never shown. A database URL may hold a password.
@@ -33,7 +34,7 @@ const SECRET: [&str; 7] =
 #[command(next_help_heading = HEADING)]
 pub(crate) struct Node {
     /// Address and port to listen on
-    #[arg(long, global = true, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = listen_address)]
+    #[arg(long, global = true, value_name = "ADDRESS", default_value = LISTEN, value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
 
     /// The base URL clients see, for absolute links; taken from each request's Host header when absent
@@ -162,9 +163,13 @@ pub(crate) struct Sealing {
 #[derive(Args, Debug)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct Remote {
-    /// The server to talk to
-    #[arg(long, global = true, value_name = "URL", default_value = "http://127.0.0.1:8080")]
-    pub(crate) url: BaseUrl,
+    /// The server to talk to; the one that listens on this machine, by the same settings, when absent
+    #[arg(long, global = true, value_name = "URL")]
+    url: Option<BaseUrl>,
+
+    /// Where that one listens. A setting of the server, which commands only read.
+    #[arg(long, global = true, hide = true, value_name = "ADDRESS", default_value = LISTEN, value_parser = listen_address)]
+    listen: SocketAddr,
 
     /// Print JSON, as the server has it, instead of text
     #[arg(long, global = true, help_heading = "Options")]
@@ -268,6 +273,17 @@ impl FirstApp {
 impl Node {
     pub(crate) fn has(&self, role: Role) -> bool {
         self.roles.contains(&role)
+    }
+
+    /// Where clients reach the node, which listens on the address.
+    pub(crate) fn url(&self, address: SocketAddr) -> BaseUrl {
+        self.public_url.clone().unwrap_or_else(|| BaseUrl::on_this_machine(address))
+    }
+}
+
+impl Remote {
+    pub(crate) fn url(&self) -> BaseUrl {
+        self.url.clone().unwrap_or_else(|| BaseUrl::on_this_machine(self.listen))
     }
 }
 

@@ -10,7 +10,6 @@ use model::app::Mode;
 use crate::config::{AppCredentials, Node};
 use crate::data::DataFolder;
 use crate::output;
-use crate::run::local_url;
 
 /// Makes the app that the settings name, or a development app when there is none at all.
 pub(crate) async fn ensure_app(
@@ -61,10 +60,7 @@ fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder)
             path.display()
         ));
     }
-    let url = match &node.public_url {
-        Some(url) => url.to_string(),
-        None => local_url(address),
-    };
+    let url = node.url(address);
     let token = match &node.data.operator_token {
         Some(_) => "the one in the settings".to_owned(),
         None => format!("in {}", folder.operator_token_path().display()),

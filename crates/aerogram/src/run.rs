@@ -2,7 +2,7 @@
 
 mod parts;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -92,7 +92,7 @@ async fn engine_settings(
             keep_coordinates: node.locations.keep_coordinates,
             kept_days: node.locations.keep_places_days,
         },
-        public_url: node.public_url.as_ref().map_or_else(|| local_url(address), |url| url.as_str().to_owned()),
+        public_url: node.url(address).to_string(),
         timeouts: Timeouts::default(),
     })
 }
@@ -123,14 +123,6 @@ async fn secrets_key(sealing: &Sealing, folder: &DataFolder, store: &Store) -> R
     folder.ensure_secrets_key()
 }
 
-/// Where this machine reaches a server that listens on the address. Nobody can connect to "any address".
-pub(crate) fn local_url(mut address: SocketAddr) -> String {
-    if address.ip().is_unspecified() {
-        address.set_ip(Ipv4Addr::LOCALHOST.into());
-    }
-    format!("http://{address}")
-}
-
 /// SIGTERM (service managers, containers) and SIGINT (the keyboard).
 pub(crate) struct StopSignals {
     terminate: Signal,
@@ -158,23 +150,4 @@ async fn end_at_next(mut signals: StopSignals) {
     signals.next().await;
     tracing::warn!("stopping at once");
     std::process::exit(1);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_lead_to_an_address_that_can_be_reached() {
-        let table = [
-            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
-            ("0.0.0.0:8080", "http://127.0.0.1:8080"),
-            ("[::]:80", "http://127.0.0.1:80"),
-            ("[::1]:8080", "http://[::1]:8080"),
-            ("192.0.2.7:8080", "http://192.0.2.7:8080"),
-        ];
-        for (listen, url) in table {
-            assert_eq!(local_url(listen.parse().unwrap()), url, "{listen}");
-        }
-    }
 }

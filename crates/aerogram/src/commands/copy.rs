@@ -15,9 +15,6 @@ const REMARK_EVERY: u64 = 1_000_000;
 
 #[derive(Args, Debug)]
 pub(crate) struct Copy {
-    #[command(flatten)]
-    ends: Ends,
-
     /// Delete everything that is in the target first, such as the beginning of a copy that was interrupted
     #[arg(long)]
     start_over: bool,
@@ -26,6 +23,8 @@ pub(crate) struct Copy {
     #[arg(long)]
     yes: bool,
 
+    #[command(flatten)]
+    ends: Ends,
     #[command(flatten)]
     logging: Logging,
 }

@@ -85,6 +85,17 @@ fn every_argument_says_what_it_is() {
     }
 }
 
+/// One that has no value is something to decide for this once. Where a heading goes on to the arguments after it, such a flag
+/// becomes a setting by accident.
+#[test]
+fn settings_have_values() {
+    for (words, command) in all_commands() {
+        for arg in command.get_arguments().filter(|arg| arg.get_help_heading() == Some("Settings")) {
+            assert!(arg.get_action().takes_values(), "{words:?}: {arg} can be set by a file");
+        }
+    }
+}
+
 #[test]
 fn keys_and_secrets_may_begin_with_hyphens() {
     let mut n_tried = 0;

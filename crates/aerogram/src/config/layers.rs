@@ -144,12 +144,12 @@ impl Layers {
             Some((_, source)) if !on_command_line => source,
             Some(_) | None => flag,
         };
-        let value = match error.get(ContextKind::InvalidValue) {
-            Some(ContextValue::String(value)) if !SECRET.contains(&name) => format!(" '{value}'"),
-            Some(_) | None => String::new(),
+        let complaint = match error.get(ContextKind::InvalidValue) {
+            Some(ContextValue::String(value)) if !SECRET.contains(&name) => format!("cannot be '{value}'"),
+            Some(_) | None => "has a value that cannot be used".to_owned(),
         };
         let reason = reason(&error);
-        Refusal::Setting(anyhow::anyhow!("The setting '{name}' cannot be{value} (from {source}). {reason}"))
+        Refusal::Setting(anyhow::anyhow!("The setting '{name}' {complaint} (from {source}). {reason}"))
     }
 }
 

@@ -172,7 +172,11 @@ fn every_setting_refuses_nonsense() {
     ];
     for (name, value) in wrong {
         let message = serve("").env(&environment_name(name), value).refusal();
-        assert!(message.starts_with(&format!("The setting '{name}' cannot be")), "{message}");
+        let complaint = match SECRET.contains(&name) {
+            true => "has a value that cannot be used".to_owned(),
+            false => format!("cannot be '{value}'"),
+        };
+        assert!(message.starts_with(&format!("The setting '{name}' {complaint} ")), "{message}");
         assert!(message.contains(&format!("(from {})", environment_name(name))), "{message}");
         assert_eq!(message.contains(value), !SECRET.contains(&name), "{message}");
     }
@@ -243,4 +247,33 @@ fn the_packages_are_configured() {
     let node = variables.iter().fold(serve(""), |given, (name, value)| given.env(name, value)).node();
     assert_eq!(DataFolder::of(&node.data).path(), Path::new("/var/lib/aerogram"));
     assert!(node.listen.ip().is_unspecified(), "a container is reached from outside");
+}
+
+#[test]
+fn a_server_is_looked_for_where_it_can_be_reached() {
+    let table = [
+        ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("0.0.0.0:8080", "http://127.0.0.1:8080"),
+        ("[::]:80", "http://127.0.0.1:80"),
+        ("[::1]:8080", "http://[::1]:8080"),
+        ("192.0.2.7:8080", "http://192.0.2.7:8080"),
+    ];
+    for (listen, url) in table {
+        assert_eq!(BaseUrl::on_this_machine(listen.parse().unwrap()).as_str(), url, "{listen}");
+    }
+}
+
+#[test]
+fn what_is_decided_anew_each_time_is_no_setting() {
+    let copy = |given: Given| {
+        let mut arguments = given.arguments.clone();
+        arguments[1] = "copy".into();
+        Given { arguments, ..given }
+    };
+    for name in ["start_over", "yes"] {
+        let refused = copy(serve(&format!("{name} = true"))).refusal();
+        assert!(refused.contains(&format!("there is no setting named '{name}'")), "{refused}");
+        let ignored = copy(serve("").env(&environment_name(name), "true")).parse().unwrap();
+        assert!(format!("{ignored:?}").contains(&format!("{name}: false")), "{ignored:?}");
+    }
 }

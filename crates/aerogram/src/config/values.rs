@@ -1,7 +1,7 @@
 //! The forms of single values, and the sentences that say what is wrong with them.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
@@ -33,6 +33,14 @@ pub(crate) struct SecretsKey([u8; SealKey::BYTES]);
 const TOKEN_CHARS: usize = 16;
 
 impl BaseUrl {
+    /// Where this machine reaches a server that listens on the address. Nobody can connect to "any address".
+    pub(crate) fn on_this_machine(mut address: SocketAddr) -> Self {
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        Self(format!("http://{address}"))
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

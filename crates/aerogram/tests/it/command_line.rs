@@ -59,6 +59,25 @@ fn commands_say_what_they_miss() {
 }
 
 #[test]
+fn commands_look_for_the_server_where_the_settings_let_it_listen() {
+    let folder = tempfile::tempdir().unwrap();
+    // Port 1 again.
+    std::fs::write(folder.path().join("aerogram.toml"), "listen = \"0.0.0.0:1\"\n").unwrap();
+    let list = |more: &[&str]| {
+        let command = ["app", "list", "--operator-token", "0123456789abcdef"];
+        let output = aerogram(folder.path()).args([&command, more].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        stderr(&output)
+    };
+    let nobody = list(&[]);
+    assert!(nobody.contains("No server answers at http://127.0.0.1:1"), "{nobody}");
+    let named = list(&["--url", "http://127.0.0.1:2"]);
+    assert!(named.contains("No server answers at http://127.0.0.1:2"), "{named}");
+    let help = aerogram(folder.path()).args(["app", "list", "--help"]).output().unwrap();
+    assert!(!String::from_utf8(help.stdout).unwrap().contains("--listen"));
+}
+
+#[test]
 fn deleting_an_app_needs_confirmation() {
     let folder = tempfile::tempdir().unwrap();
     let delete = ["app", "delete", "abcdefghijklmnopqrstuv", "--operator-token", "0123456789abcdef"];
