@@ -1,6 +1,7 @@
 //! Platforms that are not sent to as they should be: paused because the provider refuses us, waiting because it is down, or
 //! held by the operator. Why, since when, and when somebody looks again.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::ids::AppId;
@@ -58,6 +59,15 @@ impl Engine {
     pub async fn platform_health(&self, app: AppId, device_type: &DeviceType) -> Result<Option<PlatformHealth>> {
         let id = device_type.to_string();
         self.0.store.read(move |tx| PlatformHealth::find(tx, app, &id)).await
+    }
+
+    /// What keeps platforms of an app from being sent to, by device type.
+    pub(crate) async fn platform_healths(&self, app: AppId) -> Result<BTreeMap<String, PlatformHealth>> {
+        let read = move |tx: &mut Tx<'_>| documents::list(tx, app, DocumentKind::PlatformHealth);
+        let known = self.0.store.read(read).await?.into_iter();
+        known
+            .map(|document| Ok((document.id, serde_json::from_str(&document.body).map_err(Error::internal)?)))
+            .collect()
     }
 
     /// Sends nothing to a platform any more, on any node, until [`Engine::release_platform`]. Holding it again changes the

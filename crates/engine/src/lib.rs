@@ -89,7 +89,8 @@ pub use named_users::NamedUserView;
 pub use once::Once;
 pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelineView};
 pub use platforms::{
-    OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange, ShownConfig,
+    Configured, OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange,
+    ShownConfig,
 };
 pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushOnItsWay, PushStatus};
 pub use reports::{Buckets, Counts, DeviceCounts, Devices, EventTotals, GroupReport, PushReport, Series};

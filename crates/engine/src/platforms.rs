@@ -20,7 +20,7 @@ use crate::{Engine, Error, Result};
 pub use change::ProviderChange;
 pub use notice::{PlatformFact, PlatformNotice};
 pub use open::OpenPlatformChange;
-pub use view::{PlatformView, ShownConfig};
+pub use view::{Configured, PlatformView, ShownConfig};
 pub(crate) use web_keys::{forget as forget_web_keys, purpose as web_keys_purpose};
 
 /// A platform that can be configured.
@@ -32,7 +32,6 @@ pub enum PlatformName {
 
 /// A configuration from the store.
 struct Stored {
-    name: PlatformName,
     /// An error if it was sealed with another key, or is damaged.
     config: Result<PlatformConfig>,
     created: UtcMillis,
@@ -133,19 +132,19 @@ impl Engine {
         let place = name.clone();
         let read = move |tx: &mut store::Tx<'_>| documents::get(tx, app, place.kind(), place.id());
         match (self.0.store.read(read).await?, &name) {
-            (Some(document), _) => Ok(Some(self.unseal(app, name, &document))),
+            (Some(document), _) => Ok(Some(self.unseal(app, &name, &document))),
             (None, PlatformName::Provider(Provider::WebPush)) => self.own_web_push(app).await,
             (None, PlatformName::Provider(_) | PlatformName::Open(_)) => Ok(None),
         }
     }
 
-    fn unseal(&self, app: AppId, name: PlatformName, document: &Document) -> Stored {
+    fn unseal(&self, app: AppId, name: &PlatformName, document: &Document) -> Stored {
         let body = self.0.seal_key.open(&name.purpose(app), &document.body);
-        let config = body.and_then(|body| match &name {
+        let config = body.and_then(|body| match name {
             PlatformName::Provider(_) => serde_json::from_str(&body).map_err(Error::internal),
             PlatformName::Open(_) => serde_json::from_str(&body).map(PlatformConfig::Open).map_err(Error::internal),
         });
-        Stored { name, config, created: document.created, modified: document.modified }
+        Stored { config, created: document.created, modified: document.modified }
     }
 
     fn seal(&self, app: AppId, name: &PlatformName, config: &PlatformConfig) -> Result<String> {

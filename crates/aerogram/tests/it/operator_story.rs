@@ -298,6 +298,47 @@ fn a_push_is_steered_while_its_provider_is_down() {
 }
 
 #[test]
+fn a_platform_is_paused_and_resumed_and_what_waits_for_it_is_listed() {
+    let story = Story::begin();
+    register(&story.server.url);
+    let nothing = story.says(&["push", "list"]);
+    assert_eq!(nothing.lines().count(), 1, "{nothing}");
+    let paused = story.says(&["platform", "pause", KEY, "fcm", "--reason", "Wrong text."]);
+    assert_eq!(paused, "Nothing is sent to fcm any more; pushes to it wait.\n");
+    let push = story.says(&["push", "Hello"]);
+    let push = push.trim();
+
+    // Nothing is configured: the app delivers to the sandbox.
+    let list = story.says(&["platform", "list", KEY]);
+    let row: Vec<&str> = list.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(row, ["fcm", "paused", "not", "configured"], "{list}");
+    let shown = story.says(&["platform", "show", KEY, "fcm"]);
+    assert!(shown.contains("Wrong text.") && shown.contains("configured       no"), "{shown}");
+    let status = loop {
+        // Who gets it is found out in the background.
+        let status = story.json(&["push", "status", push])["push"].clone();
+        if status["state"] == "sending" {
+            break status;
+        }
+    };
+    assert_eq!(status["platforms"]["android"]["reason"], "Wrong text.");
+    let waiting = story.says(&["push", "list", "--state", "sending"]);
+    let row: Vec<&str> = waiting.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!((row[0], row[1], &row[3..]), (KEY, push, &["sending", "0", "1", "fcm:", "Wrong", "text."][..]));
+    assert_eq!(story.says(&["push", "list", "--state", "paused"]).lines().count(), 1);
+    story.says(&["push", "Hello again"]);
+    let limited = story.says(&["push", "list", "--limit", "1"]);
+    assert!(limited.contains(push) && limited.contains("There are more"), "{limited}");
+
+    assert_eq!(story.says(&["platform", "resume", KEY, "fcm"]), "Deliveries to fcm go on.\n");
+    let sent = story.says(&["events", "tail", "--types", "SEND", "--from", "earliest", "--limit", "2"]);
+    assert!(sent.contains(push), "{sent}");
+    assert_eq!(story.json(&["sandbox"])["deliveries"].as_array().unwrap().len(), 2);
+    assert!(story.refused(&["platform", "show", KEY, "fcm"]).contains("404"));
+    assert!(story.refused(&["platform", "pause", KEY, "open::unheard-of"]).contains("404"));
+}
+
+#[test]
 fn a_second_process_on_the_same_file_is_refused() {
     let story = Story::begin();
     let output = aerogram(story.folder.path()).args(["serve", "--listen", "127.0.0.1:0"]).output().unwrap();

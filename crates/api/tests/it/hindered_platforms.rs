@@ -211,6 +211,67 @@ async fn a_paused_push_does_not_go_on_with_its_platform() {
     .await;
 }
 
+#[tokio::test]
+async fn whoever_sent_a_push_is_told_that_its_platform_is_held() {
+    on_each_engine(async |app| {
+        phone(&app).await;
+        let apns = path(&app, "apns");
+        let reason = async |push: &str| {
+            let shown = app.master().get(&format!("/api/push/{push}")).await.expect(200);
+            shown["push"]["platforms"]["ios"]["reason"].clone()
+        };
+        app.operator().post(&format!("{apns}/pause"), json!({"reason": "Wrong text."})).await.expect(200);
+        let id = push(&app, "ios", json!({})).await;
+        app.step_all().await;
+        assert_eq!(reason(&id).await, "Wrong text.");
+        let answer = app.master().post(&format!("/api/push/{id}/pause"), "").await.expect(200);
+        assert_eq!(answer["push"]["platforms"]["ios"]["reason"], "Wrong text.");
+        app.master().post(&format!("/api/push/{id}/resume"), "").await.expect(200);
+        app.operator().post(&format!("{apns}/resume"), "").await.expect(200);
+        assert_eq!(reason(&id).await, Value::Null);
+        app.step_all().await;
+        // What is through has nothing to do with the platform any more.
+        app.operator().post(&format!("{apns}/pause"), "").await.expect(200);
+        assert_eq!((state(&app, &id).await, reason(&id).await), (json!("done"), Value::Null));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_platform_that_is_held_is_shown_though_nothing_is_configured() {
+    on_each_engine(async |app| {
+        let list = async || {
+            let all = app.operator().get(&format!("/operator/apps/{}/platforms", app.app.key)).await.expect(200);
+            all["platforms"].clone()
+        };
+        let one = async |platform: &str| {
+            let mut shown = app.operator().get(&path(&app, platform)).await.expect(200);
+            shown.as_object_mut().unwrap().remove("ok");
+            shown
+        };
+        for platform in ["webpush", "apns"] {
+            app.operator().get(&path(&app, platform)).await.expect(404);
+            app.operator().post(&format!("{}/pause", path(&app, platform)), "").await.expect(200);
+        }
+        kiosk(&app).await;
+        app.operator().post(&format!("{}/pause", path(&app, "open::kiosk")), "").await.expect(200);
+        assert_eq!(list().await[2], one("open::kiosk").await);
+        app.operator().delete(&path(&app, "open::kiosk")).await.expect(204);
+        let held = |platform: &str| {
+            let paused = json!({"by": "operator", "reason": "The operator paused it.", "since": "2024-05-01T12:00:00"});
+            json!({"platform": platform, "paused": paused})
+        };
+        assert_eq!(list().await, json!([held("apns"), held("webpush"), held("open::kiosk")]));
+        for platform in ["apns", "webpush", "open::kiosk"] {
+            assert_eq!(one(platform).await, held(platform));
+            app.operator().post(&format!("{}/resume", path(&app, platform)), "").await.expect(200);
+            app.operator().get(&path(&app, platform)).await.expect(404);
+        }
+        assert_eq!(list().await, json!([]));
+    })
+    .await;
+}
+
 /// More than an endpoint is sent at once.
 const CROWD: usize = 9_000;
 

@@ -103,7 +103,7 @@ impl Engine {
         let (engine, place) = (self.clone(), name.clone());
         let write = move |tx: &mut store::Tx<'_>| {
             let document = documents::get(tx, app, place.kind(), place.id())?;
-            let config = document.map(|document| engine.unseal(app, place.clone(), &document).config).transpose()?;
+            let config = document.map(|document| engine.unseal(app, &place, &document).config).transpose()?;
             let config = rewrite(config)?;
             let sealed = engine.seal(app, &place, &config)?;
             Ok::<_, Error>(documents::put(tx, app, place.kind(), place.id(), &sealed, now)?)

@@ -73,7 +73,7 @@ impl Engine {
         let mut notices = Vec::new();
         for (id, app, document) in documents {
             let Some(platform) = name(&document.id) else { continue };
-            let fact = match self.unseal(id, platform.clone(), &document).config {
+            let fact = match self.unseal(id, &platform, &document).config {
                 Ok(config) => config.expires().map(PlatformFact::Expires),
                 Err(_) => Some(PlatformFact::Unreadable),
             };

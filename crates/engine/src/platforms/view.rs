@@ -1,7 +1,7 @@
 //! Platforms as they may be shown: without their secrets.
 
 use model::ids::AppId;
-use model::platform::OpenPlatform;
+use model::platform::{DeviceType, OpenPlatform};
 use model::time::UtcMillis;
 use providers::platform::{KeyView, PlatformConfig, Provider};
 use store::documents::{self, DocumentKind};
@@ -13,9 +13,16 @@ use crate::{Engine, Error, PlatformHealth, Result};
 #[derive(Clone, Debug)]
 pub struct PlatformView {
     pub name: PlatformName,
-    pub config: ShownConfig,
+    /// How it is reached. One that was never configured, or is no longer, is shown for what is known of its health: it may
+    /// be held all the same.
+    pub configured: Option<Configured>,
     /// What keeps messages from arriving at the moment, if anything does.
     pub health: Option<PlatformHealth>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Configured {
+    pub config: ShownConfig,
     pub created: UtcMillis,
     pub modified: UtcMillis,
 }
@@ -38,48 +45,60 @@ pub enum ShownConfig {
 
 impl Engine {
     pub async fn platform(&self, app: AppId, name: PlatformName) -> Result<PlatformView> {
-        let stored = self.stored(app, name).await?.ok_or(Error::NotFound("platform"))?;
-        self.view(app, stored).await
+        let health = self.platform_health(app, &name.device_type()).await?;
+        let stored = self.stored(app, name.clone()).await?;
+        view(name, stored, health).ok_or(Error::NotFound("platform"))
     }
 
-    /// All platforms of an app, those of the providers first.
+    /// All platforms of an app of which anything is known, those of the providers first.
     pub async fn platforms(&self, app: AppId) -> Result<Vec<PlatformView>> {
+        let mut healths = self.platform_healths(app).await?;
         let mut views = Vec::new();
-        for provider in Provider::ALL {
-            let stored = self.stored(app, PlatformName::Provider(provider)).await?;
-            if let Some(stored) = stored {
-                views.push(self.view(app, stored).await?);
-            }
+        for name in Provider::ALL.map(PlatformName::Provider) {
+            let health = healths.remove(&name.device_type().to_string());
+            let stored = self.stored(app, name.clone()).await?;
+            views.extend(view(name, stored, health));
         }
         let read = move |tx: &mut store::Tx<'_>| documents::list(tx, app, DocumentKind::Platform);
         for document in self.0.store.read(read).await? {
-            let platform = OpenPlatform::new(&document.id).map_err(Error::internal)?;
-            let stored = self.unseal(app, PlatformName::Open(platform), &document);
-            views.push(self.view(app, stored).await?);
+            let name = PlatformName::Open(OpenPlatform::new(&document.id).map_err(Error::internal)?);
+            let health = healths.remove(&name.device_type().to_string());
+            let stored = self.unseal(app, &name, &document);
+            views.extend(view(name, Some(stored), health));
+        }
+        for (device_type, health) in healths {
+            let name = DeviceType::from_name(&device_type).as_ref().and_then(PlatformName::of);
+            views.extend(name.and_then(|name| view(name, None, Some(health))));
         }
         Ok(views)
     }
+}
 
-    async fn view(&self, app: AppId, stored: Stored) -> Result<PlatformView> {
-        let health = self.platform_health(app, &stored.name.device_type()).await?;
-        let Stored { name, config, created, modified } = stored;
-        let config = match config {
-            Err(_) => ShownConfig::Unreadable,
-            Ok(PlatformConfig::Open(config)) => ShownConfig::Open {
+/// Nothing if there is nothing to show.
+fn view(name: PlatformName, stored: Option<Stored>, health: Option<PlatformHealth>) -> Option<PlatformView> {
+    let configured = stored.map(|Stored { config, created, modified }| Configured {
+        config: config.map_or(ShownConfig::Unreadable, ShownConfig::from),
+        created,
+        modified,
+    });
+    (configured.is_some() || health.is_some()).then_some(PlatformView { name, configured, health })
+}
+
+impl From<PlatformConfig> for ShownConfig {
+    fn from(config: PlatformConfig) -> Self {
+        match config {
+            PlatformConfig::Open(config) => ShownConfig::Open {
                 url: config.url.to_string(),
                 auth: config.auth.name(),
                 enabled: config.enabled,
                 gzip: config.gzip,
                 validation_code: config.validation_code,
             },
-            Ok(
-                config @ (PlatformConfig::Apns(_)
-                | PlatformConfig::Fcm(_)
-                | PlatformConfig::Adm(_)
-                | PlatformConfig::Wns(_)
-                | PlatformConfig::WebPush(_)),
-            ) => ShownConfig::Provider { keys: config.keys() },
-        };
-        Ok(PlatformView { name, config, health, created, modified })
+            PlatformConfig::Apns(_)
+            | PlatformConfig::Fcm(_)
+            | PlatformConfig::Adm(_)
+            | PlatformConfig::Wns(_)
+            | PlatformConfig::WebPush(_) => ShownConfig::Provider { keys: config.keys() },
+        }
     }
 }

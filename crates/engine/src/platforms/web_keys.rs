@@ -6,11 +6,11 @@ use model::ids::AppId;
 use model::platform::DeviceType;
 use model::time::UtcMillis;
 use providers::http::{AddressPolicy, check_url};
-use providers::platform::{Keys, PlatformConfig, Provider};
+use providers::platform::{Keys, PlatformConfig};
 use providers::webpush::WebPushCredentials;
 use store::documents::{self, Document, DocumentKind};
 
-use super::{PlatformName, Stored};
+use super::Stored;
 use crate::{Engine, Error, Result};
 
 const ID: &str = "own";
@@ -82,7 +82,6 @@ impl Engine {
                 let document = self.web_keys_document(app).await?;
                 let with_contact = |keys| PlatformConfig::WebPush(Keys::one(WebPushCredentials { subject, ..keys }));
                 Ok(Some(Stored {
-                    name: PlatformName::Provider(Provider::WebPush),
                     config: self.unseal_web_keys(app, &document).map(with_contact),
                     created: document.created,
                     modified: document.modified,

@@ -7,7 +7,7 @@ use model::time::UtcMillis;
 use store::pushes::{self, PushRow, PushState, Tally};
 use store::{Tx, origins};
 
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, PlatformHealth, Result};
 
 #[derive(Clone, Debug)]
 pub struct PushStatus {
@@ -36,7 +36,7 @@ pub struct PlatformProgress {
     pub canceled: u64,
     /// Still to be served.
     pub pending: u64,
-    /// The last reason given for a failure or a delay.
+    /// What keeps the platform from being sent to, or else the last reason given for a failure or a delay.
     pub reason: Option<String>,
 }
 
@@ -49,12 +49,31 @@ impl Engine {
 /// The status as a transaction sees it.
 pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<PushStatus> {
     let row = pushes::by_id(tx, app, push)?.ok_or(Error::NotFound("push"))?;
-    let tallies = pushes::tallies(tx, app, push)?;
-    let platforms = tallies.into_iter().map(|(name, tally)| (name, PlatformProgress::of(tally, row.state)));
-    let platforms = platforms.collect();
+    let platforms = progress_in(tx, app, push, row.state)?;
     let PushRow { id, created, expires, push_type, state, paused, .. } = row;
     let origin = origins::of(tx, app, push)?.origin;
     Ok(PushStatus { id, created, expires, push_type, origin, state, paused: paused && !state.is_final(), platforms })
+}
+
+/// What became of a push by device type. Where some are pending and something keeps the whole platform from being sent to,
+/// that is the reason: blocks of a platform that is held do not get as far as having one.
+pub(super) fn progress_in(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    push: PushId,
+    state: PushState,
+) -> Result<Vec<(String, PlatformProgress)>> {
+    let mut platforms = Vec::new();
+    for (device_type, tally) in pushes::tallies(tx, app, push)? {
+        let mut progress = PlatformProgress::of(tally, state);
+        if progress.pending > 0
+            && let Some(health) = PlatformHealth::find(tx, app, &device_type)?
+        {
+            progress.reason = Some(health.reason);
+        }
+        platforms.push((device_type, progress));
+    }
+    Ok(platforms)
 }
 
 impl PushStatus {

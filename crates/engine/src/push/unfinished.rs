@@ -8,8 +8,8 @@ use model::time::UtcMillis;
 use store::Tx;
 use store::pushes::{self, PushState, Unfinished, Which};
 
-use super::status::{PlatformProgress, total};
-use crate::{Engine, PlatformHealth, PlatformName, Result};
+use super::status::{PlatformProgress, progress_in, total};
+use crate::{Engine, PlatformName, Result};
 
 #[derive(Clone, Debug)]
 pub struct PushOnItsWay {
@@ -20,7 +20,7 @@ pub struct PushOnItsWay {
     pub push_type: PushType,
     pub state: PushState,
     pub paused: bool,
-    /// By the names that operators know. The reason is that of the platform, if something keeps it from being sent to.
+    /// By the names that operators know.
     pub platforms: Vec<(String, PlatformProgress)>,
 }
 
@@ -52,16 +52,10 @@ impl Engine {
 
 fn on_its_way(tx: &mut Tx<'_>, push: Unfinished) -> Result<PushOnItsWay> {
     let Unfinished { app, key, id, created, expires, push_type, state, paused } = push;
-    let mut platforms = Vec::new();
-    for (device_type, tally) in pushes::tallies(tx, app, id)? {
-        let mut progress = PlatformProgress::of(tally, state);
-        if progress.pending > 0
-            && let Some(health) = PlatformHealth::find(tx, app, &device_type)?
-        {
-            progress.reason = Some(health.reason);
-        }
-        let name = DeviceType::from_name(&device_type).map_or(device_type, |known| PlatformName::for_log(&known));
-        platforms.push((name, progress));
-    }
+    let name = |device_type: String| {
+        DeviceType::from_name(&device_type).map_or(device_type, |known| PlatformName::for_log(&known))
+    };
+    let platforms = progress_in(tx, app, id, state)?;
+    let platforms = platforms.into_iter().map(|(device_type, progress)| (name(device_type), progress)).collect();
     Ok(PushOnItsWay { app: key, id, created, expires, push_type, state, paused, platforms })
 }

@@ -33,7 +33,8 @@ struct Shown {
     paused: Option<Hindrance>,
     #[serde(default)]
     waiting: Option<Hindrance>,
-    modified: String,
+    /// Absent when nothing is configured.
+    modified: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -69,6 +70,7 @@ pub(super) fn list(reply: &Reply) -> Result<()> {
             None if shown.unreadable => {
                 rows.push(row(None, "restore secrets.key, or set the platform again".to_owned()))
             }
+            None if shown.modified.is_none() => rows.push(row(None, "not configured".to_owned())),
             None => rows.extend(shown.keys.iter().map(|key| row(key.expires.as_ref(), key.summary()))),
         }
     }
@@ -85,8 +87,12 @@ pub(super) fn one(reply: &Reply) -> Result<()> {
             field(name, &format!("since {since}: {reason}"))?;
         }
     }
-    field("modified", &shown.modified)?;
-    for (name, value) in [("url", &shown.url), ("validation_code", &shown.validation_code)] {
+    if shown.modified.is_none() {
+        return field("configured", "no");
+    }
+    for (name, value) in
+        [("modified", &shown.modified), ("url", &shown.url), ("validation_code", &shown.validation_code)]
+    {
         if let Some(value) = value {
             field(name, value)?;
         }

@@ -2,21 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Hindrance, PlatformFact, PlatformHealth, PlatformNotice, PlatformView, ShownConfig};
+use engine::{Configured, Hindrance, PlatformFact, PlatformHealth, PlatformNotice, PlatformView, ShownConfig};
 use providers::platform::KeyView;
 use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct PlatformRecord {
     platform: String,
+    /// Nothing where nothing is configured.
     #[serde(flatten)]
-    config: ConfigRecord,
+    configured: Option<ConfiguredRecord>,
     /// Why nothing is sent at the moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<PausedRecord>,
     /// Why nothing that is sent arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<WaitingRecord>,
+}
+
+#[derive(Serialize)]
+struct ConfiguredRecord {
+    #[serde(flatten)]
+    config: ConfigRecord,
     created: String,
     modified: String,
 }
@@ -130,7 +137,25 @@ impl From<PlatformNotice> for NoticeRecord {
 
 impl From<PlatformView> for PlatformRecord {
     fn from(view: PlatformView) -> Self {
-        let config = match view.config {
+        let (paused, waiting) = match view.health.map(HealthRecord::from) {
+            Some(HealthRecord::Paused(paused)) => (Some(paused), None),
+            Some(HealthRecord::Waiting(waiting)) => (None, Some(waiting)),
+            None => (None, None),
+        };
+        let configured = view.configured.map(ConfiguredRecord::from);
+        Self { platform: view.name.to_string(), configured, paused, waiting }
+    }
+}
+
+impl From<Configured> for ConfiguredRecord {
+    fn from(Configured { config, created, modified }: Configured) -> Self {
+        Self { config: config.into(), created: created.to_api(), modified: modified.to_api() }
+    }
+}
+
+impl From<ShownConfig> for ConfigRecord {
+    fn from(config: ShownConfig) -> Self {
+        match config {
             ShownConfig::Provider { keys } => {
                 ConfigRecord::Provider { keys: keys.into_iter().map(KeyRecord::from).collect() }
             }
@@ -142,19 +167,6 @@ impl From<PlatformView> for PlatformRecord {
                 gzip,
                 validation_code: validation_code.to_string(),
             },
-        };
-        let (paused, waiting) = match view.health.map(HealthRecord::from) {
-            Some(HealthRecord::Paused(paused)) => (Some(paused), None),
-            Some(HealthRecord::Waiting(waiting)) => (None, Some(waiting)),
-            None => (None, None),
-        };
-        Self {
-            platform: view.name.to_string(),
-            config,
-            paused,
-            waiting,
-            created: view.created.to_api(),
-            modified: view.modified.to_api(),
         }
     }
 }
