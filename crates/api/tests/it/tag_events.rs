@@ -15,7 +15,7 @@ async fn told(app: &TestApp, n_known: &mut usize) -> Vec<Value> {
     bodies
 }
 
-fn change(add: Value, remove: Value, current: Value) -> Vec<Value> {
+fn change(add: &Value, remove: &Value, current: &Value) -> Vec<Value> {
     vec![json!({"add": add, "remove": remove, "current": current})]
 }
 
@@ -36,19 +36,19 @@ async fn a_tag_comes_with_its_first_holder_and_leaves_with_its_last() {
         let (channel, seen) = (crowd.id("a"), &mut 0);
         associate(&app, channel, "kim").await;
         tag_channel(&app, channel, "add", json!({"g": ["x"]})).await;
-        assert_eq!(told(&app, seen).await, change(json!({"g": ["x"]}), json!({}), json!({"g": ["x"]})));
+        assert_eq!(told(&app, seen).await, change(&json!({"g": ["x"]}), &json!({}), &json!({"g": ["x"]})));
 
         tag_user(&app, "kim", "add", json!({"g": ["x", "y"]})).await;
-        assert_eq!(told(&app, seen).await, change(json!({"g": ["y"]}), json!({}), json!({"g": ["x", "y"]})));
+        assert_eq!(told(&app, seen).await, change(&json!({"g": ["y"]}), &json!({}), &json!({"g": ["x", "y"]})));
         tag_user(&app, "kim", "remove", json!({"g": ["x"]})).await;
         tag_channel(&app, channel, "add", json!({"g": ["y"]})).await;
         assert_eq!(told(&app, seen).await, Vec::<Value>::new(), "the channel has both all the time");
 
         tag_user(&app, "kim", "set", json!({"g": ["z"], "h": ["x"]})).await;
         let all = json!({"g": ["x", "y", "z"], "h": ["x"]});
-        assert_eq!(told(&app, seen).await, change(json!({"g": ["z"], "h": ["x"]}), json!({}), all));
+        assert_eq!(told(&app, seen).await, change(&json!({"g": ["z"], "h": ["x"]}), &json!({}), &all));
         tag_channel(&app, channel, "set", json!({"g": ["z"]})).await;
-        assert_eq!(told(&app, seen).await, change(json!({}), json!({"g": ["x", "y"]}), json!({"g": ["z"]})));
+        assert_eq!(told(&app, seen).await, change(&json!({}), &json!({"g": ["x", "y"]}), &json!({"g": ["z"]})));
     })
     .await;
 }
@@ -63,15 +63,15 @@ async fn associations_bring_tags_and_take_them_away() {
         tag_user(&app, "lee", "add", json!({"g": ["y", "z"]})).await;
         assert_eq!(told(&app, seen).await.len(), 1);
         associate(&app, channel, "kim").await;
-        assert_eq!(told(&app, seen).await, change(json!({"g": ["y"]}), json!({}), json!({"g": ["x", "y"]})));
+        assert_eq!(told(&app, seen).await, change(&json!({"g": ["y"]}), &json!({}), &json!({"g": ["x", "y"]})));
         let app = app.restart().await;
         associate(&app, channel, "lee").await;
-        assert_eq!(told(&app, seen).await, change(json!({"g": ["z"]}), json!({}), json!({"g": ["x", "y", "z"]})));
+        assert_eq!(told(&app, seen).await, change(&json!({"g": ["z"]}), &json!({}), &json!({"g": ["x", "y", "z"]})));
         crowd.associate(&app, "a", Some("lee")).await;
         assert_eq!(told(&app, seen).await, Vec::<Value>::new(), "registering again changes nothing");
         let leave = json!({"channel_id": channel});
         app.master().post("/api/named_users/disassociate", leave).await.expect(200);
-        assert_eq!(told(&app, seen).await, change(json!({}), json!({"g": ["y", "z"]}), json!({"g": ["x"]})));
+        assert_eq!(told(&app, seen).await, change(&json!({}), &json!({"g": ["y", "z"]}), &json!({"g": ["x"]})));
 
         // A user who waits for a channel brings the tags when it registers.
         let waiting = "10000000-0000-4000-8000-000000000000";
@@ -79,7 +79,7 @@ async fn associations_bring_tags_and_take_them_away() {
         let device = json!({"channel": {"device_type": "ios", "tags": ["news"], "set_tags": true}});
         app.device().put(&format!("/api/channels/{waiting}"), device).await.expect(200);
         let all = json!({"device": ["news"], "g": ["y", "z"]});
-        assert_eq!(told(&app, seen).await, change(all.clone(), json!({}), all));
+        assert_eq!(told(&app, seen).await, change(&all, &json!({}), &all));
     })
     .await;
 }
