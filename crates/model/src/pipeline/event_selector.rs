@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::event::{Custom, CustomSource, Region};
 use crate::json::{At, Fields, Json};
 use crate::limits;
+use crate::selector::Scalar;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventSelector {
@@ -39,7 +40,7 @@ pub enum Field {
 /// What a part of an event has to be. Everything that is given has to hold; at least one thing is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Test {
-    equals: Option<Value>,
+    equals: Option<Scalar>,
     array_contains: Option<String>,
     at_least: Option<f64>,
     greater_than: Option<f64>,
@@ -52,6 +53,13 @@ pub struct Test {
 pub(super) enum Vocabulary {
     Custom,
     Region,
+}
+
+/// A part of an event as a test sees it. Only properties can be anything.
+enum Found<'e> {
+    Text(&'e str),
+    Number(f64),
+    Property(&'e Value),
 }
 
 /// An event that selectors can be tried on.
@@ -128,7 +136,10 @@ impl EventSelector {
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::And(members) => members.iter().find_map(Self::name),
-            Self::Leaf { field: Field::Name, test } => test.equals.as_ref().and_then(Value::as_str),
+            Self::Leaf { field: Field::Name, test } => match &test.equals {
+                Some(Scalar::Text(name)) => Some(name),
+                Some(Scalar::Number(_) | Scalar::Boolean(_)) | None => None,
+            },
             Self::Leaf { .. } | Self::Or(_) | Self::Not(_) => None,
         }
     }
@@ -163,7 +174,9 @@ impl Test {
         let number = |at: &At<'_>| at.number(f64::MIN..=f64::MAX);
         let test = Self {
             equals: fields.optional("equals", |at| match at.json() {
-                Json::String(_) | Json::Number(_) | Json::Bool(_) => Some(at.json().to_value()),
+                Json::String(text) => Some(Scalar::Text(text.clone())),
+                Json::Number(number) => Some(Scalar::Number(number.clone())),
+                Json::Bool(value) => Some(Scalar::Boolean(*value)),
                 Json::Null | Json::Array(_) | Json::Object(_) => {
                     at.invalid("This must be a string, a number or a boolean.")
                 }
@@ -188,13 +201,13 @@ impl Test {
         Some(test)
     }
 
-    fn holds(&self, found: &Value) -> bool {
-        let number = found.as_f64();
+    fn holds(&self, found: &Found<'_>) -> bool {
+        let number = found.number();
         let is = |bound: Option<f64>, holds: fn(f64, f64) -> bool| {
             bound.is_none_or(|bound| number.is_some_and(|number| holds(number, bound)))
         };
-        self.equals.as_ref().is_none_or(|wanted| is_same(wanted, found))
-            && self.array_contains.as_ref().is_none_or(|wanted| contains(found, wanted))
+        self.equals.as_ref().is_none_or(|wanted| found.is(wanted))
+            && self.array_contains.as_ref().is_none_or(|wanted| found.contains(wanted))
             && is(self.at_least, |number, bound| number >= bound)
             && is(self.greater_than, |number, bound| number > bound)
             && is(self.at_most, |number, bound| number <= bound)
@@ -202,42 +215,69 @@ impl Test {
     }
 }
 
-/// Numbers are the same however they are written.
-#[expect(clippy::float_cmp, reason = "what is asked for is the very same number")]
-fn is_same(wanted: &Value, found: &Value) -> bool {
-    match (wanted.as_f64(), found.as_f64()) {
-        (Some(wanted), Some(found)) => wanted == found,
-        (Some(_), None) | (None, Some(_) | None) => wanted == found,
+impl Found<'_> {
+    /// Numbers are the same however they are written.
+    #[expect(clippy::float_cmp, reason = "what is asked for is the very same number")]
+    fn is(&self, wanted: &Scalar) -> bool {
+        match wanted {
+            Scalar::Text(wanted) => self.text() == Some(wanted),
+            Scalar::Number(wanted) => wanted.as_f64().is_some_and(|wanted| self.number() == Some(wanted)),
+            Scalar::Boolean(wanted) => self.property().and_then(Value::as_bool) == Some(*wanted),
+        }
+    }
+
+    fn contains(&self, wanted: &str) -> bool {
+        let items = self.property().and_then(Value::as_array);
+        items.is_some_and(|items| items.iter().any(|item| item.as_str() == Some(wanted)))
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Found::Text(text) => Some(text),
+            Found::Number(_) => None,
+            Found::Property(value) => value.as_str(),
+        }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Found::Text(_) => None,
+            Found::Number(number) => Some(*number),
+            Found::Property(value) => value.as_f64(),
+        }
+    }
+
+    fn property(&self) -> Option<&Value> {
+        match self {
+            Found::Text(_) | Found::Number(_) => None,
+            Found::Property(value) => Some(value),
+        }
     }
 }
 
-fn contains(found: &Value, wanted: &str) -> bool {
-    found.as_array().is_some_and(|items| items.iter().any(|item| item.as_str() == Some(wanted)))
-}
-
-impl Subject<'_> {
-    fn find(&self, field: &Field) -> Option<Value> {
-        let text = |text: &Option<String>| text.clone().map(Value::from);
+impl<'e> Subject<'e> {
+    fn find(self, field: &Field) -> Option<Found<'e>> {
+        let text = |text: &'e Option<String>| text.as_deref().map(Found::Text);
         match self {
             Subject::Custom(event) => match field {
-                Field::Name => Some(event.name.as_str().into()),
-                Field::Value => event.value.map(Value::from),
+                Field::Name => Some(Found::Text(event.name.as_str())),
+                Field::Value => event.value.map(Found::Number),
                 Field::Transaction => text(&event.transaction),
                 Field::InteractionId => text(&event.interaction_id),
                 Field::InteractionType => text(&event.interaction_type),
                 Field::CustomerId => text(&event.customer_id),
                 Field::SessionId => text(&event.session_id),
-                Field::Source => Some(match event.source {
-                    CustomSource::Api => "API".into(),
-                    CustomSource::Sdk => "SDK".into(),
-                }),
-                Field::Property(name) => event.properties.get(name).cloned(),
+                Field::Source => Some(Found::Text(match event.source {
+                    CustomSource::Api => "API",
+                    CustomSource::Sdk => "SDK",
+                })),
+                Field::Property(name) => event.properties.get(name).map(Found::Property),
                 Field::RegionId => None,
             },
             Subject::Region(event) => match field {
                 Field::Name => text(&event.name),
-                Field::RegionId => Some(event.region_id.as_str().into()),
-                Field::Source => Some(event.source_info.source.as_str().into()),
+                Field::RegionId => Some(Found::Text(event.region_id.as_str())),
+                Field::Source => Some(Found::Text(event.source_info.source.as_str())),
                 Field::SessionId => text(&event.session_id),
                 Field::Value
                 | Field::Transaction
