@@ -1,26 +1,23 @@
 //! What happens to channels day by day, and the lifecycle lists that are made of it.
 //!
-//! The days are kept as sets of channels, apart from the channels, because they pass: a set is forgotten as a whole. When a
-//! channel first opened the app needs no set, because ordinals are given out in that order.
+//! The days are kept as sets of channels, apart from the channels, because they pass: a set is forgotten as a whole.
 
-use audience::block::blocks;
-use audience::codec;
+mod openings;
+mod sets;
+
 use audience::plan::Plan;
 use model::ids::{AppId, TermId};
 use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, Lifecycle, OPEN_DAYS_KEPT, lifecycle, lifecycle_names};
-use model::selector::{Asked, Openings};
 use model::static_list::ListDetails;
 use model::term::{DAY_GROUP, DayKind, DayTerm, Term};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use store::{Tx, apps, channels, term_sets};
+use store::{Tx, apps, term_sets};
 
 use crate::desk::Desk;
 use crate::lists::{ListStatus, ListView};
 use crate::plan::Planner;
 use crate::{Engine, Error, Result};
-
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 impl Desk<'_> {
     /// Notes that something happened to channels today.
@@ -40,39 +37,6 @@ impl Desk<'_> {
             return Ok(());
         }
         self.join(tx, &Term::Day(DayTerm { kind, day }), channels)
-    }
-
-    /// Adds channels to a set that is kept apart.
-    pub(crate) fn join(&mut self, tx: &mut Tx<'_>, term: &Term, channels: &RoaringBitmap) -> Result<()> {
-        let term = self.number(tx, term)?;
-        let mut added = RoaringBitmap::new();
-        for (block, channels) in blocks(channels) {
-            let before = term_sets::get(tx, self.app, term, block.0)?;
-            let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |bytes| codec::decode(&bytes));
-            let before = before.map_err(Error::internal)?;
-            let new = channels - &before;
-            if !new.is_empty() {
-                term_sets::put(tx, self.app, term, block.0, codec::encode(&(before | &new)))?;
-                added |= new;
-            }
-        }
-        if !added.is_empty() {
-            self.journal.change_set(term, &added, &RoaringBitmap::new());
-        }
-        Ok(())
-    }
-}
-
-impl Desk<'_> {
-    /// Takes everybody out of a set that is kept apart.
-    pub(crate) fn forget_set(&mut self, tx: &mut Tx<'_>, term: TermId) -> Result<()> {
-        let mut members = RoaringBitmap::new();
-        for part in term_sets::parts(tx, self.app, term)? {
-            members |= codec::decode(&part).map_err(Error::internal)?;
-        }
-        self.journal.change_set(term, &RoaringBitmap::new(), &members);
-        term_sets::delete(tx, self.app, term)?;
-        Ok(())
     }
 }
 
@@ -97,50 +61,6 @@ impl Planner<'_, '_> {
             parts.push(self.first_opened_since(earliest)?);
         }
         Ok(Plan::Or(parts))
-    }
-
-    fn first_opened_since(&mut self, day: i32) -> Result<Plan> {
-        let midnight = UtcMillis(i64::from(day) * DAY_MILLIS);
-        let mut channels = RoaringBitmap::new();
-        // Not without an end: a set of all ordinals that could ever be is large.
-        if let Some(first) = channels::first_since(self.tx, self.app, midnight)?
-            && let Some(last) = channels::last(self.tx, self.app)?
-        {
-            channels.insert_range(first.0..=last.0);
-        }
-        Ok(Plan::Set(channels))
-    }
-}
-
-impl Planner<'_, '_> {
-    /// Who opened the app as a selector by activity wants it.
-    pub(crate) fn openings(&mut self, openings: &Openings<'_>) -> Result<Plan> {
-        let (first, last) = openings.days(self.now);
-        Ok(match openings.asked {
-            Asked::Some => self.opened(first, last)?,
-            Asked::None => Plan::Not(Box::new(self.opened(first, last)?)),
-            Asked::First => self.first_opened(first, last)?,
-            Asked::Last => {
-                let later = self.opened(Some(last.saturating_add(1)), self.now.day())?;
-                Plan::And(vec![self.opened(first, last)?, Plan::Not(Box::new(later))])
-            }
-            Asked::Always(true) => Plan::Not(Box::new(Plan::Nobody)),
-            Asked::Always(false) => Plan::Nobody,
-        })
-    }
-
-    /// The channels that opened the app on some day of a period. Every channel opened it on the day it was made.
-    fn opened(&mut self, first: Option<i32>, last: i32) -> Result<Plan> {
-        let came = self.first_opened(first, last)?;
-        let Some(first) = first else { return Ok(came) };
-        let days = (first..=last).map(|day| self.term(&Term::Day(DayTerm { kind: DayKind::Open, day })));
-        Ok(Plan::Or(days.chain([came]).collect()))
-    }
-
-    fn first_opened(&mut self, first: Option<i32>, last: i32) -> Result<Plan> {
-        let since = self.first_opened_since(first.unwrap_or(0))?;
-        let later = self.first_opened_since(last.saturating_add(1))?;
-        Ok(Plan::And(vec![since, Plan::Not(Box::new(later))]))
     }
 }
 

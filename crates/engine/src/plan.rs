@@ -1,9 +1,9 @@
 //! From an audience to a plan over the index: names become term numbers, single channels become ordinals.
 //!
 //! What selectors of a kind mean is said beside the kind, as further methods of [`Planner`]: attributes in `attributes.rs`,
-//! places in `locations/selecting.rs`, segments in `segments/expand.rs`, lifecycle lists and openings in `lifecycle.rs`. The
-//! part of an audience that one push of a run is for is in `part.rs`, who has an inbox in `inbox/mailing.rs`, who has been away
-//! in `pipelines/inactivity.rs`.
+//! places in `locations/selecting.rs`, segments in `segments/expand.rs`, lifecycle lists in `lifecycle.rs`, openings in
+//! `lifecycle/openings.rs`. The part of an audience that one push of a run is for is in `part.rs`, who has an inbox in
+//! `inbox/mailing.rs`, who has been away in `pipelines/inactivity.rs`.
 
 use std::collections::HashMap;
 

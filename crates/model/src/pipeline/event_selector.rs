@@ -217,7 +217,6 @@ impl Test {
 
 impl Found<'_> {
     /// Numbers are the same however they are written.
-    #[expect(clippy::float_cmp, reason = "what is asked for is the very same number")]
     fn is(&self, wanted: &Scalar) -> bool {
         match wanted {
             Scalar::Text(wanted) => self.text() == Some(wanted),
