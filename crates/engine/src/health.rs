@@ -9,10 +9,11 @@ use model::platform::DeviceType;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
-use store::documents::{self, DocumentKind};
+use store::documents::{self, Document, DocumentKind};
 use store::jobs::{self, Lane};
 
 use crate::job::delivery_lane;
+use crate::known::known;
 use crate::{Engine, Error, PlatformName, Result};
 
 /// How often one message is tried on a platform whose provider refuses us.
@@ -64,19 +65,19 @@ impl Engine {
     /// What keeps platforms of an app from being sent to, by device type.
     pub(crate) async fn platform_healths(&self, app: AppId) -> Result<BTreeMap<String, PlatformHealth>> {
         let read = move |tx: &mut Tx<'_>| documents::list(tx, app, DocumentKind::PlatformHealth);
-        let known = self.0.store.read(read).await?.into_iter();
-        known
-            .map(|document| Ok((document.id, serde_json::from_str(&document.body).map_err(Error::internal)?)))
-            .collect()
+        let documents = self.0.store.read(read).await?.into_iter();
+        Ok(documents
+            .filter_map(|document| PlatformHealth::known(&document).map(|health| (document.id, health)))
+            .collect())
     }
 
     /// Sends nothing to a platform any more, on any node, until [`Engine::release_platform`]. Holding it again changes the
-    /// reason.
+    /// reason, and puts right what cannot be read.
     pub async fn hold_platform(&self, app: AppId, name: &PlatformName, reason: &str) -> Result<()> {
         self.check_steerable(app, name).await?;
         let (id, now, why) = (name.device_type().to_string(), self.clock().now(), reason.to_owned());
         let write = move |tx: &mut Tx<'_>| {
-            let held = PlatformHealth::find(tx, app, &id)?.filter(|known| known.hindrance == Hindrance::Held);
+            let held = PlatformHealth::find_known(tx, app, &id)?.filter(|known| known.hindrance == Hindrance::Held);
             let since = held.as_ref().map_or(now, |held| held.since);
             // Nodes of the version before know only platforms that are tried at some time.
             let health =
@@ -213,7 +214,21 @@ impl Engine {
 impl PlatformHealth {
     pub(crate) fn find(tx: &mut Tx<'_>, app: AppId, device_type: &str) -> Result<Option<Self>> {
         let document = documents::get(tx, app, DocumentKind::PlatformHealth, device_type)?;
-        document.map(|document| serde_json::from_str(&document.body).map_err(Error::internal)).transpose()
+        document.map(|document| Self::read(&document)).transpose()
+    }
+
+    /// For whoever only tells of it: nothing else is kept from them by one that cannot be read.
+    pub(crate) fn find_known(tx: &mut Tx<'_>, app: AppId, device_type: &str) -> Result<Option<Self>> {
+        let document = documents::get(tx, app, DocumentKind::PlatformHealth, device_type)?;
+        Ok(document.and_then(|document| Self::known(&document)))
+    }
+
+    fn known(document: &Document) -> Option<Self> {
+        known(DocumentKind::PlatformHealth, &document.id, Self::read(document))
+    }
+
+    fn read(document: &Document) -> Result<Self> {
+        serde_json::from_str(&document.body).map_err(Error::internal)
     }
 
     /// Whether the operator wants nothing to be sent to a platform.

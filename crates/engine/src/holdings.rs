@@ -56,11 +56,20 @@ impl Holdings {
 
     /// The tags together with those whose deletion has not been told yet.
     pub(crate) fn tags_told(&self) -> Cow<'_, TagSets> {
-        if self.deleted.is_empty() {
+        self.tags_and(&self.deleted)
+    }
+
+    /// As [`Holdings::tags_told`], of a holder that takes the place of another: what is deleted can stay, but does not come.
+    pub(crate) fn tags_told_after(&self, other: &Self) -> Cow<'_, TagSets> {
+        self.tags_and(&(&self.deleted & &other.deleted))
+    }
+
+    fn tags_and(&self, deleted: &BTreeSet<Tag>) -> Cow<'_, TagSets> {
+        if deleted.is_empty() {
             return Cow::Borrowed(&self.tags);
         }
         let mut told = self.tags.clone();
-        told.entry(TagGroup::device()).or_default().extend(self.deleted.iter().cloned());
+        told.entry(TagGroup::device()).or_default().extend(deleted.iter().cloned());
         Cow::Owned(told)
     }
 

@@ -123,7 +123,7 @@ pub(crate) fn leave(
     let is_meant = |actual: &NamedUserId| user.is_none_or(|user| user == actual);
     let Some(row) = channels::by_id(tx, desk.app, channel.id)? else {
         let waiting = named_users::pending(tx, desk.app, channel.id)?;
-        if waiting.is_some_and(|waiting| is_meant(&waiting.named_user_id)) {
+        if waiting.is_some_and(|waiting| is_meant(&waiting.named_user_id) && waiting.channel.agrees_with(channel)) {
             named_users::delete_pending(tx, desk.app, channel.id)?;
         }
         return Ok(());

@@ -8,7 +8,8 @@
 //! 1. *Claiming.* On PostgreSQL several transactions write at once, so a statement that claims rows ends in
 //!    [`Tx::claim_suffix`]. On SQLite there is one writer and nothing to skip.
 //! 2. *Locking.* For the same reason, a batch of commands first takes hold of the rows of the apps it is about
-//!    (`Access::Write`); both engines look which of them are there by then. And two nodes that migrate at once exclude each other ([`Tx::lock_database`]).
+//!    (`Access::Write`); both engines look which of them are there by then. And two nodes that migrate at once exclude each other
+//!    ([`Tx::lock_database`]).
 //! 3. *Waking.* Signals of other nodes come by LISTEN/NOTIFY on PostgreSQL; on SQLite there is one process.
 //! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte order) that
 //!    PostgreSQL lacks; SQLite has pragmas per connection instead.

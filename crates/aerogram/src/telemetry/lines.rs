@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// After a write the next lines gather for this long, or until there are enough of them. A line that comes alone is written at once;
-/// of thousands a second, each would otherwise wake the thread, and the thread whoever reads the log.
+/// After a write the next lines gather for this long, or until there are enough of them. A line that comes alone is written at
+/// once; of thousands a second, each would otherwise wake the thread, and the thread the reader of the log.
 const PAUSE: Duration = Duration::from_millis(10);
 /// What pipes take at once.
 const ENOUGH: usize = 64 * 1024;

@@ -37,10 +37,12 @@ impl Spelling {
         // Nothing follows the request, and it is to be answered all the same.
         let mut server = http1::Builder::new();
         let served = server.half_close(true).preserve_header_case(true).serve_connection(connection, note);
-        if let Some(Err(error)) = served.now_or_never() {
-            tracing::warn!(%error, "some headers for devices will not be spelled as they expect");
+        let served = served.now_or_never();
+        let noted = noted.into_inner().unwrap_or_default();
+        if noted.is_empty() {
+            tracing::warn!(?served, "some headers for devices will not be spelled as they expect");
         }
-        Self(Arc::new(noted.into_inner().unwrap_or_default()))
+        Self(Arc::new(noted))
     }
 
     /// Has an answer written with its names as they are spelled. Those that do not occur here stay in title case.

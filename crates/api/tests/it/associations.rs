@@ -85,6 +85,11 @@ async fn an_association_waits_for_a_channel_of_the_type_it_names() {
         associate(&app, &ids[0], "lee").await;
         let body = json!({"channel_id": ids[0], "device_type": "android", "named_user_id": "kim"});
         app.master().post("/api/named_users/associate", body).await.expect(200);
+        // Nor is it taken back by somebody who means a channel of another type.
+        for (id, claimed) in [(&ids[0], "ios"), (&ids[1], "open"), (&ids[3], "amazon")] {
+            let body = json!({"channel_id": id, "device_type": claimed});
+            app.master().post("/api/named_users/disassociate", body).await.expect(200);
+        }
         let app = app.restart().await;
         for id in &ids[..3] {
             let device = json!({"channel": {"device_type": "ios"}});
@@ -96,6 +101,16 @@ async fn an_association_waits_for_a_channel_of_the_type_it_names() {
         assert_eq!(channels(&app, "kim").await, ids[1..]);
         assert_eq!(channels(&app, "lee").await, Vec::<String>::new());
         assert_eq!(row_counts(app.engine().store()).await["pending_association"], 0);
+
+        let waiting = "50000000-0000-4000-8000-000000000000";
+        for (claimed, taken_back) in [(json!("open"), "open::tv"), (json!(null), "ios"), (json!("ios"), "ios")] {
+            let body = json!({"channel_id": waiting, "device_type": claimed, "named_user_id": "kim"});
+            app.master().post("/api/named_users/associate", body).await.expect(200);
+            assert_eq!(row_counts(app.engine().store()).await["pending_association"], 1, "{taken_back}");
+            let body = json!({"channel_id": waiting, "device_type": taken_back});
+            app.master().post("/api/named_users/disassociate", body).await.expect(200);
+            assert_eq!(row_counts(app.engine().store()).await["pending_association"], 0, "{taken_back}");
+        }
     })
     .await;
 }

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use engine::Worker;
 use model::app::Mode;
+use model::ids::AppId;
 use serde_json::{Value, json};
+use store::Tx;
+use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::receiver::OpenReceiver;
 
@@ -227,7 +230,15 @@ async fn whoever_sent_a_push_is_told_that_its_platform_is_held() {
         let answer = app.master().post(&format!("/api/push/{id}/pause"), "").await.expect(200);
         assert_eq!(answer["push"]["platforms"]["ios"]["reason"], "Wrong text.");
         app.master().post(&format!("/api/push/{id}/resume"), "").await.expect(200);
-        app.operator().post(&format!("{apns}/resume"), "").await.expect(200);
+        // What a newer version has noted may not be understood, but keeps nobody from asking.
+        let now = app.engine().clock().now();
+        let spoil = move |tx: &mut Tx<'_>| documents::put(tx, AppId(1), DocumentKind::PlatformHealth, "ios", "{}", now);
+        app.engine().store().write(AppId(1), spoil).await.unwrap();
+        assert_eq!(reason(&id).await, Value::Null);
+        app.operator().get(path(&app, "").trim_end_matches('/')).await.expect(200);
+        for verb in ["pause", "resume"] {
+            app.operator().post(&format!("{apns}/{verb}"), "").await.expect(200);
+        }
         assert_eq!(reason(&id).await, Value::Null);
         app.step_all().await;
         // What is through has nothing to do with the platform any more.

@@ -83,3 +83,28 @@ async fn associations_bring_tags_and_take_them_away() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_deleted_tag_does_not_come_any_more() {
+    on_each_engine(async |app| {
+        let crowd = Crowd::register(&app, &[("a", "ios"), ("b", "ios")]).await;
+        let seen = &mut 0;
+        tag_user(&app, "kim", "add", json!({"device": ["news"], "g": ["x"]})).await;
+        associate(&app, crowd.id("a"), "kim").await;
+        let all = json!({"device": ["news"], "g": ["x"]});
+        assert_eq!(told(&app, seen).await, change(&all, &json!({}), &all));
+
+        app.master().delete("/api/tags/news").await.expect(204);
+        // Before the work that follows from it has reached the user.
+        associate(&app, crowd.id("b"), "kim").await;
+        assert_eq!(told(&app, seen).await, change(&json!({"g": ["x"]}), &json!({}), &json!({"g": ["x"]})));
+        app.step_all().await;
+        let gone = change(&json!({}), &json!({"device": ["news"]}), &json!({"device": []}));
+        assert_eq!(
+            told(&app, seen).await,
+            [gone.clone(), gone].concat(),
+            "of all channels of the user, had they it or not"
+        );
+    })
+    .await;
+}

@@ -1,4 +1,5 @@
-//! A year of counts, the same in every run: every hour counts everything on three platforms, and pushes are opened for twelve hours.
+//! A year of counts, the same in every run: every hour counts everything on three platforms, and pushes are opened for twelve
+//! hours.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -35,16 +35,25 @@ impl Desk<'_> {
         if before == after {
             return Ok(());
         }
-        let (before, after) = (self.all_tags(tx, before)?, self.all_tags(tx, after)?);
-        self.journal.change_tags(ordinal, &before, &after)
+        let held = self.held_by_other(tx, before.others)?;
+        let all_before = together(&held.tags_told(), before.own);
+        let all_after = if before.others == after.others {
+            together(&held.tags_told(), after.own)
+        } else {
+            together(&self.held_by_other(tx, after.others)?.tags_told_after(&held), after.own)
+        };
+        self.journal.change_tags(ordinal, &all_before, &all_after)
     }
 
-    fn all_tags(&self, tx: &mut Tx<'_>, tags: Tags<'_>) -> Result<TagSets> {
-        let others = self.named_of(tx, tags.others, is_put_there)?;
-        let mut all = Holdings::of(others.into_iter().map(|(_, term)| term)).tags_told().into_owned();
-        for (group, own) in tags.own {
-            all.entry(group.clone()).or_default().extend(own.iter().cloned());
-        }
-        Ok(all)
+    fn held_by_other(&self, tx: &mut Tx<'_>, terms: &[TermId]) -> Result<Holdings> {
+        Ok(Holdings::of(self.named_of(tx, terms, is_put_there)?.into_iter().map(|(_, term)| term)))
     }
+}
+
+fn together(others: &TagSets, own: &TagSets) -> TagSets {
+    let mut all = others.clone();
+    for (group, tags) in own {
+        all.entry(group.clone()).or_default().extend(tags.iter().cloned());
+    }
+    all
 }

@@ -67,7 +67,7 @@ pub(super) fn progress_in(
     for (device_type, tally) in pushes::tallies(tx, app, push)? {
         let mut progress = PlatformProgress::of(tally, state);
         if progress.pending > 0
-            && let Some(health) = PlatformHealth::find(tx, app, &device_type)?
+            && let Some(health) = PlatformHealth::find_known(tx, app, &device_type)?
         {
             progress.reason = Some(health.reason);
         }

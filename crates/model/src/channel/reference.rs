@@ -38,6 +38,16 @@ impl ChannelRef {
     pub fn fits(&self, device_type: &DeviceType) -> bool {
         self.claimed.as_ref().is_none_or(|claimed| claimed.matches(device_type))
     }
+
+    /// Whether the same channel can be meant by both, judging by the types they take it for.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        match (&self.claimed, &other.claimed) {
+            (None, None | Some(_)) | (Some(_), None) | (Some(ClaimedType::AnyOpen), Some(ClaimedType::AnyOpen)) => true,
+            (Some(one), Some(ClaimedType::Exactly(exactly))) | (Some(ClaimedType::Exactly(exactly)), Some(one)) => {
+                one.matches(exactly)
+            }
+        }
+    }
 }
 
 impl ClaimedType {

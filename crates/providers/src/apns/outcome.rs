@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::outcome::{Outcome, Row, Verdict, row};
 
-const TABLE: [Row; 16] = [
+const TABLE: [Row; 13] = [
     // Both are said of every device when the environment or the topic is wrong.
     row(400, "BadDeviceToken", Verdict::Doubtful { gone: true }),
     // The device is there, but belongs to another app.
@@ -18,17 +18,14 @@ const TABLE: [Row; 16] = [
     row(400, "MissingTopic", Verdict::Unauthorized),
     row(400, "TopicDisallowed", Verdict::Unauthorized),
     row(400, "IdleTimeout", Verdict::Retry { everybody: false }),
-    row(400, "", Verdict::Rejected),
     row(403, "ExpiredProviderToken", Verdict::Renew),
     row(403, "", Verdict::Unauthorized),
     row(410, "", Verdict::Gone),
     // Too many messages to this one device.
     row(429, "TooManyRequests", Verdict::Retry { everybody: false }),
     row(429, "", Verdict::Retry { everybody: true }),
-    row(500, "", Verdict::Retry { everybody: true }),
     // Only the server at the other end of this connection.
     row(503, "Shutdown", Verdict::Retry { everybody: false }),
-    row(503, "", Verdict::Retry { everybody: true }),
 ];
 
 #[derive(Default, Deserialize)]
@@ -135,7 +132,8 @@ mod tests {
             (408, "retry"),
             (418, "rejected"),
             (429, "retry all"),
-            (302, "retry"),
+            (204, "retry all"),
+            (302, "retry all"),
             (502, "retry all"),
             (504, "retry all"),
         ];

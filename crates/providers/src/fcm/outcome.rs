@@ -17,7 +17,7 @@ const FAILURE_PAUSE: Duration = Duration::from_secs(10);
 /// No more of what Google says is kept as a reason.
 const MOST_REASON_CHARS: usize = 300;
 
-const TABLE: [Row; 9] = [
+const TABLE: [Row; 8] = [
     // Also said of every device when the project is the wrong one.
     row(400, BAD_TOKEN, Verdict::Doubtful { gone: true }),
     // About the keys of Apple or of browsers that are stored with Firebase, for devices behind those.
@@ -30,7 +30,6 @@ const TABLE: [Row; 9] = [
     // There is no such project.
     row(404, "", Verdict::Unauthorized),
     row(429, "", Verdict::Retry { everybody: true }),
-    row(500, "", Verdict::Retry { everybody: true }),
 ];
 
 #[derive(Default, Deserialize)]
@@ -162,7 +161,8 @@ mod tests {
     #[test]
     fn answers_that_nobody_documents() {
         let table = [
-            (302, "retry", None),
+            (204, "retry all", None),
+            (302, "retry all", None),
             (400, "rejected", None),
             (401, "token", None),
             (403, "unauthorized", None),

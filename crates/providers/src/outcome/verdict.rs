@@ -36,17 +36,17 @@ pub(crate) const fn row(status: u16, word: &'static str, verdict: Verdict) -> Ro
 }
 
 impl Verdict {
-    /// The verdict of the first row with this status and word. An answer that no row has is judged by its status: the message is
-    /// at fault for 4xx, the whole provider for 5xx, as its gateways say 502 and 504. A timeout (408) concerns one connection.
+    /// The verdict of the first row with this status and word. An answer that no row has is judged by its status: 200 is success, the
+    /// message is at fault for 4xx, and everything else is no answer of the provider's own, be it a gateway's (502, 504), that of
+    /// a host that redirects, or a success nobody promised. A timeout (408) concerns one connection.
     pub(crate) fn find(table: &[Row], status: StatusCode, word: &str) -> Self {
         let fits = |row: &&Row| row.status == status.as_u16() && (row.word.is_empty() || row.word == word);
         match table.iter().find(fits) {
             Some(row) => row.verdict,
-            None if status.is_success() => Verdict::Delivered,
+            None if status == StatusCode::OK => Verdict::Delivered,
             None if status == StatusCode::REQUEST_TIMEOUT => Verdict::Retry { everybody: false },
             None if status.is_client_error() => Verdict::Rejected,
-            None if status.is_server_error() => Verdict::Retry { everybody: true },
-            None => Verdict::Retry { everybody: false },
+            None => Verdict::Retry { everybody: true },
         }
     }
 
@@ -77,16 +77,12 @@ mod tests {
             (of(400, "Word"), of(400, "Other"), of(503, "x")),
             (Verdict::Gone, Verdict::Unauthorized, Verdict::Renew)
         );
-        for status in [200, 201, 299] {
-            assert_eq!(of(status, ""), Verdict::Delivered, "{status}");
-        }
+        assert_eq!(of(200, ""), Verdict::Delivered);
         for status in [402, 404, 418, 499] {
             assert_eq!(of(status, ""), Verdict::Rejected, "{status}");
         }
-        for status in [302, 408, 999] {
-            assert_eq!(of(status, ""), Verdict::Retry { everybody: false }, "{status}");
-        }
-        for status in [500, 502, 504, 599] {
+        assert_eq!(of(408, ""), Verdict::Retry { everybody: false });
+        for status in [202, 302, 500, 502, 504, 599, 999] {
             assert_eq!(of(status, ""), Verdict::Retry { everybody: true }, "{status}");
         }
     }

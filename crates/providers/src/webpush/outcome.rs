@@ -10,7 +10,11 @@ use crate::outcome::{Outcome, Row, Verdict, row};
 /// No more of what a push service says is kept as a reason.
 const MOST_REASON_CHARS: usize = 200;
 
-const TABLE: [Row; 9] = [
+const TABLE: [Row; 12] = [
+    // Services differ in how they say that they have taken a message.
+    row(201, "", Verdict::Delivered),
+    row(202, "", Verdict::Delivered),
+    row(204, "", Verdict::Delivered),
     row(404, "", Verdict::Gone),
     row(410, "", Verdict::Gone),
     // The subscription was made with another key, or all of them were because the key pair is the wrong one; or this one
