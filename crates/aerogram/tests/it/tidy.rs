@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const MOST_LINES: usize = 400;
+/// Of a comment, which the formatter leaves as it is.
+const MOST_COLUMNS: usize = 132;
 
 /// Tables of data, which may be as long as what they list.
 const TABLES: [&str; 2] = ["crates/testkit/src/bad_channels.rs", "crates/testkit/src/bad_pushes.rs"];
@@ -136,6 +138,10 @@ fn files_are_short_introduce_themselves_and_have_telling_names() {
         wrong.unless(text.starts_with("//! "), || {
             format!("{path} must begin with a `//!` comment that says what it owns")
         });
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("//")) {
+            let fine = line.chars().count() <= MOST_COLUMNS;
+            wrong.unless(fine, || format!("{path}:{}: wrap the comment at {MOST_COLUMNS} columns", index + 1));
+        }
         let name = path.rsplit('/').next().unwrap_or(&path);
         wrong.unless(!NAMES_THAT_SAY_NOTHING.contains(&name), || format!("{path}: name it after what it owns"));
     }

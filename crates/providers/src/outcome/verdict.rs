@@ -36,9 +36,9 @@ pub(crate) const fn row(status: u16, word: &'static str, verdict: Verdict) -> Ro
 }
 
 impl Verdict {
-    /// The verdict of the first row with this status and word. An answer that no row has is judged by its status: 200 is success, the
-    /// message is at fault for 4xx, and everything else is no answer of the provider's own, be it a gateway's (502, 504), that of
-    /// a host that redirects, or a success nobody promised. A timeout (408) concerns one connection.
+    /// The verdict of the first row with this status and word. An answer that no row has is judged by its status: 200 is success,
+    /// the message is at fault for 4xx, and everything else is no answer of the provider's own, be it a gateway's (502, 504), that
+    /// of a host that redirects, or a success nobody promised. A timeout (408) concerns one connection.
     pub(crate) fn find(table: &[Row], status: StatusCode, word: &str) -> Self {
         let fits = |row: &&Row| row.status == status.as_u16() && (row.word.is_empty() || row.word == word);
         match table.iter().find(fits) {
