@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
-use engine::{Once, Rights};
+use engine::{IdempotencyKey, Rights};
 use http::header::CONTENT_ENCODING;
 use http::request::Parts;
 use model::json::{self, At};
@@ -26,7 +26,7 @@ pub(crate) struct Input {
     body: Arc<Whole>,
     readers: Arc<Semaphore>,
     /// For requests that send or create: carried out once per key.
-    pub(crate) once: Option<Once>,
+    pub(crate) once: Option<IdempotencyKey>,
 }
 
 impl Input {
@@ -72,7 +72,8 @@ impl FromRequest<Edge> for Input {
             Some(Rights::Master | Rights::Device | Rights::Channel(_) | Rights::Contact(_)) | None => &edge.bodies,
         };
         let body = Whole::read(body, deflated, room).await?;
-        let once = key.map(|key| Once { key: format!("{}:{key}", chooser(rights)), request: digest(&parts, &body) });
+        let once =
+            key.map(|key| IdempotencyKey { key: format!("{}:{key}", chooser(rights)), request: digest(&parts, &body) });
         Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), once })
     }
 }

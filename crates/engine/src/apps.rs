@@ -13,7 +13,7 @@ use store::jobs::{self, ClaimedJob};
 
 use crate::job::Job;
 use crate::worker::Stop;
-use crate::{Engine, Error, Once, Result, credentials};
+use crate::{Engine, Error, IdempotencyKey, Result, credentials};
 
 /// Rows of a deleted app that go in one transaction: few enough that other apps do not wait long.
 const ROWS_PER_SLICE: u64 = 1000;
@@ -78,7 +78,7 @@ impl Engine {
         self.0.store.read(move |tx| Ok::<_, Error>(key_for_log_in(tx, app))).await.unwrap_or_else(|_| number(app))
     }
 
-    pub async fn create_app(&self, new: NewApp, once: Option<Once>) -> Result<CreatedApp> {
+    pub async fn create_app(&self, new: NewApp, once: Option<IdempotencyKey>) -> Result<CreatedApp> {
         let key = match new.key {
             Some(key) => key,
             None => credentials::new_key()?,
@@ -139,7 +139,12 @@ impl Engine {
     }
 
     /// Replaces secrets at once; the old ones stop working when this returns.
-    pub async fn rotate(&self, key: &str, choice: SecretChoice, once: Option<Once>) -> Result<RotatedSecrets> {
+    pub async fn rotate(
+        &self,
+        key: &str,
+        choice: SecretChoice,
+        once: Option<IdempotencyKey>,
+    ) -> Result<RotatedSecrets> {
         let app = self.app(key).await?;
         let (new_app, new_master) = match choice {
             SecretChoice::App => (Some(credentials::new_secret()?), None),

@@ -18,7 +18,7 @@ use store::{Tx, jobs};
 
 use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::schedules::passed;
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, IdempotencyKey, Result};
 use fire::Occasion;
 pub use results::{ExperimentResults, VariantResults};
 use stored::Stored;
@@ -68,7 +68,7 @@ impl Engine {
         &self,
         app: AppId,
         experiment: Experiment,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<CreatedExperiment> {
         let now = self.clock().now();
         self.ready_atlas(experiment.pushes()).await?;

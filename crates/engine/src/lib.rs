@@ -19,6 +19,7 @@ mod feeds;
 mod follow;
 mod health;
 mod holdings;
+mod idempotency;
 mod inbox;
 mod installation;
 mod intake;
@@ -31,7 +32,6 @@ mod lists;
 mod locations;
 mod metrics;
 mod named_users;
-mod once;
 mod pages;
 mod part;
 mod pipelines;
@@ -79,6 +79,7 @@ pub use experiments::{
 };
 pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
 pub use health::{Hindrance, PlatformHealth};
+pub use idempotency::IdempotencyKey;
 pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
 pub use installation::{Lost, LostThing, accept_key, has_key};
 pub use intake::{Taken, Upload};
@@ -86,7 +87,6 @@ pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS};
 pub use metrics::Metrics;
 pub use named_users::NamedUserView;
-pub use once::Once;
 pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelineView};
 pub use platforms::{
     Configured, OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange,

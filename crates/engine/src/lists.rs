@@ -26,7 +26,7 @@ use uuid::Uuid;
 use record::Record;
 
 use crate::job::Job;
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, IdempotencyKey, Result};
 
 /// A list as the API shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ const JOBS: Uuid = Uuid::from_u128(0x6c69_7374);
 
 impl Engine {
     /// Answers the id under which it was done.
-    pub async fn create_list(&self, app: AppId, list: NewList, once: Option<Once>) -> Result<OperationId> {
+    pub async fn create_list(&self, app: AppId, list: NewList, once: Option<IdempotencyKey>) -> Result<OperationId> {
         refuse_reserved(&list.name)?;
         let now = self.clock().now();
         let operation_id = OperationId::at(now);

@@ -28,7 +28,7 @@ use store::Tx;
 use store::documents::{self, DocumentKind, Order};
 
 use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, IdempotencyKey, Result};
 use stored::Stored;
 pub(crate) use watch::Watches;
 
@@ -69,7 +69,7 @@ impl Engine {
         &self,
         app: AppId,
         pipelines: OneOrMany<Pipeline>,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<CreatedPipelines> {
         let is_array = matches!(pipelines, OneOrMany::Many(_));
         let (pipelines, now) = (pipelines.into_vec(), self.clock().now());

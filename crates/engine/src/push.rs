@@ -26,7 +26,7 @@ use store::{Tx, origins};
 
 use crate::job::Job;
 use crate::journal::Journal;
-use crate::{Engine, Error, Once, Result, pages};
+use crate::{Engine, Error, IdempotencyKey, Result, pages};
 
 pub(crate) use check::{
     Place, fail_with, misunderstood, refuse_unfit_platforms, refuse_unsupported, refuse_unsupported_in_group,
@@ -69,7 +69,7 @@ impl Engine {
         &self,
         app: &Arc<App>,
         pushes: OneOrMany<Push>,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<AcceptedPushes> {
         let place = Place::of(&pushes, "");
         let pushes = pushes.into_vec();

@@ -19,7 +19,7 @@ use store::{Tx, origins};
 
 use crate::job::Job;
 use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, IdempotencyKey, Result};
 pub(crate) use fire::waves_to_somebody;
 use stored::Stored;
 pub(crate) use stored::Timing;
@@ -55,7 +55,7 @@ impl Engine {
         &self,
         app: AppId,
         scheduled: OneOrMany<ScheduledPush>,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<CreatedSchedules> {
         let place = Place::of(&scheduled, "push.");
         self.ready_atlas(scheduled.as_slice().iter().map(|scheduled| &scheduled.push)).await?;

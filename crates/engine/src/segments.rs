@@ -17,7 +17,7 @@ use store::documents::{self, Document, DocumentKind, Order};
 
 use crate::known::known;
 use crate::push::misunderstood;
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, IdempotencyKey, Result};
 
 pub(crate) use places::segment_by_place;
 pub(crate) use reached::{Reached, reached};
@@ -39,7 +39,12 @@ pub struct CreatedSegment {
 }
 
 impl Engine {
-    pub async fn create_segment(&self, app: AppId, body: SegmentBody, once: Option<Once>) -> Result<CreatedSegment> {
+    pub async fn create_segment(
+        &self,
+        app: AppId,
+        body: SegmentBody,
+        once: Option<IdempotencyKey>,
+    ) -> Result<CreatedSegment> {
         self.ready_atlas_for(&body.criteria).await?;
         check(&body)?;
         let now = self.clock().now();

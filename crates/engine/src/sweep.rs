@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::apps::OPERATOR;
 use crate::job::Job;
-use crate::{Engine, Error, Result, once};
+use crate::{Engine, Error, Result, idempotency};
 
 const EVERY: Duration = Duration::from_secs(10 * 60);
 /// When there was too much to delete at once. Short, so that deleting keeps up with what is written.
@@ -52,7 +52,7 @@ impl Engine {
     }
 
     async fn forget_old_answers(&self) -> Result<()> {
-        let before = self.0.clock.now().minus(once::KEPT_FOR);
+        let before = self.0.clock.now().minus(idempotency::KEPT_FOR);
         let forget = move |tx: &mut Tx<'_>| store::idempotency::forget_before(tx, before, PORTION);
         while self.0.store.write(OPERATOR, forget).await? == u64::from(PORTION) {}
         Ok(())

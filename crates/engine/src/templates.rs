@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, DocumentKind, Order};
 
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, IdempotencyKey, Result};
 pub use send::{CreatedTemplateSchedules, SentTemplates};
 
 /// A template and what has happened to it.
@@ -48,7 +48,12 @@ pub struct CreatedTemplate {
 const NOT_FOUND: Error = Error::NotFound("template");
 
 impl Engine {
-    pub async fn create_template(&self, app: AppId, template: Template, once: Option<Once>) -> Result<CreatedTemplate> {
+    pub async fn create_template(
+        &self,
+        app: AppId,
+        template: Template,
+        once: Option<IdempotencyKey>,
+    ) -> Result<CreatedTemplate> {
         let now = self.clock().now();
         let created = CreatedTemplate { operation_id: OperationId::at(now), id: TemplateId::at(now) };
         let text = stored::print(&template)?;

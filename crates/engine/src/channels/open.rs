@@ -12,7 +12,7 @@ use store::channels::{self, Channel};
 use super::state::State;
 use super::{ChannelView, keys};
 use crate::desk::Desk;
-use crate::{Engine, Error, Once, Result, Rights};
+use crate::{Engine, Error, IdempotencyKey, Result, Rights};
 
 /// The answer to the registration of an open channel, which is shown as it was right afterwards.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl Engine {
         app: AppId,
         registration: OpenRegistration,
         rights: Rights,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<RegisteredOpen> {
         let index = self.index(app).await?;
         let clock = self.clock().clone();

@@ -13,7 +13,7 @@ use super::state::State;
 use crate::desk::Desk;
 use crate::locations::Whereabouts;
 use crate::named_users::has_room;
-use crate::{Engine, Error, Once, Result, inbox};
+use crate::{Engine, Error, IdempotencyKey, Result, inbox};
 
 /// The answer to a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ impl Engine {
         &self,
         app: AppId,
         registration: Registration,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<Registered> {
         let index = self.index(app).await?;
         let seen = self.seen_by(&registration).await?;

@@ -42,7 +42,7 @@ impl Engine {
                 tell(tx, desk, &held, mark)?;
                 viewers.insert(held.viewer.ordinal.0);
             }
-            // Once for all messages: each time the set of the day is read and written.
+            // IdempotencyKey for all messages: each time the set of the day is read and written.
             if mark == Mark::Read && !viewers.is_empty() {
                 desk.happened(tx, DayKind::MessageView, &viewers)?;
             }

@@ -15,7 +15,7 @@ use store::inbox_users::{self, InboxChannel, InboxCredentials};
 use store::{Tx, channels};
 
 use super::InboxCaller;
-use crate::{Engine, Error, Once, Result, credentials};
+use crate::{Engine, Error, IdempotencyKey, Result, credentials};
 
 /// A new inbox and its password, which cannot be shown again.
 #[derive(Clone, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Engine {
         self.0.store.read(read).await
     }
 
-    pub async fn create_inbox(&self, app: AppId, new: NewInbox, once: Option<Once>) -> Result<CreatedInbox> {
+    pub async fn create_inbox(&self, app: AppId, new: NewInbox, once: Option<IdempotencyKey>) -> Result<CreatedInbox> {
         let (user, password) = (credentials::new_inbox_user()?, credentials::new_secret()?);
         let hash = credentials::hash(password.reveal());
         let now = self.clock().now();

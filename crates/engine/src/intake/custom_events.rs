@@ -18,7 +18,7 @@ use super::counts::Counts;
 use super::{LATEST, OLDEST};
 use crate::desk::Desk;
 use crate::recent::Recent;
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, IdempotencyKey, Result};
 
 /// A server has no platform.
 const PLATFORM: &str = "api";
@@ -45,7 +45,7 @@ impl Engine {
         &self,
         app: AppId,
         events: OneOrMany<CustomEvent>,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<OperationId> {
         let now = self.clock().now();
         refuse_old(&events, now)?;

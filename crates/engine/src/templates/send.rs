@@ -14,7 +14,7 @@ use store::apps::App;
 
 use super::made::{Made, bodies};
 use crate::push::{NewPush, Place, refuse_unfit_platforms, refuse_unsupported};
-use crate::{CreatedSchedules, Engine, Error, Once, Result};
+use crate::{CreatedSchedules, Engine, Error, IdempotencyKey, Result};
 
 /// The answer to templates that were sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ impl Engine {
         &self,
         app: &Arc<App>,
         uses: OneOrMany<TemplateUse>,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<SentTemplates> {
         let place = Place::of(&uses, "");
         let (uses, now) = (Arc::new(uses.into_vec()), self.clock().now());
@@ -88,7 +88,7 @@ impl Engine {
         &self,
         app: AppId,
         scheduled: OneOrMany<TemplateSchedule>,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<CreatedTemplateSchedules> {
         let place = Place::of(&scheduled, "");
         let (mut scheduled, now) = (scheduled.into_vec(), self.clock().now());

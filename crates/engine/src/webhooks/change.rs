@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::view::Lag;
 use super::{WebhookView, job_of};
 use crate::job::Job;
-use crate::{Engine, Error, Once, Result};
+use crate::{Engine, Error, IdempotencyKey, Result};
 
 /// Each has connections, a window of events and a place among the jobs of its own.
 pub(crate) const MOST_PER_APP: usize = 20;
@@ -40,7 +40,7 @@ impl Engine {
         app: AppId,
         change: WebhookChange,
         start: WebhookStart,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
     ) -> Result<CreatedWebhook> {
         let url = self.checked(change.url.as_deref())?.ok_or_else(|| Error::invalid("url", "'url' must be set."))?;
         let types = change.types.clone().ok_or_else(|| Error::invalid("types", "'types' must be set."))?;

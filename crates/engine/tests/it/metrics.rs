@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::Once;
+use engine::IdempotencyKey;
 use model::payload::parse_pushes;
 use serde_json::json;
 use testkit::app::{TestApp, on_each_engine};
@@ -22,7 +22,7 @@ async fn a_push_that_is_repeated_counts_once() {
         for (key, n_accepted) in [("a", 2), ("a", 2), ("b", 4)] {
             let one = r#"{"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}}"#;
             let pushes = parse_pushes(format!("[{one}, {one}]").as_bytes()).unwrap();
-            let once = Once { key: key.to_owned(), request: [0; 32] };
+            let once = IdempotencyKey { key: key.to_owned(), request: [0; 32] };
             app.engine().accept_pushes(&caller, pushes, Some(once)).await.unwrap();
             assert_eq!(value(&app, "aerogram_pushes_accepted_total").await, Some(n_accepted), "{key}");
         }

@@ -17,7 +17,7 @@ const HOUR: i64 = 60 * 60 * 1000;
 
 /// What makes a request the same as an earlier one.
 #[derive(Clone, Debug)]
-pub struct Once {
+pub struct IdempotencyKey {
     /// The key, which begins with who chose it: devices must not be able to use up the keys of servers.
     pub key: String,
     /// A digest of the method, the path and the body.
@@ -30,7 +30,7 @@ impl Engine {
     pub(crate) async fn write_once<T>(
         &self,
         app: AppId,
-        once: Option<Once>,
+        once: Option<IdempotencyKey>,
         change: impl Fn(&mut Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T>
     where
@@ -53,7 +53,7 @@ impl Engine {
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
-        once: &Once,
+        once: &IdempotencyKey,
         change: &impl Fn(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
         if let Some(kept) = idempotency::find(tx, app, &once.key)? {
