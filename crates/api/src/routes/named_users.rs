@@ -64,8 +64,7 @@ pub(super) async fn update(
     input: Input,
 ) -> Result<Answer> {
     let update = input.parse(NamedUserUpdate::parse).await?;
-    let user =
-        NamedUserId::new(id_in_path(&id, &update)).map_err(|message| Error::invalid("named_user_id", message))?;
+    let user = NamedUserId::new(id_meant(&id, &update)).map_err(|message| Error::invalid("named_user_id", message))?;
     update.tags.iter().try_for_each(refuse_read_only)?;
     match update.associate.len() + update.disassociate.len() {
         0 => {}
@@ -113,7 +112,7 @@ pub(super) async fn reserved() -> Error {
 
 /// Released versions of the Python client write the attributes behind the id, in the notation of that language, besides sending
 /// them in the body.
-fn id_in_path<'p>(segment: &'p str, update: &NamedUserUpdate) -> &'p str {
+fn id_meant<'p>(segment: &'p str, update: &NamedUserUpdate) -> &'p str {
     match segment.split_once("[{'") {
         Some((id, _)) if update.is_about_attributes_alone() => id,
         Some(_) | None => segment,

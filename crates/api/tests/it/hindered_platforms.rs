@@ -236,6 +236,7 @@ async fn whoever_sent_a_push_is_told_that_its_platform_is_held() {
         app.engine().store().write(AppId(1), spoil).await.unwrap();
         assert_eq!(reason(&id).await, Value::Null);
         app.operator().get(path(&app, "").trim_end_matches('/')).await.expect(200);
+        app.operator().get(&apns).await.expect(404);
         for verb in ["pause", "resume"] {
             app.operator().post(&format!("{apns}/{verb}"), "").await.expect(200);
         }

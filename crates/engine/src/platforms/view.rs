@@ -45,7 +45,8 @@ pub enum ShownConfig {
 
 impl Engine {
     pub async fn platform(&self, app: AppId, name: PlatformName) -> Result<PlatformView> {
-        let health = self.platform_health(app, &name.device_type()).await?;
+        let device_type = name.device_type().to_string();
+        let health = self.0.store.read(move |tx| PlatformHealth::find_known(tx, app, &device_type)).await?;
         let stored = self.stored(app, name.clone()).await?;
         view(name, stored, health).ok_or(Error::NotFound("platform"))
     }
