@@ -112,7 +112,7 @@ impl Operator {
         Client::operator(&self.remote, &self.data)
     }
 
-    /// Asks the server for something, and shows the answer to a person, or as it is.
+    /// Sends a request to the server, and shows the answer to a person, or as it is.
     async fn run(
         &self,
         ask: impl AsyncFnOnce(&Client) -> Result<Reply>,
@@ -133,7 +133,7 @@ fn one_thread(command: impl Future<Output = Result<ExitCode>>) -> Result<ExitCod
     runtime.context("The runtime cannot be started")?.block_on(command)
 }
 
-/// The bytes of a file, or of standard input for `-`. The server judges what they are.
+/// The bytes of a file, or of standard input for `-`. The server checks them.
 fn read_input(path: &Path) -> Result<Bytes> {
     if path != Path::new("-") {
         return Ok(std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?.into());
@@ -143,7 +143,7 @@ fn read_input(path: &Path) -> Result<Bytes> {
     Ok(body.into())
 }
 
-/// The same where only text will do.
+/// The same where only text is allowed.
 fn read_text(path: &Path) -> Result<String> {
     let bytes = read_input(path)?.to_vec();
     String::from_utf8(bytes).ok().with_context(|| format!("{} is not a text file", path.display()))

@@ -1,4 +1,4 @@
-//! What a new installation needs before anybody can use it: an app, and a person who knows its secrets.
+//! Sets up a new installation before its first use: creates an app, and shows its secrets to a person.
 
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use crate::config::{AppCredentials, Node};
 use crate::data::DataFolder;
 use crate::output;
 
-/// Makes the app that the settings name, or a development app when there is none at all.
+/// Creates the app that the settings name, or a development app when there is none at all.
 pub(crate) async fn ensure_app(
     engine: &Engine,
     node: &Node,
@@ -34,7 +34,7 @@ async fn ensure_named_app(engine: &Engine, credentials: AppCredentials) -> Resul
     let key = credentials.key.clone();
     match engine.create_app(new_app(key.as_str(), Some(credentials)), None).await {
         Ok(_) => tracing::info!(app = %key, "created the app named by the settings"),
-        // It is there already, with the secrets it has now.
+        // The app exists already, with its current secrets.
         Err(Error::Conflict(_)) => {}
         Err(error) => return Err(error).context("The app named by app_key cannot be made"),
     }
@@ -49,8 +49,8 @@ fn new_app(name: &str, credentials: Option<AppCredentials>) -> NewApp {
     NewApp { name: name.to_owned(), mode: Mode::Development, key, app_secret, master_secret }
 }
 
-/// Shows the secrets to a person who is looking. Nobody else is to see them: what a service prints ends up in a log, so that
-/// there they go to a file that only the service's user can read.
+/// Shows the secrets on a terminal. Nobody else is to see them: the output of a service ends up in a log, so without a
+/// terminal they go to a file that only the service's user can read.
 fn show(app: &CreatedApp, node: &Node, address: SocketAddr, folder: &DataFolder) -> Result<()> {
     if !io::stdout().is_terminal() {
         let path = folder.write_first_app(&exports(app, ""))?;

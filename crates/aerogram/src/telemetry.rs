@@ -12,7 +12,7 @@ use crate::config::{LogFormat, Logging};
 
 use lines::{Lines, Writing};
 
-/// Starts logging for the life of the process. To be called once; what it returns is to be kept until the end.
+/// Starts logging for the life of the process. To be called once; keep the returned guard until the end.
 pub(crate) fn start(logging: &Logging) -> Result<Writing> {
     let (lines, writing) = Lines::to(io::stderr()).context("The thread that writes the log cannot be started")?;
     let lines = move || lines.clone();
@@ -23,7 +23,7 @@ pub(crate) fn start(logging: &Logging) -> Result<Writing> {
             registry.with(layer).try_init()
         }
         LogFormat::Json => {
-            // Fields at the top level are what log collectors index without configuration.
+            // Log collectors index fields at the top level without configuration.
             let layer = tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(lines);
             registry.with(layer).try_init()
         }

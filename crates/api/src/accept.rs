@@ -1,4 +1,4 @@
-//! Which version of the API a caller asks for, and under which vendor's name.
+//! The version of the API that a caller asks for, and the vendor's name in it.
 //!
 //! There is one version, 3. The vendor word of a caller's media type is echoed, so that every client library finds the
 //! content type it looks for.

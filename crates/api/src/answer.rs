@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// Tells clients under which key of the object the data is.
+/// The key of the object under which clients find the data.
 const DATA_ATTRIBUTE: HeaderName = HeaderName::from_static("data-attribute");
 
 const COUNT: HeaderName = HeaderName::from_static("count");
@@ -21,7 +21,7 @@ pub(crate) struct Answer {
     body: Vec<u8>,
 }
 
-/// An answer that says nothing but that all is well.
+/// An answer with nothing but `"ok": true`.
 #[derive(Serialize)]
 pub(crate) struct Done {}
 
@@ -40,12 +40,12 @@ struct Changed<T> {
 }
 
 impl Answer {
-    /// 200 for a request that changed something and has nothing more to say.
+    /// 200 for a request that changed something, with no data.
     pub(crate) fn done() -> Result<Self> {
         Self::changed(OperationId::random(), Done {})
     }
 
-    /// 200 for a request that changed something, with the id under which it was done.
+    /// 200 for a request that changed something, with the id of the operation.
     pub(crate) fn changed(operation_id: OperationId, rest: impl Serialize) -> Result<Self> {
         Self::ok(Changed { operation_id, rest })
     }
@@ -55,18 +55,18 @@ impl Answer {
         Self::bare(Okay { ok: true, rest })
     }
 
-    /// 200 with a body that does not say `"ok": true`, as clients expect of a few old endpoints.
+    /// 200 with a body without `"ok": true`, as clients expect of a few old endpoints.
     pub(crate) fn bare(body: impl Serialize) -> Result<Self> {
         let body = serde_json::to_vec(&body).map_err(Error::internal)?;
         Ok(Self { status: StatusCode::OK, headers: HeaderMap::new(), body })
     }
 
-    /// 204, which has no body.
+    /// 204, without a body.
     pub(crate) fn nothing() -> Self {
         Self { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Vec::new() }
     }
 
-    /// 304: what the caller has is what there is.
+    /// 304: the caller's copy is current.
     pub(crate) fn not_modified() -> Self {
         Self { status: StatusCode::NOT_MODIFIED, headers: HeaderMap::new(), body: Vec::new() }
     }
@@ -85,7 +85,7 @@ impl Answer {
         self.header(LOCATION, url)
     }
 
-    /// Where a listing goes on, if it does.
+    /// Where a listing continues, if it does.
     pub(crate) fn next_page(self, url: Option<&str>) -> Self {
         match url {
             Some(url) => self.header(LINK, &format!("<{url}>; rel=next")),
@@ -93,14 +93,14 @@ impl Answer {
         }
     }
 
-    /// How many things are on this page of a listing, and how many there are.
+    /// How many items are on this page of a listing, and how many there are in all.
     pub(crate) fn counts(mut self, on_page: usize, in_all: i64) -> Self {
         self.headers.insert(COUNT, on_page.into());
         self.headers.insert(TOTAL_COUNT, in_all.into());
         self
     }
 
-    /// Leaves the header out when its value cannot be one: links are made of a `Host` header we do not control.
+    /// Omits the header if its value is invalid: links are made of a `Host` header we do not control.
     pub(crate) fn header(mut self, name: HeaderName, value: &str) -> Self {
         self.headers.extend(HeaderValue::from_str(value).ok().map(|value| (name, value)));
         self

@@ -9,7 +9,7 @@ use http::uri::Authority;
 
 use crate::edge::Edge;
 
-/// The base URL the caller sees: the configured one, or else what the request says. A proxy that ends TLS says so in
+/// The base URL the caller sees: the configured one, or else that of the request. A proxy that ends TLS says so in
 /// `X-Forwarded-Proto`; `X-Forwarded-Host` is not trusted, since proxies can pass `Host` on.
 pub(crate) struct Links(String);
 

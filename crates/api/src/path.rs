@@ -3,14 +3,14 @@
 use http::Uri;
 use http::uri::PathAndQuery;
 
-/// Prefixes under which some client libraries look for what is elsewhere.
+/// Prefixes that some client libraries put before paths of the API.
 const ALIASES: [(&str, &str); 3] = [
     ("/api/open", "/api/channels/open"),
     ("/api/web-channels", "/api/channels"),
     ("/api/contacts/identify/v2_web", "/api/contacts/identify/v2"),
 ];
 
-/// Makes runs of slashes one, drops trailing ones, and resolves aliases. The query stays as it is.
+/// Merges repeated slashes, drops trailing ones, and resolves aliases. The query stays as it is.
 pub(crate) fn normalize(uri: &mut Uri) {
     if is_normal(uri.path()) {
         return;
@@ -22,7 +22,7 @@ pub(crate) fn normalize(uri: &mut Uri) {
     };
     let mut parts = uri.clone().into_parts();
     let shorter: Result<PathAndQuery, _> = text.parse();
-    // What was a valid path stays one when slashes go; if not, the router will not know it.
+    // A valid path stays valid without some slashes; if not, the router will not know it.
     let Ok(shorter) = shorter else { return };
     parts.path_and_query = Some(shorter);
     if let Ok(normalized) = Uri::from_parts(parts) {
@@ -30,7 +30,7 @@ pub(crate) fn normalize(uri: &mut Uri) {
     }
 }
 
-/// Almost every path is, and then nothing has to be made.
+/// Almost every path is normal, and needs no allocation.
 fn is_normal(path: &str) -> bool {
     path == "/" || path.starts_with('/') && !path.ends_with('/') && !path.contains("//") && meant(path).is_none()
 }
@@ -48,7 +48,7 @@ fn normal_form(path: &str) -> String {
     }
 }
 
-/// What the prefix of an aliased path stands for, and the rest of the path.
+/// The meaning of the prefix of an aliased path, and the rest of the path.
 fn meant(path: &str) -> Option<(&'static str, &str)> {
     ALIASES.into_iter().find_map(|(alias, meant)| {
         let rest = path.strip_prefix(alias)?;

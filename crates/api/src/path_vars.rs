@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 /// The variables as texts, one or a tuple of them. A path that is no text leads nowhere.
 pub(crate) struct PathVars<T>(pub(crate) T);
 
-/// The only variable of a path, which is an id. What cannot be an id names nothing that there is.
+/// The only variable of a path, which is an id. A malformed id is answered with 404.
 pub(crate) struct PathId<Kind>(pub(crate) Id<Kind>);
 
-/// What a path can name by an id.
+/// A type whose objects a path can name by an id.
 pub(crate) trait Named {
     /// As in "There is no such segment."
     const NOUN: &'static str;

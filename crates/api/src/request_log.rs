@@ -1,4 +1,4 @@
-//! What happens around every request: its id, its line in the log, its count, and the headers every answer has.
+//! The work around every request: its id, its line in the log, its count, and the headers every answer has.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
@@ -22,9 +22,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MOST_REQUEST_ID_CHARS: usize = 128;
 const PLAIN_JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// What a request was found to be for.
+/// The route that a request matched.
 pub(crate) struct Matched<'a> {
-    /// As the route table has it. Neither the path itself nor the query: they can hold what does not belong in a log.
+    /// As in the route table. Neither the path itself nor the query: they can hold data that does not belong in a log.
     pub(crate) route: &'a str,
     /// Whether a web page may read the answer.
     pub(crate) for_browsers: bool,
@@ -37,7 +37,7 @@ impl Matched<'static> {
     pub(crate) const NOTHING: Self = Self { route: "unmatched", for_browsers: false, app: None };
 }
 
-/// Has a request answered, and does what happens around that.
+/// Has a request answered, with the work before and after it.
 pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
     edge: &Edge,
     matched: Matched<'_>,
@@ -48,7 +48,7 @@ pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
     let route = matched.route;
     let (method, id) = (method_label(request.method()), request_id(request.headers()));
     let content_type = content_type(request.uri().path(), request.headers());
-    // For those who look closely: a span costs more than all the rest of this.
+    // Only at the debug level: a span costs more than all the rest of this.
     let span = tracing::debug_span!("request", id, method, route);
 
     let mut response = attempt(request, answer).instrument(span).await;
@@ -69,7 +69,7 @@ pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
     response
 }
 
-/// A caller that cannot take what we have is told so before anything happens. A handler that panics is our fault, and only
+/// A caller that cannot take our content type is told so before anything happens. A handler that panics is our fault, and only
 /// its own request fails.
 async fn attempt<F: Future<Output = Result<Response>>>(
     request: Request,
@@ -100,7 +100,7 @@ fn finish(response: &mut Response, id: &str, content_type: HeaderValue) {
     headers.extend(HeaderValue::from_str(id).ok().map(|id| (REQUEST_ID, id)));
 }
 
-/// The vendor's type belongs to the API; everything else here is ours, and browsers can show plain JSON.
+/// The vendor's type belongs to the API; all other answers are our own, and browsers can show plain JSON.
 fn content_type(path: &str, headers: &HeaderMap) -> HeaderValue {
     let is_api = path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     if is_api { accept::echo(headers) } else { PLAIN_JSON }

@@ -19,7 +19,7 @@ use crate::error::{AppGone, Error, Result};
 use crate::request_log::{Matched, observe};
 use crate::routes::{self, Endpoint, Route};
 
-/// The whole API as one service. It expects paths in their normal form, which [`crate::serve`] gives them.
+/// The whole API as one service. It expects paths in their normal form, which [`crate::serve()`] gives them.
 pub fn router(engine: Engine, settings: Settings) -> Router {
     let serves_api = settings.serves_api;
     let devices = DeviceRoutes::among(&routes::routes());
@@ -54,7 +54,7 @@ impl<H: Handler<T, Edge>, T: 'static> Handler<T, Edge> for Served<H> {
 
     fn call(self, request: Request, edge: Edge) -> Self::Future {
         let Self { method, path, access, handler } = self;
-        // A HEAD is answered by the handler of GET, but is none of what pages may do.
+        // A HEAD is answered by the handler of GET, but web pages may not send it.
         let for_browsers = access.is_for_browsers() && *request.method() == method;
         Box::pin(async move {
             let app = OnceLock::new();

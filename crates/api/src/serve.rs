@@ -1,4 +1,4 @@
-//! The server: accepts connections, gives paths their normal form, and stops without cutting anybody off.
+//! The server: accepts connections, gives paths their normal form, and stops without cutting off callers.
 
 mod spelling;
 
@@ -22,10 +22,10 @@ use spelling::Spelling;
 /// After a failed accept, most likely for want of file descriptors, which only come back with time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long the server waits for others.
+/// How long the server waits for callers.
 #[derive(Clone, Copy)]
 struct Patience {
-    /// Before, between and within the heads of requests: bounds what idle and slow callers hold.
+    /// Before, between and within the heads of requests: bounds the resources that idle and slow callers hold.
     head: Duration,
     /// For requests in work once the server stops.
     stop: Duration,
@@ -33,10 +33,10 @@ struct Patience {
 
 const PATIENCE: Patience = Patience { head: Duration::from_secs(60), stop: Duration::from_secs(20) };
 
-/// Serves until `shutdown` turns true, then answers what was asked already, within bounds.
+/// Serves until `shutdown` turns true, then answers the requests received already, within bounds.
 ///
-/// It speaks HTTP/1.1, with header names in title case because some device libraries look for that spelling, except where they
-/// look for another. TLS and other versions of HTTP are the business of a proxy in front.
+/// It speaks HTTP/1.1, with header names in title case because some device libraries look for that spelling, except for the names
+/// in `spelling`. TLS and other versions of HTTP are the business of a proxy in front.
 pub async fn serve(listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
     serve_within(PATIENCE, listener, router, shutdown).await;
 }
@@ -118,7 +118,7 @@ mod tests {
         (address, stop)
     }
 
-    /// What the server says to these bytes before it hangs up.
+    /// The server's answer to these bytes before it hangs up.
     async fn answer_to(address: SocketAddr, request: &'static str) -> io::Result<String> {
         let talk = move || {
             let mut stream = std::net::TcpStream::connect(address).unwrap();
@@ -138,7 +138,7 @@ mod tests {
     async fn callers_that_never_finish_a_head_are_hung_up_on() {
         let (address, _stop) = start(Duration::from_millis(100)).await;
         for head in ["", "P", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
-            // Whoever is too slow even to send this much finds the connection reset.
+            // A caller that is too slow even to send this much finds the connection reset.
             let Ok(answer) = answer_to(address, head).await else { continue };
             assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{head:?}: {answer}");
         }

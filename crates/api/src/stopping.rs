@@ -1,4 +1,4 @@
-//! Knowing that the server is about to stop, for answers that would otherwise go on.
+//! Tells answers that would otherwise continue that the server is about to stop.
 
 use std::convert::Infallible;
 
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::edge::Edge;
 
-/// Put on every request by the server; a router that is called without a server never stops.
+/// Added to every request by the server; a router that is called without a server never stops.
 #[derive(Clone)]
 pub(crate) struct Stopping(pub(crate) Option<watch::Receiver<bool>>);
 
@@ -20,7 +20,7 @@ impl Stopping {
     /// Returns when the server begins to stop.
     pub(crate) async fn wait(&mut self) {
         match &mut self.0 {
-            // An error means that nobody is left who could ask us to stop, so this is the end too.
+            // An error means that no sender is left that could ask us to stop, so the server is ending too.
             Some(stopping) => drop(stopping.wait_for(|stops| *stops).await),
             None => std::future::pending().await,
         }

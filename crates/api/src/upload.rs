@@ -1,5 +1,5 @@
-//! Request bodies too large to hold: read as they come, and unpacked on the way when they are gzip, whatever their headers
-//! say.
+//! Request bodies too large to hold: read as they come, and unpacked on the way when they are gzip, even if their headers do not
+//! say so.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -17,16 +17,16 @@ use crate::error::{Error, Result};
 
 /// How long a sender may be silent.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What is unpacked at a time. Gzip packs at most about a thousandfold, so a bomb fills some megabytes and no more.
+/// Bytes unpacked at a time. Gzip packs at most about a thousandfold, so a bomb fills some megabytes and no more.
 const PACKED_PIECE: usize = 4 * 1024;
 /// No file that is of use is longer, unpacked.
 const MOST_BYTES: u64 = 8 * 1024 * 1024 * 1024;
-/// What is read and thrown away after a refusal, so that the sender gets to read it.
+/// Bytes read and thrown away after a refusal, so that the sender gets to read it.
 const MOST_DISCARDED_BYTES: usize = 64 * 1024 * 1024;
 
 pub(crate) struct Upload {
     body: Body,
-    /// What has arrived and is not unpacked yet.
+    /// Received bytes that are not unpacked yet.
     waiting: BytesMut,
     form: Form,
     n_bytes: u64,
@@ -68,13 +68,13 @@ impl Upload {
     async fn receive(&mut self) -> Result<Option<Bytes>> {
         let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await.map_err(|_| Error::BodyTooSlow)?;
         let frame = frame.transpose().map_err(|error| {
-            // Nobody is likely to read this: the connection broke or spoke no HTTP.
+            // This answer is hardly ever read: the connection broke or spoke no HTTP.
             Error::invalid("", format!("The request body could not be read: {error}."))
         })?;
         Ok(frame.map(|frame| frame.into_data().unwrap_or_default()))
     }
 
-    /// Some of what waits; `None` when more has to arrive first.
+    /// Some of the received bytes; `None` when more have to arrive first.
     fn unpack(&mut self) -> Result<Option<Bytes>> {
         if let (Form::Unknown, true) = (&self.form, self.waiting.len() >= GZIP_MAGIC.len()) {
             self.form = if self.waiting.starts_with(&GZIP_MAGIC) {
@@ -135,7 +135,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// What arrives of a body that is sent in pieces, and the longest chunk of it.
+    /// A body that is sent in pieces, as it arrives, and the length of its longest chunk.
     async fn receive(sent: &[u8], piece: usize) -> Result<(Vec<u8>, usize)> {
         let pieces: Vec<_> =
             sent.chunks(piece).map(|piece| Ok::<_, Infallible>(Bytes::copy_from_slice(piece))).collect();

@@ -1,13 +1,13 @@
-//! A plan bound to one shard: its terms replaced by the sets of their holders, the parts of each node in the order
-//! that decides soonest, and an estimate of what the two ways to evaluate it cost.
+//! A plan bound to one shard: its terms replaced by the sets of their holders, the parts of each node in the order that
+//! decides soonest, and an estimate of the cost of the two ways to evaluate it.
 
 use roaring::RoaringBitmap;
 
 use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// What it takes to look one channel up in one set, relative to merging one member of a sorted list. Mostly it takes
-/// waiting for memory, and so do the beginning of a container of 2^16 ordinals and one that is a bitmap.
+/// The cost of looking one channel up in one set, relative to merging one member of a sorted list. Most of it is
+/// waiting for memory, as it is at the beginning of a container of 2^16 ordinals and in one that is a bitmap.
 const LOOKUP: f64 = 64.0;
 const CONTAINER: f64 = 256.0;
 const BITMAP_CONTAINER: f64 = 512.0;
@@ -23,18 +23,18 @@ pub(crate) struct Bound<'a> {
     share: f64,
     /// In how many sets a channel is expected to be looked up until it is decided.
     lookups: f64,
-    /// What combining whole sets is expected to take.
+    /// The expected cost of combining whole sets.
     work: f64,
 }
 
-/// In normal form: nothing but the root is `Everyone` or `Nobody`, and an `And` or `Or` has two parts or more.
+/// In normal form: only the root can be `Everyone` or `Nobody`, and an `And` or `Or` has two parts or more.
 pub(crate) enum Node<'a> {
     Everyone(&'a RoaringBitmap),
     Nobody,
     Term(&'a RoaringBitmap),
     Set(&'a RoaringBitmap),
-    /// The rarest first. What is excluded comes last, when little is left of the rest, and is subtracted: no
-    /// complement is ever made there.
+    /// The rarest first. Excluded parts come last, when few channels are left, and are subtracted: no complement is
+    /// ever made there.
     And(Vec<Bound<'a>>),
     /// The most popular first.
     Or(Vec<Bound<'a>>),
@@ -64,10 +64,10 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Whether to ask for each channel of a universe is cheaper than to combine sets.
+    /// Whether looking up each channel of a universe is cheaper than combining sets.
     pub(crate) fn is_worth_looking_up(&self, universe: &RoaringBitmap) -> bool {
         match self.node {
-            // To intersect with a bitmap is to look up, and faster.
+            // Intersecting with a bitmap is looking up, and faster.
             Node::Term(set) | Node::Set(set) if set.len() > MOST_IN_SORTED_LISTS => false,
             Node::Everyone(_)
             | Node::Nobody

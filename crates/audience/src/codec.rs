@@ -12,7 +12,7 @@ pub enum CorruptBitmap {
 
 pub fn encode(channels: &RoaringBitmap) -> Vec<u8> {
     let mut compact = channels.clone();
-    // Neighbors mostly share their fate: a block of which all were sent takes a few bytes.
+    // Neighbors mostly change together: a block of which all were sent takes a few bytes.
     compact.optimize();
     let mut bytes = Vec::with_capacity(compact.serialized_size());
     compact.serialize_into(&mut bytes).expect("memory takes everything that is written to it");

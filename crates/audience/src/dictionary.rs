@@ -49,7 +49,7 @@ impl Dictionary {
         Some((group, tag))
     }
 
-    /// Whether holding the term says nothing about whether the channel is there.
+    /// Whether the term is kept apart: a channel may hold it without being part of everyone.
     pub(crate) fn is_apart(&self, term: TermId) -> bool {
         self.apart.contains(&term)
     }

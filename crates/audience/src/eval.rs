@@ -1,7 +1,7 @@
 //! Evaluation: from a plan to the channels it describes, or only to their number.
 //!
 //! A part of a plan is evaluated for the channels that still matter, its *universe*: its answer is exact for those and
-//! free to say anything about the others, because its parent drops them anyway. So a term is its own answer, borrowed.
+//! arbitrary for the others, because its parent drops them anyway. So a term is its own answer, borrowed.
 //! When few channels matter, they are looked up one by one, and a rare term costs little whatever it is joined with.
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ use crate::shard::Shard;
 
 type Channels<'a> = Cow<'a, RoaringBitmap>;
 
-/// The work, as [`Bound::work`] counts it, that starting a thread is nothing against: about a millisecond.
+/// The work, as [`Bound::work`] counts it, compared with which starting a thread costs nothing: about a millisecond.
 const WORTH_A_THREAD: f64 = 1_000_000.0;
 /// Members of a shard from which on a sorted list is long.
 const LONG: u64 = 4096;
@@ -76,13 +76,13 @@ fn threads_for(plan: &Plan, shards: &[Arc<RwLock<Shard>>]) -> usize {
 }
 
 impl<'a> Bound<'a> {
-    /// The channels of everyone that are in it.
+    /// The channels of everyone that the plan describes.
     fn answer(&self, everyone: &RoaringBitmap) -> RoaringBitmap {
         let channels = self.resolve(everyone);
         if self.strays { &*channels & everyone } else { channels.into_owned() }
     }
 
-    /// What it says for a universe.
+    /// The answer for a universe.
     fn resolve(&self, universe: &RoaringBitmap) -> Channels<'a> {
         if self.is_worth_looking_up(universe) {
             let (inside, _) = self.split(universe.iter().collect());
@@ -128,7 +128,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Looks channels up, and gives those that are in it and those that are not. All lists ascend.
+    /// Looks channels up, and returns those that the plan describes and those that it does not. All lists ascend.
     ///
     /// One set after the other, not one channel after the other, so that a set stays in the cache while it is needed.
     fn split(&self, channels: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
@@ -164,8 +164,8 @@ impl<'a> Bound<'a> {
     }
 }
 
-/// Writes each channel to both lists and goes on in one of them: there is no branch to mispredict, so that the
-/// lookups of several channels wait for memory at the same time.
+/// Writes each channel to both lists and advances in one of them: there is no branch to mispredict, so that the lookups
+/// of several channels wait for memory at the same time.
 fn partition(mut channels: Vec<u32>, set: &RoaringBitmap) -> (Vec<u32>, Vec<u32>) {
     let mut inside = vec![0; channels.len()];
     let (mut n_inside, mut n_outside) = (0, 0);
@@ -185,7 +185,7 @@ fn partition(mut channels: Vec<u32>, set: &RoaringBitmap) -> (Vec<u32>, Vec<u32>
 fn conjunction<'a>(parts: &[Bound<'a>], universe: &RoaringBitmap) -> Channels<'a> {
     let Some((first, rest)) = parts.split_first() else { return Cow::Owned(universe.clone()) };
     let mut kept = first.resolve(universe);
-    // What is kept is the universe of the next part, and a universe has nobody but everyone in it.
+    // The kept channels are the universe of the next part, and a universe is always a part of everyone.
     if first.strays || kept.len() > universe.len() {
         kept = intersection(kept, Cow::Borrowed(universe));
     }
@@ -214,8 +214,8 @@ fn are_long_lists(left: &RoaringBitmap, right: &RoaringBitmap) -> bool {
     left.max(right) <= MOST_IN_SORTED_LISTS && left.min(right) >= LONG
 }
 
-/// The intersection by way of what is left of the universe without the second set. That is a bitmap, and to test the
-/// bits of a list is several times as fast as to merge two lists, where nearly every step is mispredicted.
+/// The intersection by way of the rest of the universe without the second set. The rest is a bitmap, and testing the
+/// bits of a list is several times as fast as merging two lists, where nearly every step is mispredicted.
 fn meeting_of_lists(left: &RoaringBitmap, right: &RoaringBitmap, universe: &RoaringBitmap) -> RoaringBitmap {
     (left & universe) - (universe - right)
 }

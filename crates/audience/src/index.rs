@@ -25,7 +25,7 @@ pub struct Index {
     pub(crate) shards: RwLock<Vec<Arc<RwLock<Shard>>>>,
     /// Held while a record is applied, so that records are applied one after the other.
     turn: Mutex<()>,
-    /// Written by who has the turn. Apart from it, because asking for the offset must not wait for a record.
+    /// Written by the holder of `turn`. Apart from it, because asking for the offset must not wait for a record.
     offset: AtomicI64,
 }
 

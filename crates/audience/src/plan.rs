@@ -1,4 +1,4 @@
-//! Plans: set algebra over terms, which is what an audience becomes once its names have been looked up.
+//! Plans: set algebra over terms. An audience becomes a plan when its names are looked up.
 
 use model::ids::TermId;
 use roaring::RoaringBitmap;
@@ -11,7 +11,7 @@ pub enum Plan {
     Everyone,
     Nobody,
     Term(TermId),
-    /// Channels named one by one. Those that are not part of everyone count for nothing.
+    /// Channels named one by one. Those that are not part of everyone do not count.
     Set(RoaringBitmap),
     /// The channels in all of the parts; everyone when there are no parts.
     And(Vec<Plan>),

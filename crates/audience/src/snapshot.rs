@@ -1,8 +1,8 @@
-//! Snapshots: an index as bytes, from which a start goes on instead of reading every channel.
+//! Snapshots: an index as bytes, from which a start continues instead of reading every channel.
 //!
 //! A snapshot is taken while records are applied. First come the names of the terms, then the shards one after the
-//! other, each as of some offset of the log. An index that is loaded stands at the smallest of them. Replaying the log
-//! from there gives the names again that came after, and a shard leaves out the records that it includes already.
+//! other, each as of some offset of the log. A loaded index stands at the smallest of them. Replaying the log from
+//! there brings the later names again, and a shard skips the records that it includes already.
 
 mod section;
 
@@ -18,7 +18,7 @@ use crate::index::{Index, UNPOISONED};
 use crate::shard::Shard;
 use section::{Kind, SectionReader, SectionWriter};
 
-/// As many terms as are named in one section, so that the dictionary is neither locked for long nor copied as a whole.
+/// The number of terms named in one section, so that the dictionary is neither locked for long nor copied as a whole.
 const NAMES_PER_SECTION: u32 = 1 << 14;
 
 /// Why a snapshot is refused. The index has to be built anew.
@@ -44,9 +44,9 @@ pub struct Span {
 }
 
 impl Index {
-    /// Writes the index and returns where what was written stands: the oldest part tells from where an index that is read from it
-    /// has to go on. Records can be applied meanwhile: each waits at most for one shard to be copied, and for nothing that `out`
-    /// does.
+    /// Writes the index and returns the offsets at which the written parts stand: an index that is read from the snapshot has to
+    /// continue from the oldest. Records can be applied meanwhile: each waits at most for one shard to be copied, and for nothing
+    /// that `out` does.
     pub fn write_snapshot(&self, out: &mut impl Write) -> io::Result<Span> {
         let mut sections = SectionWriter::begin(out)?;
         let mut body = Vec::new();
@@ -71,7 +71,7 @@ impl Index {
         Ok(Span { oldest: offset, newest })
     }
 
-    /// Where the parts of an index stand that was just read from a snapshot.
+    /// The offsets at which the parts of an index stand that was just read from a snapshot.
     pub fn span(&self) -> Span {
         let oldest = self.offset();
         let since = self.shards().into_iter().map(|shard| shard.read().expect(UNPOISONED).since);

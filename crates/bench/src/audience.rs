@@ -46,7 +46,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     compare(&population, size.of(COMPARED)).await
 }
 
-/// Starts the server twice: without anything but the database, and with what it left when it was stopped.
+/// Starts the server twice: with only the database, and with the snapshot it left when it was stopped.
 async fn restart(folder: &Path, n_channels: u32) -> Result<()> {
     for (name, is_measured) in [("first start, from the database alone", false), ("restart", true)] {
         let began = Instant::now();

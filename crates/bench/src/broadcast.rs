@@ -91,7 +91,7 @@ async fn one(protocol: Protocol, n_devices: u32) -> Result<()> {
     report::goal("peak memory above idle", &mebibytes(peak), "≤ 200 MB", peak <= 200_000_000)
 }
 
-/// How many messages took how long, and the CPU time of whoever sent them.
+/// How many messages were sent, in what time, and the CPU time of the sender.
 struct Work {
     n_messages: u32,
     elapsed: Duration,
@@ -118,7 +118,7 @@ impl Work {
     }
 }
 
-/// One push at a time to one device, from its answer to the arrival of the message.
+/// One push at a time to one device, from the answer to the push until the message arrives.
 async fn single(connection: &mut Connection, provider: &Provider, devices: &Devices) -> Result<()> {
     let push = devices.push(&devices.first());
     let mut times = Vec::new();
@@ -127,7 +127,7 @@ async fn single(connection: &mut Connection, provider: &Provider, devices: &Devi
         send(connection, &push).await?;
         let accepted = Instant::now();
         provider.wait_for(devices.protocol, before + 1).await;
-        // The first finds neither a connection nor an index.
+        // The first push finds neither a connection nor an index.
         if n > 0 {
             times.push(accepted.elapsed());
         }
@@ -137,7 +137,7 @@ async fn single(connection: &mut Connection, provider: &Provider, devices: &Devi
     report::line("answer to delivery on an idle server, one device, median / p99", &text)
 }
 
-/// The id of the push.
+/// Sends a push; returns its id.
 async fn send(connection: &mut Connection, push: &Value) -> Result<String> {
     let answer = connection.expect(&request("POST", "/api/push", &master_authorization(), &push.to_string())).await?;
     Ok(answer["push_ids"][0].as_str().context("a push has no id")?.to_owned())

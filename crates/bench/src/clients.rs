@@ -15,13 +15,13 @@ use crate::usage::Process;
 
 pub(crate) const CLIENTS: usize = 64;
 
-/// What a crowd of callers got done.
+/// The work of many callers at once.
 pub(crate) struct Work {
     pub(crate) n_calls: u64,
     pub(crate) elapsed: Duration,
-    /// What the one who did the work spent.
+    /// CPU time of the process that did the work.
     pub(crate) cpu: Duration,
-    /// What this process spent: the callers, and whoever does the work when that is here as well.
+    /// CPU time of this process: the callers, and the work if it was done here as well.
     own_cpu: Duration,
     pub(crate) latency: Sample,
 }
@@ -35,7 +35,7 @@ impl Work {
         self.n_calls as f64 / self.cpu.as_secs_f64().max(0.01)
     }
 
-    /// Seconds of CPU time that it takes to make one call of a server and to take its answer.
+    /// Seconds of CPU time that it takes to send one request to a server and to read its answer.
     pub(crate) fn calling(&self) -> f64 {
         self.own_cpu.as_secs_f64() / self.n_calls.max(1) as f64
     }
@@ -44,7 +44,7 @@ impl Work {
 /// The columns of [`row`].
 pub(crate) const HEADING: [&str; 5] = ["", "per second", "per CPU-second", "median", "p99"];
 
-/// Rounds of the same work as a row of a table: the middle one of each figure.
+/// Rounds of the same work as a row of a table: the median of each figure.
 pub(crate) fn row(name: &str, rounds: &[Work]) -> Vec<String> {
     let latency = |percent| {
         let seconds = middle(rounds, |work| work.latency.percentile(percent).as_secs_f64());
@@ -54,8 +54,7 @@ pub(crate) fn row(name: &str, rounds: &[Work]) -> Vec<String> {
     vec![name.to_owned(), number(rate), number(per_cpu), latency(50), latency(99)]
 }
 
-/// The rate of one work as a part of the rate of another: the median of what the rounds give, each compared with the one that
-/// was its neighbor in time.
+/// The rate of one kind of work relative to another: the median over the rounds, each compared with its neighbor in time.
 pub(crate) fn share(rounds: &[Work], of: &[Work]) -> f64 {
     median(rounds.iter().zip(of).map(|(round, of)| round.per_second() / of.per_second()))
 }
@@ -78,7 +77,7 @@ pub(crate) enum Until {
     Calls(u64),
 }
 
-/// Sends requests to a server. Each gets the number of a call and turns it into bytes.
+/// Sends requests to a server. `request` turns the number of a call into its bytes.
 pub(crate) async fn call(
     address: SocketAddr,
     server: Process,
@@ -99,7 +98,7 @@ pub(crate) async fn call(
     .await
 }
 
-/// Does something from as many tasks as there are `callers`, again and again.
+/// Runs the same work from as many tasks as there are `callers`, again and again.
 pub(crate) async fn crowd<C, F>(worker: Process, until: Until, callers: Vec<C>, act: F) -> Result<Work>
 where
     C: Send + 'static,

@@ -29,7 +29,7 @@ impl Commits {
         self.store.close().await;
     }
 
-    /// One value of so many bytes per command, from many callers at once.
+    /// One value of `n_bytes` per command, from many callers at once.
     pub(crate) async fn of_bytes(&self, until: Until, n_callers: usize, n_bytes: usize) -> Result<Work> {
         self.of(until, n_callers, move |_, _| {
             let value = [Value::from(vec![7; n_bytes])];

@@ -49,7 +49,7 @@ pub(crate) async fn run() -> Result<()> {
     report::line("rate over HTTP, of bare commits of one value of as many bytes", &percent(share))
 }
 
-/// Devices, and a push to all of them, so that openings have something to be due to.
+/// Devices, and a push to all of them, so that openings can be attributed to a push.
 async fn prepare(server: &Server) -> Result<Vec<ChannelId>> {
     report::progress("preparing");
     let mut connection = Connection::open(server.address).await?;
@@ -66,7 +66,7 @@ async fn prepare(server: &Server) -> Result<Vec<ChannelId>> {
     Ok(channels)
 }
 
-/// What a device sends after it was used, as it goes over the wire.
+/// The upload of a device after it was used, as it goes over the wire.
 fn upload(channels: &[ChannelId], round: u64, n: u64) -> Vec<u8> {
     let position = usize::try_from(n).unwrap_or(0) % channels.len();
     let now = Clock::System.now().seconds();

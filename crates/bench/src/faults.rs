@@ -1,4 +1,4 @@
-//! A provider at its worst: nobody is missed, nobody is counted wrongly. The tests do the same with fewer devices.
+//! A provider at its worst: no device is missed, none is counted wrongly. The tests do the same with fewer devices.
 
 use std::time::{Duration, Instant};
 
@@ -99,7 +99,7 @@ async fn open(folder: &std::path::Path) -> Result<Store> {
     Ok(Store::open(&DatabaseUrl::Sqlite(folder.join(DATABASE))).await?)
 }
 
-/// The report of a push when nothing more will change.
+/// The report of a push once it is final.
 async fn ended(connection: &mut Connection, id: &str) -> Result<Value> {
     let status = request("GET", &format!("/api/push/{id}"), &master_authorization(), "");
     loop {

@@ -1,4 +1,4 @@
-//! An HTTP client that costs next to nothing: one connection, requests as bytes, and of an answer only what is looked at.
+//! An HTTP client that costs next to nothing: one connection, requests as bytes, and only the needed parts of an answer.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const CHUNK: usize = 4096;
-/// Where `HTTP/1.1 200 OK` has its number.
+/// The position of the status in `HTTP/1.1 200 OK`.
 const STATUS: Range<usize> = 9..12;
 const LENGTH: &[u8] = b"content-length:";
 
@@ -18,7 +18,7 @@ pub(crate) struct Connection {
     received: Vec<u8>,
 }
 
-/// One answer, as long as the next is not asked for.
+/// One answer, valid until the next request.
 pub(crate) struct Answer<'a> {
     pub(crate) status: u16,
     pub(crate) body: &'a [u8],
@@ -46,7 +46,7 @@ impl Connection {
         self.answer().await
     }
 
-    /// Calls and refuses every status but those of success.
+    /// Calls and fails for every status except those of success.
     pub(crate) async fn expect(&mut self, request: &[u8]) -> Result<Value> {
         let answer = self.call(request).await?;
         let text = String::from_utf8_lossy(answer.body);
@@ -54,7 +54,7 @@ impl Connection {
         if answer.body.is_empty() { Ok(Value::Null) } else { Ok(serde_json::from_slice(answer.body)?) }
     }
 
-    /// Sends a part of a request; [`Connection::answer`] gets the answer to the whole of it.
+    /// Sends a part of a request; [`Connection::answer`] reads the answer to the whole of it.
     pub(crate) async fn send(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.stream.write_all(bytes).await?)
     }
@@ -80,8 +80,8 @@ impl Connection {
     }
 }
 
-/// Of the head of an answer only what is needed, read in one go: what the callers cost is taken from what is measured, because they
-/// share the cores with it.
+/// The needed parts of the head of an answer, read in one pass: callers share the cores with the measured server, so their cost
+/// lowers the results.
 struct Head {
     status: u16,
     n_bytes: usize,
@@ -89,7 +89,7 @@ struct Head {
 }
 
 impl Head {
-    /// `None` as long as some of it is missing.
+    /// `None` while the head is incomplete.
     fn read(received: &[u8]) -> Result<Option<Self>> {
         let (mut n_bytes, mut n_body_bytes) = (0, 0);
         for line in received.split_inclusive(|byte| *byte == b'\n') {

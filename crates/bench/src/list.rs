@@ -57,7 +57,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     server.stop()
 }
 
-/// Asks something that needs the index.
+/// Sends a request that needs the index.
 async fn load_index(server: Server) -> Result<Server> {
     let path = format!("/api/channels/{}", ChannelId::random());
     let mut connection = Connection::open(server.address).await?;

@@ -1,4 +1,4 @@
-//! Channels on their way into the database, through the store.
+//! Loads channels into the database, through the store.
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::server::{APP_KEY, DATABASE, Server};
 
 const PER_TRANSACTION: u32 = 10_000;
 
-/// Whom channels belong to.
+/// The named users of the channels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Users {
     None,
@@ -26,7 +26,7 @@ pub(crate) enum Users {
     OneEach,
 }
 
-/// Fills the database of a folder, in an app that the server has made there.
+/// Fills the database of a folder, in an app that the server has created there.
 pub(crate) async fn load(folder: &Path, population: &Population, n_channels: u32, users: Users) -> Result<()> {
     load_channels(folder, population.terms(), n_channels, |ordinal, numbers| {
         let (mut channel, keys) = population.channel(ordinal, numbers);
@@ -78,7 +78,7 @@ pub(crate) async fn load_channels(
     report::line("size of the database", &mebibytes(std::fs::metadata(folder.join(DATABASE))?.len()))
 }
 
-/// The named user of a channel that has one of its own.
+/// The named user of a channel with a user of its own.
 pub(crate) fn user_name(ordinal: u32) -> String {
     format!("user-{ordinal:08}")
 }

@@ -12,7 +12,7 @@ use crate::usage::Process;
 /// Points per second and core that devices of ten million channels may need.
 const POINTS_PER_SECOND: f64 = 300_000.0;
 const MOST_MEMORY: u64 = 110 << 20;
-/// Long enough for a figure that comes out again.
+/// Long enough for a reproducible figure.
 const AT_LEAST: Duration = Duration::from_secs(1);
 
 const NAMES: [&str; 12] = [
@@ -66,7 +66,7 @@ pub(crate) async fn run() -> Result<()> {
     Ok(())
 }
 
-/// How often something can be done in a second of CPU time.
+/// How often the work can be done in a second of CPU time.
 fn rate(mut work: impl FnMut(usize) -> usize) -> Result<f64> {
     let own = Process::own();
     let (began, mut n_done) = (own.first_thread_cpu()?, 0);

@@ -13,7 +13,7 @@
 //! - `http` and `clients`: a cheap HTTP client, and 64 of them at once until a time or a number of calls is over;
 //! - `commits`: bare group commits, the reference of everything that is durable;
 //! - `population` and `loading`: channels that are the same in every run, and their way into a database;
-//! - `sample`: medians and percentiles of what is repeated;
+//! - `sample`: medians and percentiles of repeated work;
 //! - `report`: lines, goals and tables. A figure without a reference says more about the machine than about the service,
 //!   so print a ratio where one makes sense.
 
@@ -117,14 +117,14 @@ const BENCHES: [Bench; 11] = [
     },
 ];
 
-/// How much there is to measure with.
+/// How many channels to measure with.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     at_most: u32,
 }
 
 impl Size {
-    /// So many, unless the person who waits wants fewer.
+    /// The wanted number, or fewer if the command line asks for fewer.
     pub(crate) fn of(self, n_wanted: u32) -> u32 {
         n_wanted.min(self.at_most)
     }
@@ -150,7 +150,7 @@ fn main() -> Result<()> {
     let wish = Wish::parse();
     let is_wanted = |bench: &&Bench| wish.what.iter().any(|name| name == bench.name || name == "all");
     server::build()?;
-    // One thread for all callers: the other cores are for what is measured.
+    // One thread for all callers: the other cores are for the measured server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(async {
         for bench in BENCHES.iter().filter(is_wanted) {

@@ -26,7 +26,7 @@ pub(crate) async fn run() -> Result<()> {
     accept(&server, &commits).await?;
     commits.close().await;
     server.stop()?;
-    // Both sides begin anew: after so many writes a database has checkpoints to catch up with.
+    // Both sides start afresh: after so many writes a database has checkpoints to catch up with.
     let (folder, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
     Server::start(other.path())?.stop()?;
     let commits = Commits::open(other.path()).await?;
@@ -68,7 +68,7 @@ struct Rounds {
     bare: Vec<Work>,
 }
 
-/// One push at a time to a webhook, from its answer to the arrival of the message.
+/// One push at a time to a webhook, from the answer to the push until the message arrives.
 async fn deliver(server: &Server, commits: &Commits) -> Result<()> {
     report::heading(format_args!("From the answer to the first delivery, one push at a time"))?;
     let (operator, master) = (operator_authorization(), master_authorization());

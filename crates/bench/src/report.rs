@@ -1,4 +1,4 @@
-//! What is printed: lines with goals, tables, and numbers that are easy to read.
+//! The output: lines with goals, tables, and numbers that are easy to read.
 
 use std::fmt::Arguments;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ pub(crate) fn goal(name: &str, value: &str, goal: &str, is_met: bool) -> Result<
     print(format_args!("  {name:<76}{value:>18}   goal {goal}: {verdict}"))
 }
 
-/// For the person who waits; not part of the results.
+/// Shows progress; not part of the results.
 pub(crate) fn progress(text: &str) {
     drop(writeln!(io::stderr(), "… {text}"));
 }

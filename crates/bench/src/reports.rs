@@ -49,7 +49,7 @@ pub(crate) async fn run() -> Result<()> {
     server.stop()
 }
 
-/// What every report has to do at least: the same rows, added up by day and platform.
+/// The least work of every report: the same rows, added up by day and platform.
 fn in_memory(year: &Year) -> Sample {
     let mut times = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {

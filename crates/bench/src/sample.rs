@@ -1,16 +1,16 @@
-//! Repeating something and keeping how long it took.
+//! Repeats work and keeps how long it took.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-/// Times of the same thing, sorted, and the CPU time of all of them together.
+/// Durations of the same work, sorted, and the CPU time of all runs together.
 pub(crate) struct Sample {
     times: Vec<Duration>,
     cpu: Duration,
 }
 
-/// How often something is repeated: until the time is over, but within these bounds.
+/// How often work is repeated: until the time is over, but within these bounds.
 pub(crate) struct Effort {
     pub(crate) time: Duration,
     pub(crate) at_least: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Effort {
 }
 
 impl Sample {
-    /// Repeats `work` after one run that does not count. `cpu` is a clock that counts nothing but the work.
+    /// Repeats `work` after one run that does not count. `cpu` is a clock that counts only the work.
     pub(crate) fn take(
         effort: &Effort,
         mut cpu: impl FnMut() -> Result<Duration>,

@@ -1,4 +1,4 @@
-//! The program that is measured: the release build of `aerogram`, as a process of its own.
+//! The measured program: the release build of `aerogram`, as a process of its own.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -31,7 +31,7 @@ pub(crate) fn build() -> Result<()> {
     // Both, because building one of them alone would build their common dependencies once more with other features.
     cargo.args(["build", "--release", "--quiet", "-p", "aerogram", "-p", "bench"]);
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    // What `cargo run` tells about this package would make dependencies that look at it build once more.
+    // `cargo run` sets variables about this package, which would make dependencies that read them build once more.
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
             cargo.env_remove(name);
@@ -107,8 +107,8 @@ fn basic(secret: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{APP_KEY}:{secret}")))
 }
 
-/// Waits for the line that says where the server listens, and has the rest of the log read by a thread: a log that nobody
-/// reads would stop the server.
+/// Waits for the line that says where the server listens, and has the rest of the log read by a thread: a log without a
+/// reader would stop the server.
 fn address(log: ChildStderr) -> Result<SocketAddr> {
     let mut log = BufReader::new(log);
     let mut said = String::new();

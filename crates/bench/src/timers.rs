@@ -22,14 +22,14 @@ use crate::population::Population;
 use crate::report::{self, duration, mebibytes, number, ratio};
 use crate::server::{Server, master_authorization, operator_authorization};
 
-/// Each a channel of its own that waits for one of the pipelines.
+/// Channels; each waits for one of the pipelines.
 const TIMERS: u32 = 200_000;
 const PIPELINES: u32 = 20;
-/// Time enough to start, to load the index and to read what has happened.
+/// Time enough to start, to load the index and to read the log.
 const DELAY: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What a large service publishes for one of its nodes.
+/// The rate that a large service publishes for one of its nodes.
 const GOAL_PER_SECOND: f64 = 10_000.0;
 
 pub(crate) async fn run(size: Size) -> Result<()> {
@@ -73,7 +73,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     report::line("rate, of bare commits of one row per channel", &ratio(rate / bare))
 }
 
-/// What a service would reach at most that had a row for every channel that waits, and did nothing but remove them.
+/// The upper bound for a service that has a row for every waiting channel, and does nothing but remove them.
 async fn bare_commits(n_timers: u32) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     Server::start(folder.path())?.stop()?;
@@ -97,7 +97,7 @@ async fn make_pipelines(folder: &Path) -> Result<()> {
     server.stop()
 }
 
-/// Every channel gets the tag of one of the pipelines, as when many requests come at once; answers when they are due.
+/// Gives every channel the tag of one of the pipelines, as when many requests come at once; returns when they will be due.
 async fn set_off(folder: &Path, n_timers: u32) -> Result<UtcMillis> {
     let (store, app) = loading::open(folder).await?;
     let now = Clock::System.now();

@@ -1,4 +1,4 @@
-//! What processes use, as the kernel counts it: CPU time and memory.
+//! The resources that processes use, as the kernel counts them: CPU time and memory.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,16 +9,16 @@ use anyhow::{Context, Result};
 /// The unit of CPU time in `/proc`, the same on every Linux that programs can see.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// A process by its number. Only one that is running can be asked.
+/// A process by its number. It has to be running.
 #[derive(Clone, Copy)]
 pub(crate) struct Process(pub(crate) u32);
 
 /// Bytes in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {
-    /// Everything, with the parts of the program and of files that are mapped.
+    /// All of it, with the mapped parts of the program and of files.
     pub(crate) resident: u64,
-    /// What the process itself has allocated.
+    /// The memory that the process itself has allocated.
     pub(crate) allocated: u64,
     /// The most that was ever resident, or since [`Process::forget_peak`].
     pub(crate) peak: u64,
@@ -29,12 +29,12 @@ impl Process {
         Self(std::process::id())
     }
 
-    /// CPU time of all threads so far, those that have ended included, in steps of 10 ms.
+    /// CPU time of all threads so far, including ended ones, in steps of 10 ms.
     pub(crate) fn cpu(self) -> Result<Duration> {
         two_ticks(&self.read("stat")?, 11)
     }
 
-    /// CPU time of all processes so far that this one has started and waited for.
+    /// CPU time so far of all processes that this one has started and waited for.
     pub(crate) fn children_cpu(self) -> Result<Duration> {
         two_ticks(&self.read("stat")?, 13)
     }
@@ -54,7 +54,7 @@ impl Process {
         Ok(Memory { resident: line("VmRSS")?, allocated: line("RssAnon")?, peak: line("VmHWM")? })
     }
 
-    /// From now on the peak is that of what follows.
+    /// Resets the peak to the current use.
     pub(crate) fn forget_peak(self) -> Result<()> {
         let path = format!("/proc/{}/clear_refs", self.0);
         fs::write(&path, "5").with_context(|| format!("{path} cannot be written"))

@@ -26,7 +26,7 @@ use receiver::Receiver;
 const EVENTS: u32 = 300_000;
 const CHANNELS: u32 = 10_000;
 const PER_TRANSACTION: u32 = 5_000;
-/// How long so many events took, and the CPU time of whoever sent them.
+/// How long the events took, and the CPU time of the sender.
 struct Work {
     n_events: u32,
     elapsed: Duration,

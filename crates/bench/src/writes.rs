@@ -15,10 +15,10 @@ use crate::http::request;
 use crate::report::{self, percent};
 use crate::server::{DATABASE, Server, device_authorization, master_authorization};
 
-/// Channels that are there before anything is measured.
+/// Channels that exist before the measurement.
 const PREPARED: u64 = 50_000;
 const UPDATED: u64 = 5_000;
-/// Rounds are short and take turns, so that cores that are slower for a while are so for both sides.
+/// Rounds are short and take turns, so that cores that slow down for a while affect both sides.
 const ROUNDS: usize = 15;
 const TIME: Until = Until::Time(Duration::from_secs(1));
 const LEAST_SHARE: f64 = 0.6;
@@ -77,7 +77,7 @@ impl Side {
     }
 }
 
-/// Fills a database over HTTP and looks at what one write of each kind has left there.
+/// Fills a database over HTTP and reads the rows that one write of each kind has left there.
 async fn prepare(folder: &Path) -> Result<bare::Prepared> {
     report::progress("preparing");
     let server = Server::start(folder)?;
@@ -103,7 +103,7 @@ async fn register(server: &Server, until: Until, name: &str) -> Result<Work> {
     .await
 }
 
-/// Sets the tags of every channel in turn, other ones each time round.
+/// Sets the tags of every channel in turn, different ones in each round.
 async fn update(server: &Server, channels: &Arc<[ChannelId]>, until: Until, name: &str) -> Result<Work> {
     let (authorization, channels, name) = (master_authorization(), Arc::clone(channels), name.to_owned());
     clients::call(server.address, server.process(), until, move |n| {

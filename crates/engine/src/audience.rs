@@ -15,7 +15,7 @@ use crate::{Engine, Error, Result};
 const CHANNELS_PER_READ: u32 = 20_000;
 const RECORDS_PER_READ: u32 = 5_000;
 
-/// The indexes of the apps this process has had to do with. An index is loaded when it is first needed.
+/// The indexes of the apps that this process has used. An index is loaded when it is first needed.
 #[derive(Default)]
 pub(crate) struct Audiences(Mutex<HashMap<AppId, Arc<OnceCell<Arc<Followed>>>>>);
 
@@ -80,7 +80,7 @@ impl Engine {
         self.index_at(app, head).await
     }
 
-    /// Applies what is new in the log to an index that is loaded.
+    /// Applies new log records to a loaded index.
     pub(crate) async fn follow_log(&self, app: AppId) -> Result<()> {
         if !self.0.audiences.is_loaded(app) {
             return Ok(());
@@ -90,7 +90,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Applies what is new in the log. An index that is behind what is kept of the log is given up for a new one.
+    /// Applies new log records. An index that is behind the oldest record is replaced by a new one.
     async fn caught_up(&self, app: AppId, mut followed: Arc<Followed>) -> Result<Arc<Followed>> {
         while !followed.catch_up(&self.0.store, app).await? {
             let key = self.key_for_log(app).await;
@@ -161,15 +161,15 @@ impl Engine {
     }
 }
 
-/// Leaves out what nodes of an earlier version tell of days in places, which are no terms any more: under their names, and
-/// under numbers whose names are deleted.
+/// Leaves out the changes that nodes of an earlier version write about days in places, which are no longer terms: under their
+/// names, and under numbers whose names are deleted.
 fn leave_out_former_terms(index: &Index, record: &mut TermsRecord) {
     record.new_terms.retain(|(_, group, _)| group != FORMER_PLACE_GROUP);
     let is_new = |term: TermId| record.new_terms.iter().any(|(new, ..)| *new == term);
     record.sets.retain(|set| index.is_named(set.term) || is_new(set.term));
 }
 
-/// Builds an index from the channels as they stand, in one snapshot with the log offset they stand at.
+/// Builds an index from the current channels, in one snapshot with the log offset of that state.
 pub async fn build(store: &Store, app: AppId) -> Result<Index> {
     store
         .read(move |tx| {

@@ -1,4 +1,4 @@
-//! Which custom event set off an automated message, channel by channel: told with its SEND events.
+//! The custom events that caused automated messages, channel by channel, shown in their SEND events.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,8 +9,8 @@ use store::{Tx, push_causes};
 
 use crate::{Error, Result};
 
-/// Custom events by the ordinals of the channels that they set something off for. Of several the last counts. Events come one
-/// by one, so that this is never more than what they have taken already; whoever is set off otherwise is not in it.
+/// Custom events by the ordinals of the channels that they triggered something for. Of several the last counts. Events come one
+/// by one, so this is never larger than the events themselves. Channels triggered by anything else have no entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Causes(BTreeMap<u32, EventId>);
 
@@ -31,7 +31,7 @@ impl Causes {
         self.0.retain(|ordinal, _| !channels.contains(*ordinal));
     }
 
-    /// Those of some channels.
+    /// The entries of some channels.
     pub(crate) fn within(&self, channels: &RoaringBitmap) -> Self {
         Self(self.0.iter().filter(|(ordinal, _)| channels.contains(**ordinal)).map(|(key, id)| (*key, *id)).collect())
     }
@@ -63,7 +63,7 @@ impl Causes {
     }
 }
 
-/// What is kept with pushes of some of their channels.
+/// The stored causes of pushes, for some of their channels.
 pub(crate) fn of_pushes(
     tx: &mut Tx<'_>,
     app: AppId,

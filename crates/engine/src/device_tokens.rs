@@ -81,7 +81,7 @@ impl Engine {
     }
 }
 
-/// What was signed, the signature, and what the token says, which is not to be believed yet.
+/// The signed text, the signature, and the claims of the token, which are not verified yet.
 fn take_apart(token: &str) -> Option<(&str, Vec<u8>, Claims)> {
     let (signed, signature) = token.trim().rsplit_once('.')?;
     let (header, claims) = signed.split_once('.')?;

@@ -1,4 +1,4 @@
-//! What feeds wait for: news of their app.
+//! What feeds wait for: new records of their app.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time;
 
 use crate::Engine;
 
-/// How long a signal lost between nodes can delay what a feed tells.
+/// How long a signal lost between nodes can delay a feed.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) struct News {
@@ -27,11 +27,11 @@ impl Engine {
         let heard = async {
             tokio::select! {
                 _ = news.log.next() => {}
-                // The feed looks at once whether its caller still has a right to it, not at what was known before.
+                // Checks the caller's rights against the database, not the cache.
                 _ = news.apps.next() => self.0.apps.clear(),
             }
         };
-        // Heard or not, it is time to look again.
+        // With or without a signal, it is time to look again.
         let _ = time::timeout(LOOK_AGAIN, heard).await;
     }
 }

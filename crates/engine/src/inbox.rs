@@ -1,8 +1,8 @@
-//! Inboxes: who holds which Message Center message, and what became of it there.
+//! Inboxes: the holders of each Message Center message, and what they did with it.
 //!
-//! A message is stored once. Who holds it is decided when its push is resolved and never changes, so it is kept by message, as
-//! bitmaps where many hold it and as a row each where few do; what somebody did with their messages changes all the time, so it is
-//! kept by user, as bitmaps of messages. See docs/decisions/0003-inboxes-are-bitmaps.md.
+//! A message is stored once. Its holders are fixed when its push is resolved and never change, so they are kept by message, as
+//! bitmaps where there are many and as a row each where there are few. Reading and deleting happens all the time, so it is kept
+//! by user, as bitmaps of messages. See docs/decisions/0003-inboxes-are-bitmaps.md.
 
 mod group_removal;
 mod listing;
@@ -41,8 +41,8 @@ pub struct InboxCaller {
 /// bytes at most, and a message to ten million channels has 2,442 of them.
 const SLICE_BITS: u32 = 12;
 
-/// A message that no more than so many hold is a row for each of them; with more, so is it in slices where no more than so many
-/// hold it. What everybody in a slice has to read is therefore something that many of them hold.
+/// A message with no more holders than this is a row for each of them; one with more is so in slices with no more holders than
+/// this. So the sets that all channels of a slice have to read are held by many of them.
 const FEW_IN_ALL: u64 = 256;
 const FEW_IN_SLICE: u64 = 8;
 
@@ -68,7 +68,7 @@ fn slices(channels: &RoaringBitmap) -> Vec<(u32, RoaringBitmap)> {
     slices
 }
 
-/// Everybody who got the message of a push, as long as it is known.
+/// All holders of the message of a push, as long as they are known.
 pub(crate) fn holders(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<RoaringBitmap> {
     let Some(message) = messages::by_push(tx, app, push)? else { return Ok(RoaringBitmap::new()) };
     let mut holders = RoaringBitmap::new();

@@ -5,7 +5,7 @@ use store::documents::DocumentKind;
 
 use crate::Result;
 
-/// What was read of the document `id`, unless it cannot be, which the operator is told.
+/// The value of the document `id`; an unreadable one is reported in the log.
 pub(crate) fn known<T>(kind: DocumentKind, id: &str, read: Result<T>) -> Option<T> {
     match read {
         Ok(read) => Some(read),

@@ -22,7 +22,7 @@ pub(crate) fn urls(public_url: &str, app: &AppKey, push_id: PushId, push: &Push)
     (0..pages_of(push).len()).map(|n| numbered_url(public_url, app, push_id, n)).collect()
 }
 
-/// Every page of a push once, whoever gets to see it.
+/// Every page of a push once, for all recipients.
 fn pages_of(push: &Push) -> Vec<&InlinePage> {
     let localizations = || push.localizations.iter().flatten();
     let notifications = localizations().filter_map(|localization| localization.notification.as_ref());
@@ -49,7 +49,7 @@ fn numbered_url(public_url: &str, app: &AppKey, push_id: PushId, n: usize) -> St
 }
 
 impl Engine {
-    /// A hosted page. Whoever has its address may read it: devices open it in a browser, without credentials.
+    /// A hosted page. Its address is enough to read it: devices open it in a browser, without credentials.
     pub async fn page(&self, app: &str, push: PushId, n: usize) -> Result<InlinePage> {
         let app = self.app(app).await?.id;
         let row = self.0.store.read(move |tx| store::pushes::by_id(tx, app, push)).await?;

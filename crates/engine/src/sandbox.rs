@@ -1,4 +1,4 @@
-//! Reading the sandbox: what was delivered there, and what is being delivered.
+//! Reading the sandbox: past deliveries, and deliveries as they happen.
 
 use model::ids::AppId;
 use store::sandbox::{self, Filter, SandboxDelivery};
@@ -35,8 +35,7 @@ pub struct SandboxFeed {
 }
 
 impl SandboxFeed {
-    /// The next deliveries with their positions; waits until there are some. None any more once the caller has lost the right to
-    /// them.
+    /// The next deliveries with their positions; waits until there are some. `None` once the caller has lost the right to them.
     pub async fn next(&mut self) -> Result<Option<Vec<(i64, SandboxDelivery)>>> {
         while self.engine.is_current(&self.caller).await? {
             let (app, position, filter) = (self.caller.app().id, self.position, self.filter);

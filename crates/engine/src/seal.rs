@@ -30,7 +30,7 @@ impl SealKey {
         Self { cipher: LessSafeKey::new(key), derivation: hmac::Key::new(HMAC_SHA256, derivation.as_ref()) }
     }
 
-    /// Always the same for the same purpose and text, and as good as random to everybody without the key.
+    /// Always the same for the same purpose and text, and as good as random without the key.
     pub(crate) fn derive_uuid(&self, purpose: &str, text: &str) -> Uuid {
         let mut half = [0; 16];
         half.copy_from_slice(&self.sign(purpose, text)[..16]);
@@ -51,8 +51,8 @@ impl SealKey {
         self.sign(purpose, text).as_slice().ct_eq(signature).into()
     }
 
-    /// A key of its own for what requests cause to be sealed within an hour. There is no limit to requests, and a key must not
-    /// seal too much (see [`SealKey::seal`]).
+    /// A key of its own for texts that requests cause to be sealed within an hour. There is no limit to requests, and a key must
+    /// not seal too much (see [`SealKey::seal`]).
     pub(crate) fn of_hour(&self, purpose: &str, hour: i64) -> SealKey {
         SealKey::new(&self.sign(purpose, &format!("hour {hour}")))
     }
@@ -60,8 +60,8 @@ impl SealKey {
     /// Encrypts a text for one purpose; it can be opened for the same purpose only.
     ///
     /// Nonces are random, so two texts may get the same one, which would give both away. Until 2^32 texts are sealed with a key
-    /// the chance of that is less than one in 2^32. What operators and apps configure stays far below; what is sealed for every
-    /// request goes to the keys of hours, which allow for a million a second.
+    /// the chance of that is less than one in 2^32. Configuration stays far below that; texts sealed for every request use the
+    /// keys of hours, which allow for a million a second.
     #[expect(clippy::disallowed_methods, reason = "nonces are made here")]
     pub(crate) fn seal(&self, purpose: &str, text: &str) -> Result<String> {
         let mut nonce = [0; NONCE_LEN];

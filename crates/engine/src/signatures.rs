@@ -37,7 +37,7 @@ pub struct Bearer<'r> {
 /// Why a bearer token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Nobody we know has signed this.
+    /// No known key has signed this.
     Wrong,
     /// The app secret is not known well enough to check signatures.
     NoAppSecret,
@@ -50,7 +50,7 @@ pub enum Refusal {
 }
 
 impl Engine {
-    /// Who bears this token: one of ours, or a signature made on the device.
+    /// The bearer of this token: one of ours, or a signature made on the device.
     pub async fn authenticate_bearer(&self, bearer: Bearer<'_>) -> Result<Result<Caller, Refusal>> {
         if device_tokens::has_shape(bearer.token) {
             return self.authenticate_device_token(bearer.token).await;
@@ -69,7 +69,8 @@ impl Engine {
         Ok(Err(refusal))
     }
 
-    /// The app the caller names; or else all apps that have the channel the caller names. The one whose secret fits is meant.
+    /// The app that the caller names, or else all apps with the channel that the caller names. The one whose secret fits is
+    /// meant.
     async fn candidates(&self, bearer: &Bearer<'_>) -> Result<Vec<Arc<KnownApp>>> {
         if let Some(key) = bearer.app_key {
             return Ok(self.known_app(key).await?.into_iter().collect());
@@ -84,9 +85,9 @@ impl Engine {
         Ok(known)
     }
 
-    /// Whether a request comes for the first time, at whatever node. A signature without a time is the same every time.
+    /// Whether a request comes for the first time, at any node. A signature without a time is the same every time.
     ///
-    /// It is remembered before the request is carried out: one that fails is signed anew when it is tried again.
+    /// It is remembered before the request is carried out: a failed request is signed anew when it is tried again.
     async fn is_new(&self, app: AppId, signed: Option<UtcMillis>, signature: &[u8; 32]) -> Result<bool> {
         let Some(signed) = signed else { return Ok(true) };
         let mark: Mark = std::array::from_fn(|place| signature[place]);
@@ -107,7 +108,7 @@ fn signature(token: &str) -> Option<[u8; 32]> {
     lenient_base64::decode(token.trim())?.try_into().ok()
 }
 
-/// Whom a signature lets its bearer speak for, and when it was made, if that is part of it.
+/// What a signature lets its bearer speak for, and when it was made, if it covers that.
 fn check(
     known: &KnownApp,
     bearer: &Bearer<'_>,
@@ -132,7 +133,7 @@ fn check(
     Ok((rights, signed))
 }
 
-/// Devices send random ids. What is signed is joined with colons, so that a nonce with one in it could pass for a channel and a
+/// Devices send random ids. The signed parts are joined with colons, so a nonce with one in it could pass for a channel and a
 /// nonce, and the signature of a channel for that of the app.
 fn is_nonce(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';

@@ -1,8 +1,8 @@
 //! Snapshots of the audience indexes in files, so that a start does not have to read every channel.
 //!
-//! A snapshot is only as good as the log it goes on from. It therefore ends in fingerprints of two log records, the one its oldest
-//! part stands at and the one its newest part does: after a restore from a backup, or with another database, one of them
-//! differs or is not there, and the index is built anew.
+//! A snapshot is only as good as the log it continues from. It therefore ends in fingerprints of two log records, those that its
+//! oldest and its newest part stand at: after a restore from a backup, or with another database, one of them differs or is
+//! missing, and the index is built anew.
 
 use std::collections::HashSet;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};

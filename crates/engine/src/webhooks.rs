@@ -28,7 +28,7 @@ pub use operate::{ReplayFrom, WebhookProof};
 pub(crate) use routes::Webhooks;
 pub use view::{WebhookState, WebhookView};
 
-/// The job of a webhook, which is also its place in the log.
+/// The job of a webhook, whose id is also that of its follower.
 fn job_of(webhook: WebhookId) -> JobId {
     JobId::from_uuid(webhook.uuid())
 }

@@ -179,7 +179,7 @@ impl Atlas {
                 self.circles.touching(rect, |circle| found.mark(self.first_circle + circle));
             }
         }
-        // Cities are parts of what is around them as well, but a box may touch only the city.
+        // Cities are parts of the places around them as well, but a box may touch only the city.
         for number in found.numbers().collect::<Vec<_>>() {
             if self.boundary(number).kind != Kind::City {
                 self.upwards(number).for_each(|number| found.mark(number));
@@ -192,8 +192,8 @@ impl Atlas {
         found
     }
 
-    /// The places that a name may mean, the likeliest first. After a comma the name may say what the place is a part of:
-    /// `Portland, Oregon`.
+    /// The places that a name may mean, the likeliest first. After a comma the name may contain the place that this one
+    /// is a part of: `Portland, Oregon`.
     pub fn named(&self, name: &str, kind: Option<Kind>, most: usize) -> Vec<&Boundary> {
         let is_wanted = |number: u32| kind.is_none_or(|kind| kind == self.boundary(number).kind);
         let mut parts = name.split(',');
@@ -216,7 +216,7 @@ impl Atlas {
         &self.boundaries[number as usize]
     }
 
-    /// A place and those it is a part of.
+    /// A place and the places it is a part of.
     pub(crate) fn upwards(&self, number: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(number), |number| self.parents[*number as usize])
     }
@@ -225,8 +225,8 @@ impl Atlas {
         self.parents[number as usize].is_some_and(|parent| above.contains(&parent))
     }
 
-    /// Which of two circles around a spot comes first: what is well within a large city is known by its name, otherwise
-    /// the nearer one counts.
+    /// Which of two circles around a spot comes first: a spot well within a large city is known by that city's name,
+    /// otherwise the nearer one counts.
     fn likelier_city(&self, (a, distance_a): (u32, f64), (b, distance_b): (u32, f64)) -> Ordering {
         let is_outer = |distance: f64| distance > 0.5;
         let population = |circle: u32| Reverse(self.boundary(self.first_circle + circle).population);

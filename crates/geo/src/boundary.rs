@@ -1,4 +1,4 @@
-//! What is known of one place.
+//! The data of one place.
 
 use model::place::PlaceId;
 use ring::digest;
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// Who drew a boundary.
+/// The source of a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     NaturalEarth,
@@ -57,7 +57,7 @@ impl Source {
     }
 }
 
-/// What others call a place: the kinds of codes.
+/// The kinds of codes that other systems have for a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
     /// ISO 3166-1: `DE`.
@@ -70,7 +70,7 @@ pub enum Code {
     Fips,
     /// `CA`, in the United States only.
     UsState,
-    /// The same under the other name it goes by.
+    /// The same code under another name.
     State,
 }
 
@@ -112,7 +112,7 @@ pub struct Boundary {
     pub source: Source,
     pub name: Box<str>,
     pub extent: Extent,
-    /// Inhabitants of its cities, as far as they are known; what is large comes before what is small.
+    /// Inhabitants of its cities, as far as they are known; large places come before small ones.
     pub population: u32,
     pub codes: Box<[(Code, Box<str>)]>,
     /// The place that this one is a part of, by its number.
@@ -125,7 +125,7 @@ impl Boundary {
     }
 }
 
-/// The id of a place, which depends only on what its source calls it: it outlives new versions of the data.
+/// The id of a place, which depends only on its key in the source: it outlives new versions of the data.
 pub(crate) fn place_id(kind: Kind, source: &str, key: &str) -> PlaceId {
     let digest = digest::digest(&digest::SHA256, format!("{}:{source}:{key}", kind.name()).as_bytes());
     let mut first = [0; 16];

@@ -82,7 +82,7 @@ impl Cells {
         let reach_y = to_micro(most_km / KM_PER_MICRO);
         let reach_x = to_micro(most_km / km_per_x.max(KM_PER_MICRO / 100.0));
         let mut nearest: Option<(f64, u32)> = None;
-        // What is near across the antimeridian is near the same spot by its other number.
+        // A shape that is near across the antimeridian is near the same spot by its other number.
         for x in [spot.x, spot.x - TURN, spot.x + TURN] {
             let low = Spot { x: (x - reach_x).max(-180_000_000), y: (spot.y - reach_y).max(-90_000_000) };
             let high = Spot { x: (x + reach_x).min(180_000_000), y: (spot.y + reach_y).min(90_000_000) };
@@ -203,7 +203,7 @@ pub(crate) fn to_micro(millionths: f64) -> i32 {
     millionths.clamp(-180.0 * MICRO, 180.0 * MICRO).round() as i32
 }
 
-/// How far the origin is from a line between two points.
+/// The distance of the origin from a line between two points.
 fn distance_to_segment((ax, ay): (f64, f64), (bx, by): (f64, f64)) -> f64 {
     let (dx, dy) = (bx - ax, by - ay);
     let length = dx * dx + dy * dy;

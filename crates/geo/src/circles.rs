@@ -16,7 +16,7 @@ pub(crate) struct Circles {
     entries: Vec<Entry>,
 }
 
-/// A circle in a square. What is needed to test it lies beside its neighbors, because the memory is slower than the test.
+/// A circle in a square. The data for the test lies beside that of its neighbors, because memory is slower than the test.
 #[derive(Clone, Copy)]
 struct Entry {
     column: u32,
@@ -41,7 +41,7 @@ impl Circle {
         Self { center, radius_km: radius_km.clamp(1.5, 25.0), km_per_x }
     }
 
-    /// The bounds of the circle. Those of one that reaches across the antimeridian end there.
+    /// The bounds of the circle. The bounds of a circle across the antimeridian end there.
     pub(crate) fn extent(self) -> Extent {
         let Circle { center, radius_km, .. } = self;
         let height = to_micro(radius_km / KM_PER_MICRO);

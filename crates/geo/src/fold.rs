@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// A name in lower case, without marks, with one space for everything that is no letter and no digit.
+/// A name in lower case, without marks, with one space for everything that is neither a letter nor a digit.
 pub(crate) fn fold(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     if name.is_ascii() {
@@ -28,7 +28,7 @@ fn push(folded: &mut String, c: char) {
         'æ' => folded.push_str("ae"),
         'œ' => folded.push_str("oe"),
         'þ' => folded.push_str("th"),
-        // Marks that tell nothing apart for a search, and that lower case may leave behind.
+        // Marks that make no difference for a search, and that lower case may leave behind.
         'ʻ' | 'ʼ' | 'ʿ' | 'ʾ' | 'ʹ' | 'ʺ' | '’' | '‘' | '\'' | '`' => {}
         letter if letter.is_alphanumeric() => folded.push(letter),
         _ if folded.is_empty() || folded.ends_with(' ') => {}

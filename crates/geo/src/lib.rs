@@ -1,7 +1,7 @@
 //! Places on earth with a boundary: which ones a point is in, which ones a box touches, and what a name may mean.
 //!
 //! The boundaries are in a file that is part of the program (`scripts/geo-data` makes it; NOTICE names its sources).
-//! Reading it takes a moment and some memory, so that is done when [`atlas`] is first asked for.
+//! Reading it takes a moment and some memory, so that is done when [`atlas()`] is first asked for.
 
 mod atlas;
 mod boundary;
@@ -20,12 +20,12 @@ pub use atlas::{Area, Atlas};
 pub use boundary::{Boundary, Code, Extent, Kind, Source};
 pub use outline::{Corner, Outline};
 
-/// The file of boundaries is not what it should be.
+/// The file of boundaries is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the boundaries that are part of this program are damaged")]
 pub struct Damaged;
 
-/// The atlas. It is part of the program and never changes, so there is one for all; the first to ask waits a good part of a
+/// The atlas. It is part of the program and never changes, so there is one for all; the first caller waits a good part of a
 /// second until it is unpacked.
 pub fn atlas() -> Result<&'static Atlas, Damaged> {
     static ATLAS: LazyLock<Result<Atlas, Damaged>> = LazyLock::new(Atlas::read);

@@ -64,7 +64,7 @@ struct Gazetteer {
     states: HashMap<String, u32>,
 }
 
-/// What a boundary is made of.
+/// The data of a new boundary.
 struct Entry<'a> {
     kind: Kind,
     source: Source,
@@ -231,7 +231,7 @@ impl Gazetteer {
         Ok(circles)
     }
 
-    /// What is larger than a city has the inhabitants of its cities.
+    /// Places larger than a city have the inhabitants of their cities.
     fn add_up_populations(&mut self) {
         for number in 0..self.boundaries.len() {
             let Boundary { kind: Kind::City, population, .. } = self.boundaries[number] else { continue };
@@ -250,7 +250,7 @@ impl Gazetteer {
         numbers
     }
 
-    /// A code that two places have would mean one of them; there is none in the file.
+    /// Two places with the same code would hide one of them; there are none in the file.
     fn by_code(&self) -> Result<HashMap<(Code, Box<str>), u32>, Damaged> {
         let mut found = HashMap::new();
         for (number, boundary) in (0_u32..).zip(&self.boundaries) {

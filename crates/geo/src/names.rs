@@ -1,4 +1,4 @@
-//! Finding places by what people type.
+//! Finding places by the text that people type.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -6,15 +6,15 @@ use std::collections::HashMap;
 use crate::boundary::Boundary;
 use crate::fold::fold;
 
-/// With fewer places than this, and none of exactly that name, names that are written almost like the one that is looked for
-/// are considered too.
+/// With fewer places than this, and none of exactly that name, names that are spelled almost like the query are considered
+/// too.
 const FEW: usize = 5;
 
 /// All names of all places, folded and in order.
 pub(crate) struct Names {
     text: String,
     names: Vec<Name>,
-    /// The later words of names, in the order of what begins with them.
+    /// The later words of names, in the order of the texts that begin with them.
     words: Vec<Word>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Names {
 struct Name {
     start: u32,
     length: u16,
-    /// Whether this is the name the place is shown by.
+    /// Whether this is the displayed name of the place.
     is_shown: bool,
     place: u32,
     /// Which letters occur, one bit each: names that differ in many of them are not alike.
@@ -36,7 +36,7 @@ struct Word {
     offset: u32,
 }
 
-/// How well a name fits what is looked for; the best first.
+/// How well a name fits the query; the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Equal,
@@ -57,7 +57,7 @@ pub(crate) struct NamesBuilder {
 }
 
 impl NamesBuilder {
-    /// The names of a place; the first is the one it is shown by.
+    /// The names of a place; the first is the displayed one.
     pub(crate) fn add<'n>(&mut self, place: u32, names: impl IntoIterator<Item = &'n str>) {
         for (n, name) in names.into_iter().enumerate() {
             let folded = fold(name);

@@ -40,7 +40,7 @@ impl Atlas {
         } else {
             let is_part = |number_of_part: u32| self.upwards(number_of_part).any(|above| above == number);
             let land = [&self.provinces, &self.counties].into_iter().flat_map(|layer| merged(layer, is_part));
-            // Cities are parts of states, too, but what they cover is covered by counties.
+            // Cities are parts of states, too, but their area is covered by counties.
             land.chain(merged(&self.us_cities, |city| city == number)).collect()
         };
         Some(Outline(polygons(rings, pixel(zoom))))
@@ -56,7 +56,7 @@ const fn pixel(zoom: u32) -> i32 {
     }
 }
 
-/// The rings around the shapes that are parts of something. An arc between two parts belongs to both and is no border.
+/// The rings around the shapes that are parts of a place. An arc between two parts belongs to both and is no border.
 fn merged(layer: &Layer, is_part: impl Fn(u32) -> bool) -> Vec<Ring> {
     let shapes = &layer.cells.shapes;
     let mut borders = BTreeSet::new();
@@ -75,7 +75,7 @@ fn merged(layer: &Layer, is_part: impl Fn(u32) -> bool) -> Vec<Ring> {
     }
     let mut rings = Vec::new();
     while let Some(first) = borders.pop_first() {
-        // Borders go on wherever they arrive, until they are back where they began.
+        // Borders are followed from arc to arc, until they are back where they began.
         let mut way = shapes.spots_of(first).to_vec();
         while let Some(next) = next_arc(&way, &at_end, &borders) {
             borders.remove(&next);
@@ -95,7 +95,7 @@ fn ends(shapes: &Shapes, arc: usize) -> impl Iterator<Item = Spot> {
     spots.first().into_iter().chain(spots.last()).copied()
 }
 
-/// An arc that goes on where a way has arrived.
+/// An arc that continues where a way has arrived.
 fn next_arc(way: &[Spot], at_end: &HashMap<Spot, Vec<usize>>, borders: &BTreeSet<usize>) -> Option<usize> {
     at_end.get(way.last()?)?.iter().find(|arc| borders.contains(arc)).copied()
 }

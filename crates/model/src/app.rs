@@ -15,7 +15,7 @@ pub struct AppKey(String);
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// What happens on platforms that have no credentials: development apps deliver to the sandbox, production apps fail.
+/// How pushes to platforms without credentials are treated: development apps deliver to the sandbox, production apps fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

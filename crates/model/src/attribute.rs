@@ -1,5 +1,5 @@
-//! Attributes: what is known about a channel or a named user apart from tags. Changing them, and asking whether one
-//! satisfies a selector.
+//! Attributes: the data about a channel or a named user apart from tags. Changing them, and deciding whether an
+//! attribute satisfies a selector.
 
 mod calendar;
 mod datum;
@@ -34,7 +34,7 @@ pub struct AttributeKey(String);
 pub struct AttributeOperation {
     pub key: AttributeKey,
     pub action: AttributeAction,
-    /// When it was decided; now, if that is not said.
+    /// When it was decided; now, if not given.
     pub timestamp: Option<UtcMillis>,
 }
 

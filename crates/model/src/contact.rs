@@ -1,8 +1,8 @@
-//! Contacts: the people behind channels as devices speak of them. A contact is a named user, or whoever uses a channel that
-//! belongs to nobody.
+//! Contacts: the people behind channels as devices speak of them. A contact is a named user, or the unknown user of a
+//! channel without a named user.
 //!
-//! These bodies are written by device libraries, of which every generation adds keys; those that mean nothing here are
-//! passed over, because a refusal would make a device drop the whole change.
+//! These bodies are written by device libraries, of which every generation adds keys; unknown keys are skipped, because
+//! a refusal would make a device drop the whole change.
 
 use crate::attribute::{self, AttributeOperation};
 use crate::channel::{ChannelRef, TagOperation};
@@ -14,14 +14,14 @@ use crate::subscription::ScopedOperation;
 #[cfg(test)]
 mod tests;
 
-/// What a device does about whose it is.
+/// An action of a device on its association with a contact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContactAction {
-    /// Asks whose it is.
+    /// Asks for its contact.
     Resolve,
-    /// Belongs to a user from now on.
+    /// Belongs to a named user from now on.
     Identify(NamedUserId),
-    /// Belongs to nobody from now on.
+    /// Belongs to no named user from now on.
     Reset,
 }
 
@@ -54,7 +54,7 @@ enum ActionType {
 }
 
 impl ContactAction {
-    /// The body of newer libraries, whose channel is told by their credentials.
+    /// The body of newer libraries, whose channel is known from their credentials.
     pub fn parse(at: &At<'_>) -> Option<Self> {
         at.object()?.required("action", |at| {
             let types =

@@ -1,7 +1,7 @@
-//! What happened to an app, as it stands in the log.
+//! The events of an app, as they are stored in the log.
 //!
-//! A public event is one record of its type, whose body is stored as customers see it. Where thousands of channels have the same
-//! happen to them at once, one record tells it for all of them, and readers expand it.
+//! A public event is one record of its type, whose body is stored as customers see it. Where the same happens to thousands of
+//! channels at once, one record stands for all of them, and readers expand it.
 
 mod channels;
 mod device;
@@ -53,9 +53,9 @@ pub enum RecordKind {
     InAppMessageDisplay,
     InAppMessageResolution,
     InAppMessageExpiration,
-    /// What a device told that has no type of its own. Kept as it came, and not shown among the events.
+    /// An event of a device that has no type of its own. Kept as it came, and not shown among the events.
     Unrecognized,
-    /// A channel that was there already can be shown notifications for the first time. Not shown to customers.
+    /// A channel that existed already can be shown notifications for the first time. Not shown to customers.
     FirstOptIn,
 }
 
@@ -93,12 +93,12 @@ impl RecordKind {
         Self::NUMBERED.into_iter().find(|(n, _)| *n == number).map(|(_, kind)| kind)
     }
 
-    /// Whether a record of this kind tells of many channels: [`Many`].
+    /// Whether a record of this kind is about many channels: [`Many`].
     pub const fn is_of_many(self) -> bool {
         matches!(self, RecordKind::Send | RecordKind::Control | RecordKind::RichDelivery)
     }
 
-    /// The type under which customers know it; `None` for what is only ours.
+    /// The type under which customers know it; `None` for internal records.
     pub const fn public_name(self) -> Option<&'static str> {
         Some(match self {
             RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn => return None,

@@ -1,13 +1,13 @@
-//! Lifecycle lists: lists that the service keeps itself, of channels to which something happened in the last days.
+//! Lifecycle lists: lists that the service maintains, of channels to which something happened in the last days.
 
 use crate::term::{DayKind, DayTerm};
 
-/// Who is in a lifecycle list.
+/// The members of a lifecycle list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lifecycle {
     AnyOf(Vec<DayTerm>),
     NoneOf(Vec<DayTerm>),
-    /// Channels that are uninstalled, which nothing can reach.
+    /// Channels that are uninstalled, which no push can reach.
     Nobody,
 }
 
@@ -18,7 +18,7 @@ enum Content {
     Uninstalled,
 }
 
-/// The name, what it is about, and how many days it looks back.
+/// The name, the content, and how many days the list looks back.
 const LISTS: [(&str, Content, i32); 22] = [
     ("ua_first_app_open_last_1_day", Content::Did(DayKind::FirstOpen), 1),
     ("ua_first_app_open_last_7_days", Content::Did(DayKind::FirstOpen), 7),
@@ -47,12 +47,12 @@ const LISTS: [(&str, Content, i32); 22] = [
 /// The longest that any list looks back: day terms that are older are of no use.
 pub const LONGEST_LOOK_BACK_DAYS: i32 = 30;
 
-/// For so many days it is known who opened the app: pipelines look back that far, also those that are yet to be made, and some days
-/// more if nobody looked for a while.
+/// For how many days openings of the app are kept: pipelines look back that far, including those still to be created, and some days
+/// are added in case no pipeline looked for a while.
 pub const OPEN_DAYS_KEPT: i32 = 95;
 
-/// Who is in the list of this name on a day, which counts in addition to the days that the list looks back: it never
-/// covers less than it says.
+/// The members of the list of this name on a day, which counts in addition to the days that the list looks back: it
+/// never covers less than its name says.
 pub fn lifecycle(name: &str, today: i32) -> Option<Lifecycle> {
     let (_, content, n_days) = LISTS.iter().find(|(known, _, _)| *known == name)?;
     let days = |kind| (0..=*n_days).map(|ago| DayTerm { kind, day: today.saturating_sub(ago) }).collect();
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn openings_are_known_for_as_long_as_pipelines_look_back() {
-        // The day of the last opening and the day on which it is looked count in addition.
+        // The day of the last opening and the day of the check count in addition.
         assert!(i64::from(OPEN_DAYS_KEPT) > crate::limits::PIPELINE_INACTIVE_DAYS + 2);
         const { assert!(OPEN_DAYS_KEPT >= LONGEST_LOOK_BACK_DAYS) };
     }

@@ -55,7 +55,7 @@ pub const LOCAL_SCHEDULES_PER_REQUEST: usize = 100;
 pub const SCHEDULE_NAME_CHARS: usize = 255;
 pub const SCHEDULE_EXCLUSIONS: usize = 100;
 pub const SCHEDULES_PER_PAGE: u32 = 200;
-/// Every so many hours, days, weeks, months or years.
+/// The number of hours, days, weeks, months or years between two times.
 pub const CADENCE_COUNT: u16 = 1000;
 
 pub const EXPERIMENT_NAME_CHARS: usize = 255;
@@ -102,11 +102,11 @@ pub const STYLE_LINES: usize = 100;
 pub const IOS_COLLAPSE_ID_BYTES: usize = 64;
 /// Title and body of a Message Center message together.
 pub const MESSAGE_BYTES: usize = 256 * 1024;
-/// A message that does not say when it expires, or says later, is kept for this long.
+/// A message without an expiry, or with a later one, is kept for this long.
 pub const MESSAGE_DAYS: u64 = 365;
-/// The newest so many messages of an inbox are listed.
+/// Only this many messages of an inbox, the newest, are listed.
 pub const MESSAGES_PER_INBOX: usize = 1000;
-/// Messages sent to few that a channel holds; the oldest make room for others.
+/// Messages that a channel holds of those sent to few channels; the oldest make room for others.
 pub const FEW_HELD_PER_CHANNEL: u32 = 1000;
 /// Messages that one request marks as read or deletes.
 pub const MESSAGES_PER_REQUEST: usize = 1000;
@@ -143,19 +143,19 @@ pub const ATTRIBUTE_NAME_CHARS: usize = 64;
 /// Attribute, tag or subscription changes in one actions object.
 pub const CHANGES_PER_ACTION: usize = 100;
 pub const EVENT_NAME_CHARS: usize = 255;
-/// Events that a device sends at once; those beyond are passed over.
+/// Events that a device sends at once; any more are skipped.
 pub const EVENTS_PER_UPLOAD: usize = 500;
 /// One event of a device.
 pub const EVENT_BYTES: usize = 128 * 1024;
 /// The properties of one custom event, written without white space.
 pub const EVENT_PROPERTIES_BYTES: usize = 65_536;
-/// The value of a custom event, either way.
+/// The value of a custom event, positive or negative.
 pub const EVENT_VALUE: f64 = 2_147_483_647.0;
 /// Custom events that a server sends at once.
 pub const CUSTOM_EVENTS_PER_REQUEST: usize = 100;
 pub const SESSION_ID_CHARS: usize = 255;
 pub const IN_APP_ID_CHARS: usize = 255;
-/// Ids under which others know a device.
+/// Ids of a device in other systems.
 pub const IDENTIFIERS: usize = 100;
 pub const IDENTIFIER_CHARS: usize = 255;
 pub const TEMPLATE_VARIABLES: usize = 100;
@@ -168,12 +168,12 @@ pub const SUBSTITUTIONS: usize = 1000;
 pub const RENDERED_TEMPLATE_BYTES: usize = 512 * 1024;
 /// A template as it is stored. A page of them is in memory as a whole.
 pub const TEMPLATE_BYTES: usize = RENDERED_TEMPLATE_BYTES;
-/// The times of all of them are read to list some, because listings go by those.
+/// To list some, the times of all templates are read, because listings are ordered by them.
 pub const TEMPLATES_PER_APP: i64 = 1000;
 pub const TEMPLATES_PER_PAGE: u32 = 100;
 pub const EXTERNAL_ID_CHARS: usize = 64;
 
-/// A fact a device tells about itself: its model, its carrier, a version, a time zone.
+/// A fact that a device reports about itself: its model, its carrier, a version, a time zone.
 pub const DEVICE_TEXT_CHARS: usize = 255;
 /// An id under which a device was known before.
 pub const DEVICE_HINT_CHARS: usize = 128;

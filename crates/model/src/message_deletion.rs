@@ -1,4 +1,4 @@
-//! Messages that a server wants to be in nobody's inbox any more.
+//! Messages that a server wants to remove from all inboxes.
 
 use uuid::Uuid;
 
@@ -7,7 +7,7 @@ use crate::limits;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageDeletion {
-    /// Each by its own id or by that of its push. What is no id at all is an id that nothing has.
+    /// Each by its own id or by that of its push. A text that is not an id at all counts as an id of nothing.
     Messages(Vec<String>),
     /// Everything that a schedule, an experiment or a pipeline has sent.
     Groups(Vec<Uuid>),

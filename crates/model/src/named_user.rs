@@ -1,4 +1,4 @@
-//! Named users: linking channels to them, changing them, and uninstalling all that belongs to them.
+//! Named users: linking channels to them, changing them, and uninstalling all of their channels.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,14 @@ use crate::request_audience::named_users;
 #[cfg(test)]
 mod tests;
 
-/// Makes a channel belong to a named user, and to nobody else.
+/// Makes a channel belong to a named user, and to no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Association {
     pub channel: ChannelRef,
     pub named_user_id: NamedUserId,
 }
 
-/// Makes a channel belong to nobody.
+/// Makes a channel belong to no named user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disassociation {
     pub channel: ChannelRef,

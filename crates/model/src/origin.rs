@@ -10,10 +10,10 @@ use crate::payload::Push;
 use crate::payload::push_type::PushType;
 use crate::payload::template::TemplateId;
 
-/// What made the service accept a push.
+/// The cause of accepting a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Somebody asked for it.
+    /// A request for this push.
     Api,
     Template(TemplateId),
     Schedule(ScheduleId),
@@ -25,43 +25,43 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
     pub origin: Origin,
-    /// Which of the times its origin sends something. A channel gets at most one push of a run.
+    /// The name of the run, which is one of the times at which the origin sends. A channel gets at most one push of a run.
     pub run: Option<String>,
     pub part: Part,
 }
 
-/// To whom of its audience a push goes.
+/// The part of its audience that a push goes to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     Everybody,
-    /// Those whose clocks are among these, by the names of [`crate::property::device_clocks`].
+    /// Channels whose clocks are among these, by the names of [`crate::property::device_clocks`].
     Clocks(Vec<String>),
     Variant(VariantPart),
-    /// Those who set it off, who are stored with the push until it is resolved.
+    /// The channels that triggered it, which are stored with the push until it is resolved.
     Triggered,
 }
 
-/// Those to whom an experiment assigns one of its variants.
+/// The channels to which an experiment assigns one of its variants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantPart {
     pub variant: u32,
     pub share: Share,
-    /// The share that gets nothing. Only the pushes of the first variant that is sent have it: the group is told of once.
+    /// The share that gets nothing. Only pushes of the first variant to be sent have it: the group is recorded once.
     pub control: Option<Share>,
-    /// Only those of them whose clocks are among these, by the same names; `None` for everybody.
+    /// Only channels whose clocks are among these, by the same names; `None` for all.
     pub clocks: Option<Vec<String>>,
 }
 
 impl Provenance {
-    /// Of a push that goes to all of its audience.
+    /// For a push that goes to all of its audience.
     pub const fn of(origin: Origin) -> Self {
         Self { origin, run: None, part: Part::Everybody }
     }
 }
 
 impl Provenance {
-    /// What reports call the push.
+    /// The type of the push in reports.
     pub fn push_type(&self, push: &Push) -> PushType {
         match (self.origin, push.push_type()) {
             (Origin::Schedule(_), PushType::CreateAndSendPush) => PushType::CreateAndSendPush,
@@ -72,7 +72,7 @@ impl Provenance {
         }
     }
 
-    /// What the events of a push say about it.
+    /// The data about a push that its events share.
     pub fn shared_push(&self, id: PushId, push: &Push) -> SharedPush {
         let categories = push.campaigns.as_ref().map(|campaigns| campaigns.categories.as_slice().to_vec());
         SharedPush {
@@ -112,7 +112,7 @@ impl Origin {
         }
     }
 
-    /// The id of what it comes from.
+    /// The id of the template, schedule, experiment or pipeline.
     pub const fn id(self) -> Option<Uuid> {
         match self {
             Origin::Api => None,
@@ -123,7 +123,7 @@ impl Origin {
         }
     }
 
-    /// The reverse of [`Origin::name`] and [`Origin::id`]; `None` for a name there is not.
+    /// The reverse of [`Origin::name`] and [`Origin::id`]; `None` for an unknown name.
     pub fn from_parts(name: &str, id: Uuid) -> Option<Self> {
         match name {
             "template" => Some(Origin::Template(Id::from_uuid(id))),
@@ -134,7 +134,7 @@ impl Origin {
         }
     }
 
-    /// What those who follow events are told.
+    /// The resource that events name.
     pub const fn resource(self) -> PushResource {
         match self {
             Origin::Api | Origin::Template(_) => PushResource::Push,
@@ -144,7 +144,7 @@ impl Origin {
         }
     }
 
-    /// Under which id events have all pushes together that one thing sends over time.
+    /// The id that groups, in events, all pushes that one schedule, experiment or pipeline sends over time.
     pub const fn group(self) -> Option<Uuid> {
         match self {
             Origin::Api | Origin::Template(_) => None,

@@ -70,7 +70,7 @@ impl Sighting {
             UtcMillis::parse_api(text)
                 .or_else(|| at.invalid("This must be a date-time in UTC, such as 2024-05-01T08:00:00."))
         });
-        // Devices tell how they found out, how exactly and more: none of it is kept, and none of it is wrong.
+        // Devices add how they found the location, its accuracy and more: none of it is kept, and none of it is wrong.
         fields.rest();
         match Point::new(lat?, lon?) {
             Ok(point) => Some(Self { point, at: date }),
@@ -91,12 +91,12 @@ fn parse_degrees(at: &At<'_>) -> Option<f64> {
     }
 }
 
-/// Why two numbers are no point.
+/// Why two numbers are not a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPoint {
     Latitude,
     Longitude,
-    /// The latitude is out of range, but would be a longitude, and the other way round.
+    /// The latitude is out of range, but would be a valid longitude, and the other way round.
     Swapped,
 }
 

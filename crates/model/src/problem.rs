@@ -1,4 +1,4 @@
-//! What is wrong with an input: one problem per place, all of them collected.
+//! Problems of an input: one per place, all of them collected.
 
 use std::fmt;
 

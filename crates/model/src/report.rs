@@ -1,4 +1,4 @@
-//! What reports are asked for: dates in all the forms clients write them in, precisions, and periods cut into buckets.
+//! The parameters of reports: dates in all the forms clients write them in, precisions, and periods cut into buckets.
 
 mod date;
 mod period;

@@ -1,4 +1,4 @@
-//! Scheduled pushes: what is sent, and when it is sent to whom.
+//! Scheduled pushes: the push, and when it is sent to which channels.
 
 mod best_time;
 mod cadence;
@@ -31,7 +31,7 @@ pub struct ScheduledPush {
     pub push: Push,
 }
 
-/// When something is sent: once or over and over, for everybody at the same moment or by everybody's own clock.
+/// When a push is sent: once or repeatedly, for everybody at the same moment or by everybody's own clock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Schedule {
     #[serde(flatten)]
@@ -52,7 +52,7 @@ pub enum FirstTime {
     Best(BestTime),
 }
 
-/// How a schedule goes on after its first time. Its times are of the same kind as the first.
+/// How a schedule continues after its first time. Its times are of the same kind as the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recurring {
     pub cadence: Cadence,
@@ -69,17 +69,17 @@ impl ScheduledPush {
         parse_many(at, |at| Self::parse_with(at, Push::parse), |scheduled| &scheduled.schedule)
     }
 
-    /// Those whose pushes bring their recipients along.
+    /// Schedules whose pushes bring their recipients along.
     pub fn parse_create_and_send(at: &At<'_>) -> Option<OneOrMany<Self>> {
         parse_many(at, |at| Self::parse_with(at, Push::parse_create_and_send), |scheduled| &scheduled.schedule)
     }
 
-    /// One of either kind, which takes the place of another.
+    /// A schedule of either kind, which replaces another.
     pub fn parse_replacement(at: &At<'_>) -> Option<Self> {
         Self::parse_with(at, |at| Push::parse_with(at, Purpose::CreateAndSend))
     }
 
-    /// As it was stored.
+    /// Reads a stored schedule.
     pub fn parse_stored(at: &At<'_>) -> Option<Self> {
         Self::parse_with(at, |at| Push::parse_with(at, Purpose::Stored))
     }
@@ -103,7 +103,7 @@ impl ScheduledPush {
     }
 }
 
-/// One scheduled thing or many: fewer of them when some go by local time, because each of those is sent in many parts.
+/// One scheduled item or many: fewer of them when some go by local time, because each of those is sent in many parts.
 pub fn parse_many<T>(
     at: &At<'_>,
     parse: impl FnMut(&At<'_>) -> Option<T>,
@@ -147,7 +147,7 @@ impl Schedule {
         Some(schedule)
     }
 
-    /// What can be wrong with times that are right by themselves.
+    /// Checks the rules across times that are valid by themselves.
     fn check(&self, at: &At<'_>) -> Option<()> {
         let Some(recurring) = &self.recurring else { return Some(()) };
         if matches!(self.first, FirstTime::Best(_)) {
@@ -178,7 +178,7 @@ impl FirstTime {
         }
     }
 
-    /// Whether everybody's own clock counts.
+    /// Whether the clock of each device counts.
     pub const fn is_local(self) -> bool {
         match self {
             FirstTime::Utc(_) => false,
@@ -194,7 +194,7 @@ impl FirstTime {
         }
     }
 
-    /// A best time with its hour. Other times have theirs.
+    /// A best time with this hour. Other times have their own.
     #[must_use]
     pub fn at_best_hour(self, hour: DayHour) -> Self {
         match self {

@@ -8,7 +8,7 @@ use crate::limits;
 use crate::selector::{Atomic, Selector, Spelling};
 use crate::tag::{Tag, TagGroup};
 
-/// What a caller says about a segment. Printed as it was sent.
+/// A segment as a caller describes it. Printed as it was sent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SegmentBody {
     pub display_name: String,
@@ -28,7 +28,7 @@ impl SegmentBody {
     }
 }
 
-/// Models of iOS devices that people think of as one.
+/// Models of iOS devices that people consider the same.
 const COMMON_MODELS: [(&str, &[&str]); 12] = [
     ("iPad 2", &["iPad2,1", "iPad2,2", "iPad2,3", "iPad2,4"]),
     ("iPad Mini", &["iPad2,5", "iPad2,6", "iPad2,7"]),

@@ -48,14 +48,14 @@ use crate::create_and_send::Recipients;
 use crate::json::{At, Json};
 use crate::limits;
 
-/// Who a push is for.
+/// The audience of a push.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Audience {
     /// Every device.
     All(Spelling),
-    /// The device that set off a pipeline.
+    /// The device that triggered a pipeline.
     Triggered(Spelling),
-    /// Those whom the push brings along.
+    /// The recipients that the push brings along.
     CreateAndSend(Recipients),
     Selector(Selector),
 }
@@ -65,7 +65,7 @@ pub enum Audience {
 #[serde(transparent)]
 pub struct Spelling(String);
 
-/// What a push is read for, which decides what its audience may be besides a selector, and which rules it has to keep.
+/// The purpose of reading a push, which decides its possible audiences besides a selector, and the rules for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A request wants it to be sent, now or later.

@@ -1,4 +1,4 @@
-//! Uploaded lists: their names, what is said about them, and the people and channels that are in them.
+//! Uploaded lists: their names, their details, and their members.
 
 mod csv;
 mod member;
@@ -22,7 +22,7 @@ use crate::limits;
 #[serde(try_from = "String")]
 pub struct ListName(String);
 
-/// What people say about a list.
+/// The details of a list, which callers set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListDetails {
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -57,7 +57,7 @@ impl ListName {
         Self::new(at.string()?).or_else(|message| at.invalid(message).ok_or(())).ok()
     }
 
-    /// Whether the name is for lists of the service itself, which nobody may create, change or delete.
+    /// Whether the name is reserved for lists of the service itself, which callers cannot create, change or delete.
     pub fn is_reserved(&self) -> bool {
         self.0.starts_with("ua_")
     }
@@ -88,7 +88,7 @@ impl ListUpdate {
         Some(Self { name, details: ListDetails { description, extra } })
     }
 
-    /// Whether the list would get another name, which cannot be.
+    /// Whether the list would get another name, which is not possible.
     pub fn renames(&self, current: &ListName) -> bool {
         self.name.as_ref().is_some_and(|name| name != current)
     }

@@ -1,10 +1,10 @@
-//! Text that proves who we are to somebody else and must never be logged or shown.
+//! Text that proves who we are to another service and must never be logged or shown.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A password, key or token of a provider. Written only where it is stored, which is encrypted, and where it is used.
+/// A password, key or token of a provider. Written only where it is stored, encrypted, and where it is used.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Credential(String);
@@ -14,7 +14,7 @@ impl Credential {
         Self(text.into())
     }
 
-    /// Whoever calls this must not print the result.
+    /// The caller must not print the result.
     pub fn reveal(&self) -> &str {
         &self.0
     }

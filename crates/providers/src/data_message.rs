@@ -19,7 +19,7 @@ pub(crate) const CHANNEL_ID: &str = "com.urbanairship.push.APID";
 
 pub(crate) struct DataMessage(BTreeMap<String, String>);
 
-/// What both platforms show, and how.
+/// The visible part for both platforms.
 pub(crate) struct Looks<'a> {
     pub(crate) alert: Option<&'a str>,
     pub(crate) title: Option<&'a str>,
@@ -38,7 +38,7 @@ impl DataMessage {
         let mut message = Self(extra.cloned().unwrap_or_default());
         message.0.remove(CHANNEL_ID);
         let push_id = rendering.push_id.to_string();
-        // Devices report the first of these for whatever the push led to and drop repeats of the second.
+        // Devices report the first of these with everything the push led to, and drop repeats of the second.
         message.text("com.urbanairship.push.PUSH_ID", Some(&push_id));
         message.text("com.urbanairship.push.CANONICAL_PUSH_ID", Some(&push_id));
         message.text(key::METADATA, Some(&rendering.metadata()));

@@ -1,4 +1,4 @@
-//! Where a provider is reached when it is not where everybody's is: a simulator, a proxy, a private cloud.
+//! The address of a provider that is not its public one: a simulator, a proxy, a private cloud.
 
 use model::json::At;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// `{"url", "ca"?}`. Whether the address may be used is for the caller to decide, who knows the policy.
+    /// `{"url", "ca"?}`. Whether the address may be used is up to the caller, who knows the policy.
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let url = fields.required("url", web_url);

@@ -29,7 +29,7 @@ pub(crate) use url::check_uri;
 use crate::tls;
 use resolver::PolicyResolver;
 
-/// What is kept of an answer's body. Providers answer with a few lines; a longer body is cut here, not refused, because the
+/// How much of an answer's body is kept. Providers answer with a few lines; a longer body is cut here, not refused, because the
 /// status alone already says whether a message was taken.
 pub const MOST_ANSWER_BYTES: usize = 64 * 1024;
 
@@ -110,7 +110,7 @@ impl Client {
     }
 }
 
-/// The way to connections that speak HTTP/1.1, for whoever keeps them in order themselves.
+/// Opens connections that speak HTTP/1.1, for callers that manage them themselves.
 pub(crate) fn http1_connector(policy: AddressPolicy, timeouts: Timeouts) -> Connector {
     let tls = HttpsConnectorBuilder::new().with_tls_config(tls::client_config(None, None)).https_or_http();
     tls.enable_http1().wrap_connector(tcp(policy, timeouts))

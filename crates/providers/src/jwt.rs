@@ -11,7 +11,7 @@ use crate::keys;
 /// Signs tokens with one key.
 pub(crate) struct Signer {
     key: SigningKey,
-    /// Tells the provider which of our keys it is.
+    /// Identifies our key to the provider.
     key_id: Option<String>,
     random: SystemRandom,
 }

@@ -78,7 +78,7 @@ pub(crate) fn first_expiry(chain: &str) -> Option<UtcMillis> {
     certificates(chain).ok()?.iter().filter_map(ends).min()
 }
 
-/// Tells keys apart without giving them away: the beginning of a hash of what is public about them, or of a long secret.
+/// Distinguishes keys without giving them away: the beginning of a hash of their public part, or of a long secret.
 pub(crate) fn fingerprint(parts: &[&[u8]]) -> String {
     let mut all = Vec::new();
     for part in parts {

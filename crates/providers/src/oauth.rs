@@ -14,7 +14,7 @@ use crate::outcome::{Outcome, Verdict, retry_after};
 use crate::request::percent_encoded;
 use crate::token::{Token, TokenCache};
 
-/// What a service that does not say how long its tokens live is taken to mean.
+/// The lifetime of tokens when the service does not give one.
 const USUAL_LIFETIME: Duration = Duration::from_secs(3600);
 /// No more of what a token service says is kept as a reason.
 const MOST_REASON_CHARS: usize = 300;
@@ -35,7 +35,7 @@ struct Refused {
 /// Access to a provider that hands out tokens for credentials that stay the same.
 pub(crate) struct Access {
     service: Uri,
-    /// What proves who we are.
+    /// The credentials that we show.
     form: Vec<(&'static str, String)>,
     tokens: TokenCache,
 }
@@ -96,7 +96,7 @@ impl Access {
     }
 }
 
-/// Asks `service` for a token. Whatever goes wrong is wrong for every message.
+/// Asks `service` for a token. An error concerns every message.
 pub(crate) async fn fetch(
     http: &Client,
     service: Uri,

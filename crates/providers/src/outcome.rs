@@ -1,4 +1,4 @@
-//! What became of handing messages to a provider: one type for all of them.
+//! The outcome of handing messages to a provider: one type for all of them.
 
 mod retry_after;
 mod verdict;
@@ -20,8 +20,8 @@ pub enum Outcome {
     Moved {
         address: String,
     },
-    /// The device can no longer be reached at its address: the channel is uninstalled, unless it registered again later
-    /// than `since`, which is when the provider noticed.
+    /// The device can no longer be reached at its address: the channel is uninstalled, unless it has registered again after
+    /// `since`, when the provider noticed.
     Gone {
         since: Option<UtcMillis>,
     },

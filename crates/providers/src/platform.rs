@@ -1,4 +1,4 @@
-//! How the devices of one platform are reached: which provider, and with which keys.
+//! How the devices of one platform are reached: the provider and the keys.
 
 mod keys;
 mod provider;
@@ -35,21 +35,20 @@ pub enum PlatformConfig {
 /// One set of credentials as it may be shown: without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyView {
-    /// Tells it apart from the others.
+    /// Distinguishes it from the others.
     pub fingerprint: String,
-    /// What the provider knows it by.
+    /// The provider's name for it.
     pub details: Vec<(&'static str, String)>,
     /// When it stops working, where that is known.
     pub expires: Option<UtcMillis>,
     /// Where it is used instead of at the provider's public address.
     pub endpoint: Option<WebUrl>,
-    /// Where it is exchanged for tokens, if it says so itself.
+    /// Where it is exchanged for tokens, if it names that itself.
     pub token_uri: Option<WebUrl>,
 }
 
 impl PlatformConfig {
-    /// The credentials themselves, or `{"keys": [...]}` with several of them, which are tried in their order. Web push has
-    /// only one.
+    /// The credentials themselves, or `{"keys": [...]}` with several of them, which are tried in order. Web push has only one.
     pub fn parse(provider: Provider, at: &At<'_>) -> Option<Self> {
         match provider {
             Provider::Apns => Keys::parse(at, ApnsCredentials::parse).map(PlatformConfig::Apns),
@@ -95,7 +94,7 @@ impl PlatformConfig {
     pub fn expires(&self) -> Option<UtcMillis> {
         match self {
             PlatformConfig::Apns(keys) => keys.iter().filter_map(ApnsCredentials::expires).min(),
-            // Secrets and key pairs end only when somebody revokes them.
+            // Secrets and key pairs are valid until they are revoked.
             PlatformConfig::Fcm(_)
             | PlatformConfig::Adm(_)
             | PlatformConfig::Wns(_)

@@ -1,4 +1,4 @@
-//! What differs from one device to the next when the same push is handed to all of them.
+//! The data that differ from device to device when the same push is sent to all of them.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use model::ids::{ChannelId, DeliveryId};
 pub struct Recipient<'a> {
     pub delivery_id: DeliveryId,
     pub channel_id: ChannelId,
-    /// A token, a registration id, a URL, or whatever an open platform goes by.
+    /// A token, a registration id, a URL, or any address of an open platform.
     pub address: &'a str,
     /// The badge the device last reported or was last sent; iOS only.
     pub badge: i64,
-    /// What an open channel was registered with.
+    /// The identifiers that an open channel was registered with.
     pub identifiers: Option<&'a BTreeMap<String, String>>,
     /// The keys of a browser's subscription; without them nothing can be encrypted for it.
     pub web_keys: Option<&'a WebSubscription>,
-    /// What the push itself says about the recipient, for its texts.
+    /// The push's own data about the recipient, for its texts.
     pub values: Option<&'a BTreeMap<String, String>>,
 }
 

@@ -1,4 +1,4 @@
-//! The exact request that carries a push to one device: what the sandbox keeps and shows.
+//! The exact request that carries a push to one device, which the sandbox keeps and shows.
 
 use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};

@@ -53,7 +53,7 @@ impl State {
         if is_objection {
             self.round.n_objections += 1;
             if self.round.n_objections * 4 > self.round.size {
-                // What is still under way hits the same wall, and counts in the new, smaller round only.
+                // Messages still under way meet the same limit, and count in the new, smaller round only.
                 self.is_exploring = false;
                 self.begin_round((self.allowed / 2).max(1));
             }

@@ -44,9 +44,9 @@ impl Sender {
         Sender::WebPush(webpush::Client::new(credentials, network))
     }
 
-    /// One message to one device, and what became of it. Always ends: whatever it waits for is bounded in time.
+    /// Sends one message to one device. Always ends: every wait is bounded in time.
     pub async fn send(&self, push: &RenderedPush, recipient: &Recipient<'_>, now: UtcMillis) -> Outcome {
-        // What the two that are sent to by the thousand need is small; the others must not make it larger.
+        // The two providers that get messages by the thousand need little room; the others must not make it larger.
         match (self, push) {
             (Sender::Apns(client), RenderedPush::Apns(push)) => client.send(push, recipient, now).await,
             (Sender::Fcm(client), RenderedPush::Fcm(push)) => client.send(push, recipient, now).await,

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::recipient::Recipient;
 
-/// What goes into a hole; every one of them is a whole JSON value.
+/// The value of a hole; each is a whole JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hole {
     DeliveryId,
     ChannelId,
     Address,
     Identifiers,
-    /// The device's badge moved by so much, but never below zero.
+    /// A change of the device's badge, which never goes below zero.
     BadgeMovedBy(i64),
     /// With the values that the recipient has.
     Text(PersonalText),
@@ -29,7 +29,7 @@ pub(crate) struct Template {
 
 const NO_VALUES: BTreeMap<String, String> = BTreeMap::new();
 
-/// Room for most of what fills a hole: a quoted UUID, or a token.
+/// Room for most values of a hole: a quoted UUID, or a token.
 const USUAL_HOLE_BYTES: usize = 40;
 
 impl Template {
@@ -63,7 +63,7 @@ impl Template {
         }
     }
 
-    /// The whole text, if it is the same for everybody.
+    /// The whole text, if it is the same for all recipients.
     pub(crate) fn without_holes(&self) -> Option<&[u8]> {
         self.holes.is_empty().then_some(self.text.as_bytes())
     }

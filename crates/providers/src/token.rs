@@ -1,4 +1,4 @@
-//! Tokens that prove who we are to a provider: fetched or signed once, shared by everybody, renewed before they expire.
+//! Tokens that prove who we are to a provider: fetched or signed once, shared by all senders, renewed before they expire.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(crate) struct Token {
     pub(crate) header: HeaderValue,
     /// From here on a new one is fetched.
     pub(crate) renew_at: UtcMillis,
-    /// Until then this one is used if no new one is to be had.
+    /// Until then this one is used if no new one can be fetched.
     pub(crate) expires_at: UtcMillis,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Token {
 #[derive(Debug, Default)]
 pub(crate) struct TokenCache {
     state: Mutex<State>,
-    /// Whoever holds it fetches; the others go on with the token there is, or wait for what comes of it.
+    /// The task that holds it fetches; the others use the current token, or wait for the result.
     fetching: tokio::sync::Mutex<()>,
 }
 
@@ -79,7 +79,7 @@ impl TokenCache {
         let usable = self.state().usable(now);
         let _turn = match (self.fetching.try_lock(), usable) {
             (Ok(turn), _) => turn,
-            // Somebody renews it already, and until then it is as good as before.
+            // Another task is renewing it, and until then it is valid.
             (Err(_), Some(header)) => return Ok(header),
             (Err(_), None) => self.fetching.lock().await,
         };
@@ -88,7 +88,7 @@ impl TokenCache {
             if let Some(header) = state.fresh(now) {
                 return Ok(header);
             }
-            // Somebody else failed while we waited; asking again at once would only add to the provider's load.
+            // Another task failed while we waited; asking again at once would only add to the provider's load.
             if let Some(failure) = state.failure.as_ref().filter(|_| state.n_fetches != n_fetches) {
                 return Err(failure.clone());
             }
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(cache.get(now, async || panic!("the second one is good")).await.unwrap(), second);
     }
 
-    /// Many at once, all of which wait before the only fetch ends; how it ends is told to all.
+    /// Many tasks wait before the only fetch ends; all of them get its result.
     async fn crowd(ends: Result<Token, Outcome>) -> (Vec<Result<HeaderValue, Outcome>>, u64) {
         let (cache, n_fetches) = (Arc::new(TokenCache::default()), Arc::new(AtomicU64::new(0)));
         let (started, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));

@@ -1,8 +1,7 @@
 //! The way to a provider that speaks HTTP/2: a few connections with hundreds of requests under way on each.
 //!
-//! Directly on `h2`, because what decides speed and correctness here is what a general client hides: how many streams the
-//! server permits at the moment, which requests a server that goes away has not looked at, and how many writes and wake-ups
-//! a request costs.
+//! Directly on `h2`, because a general client hides what decides speed and correctness here: how many streams the server permits
+//! at the moment, which requests a departing server has not looked at, and how many writes and wake-ups a request costs.
 
 mod connect;
 mod link;
@@ -29,7 +28,7 @@ const MOST_SENDS: usize = 5;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WireOptions {
-    /// At most so many connections.
+    /// The most connections.
     pub(crate) connections: usize,
     /// Wait for the first answer on a new connection before sending more on it.
     pub(crate) one_stream_first: bool,
@@ -52,7 +51,7 @@ pub(crate) enum WireError {
     /// The provider has not looked at it.
     #[error("The provider says that it is sent too much.")]
     TooMuch,
-    /// There is no connection, and no attempt to make one before so much time has passed.
+    /// There is no connection, and no attempt to make one before this time has passed.
     #[error("There is no connection to {reason}.")]
     Unreachable { reason: String, again_in: Duration },
     #[error("The provider does not accept our certificate: {0}.")]
@@ -88,7 +87,7 @@ impl Wire {
         body: Bytes,
     ) -> Result<Response<Bytes>, WireError> {
         for _ in 0..MOST_SENDS {
-            // Waiting is rare; what it needs stays out of the futures of thousands who do not have to.
+            // Waiting is rare; its state stays out of the futures of the thousands that do not wait.
             let Fresh { ticket, sender, started } = match self.0.try_ticket()? {
                 Some(fresh) => fresh,
                 None => Box::pin(self.0.ticket()).await?,

@@ -1,4 +1,4 @@
-//! Amazon's service: which requests it takes, and what it says to the others.
+//! Amazon's service: which requests it takes, and its answers to the others.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub(crate) fn check<'a>(shared: &Shared, call: &Call<'a>) -> Result<Message<'a>,
         return Err(rejected("InvalidExpiration"));
     }
     if body.md5.is_some() {
-        // The service sends none, so a checksum here is nothing that was meant.
+        // The service sends none, so a checksum here is a mistake.
         return Err(rejected("InvalidChecksum"));
     }
     let push_id = body.data.get(PUSH_ID);
@@ -89,7 +89,7 @@ pub(crate) fn respond(message: &Message<'_>, reply: Reply) -> Response<Bytes> {
     }
 }
 
-/// Amazon gives the same reason to all tokens that it does not know.
+/// Amazon gives the same reason for all unknown tokens.
 pub(crate) fn unauthorized() -> Refusal {
     Refusal::unauthorized("AccessTokenExpired", reason(StatusCode::UNAUTHORIZED, "AccessTokenExpired"))
 }

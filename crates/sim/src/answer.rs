@@ -1,4 +1,4 @@
-//! Answers, and what a connection does with them.
+//! Answers, and the verdicts that connections carry out.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::book::Fate;
 
-/// What a connection does with one request.
+/// What a connection has to do with one request.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub(crate) deed: Deed,
     /// How long to wait before.
     pub(crate) delay: Duration,
-    /// Whether the sender has shown who it is.
+    /// Whether the sender has proved its identity.
     pub(crate) is_trusted: bool,
 }
 
@@ -30,16 +30,16 @@ pub(crate) enum Deed {
     Cut,
 }
 
-/// The answer to a request that no message came of, mostly because a provider would not take it.
+/// The answer to a request without a valid message, mostly because a provider would not take it.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) response: Box<Response<Bytes>>,
     pub(crate) reason: String,
-    /// `None` for what is not about a message at all, and therefore not counted.
+    /// `None` for requests that are not about a message, which are not counted.
     pub(crate) fate: Option<Fate>,
 }
 
-/// What a provider says to a message that it understood.
+/// A provider's reply to a valid message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Accepted,

@@ -1,4 +1,4 @@
-//! Apple's service: which requests it takes, and what it says to the others.
+//! Apple's service: which requests it takes, and its answers to the others.
 
 use std::borrow::Cow;
 
@@ -60,14 +60,14 @@ struct Claims {
     iat: i64,
 }
 
-/// The payload is an object; what the app makes of it is its business.
+/// The payload is an object; its content is the business of the app.
 #[derive(Deserialize)]
 struct Payload {
     #[serde(rename = "aps", default)]
     _aps: Option<IgnoredAny>,
 }
 
-/// What the headers say that matters for the others.
+/// The headers that other checks depend on.
 #[derive(Default)]
 struct Headers<'a> {
     topic: Option<&'a str>,
@@ -86,7 +86,7 @@ pub(crate) fn check<'a>(shared: &Shared, session: &mut Session, call: &Call<'a>)
         return Err(bad("MissingDeviceToken"));
     }
     let is_token = TOKEN_DIGITS.contains(&token.len()) && token.len().is_multiple_of(2);
-    // Nobody has the token of zeros. It is what services try to find out whether they may send at all.
+    // No device has the token of zeros. Services use it to test whether they may send at all.
     if !is_token || !token.bytes().all(|b| b.is_ascii_hexdigit()) || token.bytes().all(|b| b == b'0') {
         return Err(bad("BadDeviceToken"));
     }
@@ -131,14 +131,14 @@ pub(crate) fn respond(shared: &Shared, call: &Call<'_>, reply: Reply) -> Respons
     };
     if let Some(id) = call.headers.get(APNS_ID) {
         let mut id = id.clone();
-        // It is another one in every answer and would only push better things out of the compression table.
+        // The id differs in every answer and would only push better entries out of the compression table.
         id.set_sensitive(true);
         response.headers_mut().insert(APNS_ID, id);
     }
     response
 }
 
-/// Refused whoever asks.
+/// Refuses the credentials of a sender.
 pub(crate) fn unauthorized(why: &str) -> Refusal {
     Refusal::unauthorized(why, reason(StatusCode::FORBIDDEN, why))
 }
@@ -162,7 +162,7 @@ fn authorize(shared: &Shared, session: &mut Session, call: &Call<'_>) -> Result<
     Ok(())
 }
 
-/// When a token with a good signature was made.
+/// When a token with a valid signature was made.
 fn verified(shared: &Shared, call: &Call<'_>, now: i64) -> Result<i64, Refusal> {
     let invalid = || unauthorized("InvalidProviderToken");
     let jwt = call.bearer().and_then(Jwt::parse).ok_or_else(invalid)?;
@@ -214,7 +214,7 @@ fn read_headers(headers: &HeaderMap) -> Result<Headers<'_>, Refusal> {
             "expiration" => return Err(bad("BadExpirationDate")),
             "collapse-id" if (1..=MOST_COLLAPSE_ID_BYTES).contains(&value.len()) => 5,
             "collapse-id" => return Err(bad("BadCollapseId")),
-            // Apple ignores these; here a typing mistake shall show.
+            // Apple ignores these; here a typing mistake is reported.
             _ => return Err(bad("UnknownHeader")),
         };
         if seen & (1 << number) != 0 {

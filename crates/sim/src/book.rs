@@ -1,5 +1,5 @@
-//! What happened so far: counts, which deliveries were seen, and the newest of them in full. It stays small whatever comes: a
-//! delivery that was taken costs nine bytes or so, one that was refused a few more.
+//! The history so far: counts, which deliveries were seen, and the newest of them in full. It stays small under any load: an
+//! accepted delivery costs about nine bytes, a refused one a few more.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -12,19 +12,19 @@ use crate::faults::{Faults, Mishap, device_of};
 use crate::protocol::Protocol;
 use crate::stats::{Stats, Tally};
 
-/// One message to one device, once its request has been found in order.
+/// One message to one device, from a valid request.
 pub(crate) struct Message<'a> {
     pub(crate) protocol: Protocol,
     pub(crate) address: Cow<'a, str>,
-    /// What the sender would repeat with the same message; `None` where the protocol has nothing like it.
+    /// The id that the sender repeats with the same message; `None` where the protocol has none.
     pub(crate) id: Option<Fingerprint>,
     /// The id as text, for people.
     pub(crate) label: Option<Cow<'a, str>>,
-    /// What was sent, in clear where the simulator can read it.
+    /// The body, in clear where the simulator can read it.
     pub(crate) body: Cow<'a, [u8]>,
 }
 
-/// What becomes of a message.
+/// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
@@ -40,7 +40,7 @@ pub enum Fate {
     Unauthorized,
 }
 
-/// A message as it is kept for looking at.
+/// A message as it is kept for inspection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Delivery {
     pub protocol: Protocol,
@@ -48,7 +48,7 @@ pub struct Delivery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub fate: Fate,
-    /// What was sent, in clear where the simulator can read it.
+    /// The body, in clear where the simulator can read it.
     pub body: String,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Book {
     pub(crate) over_limit: u64,
     accepted: Fingerprints,
     gone: Fingerprints,
-    /// How often a message has met with a mishap. Only those that did are in here.
+    /// How often an injected fault hit a message. Only messages that were hit are in here.
     tries: HashMap<u64, u32, BuildHasherDefault<AsIs>>,
     recent: VecDeque<Delivery>,
 }
@@ -94,7 +94,7 @@ impl Message<'_> {
 }
 
 impl Book {
-    /// Decides what becomes of the messages of one request, and counts them. At most `keep` messages are kept in full. The
+    /// Decides the fates of the messages of one request, and counts them. At most `keep` messages are kept in full. The
     /// fate of the first is returned; that of the others differs only in being duplicates or not.
     pub(crate) fn enter(&mut self, messages: &[Message<'_>], faults: &Faults, keep: usize) -> Option<Fate> {
         let mishap = self.mishap(messages.first()?, faults);
@@ -115,7 +115,7 @@ impl Book {
         first
     }
 
-    /// Counts a request that was refused before a message could be made of it.
+    /// Counts a request that was refused before it became a message.
     pub(crate) fn refuse(&mut self, protocol: Protocol, fate: Fate, reason: &str) {
         self.count(protocol, fate);
         let reasons = &mut self.tally(protocol).reasons;
@@ -141,7 +141,7 @@ impl Book {
         });
     }
 
-    /// The newest first.
+    /// The newest deliveries, newest first.
     pub(crate) fn recent(&self, limit: usize) -> Vec<Delivery> {
         self.recent.iter().rev().take(limit).cloned().collect()
     }
@@ -170,7 +170,7 @@ impl Book {
         Some(mishap)
     }
 
-    /// What becomes of a message that the provider looks at.
+    /// The fate of a message that reaches the provider.
     fn settled(&mut self, message: &Message<'_>, faults: &Faults, taken: Fate) -> Fate {
         if message.protocol != Protocol::Open && faults.is_gone(&message.address) {
             if self.gone.insert(message.device().0) {

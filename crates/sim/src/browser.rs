@@ -1,4 +1,4 @@
-//! The receiving end of Web Push: a subscription's keys, and how a browser reads what was encrypted for them (RFC 8291).
+//! The receiving end of Web Push: a subscription's keys, and how a browser decrypts messages for them (RFC 8291).
 
 use std::io;
 
@@ -17,7 +17,7 @@ const SALT_BYTES: usize = 16;
 const TAG_BYTES: usize = 16;
 /// Salt, record size, and the length of the key.
 const HEADER_BYTES: usize = SALT_BYTES + 4 + 1;
-/// All simulated browsers are one and the same, so the secret is as well.
+/// All simulated browsers are the same, so the secret is as well.
 const AUTH_SECRET: &[u8; 16] = b"aerogram sim 001";
 
 pub(crate) struct Browser {

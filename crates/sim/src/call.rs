@@ -1,4 +1,4 @@
-//! One request, in whichever version of HTTP it came.
+//! One request, in either version of HTTP.
 
 use http::{HeaderMap, HeaderValue, Method};
 
@@ -16,19 +16,19 @@ pub(crate) struct Call<'a> {
     pub(crate) is_h2: bool,
 }
 
-/// What a connection has shown about its client so far.
+/// The credentials that the client has shown on a connection so far.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// Whether it came with a certificate that our authority made.
+    /// Whether the client has a certificate that our authority made.
     pub(crate) has_certificate: bool,
-    /// The last provider token of Apple's form that was found good, and when it was made.
+    /// The last valid provider token of Apple's form, and when it was made.
     pub(crate) provider_token: Option<(HeaderValue, i64)>,
-    /// The last VAPID header that was found good, and until when it counts.
+    /// The last valid VAPID header, and until when it counts.
     pub(crate) vapid: Option<(HeaderValue, i64)>,
 }
 
 impl<'a> Call<'a> {
-    /// A header that is there once and is text.
+    /// A header that occurs once and is text.
     pub(crate) fn header(&self, name: &str) -> Option<&'a str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }

@@ -1,5 +1,5 @@
-//! Chance that repeats itself: what happens to a delivery follows from its id and how often it was tried, so that a test can
-//! say beforehand what the simulator will do.
+//! Reproducible chance: the fate of a delivery follows from its id and how often it was tried, so that a test can predict what
+//! the simulator will do.
 
 /// Eight bytes that stand for an id or an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,13 +12,13 @@ impl Fingerprint {
             for byte in *part {
                 hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
             }
-            // Where a part ends matters: "a", "bc" is not "ab", "c".
+            // The boundaries of parts matter: "a", "bc" is not "ab", "c".
             hash = (hash ^ 0x100).wrapping_mul(0x0100_0000_01b3);
         }
         Self(mixed(hash))
     }
 
-    /// A number in 0..1 that depends on the fingerprint, the seed and `salt`, and on nothing else.
+    /// A number in 0..1 that depends only on the fingerprint, the seed and `salt`.
     pub(crate) fn roll(self, seed: u64, salt: u64) -> f64 {
         let bits = mixed(self.0 ^ mixed(seed.wrapping_add(salt.wrapping_mul(0x9e37_79b9_7f4a_7c15))));
         // The upper 53 bits, as many as a float holds.
@@ -28,7 +28,7 @@ impl Fingerprint {
     }
 }
 
-/// The finalizer of splitmix64: every bit of the input moves every bit of the output.
+/// The finalizer of splitmix64: every bit of the input affects every bit of the output.
 const fn mixed(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,4 +1,4 @@
-//! What people ask a simulator: counts, the newest messages, and other faults.
+//! Requests of people to a simulator: counts, the newest messages, and other faults.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::shared::{Shared, lock};
 
 const DEFAULT_LIMIT: usize = 20;
 
-/// The answer to a request below `/sim/`; `None` when it is for something else.
+/// The answer to a request below `/sim/`; `None` for other requests.
 pub(crate) fn answer(shared: &Shared, call: &Call<'_>) -> Option<Response<Bytes>> {
     let name = call.path.strip_prefix("/sim/")?;
     let is_get = call.method == Method::GET;

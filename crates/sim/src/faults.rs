@@ -1,4 +1,4 @@
-//! What goes wrong, and how often.
+//! The faults to inject, and how often.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use serde::Serialize;
 use crate::chance::Fingerprint;
 use crate::protocol::Protocol;
 
-/// The longest latency that can be asked for.
+/// The longest latency that can be configured.
 const MOST_MILLIS: i64 = 600_000;
 /// Salts that keep the kinds of chance apart. Tries are numbered from zero.
 const GONE: u64 = u64::MAX;
 const JITTER: u64 = u64::MAX - 1;
 
-/// Everything that can be injected. Shares are between 0 and 1 and concern single messages; the default is that nothing goes
+/// All faults that can be injected. Shares are between 0 and 1 and concern single messages; the default is that nothing goes
 /// wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Faults {
     /// Every answer takes this long...
     #[serde(rename = "latency_ms", serialize_with = "millis")]
     pub latency: Duration,
-    /// ...and up to so much longer.
+    /// ...and up to this much longer.
     #[serde(rename = "jitter_ms", serialize_with = "millis")]
     pub jitter: Duration,
-    /// Devices that are gone, by a hash of their address: whoever is gone stays gone.
+    /// Share of devices that are gone, by a hash of their address: a device that is gone stays gone.
     pub gone: f64,
-    /// Devices that are gone besides, by address.
+    /// More devices that are gone, by address.
     pub gone_addresses: BTreeSet<String>,
     /// Messages that are answered with "too many requests".
     pub throttled: f64,
@@ -35,18 +35,18 @@ pub struct Faults {
     pub unavailable: f64,
     /// Messages that are not taken: their stream is reset.
     pub resets: f64,
-    /// Messages that are taken, but the stream is reset instead of answered. Whoever sends them again causes duplicates.
+    /// Messages that are taken, but the stream is reset instead of answered. A sender that repeats them causes duplicates.
     pub lost_answers: f64,
-    /// Messages that are not taken because the whole connection breaks, with all answers that are still to come.
+    /// Messages that are not taken because the whole connection breaks, with all pending answers.
     pub cuts: f64,
-    /// What `Retry-After` says with the answers above, in seconds; `None` leaves it out.
+    /// The value of `Retry-After` in the answers above, in seconds; `None` leaves it out.
     pub retry_after: Option<u32>,
-    /// A connection goes away after so many requests; 0 for never.
+    /// A connection goes away after this many requests; 0 for never.
     pub goaway_every: u32,
     pub goaway: GoAway,
-    /// Protocols whose credentials are refused, however good they are.
+    /// Protocols whose credentials are refused even if they are valid.
     pub refuse_credentials: BTreeSet<Protocol>,
-    /// Another seed, other victims.
+    /// A different seed hits different messages.
     pub seed: u64,
 }
 
@@ -54,15 +54,15 @@ pub struct Faults {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GoAway {
-    /// Everything that is under way is still served.
+    /// All requests under way are still served.
     Graceful,
-    /// What arrives after the last request that counted is ignored; the last stream id tells which.
+    /// Requests after the last one that counted are ignored; the last stream id tells which.
     Abrupt,
-    /// One connection like this, the next like that.
+    /// Connections alternate between the two.
     Mixed,
 }
 
-/// What happens to one message before the provider looks at the device.
+/// The fault that hits one message before the provider looks at the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mishap {
     Throttled,
@@ -94,7 +94,7 @@ impl Default for Faults {
 }
 
 impl Faults {
-    /// What `POST /sim/faults` takes. What is left out is as in `self`.
+    /// Reads the body of `POST /sim/faults`. Omitted faults are as in `self`.
     pub(crate) fn parse(&self, at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let share = |at: &At<'_>| at.number(0.0..=1.0);
@@ -151,7 +151,7 @@ impl Faults {
         self.gone > 0.0 && Fingerprint::of(&[device.as_bytes()]).roll(self.seed, GONE) < self.gone
     }
 
-    /// What happens to a message on its `n_tries`th try, counted from zero.
+    /// The fault that hits a message on its `n_tries`th try, counted from zero.
     pub(crate) fn mishap(&self, message: Fingerprint, n_tries: u64) -> Option<Mishap> {
         let shares = [
             (self.throttled, Mishap::Throttled),

@@ -1,4 +1,4 @@
-//! Google's service: which requests it takes, and what it says to the others.
+//! Google's service: which requests it takes, and its answers to the others.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -84,11 +84,11 @@ enum Priority {
     High,
 }
 
-/// Text that is borrowed from the body unless it has escapes.
+/// Text that is borrowed from the body if it has no escapes.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Keys and values that are text: how long they are, and the one that is needed.
+/// Keys and values that are text: their total length, and the value that is needed.
 #[derive(Default)]
 struct Data<'a> {
     n_bytes: usize,

@@ -1,4 +1,4 @@
-//! The byte stream under an HTTP/2 connection. It changes what the library cannot be asked for: the number of streams in
+//! The byte stream under an HTTP/2 connection. It makes changes that the library does not offer: the number of streams in
 //! SETTINGS while a connection lasts, and a GOAWAY whose last stream is not the last one that arrived.
 
 use std::io;
@@ -15,23 +15,23 @@ const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const ACK: u8 = 1;
 const MAX_CONCURRENT_STREAMS: u16 = 3;
-/// Bytes that wait before the library has to.
+/// Bytes that may wait before the library has to.
 const MOST_WAITING: usize = 64 * 1024;
 const NOTHING: u32 = u32::MAX;
 const REASON: &[u8] = b"{\"reason\":\"Shutdown\"}";
 
-/// Writes whole batches: what the library writes is collected until it flushes.
+/// Writes whole batches: the library's output is collected until it flushes.
 pub(crate) struct Frames<S> {
     stream: S,
     edits: Arc<Edits>,
     waiting: BytesMut,
-    /// A frame's header that came only in part.
+    /// A frame's header of which only a part has come.
     header: Vec<u8>,
     /// Bytes of the current frame that are still to come.
     n_left: usize,
 }
 
-/// What is to be changed. The task of the connection sets it, and the next flush applies it.
+/// The changes to make. The task of the connection sets them, and the next flush applies them.
 pub(crate) struct Edits {
     streams: AtomicU32,
     goaway: AtomicU32,
@@ -42,12 +42,12 @@ impl Edits {
         Arc::new(Self { streams: AtomicU32::new(streams), goaway: AtomicU32::new(NOTHING) })
     }
 
-    /// The next SETTINGS will say so.
+    /// Sets the limit of streams for the next SETTINGS.
     pub(crate) fn allow(&self, streams: u32) {
         self.streams.store(streams, Ordering::Relaxed);
     }
 
-    /// Says that nothing after this stream was looked at.
+    /// Sends a GOAWAY: no stream after this one was looked at.
     pub(crate) fn go_away(&self, last_stream: u32) {
         self.goaway.store(last_stream, Ordering::Relaxed);
     }
@@ -81,7 +81,7 @@ impl<S> Frames<S> {
         self.n_left = usize::try_from(length).unwrap_or(usize::MAX);
         let is_settings = self.header[3] == SETTINGS && self.header[4] & ACK == 0;
         if is_settings {
-            // Six more bytes than the library knows of: one more setting, in front of its own.
+            // Six more bytes than the library wrote: one more setting, in front of its own.
             self.put_header(length + 6, SETTINGS);
             self.waiting.put_u16(MAX_CONCURRENT_STREAMS);
             self.waiting.put_u32(self.edits.streams.load(Ordering::Relaxed));

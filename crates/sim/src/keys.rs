@@ -14,7 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::browser::Browser;
 
-/// What every simulator knows its client by. The values mean nothing anywhere else.
+/// The identities by which every simulator knows its client. The values mean nothing anywhere else.
 pub const APNS_TEAM_ID: &str = "SIMTEAM001";
 pub const APNS_KEY_ID: &str = "SIMKEY0001";
 pub const FCM_PROJECT_ID: &str = "aerogram-sim";
@@ -27,7 +27,7 @@ pub const WNS_CLIENT_ID: &str = "00000000-0000-0000-0000-000000000002";
 /// The client secret at Amazon's and at Microsoft's.
 pub const CLIENT_SECRET: &str = "simulated-client-secret";
 
-/// Making a key of this kind takes seconds, and nobody but simulators trusts it: all of them have the same.
+/// Making a key of this kind takes seconds, and only simulators trust it, so all of them have the same.
 pub(crate) const FCM_PRIVATE_KEY: &str = include_str!("../keys/service-account.pem");
 pub(crate) const FCM_PRIVATE_KEY_ID: &str = "5157000000000000000000000000000000000001";
 
@@ -35,7 +35,7 @@ pub(crate) const FCM_PRIVATE_KEY_ID: &str = "51570000000000000000000000000000000
 #[derive(Clone)]
 pub struct Keys {
     ca: Pair,
-    /// What Apple calls an authentication key.
+    /// Apple's term for it is authentication key.
     pub(crate) apns: String,
     pub(crate) apns_certificate: Pair,
     /// The private key of every simulated browser.
@@ -59,7 +59,7 @@ impl Keys {
         Ok(Self { ca, apns, apns_certificate, browser })
     }
 
-    /// The keys in a folder; they are made when they are not there, so that a simulator that starts again is the same.
+    /// The keys in a folder; absent keys are made, so that a restarted simulator has the same ones.
     pub fn in_folder(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let names = FILES.map(|name| folder.join(name));
@@ -98,7 +98,7 @@ impl Keys {
         Ok(Browser::new(&self.browser)?.subscription())
     }
 
-    /// A certificate for the names or addresses that the simulator is reached under.
+    /// A certificate for the names or addresses by which the simulator is reached.
     pub(crate) fn server(&self, names: &[String]) -> io::Result<Pair> {
         issue(&self.ca, names, "Aerogram simulator", ExtendedKeyUsagePurpose::ServerAuth)
     }
@@ -107,7 +107,7 @@ impl Keys {
         CertificateDer::from_pem_slice(self.ca.certificate.as_bytes()).map_err(io::Error::other)
     }
 
-    /// The uncompressed point that Apple would know the key by.
+    /// The uncompressed point by which Apple would know the key.
     pub(crate) fn apns_public_key(&self) -> io::Result<Vec<u8>> {
         let pair = KeyPair::from_pem(&self.apns).map_err(io::Error::other)?;
         Ok(pair.public_key_raw().to_vec())
@@ -146,7 +146,7 @@ fn ca_params() -> CertificateParams {
     params
 }
 
-/// The issuer is known by its name and its key, so the parameters need not be read from its certificate.
+/// The issuer is identified by its name and its key, so the parameters need not be read from its certificate.
 fn issue(ca: &Pair, names: &[String], subject: &str, usage: ExtendedKeyUsagePurpose) -> io::Result<Pair> {
     let ca_key = KeyPair::from_pem(&ca.key).map_err(io::Error::other)?;
     let issuer = Issuer::new(ca_params(), ca_key);

@@ -1,6 +1,6 @@
 //! A simulator of the push providers: Apple's, Google's, Amazon's and Microsoft's services, browsers' push services and the
-//! endpoint of an open platform, on loopback. It takes what they would take, refuses what they would refuse in their words,
-//! fails as often as it is told to, and counts.
+//! endpoint of an open platform, on loopback. It takes the requests that they would take, refuses others in their words, fails as
+//! often as it is told to, and counts.
 
 mod adm;
 mod answer;

@@ -20,7 +20,7 @@ pub(crate) const PREFIX: &str = "/open/";
 const PUSH: &str = "/open/push";
 const VALIDATE: &str = "/open/validate";
 const MOST_VALUES: usize = 1000;
-/// What a body may be after it is unpacked.
+/// The largest body after unpacking.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ struct Target {
     address: String,
 }
 
-/// The answer to the handshake; `None` when the request is for something else.
+/// The answer to the handshake; `None` for other requests.
 pub(crate) fn handshake(shared: &Shared, call: &Call<'_>) -> Option<Response<Bytes>> {
     if call.method != Method::GET || call.path != VALIDATE {
         return None;

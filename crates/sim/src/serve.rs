@@ -16,7 +16,7 @@ use crate::keys::Keys;
 use crate::shared::Shared;
 use crate::{serve_h1, serve_h2};
 
-/// Who is at the other end, as far as the connection tells.
+/// The client, as far as the connection tells.
 pub(crate) struct Client {
     pub(crate) scheme: &'static str,
     pub(crate) has_certificate: bool,
@@ -99,7 +99,7 @@ async fn clear(mut stream: TcpStream, shared: Arc<Shared>, serial: u64) -> io::R
     Ok(())
 }
 
-/// A connection whose first bytes have been looked at.
+/// A connection whose first bytes have been read already.
 struct Rewound {
     beginning: [u8; PREFACE.len()],
     n_read: usize,

@@ -38,7 +38,7 @@ where
         }
         Ok::<_, io::Error>(response)
     });
-    // A client that goes away in the middle is none of the simulator's business.
+    // A client that goes away early is none of the simulator's business.
     drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
 }
 

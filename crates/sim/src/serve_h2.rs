@@ -61,13 +61,13 @@ struct Connection<S> {
     client: Client,
     /// Whether more than one stream is allowed.
     is_trusted: bool,
-    /// Whether the client is still to be told.
+    /// Whether the client still has to be told that more streams are allowed.
     has_to_raise: bool,
-    /// Requests whose body has not come in full.
+    /// Requests whose body is incomplete.
     arriving: Vec<Arriving>,
     /// Answers that are not due yet, the next one on top.
     late: BinaryHeap<Reverse<Late>>,
-    /// Rings when the next of them is.
+    /// Rings when the next of them is due.
     alarm: Pin<Box<Sleep>>,
     n_requests: u32,
     /// The last stream that was looked at.
@@ -79,13 +79,13 @@ struct Connection<S> {
 
 enum Leaving {
     No,
-    /// What comes is still served, and the library knows when to close.
+    /// New requests are still served, and the library knows when to close.
     Gracefully,
-    /// What comes after the last stream is ignored.
+    /// Requests after the last stream are ignored.
     Abruptly {
         patience: Pin<Box<Sleep>>,
     },
-    /// At once.
+    /// The connection closes at once.
     Cut,
 }
 
@@ -114,7 +114,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Ready when the connection is over.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
-            // Accepting also writes, so everything that is there is accepted before anything is answered.
+            // Accepting also writes, so all requests are accepted before any is answered.
             while let Poll::Ready(next) = self.h2.poll_accept(cx) {
                 let Some(Ok((request, respond))) = next else { return Poll::Ready(()) };
                 let stream = respond.stream_id().as_u32();
@@ -134,7 +134,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     }
                 }
                 Leaving::Cut => {
-                    // What was answered before still gets out.
+                    // Earlier answers still get out.
                     drop(self.h2.poll_accept(cx));
                     return Poll::Ready(());
                 }
@@ -145,7 +145,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Judges the requests that are complete. Returns whether there is anything to write.
+    /// Judges the complete requests. Returns whether there is anything to write.
     fn serve_arrived(&mut self, cx: &mut Context<'_>) -> bool {
         let was_trusted = self.is_trusted;
         let mut has_answered = false;
@@ -159,7 +159,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Poll::Pending => self.arriving.push(arrived),
                 Poll::Ready(Err(())) => {}
                 Poll::Ready(Ok(())) => {
-                    // Requests come in the order of their streams, so these were here before.
+                    // Requests come in the order of their streams, so these came before.
                     let n_before = self.arriving.len() + self.late.len() + n_served;
                     let is_over_limit = !was_trusted && n_before > 0;
                     self.serve_one(arrived, is_over_limit);
@@ -275,7 +275,7 @@ fn answer(respond: &mut SendResponse<Bytes>, response: Response<Bytes>) {
 }
 
 impl Arriving {
-    /// Ready when the body is complete, or will never be.
+    /// Ready when the body is complete, or never will be.
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ()>> {
         while !self.request.body().is_end_stream() {
             let Some(chunk) = ready!(self.request.body_mut().poll_data(cx)) else { break };

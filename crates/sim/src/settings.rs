@@ -10,9 +10,9 @@ use crate::keys::Keys;
 
 #[derive(Clone)]
 pub struct SimSettings {
-    /// Where TLS is spoken.
+    /// The address for TLS.
     pub listen: SocketAddr,
-    /// Where it is not: HTTP/1.1, and HTTP/2 for clients that know it beforehand.
+    /// The address without TLS: HTTP/1.1, and HTTP/2 for clients with prior knowledge.
     pub plain_listen: SocketAddr,
     pub faults: Faults,
     /// New ones are made when absent.
@@ -22,13 +22,13 @@ pub struct SimSettings {
     pub topic: String,
     /// How many requests a connection may have under way.
     pub streams: u32,
-    /// Whether a connection may have only one request under way until the client has shown who it is, as at Apple's.
+    /// Whether a connection may have only one request under way until the client has proved its identity, as at Apple's.
     pub careful_start: bool,
     /// Whether messages to browsers are decrypted, which is slow but finds duplicates.
     pub decrypt: bool,
-    /// How many of the newest messages can be looked at.
+    /// How many of the newest messages are kept for inspection.
     pub keep: usize,
-    /// How long access tokens are good for.
+    /// How long access tokens are valid.
     pub token_lifetime: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What all connections of a simulator share, and how a request becomes a verdict.
+//! The state that all connections of a simulator share, and how a request becomes a verdict.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -29,19 +29,19 @@ pub(crate) struct Shared {
     pub(crate) token_lifetime: Duration,
     pub(crate) apns_public_key: Vec<u8>,
     pub(crate) fcm_public_key: Vec<u8>,
-    /// Reads messages to browsers, if that was asked for.
+    /// Decrypts messages to browsers, if the settings ask for it.
     pub(crate) browser: Option<Browser>,
     pub(crate) tokens: Tokens,
     pub(crate) faults: Mutex<Arc<Faults>>,
     pub(crate) book: Mutex<Book>,
     pub(crate) specimens: [OnceLock<Specimen>; Protocol::ALL.len()],
     pub(crate) validation_code: Mutex<Option<Uuid>>,
-    /// Told after every request.
+    /// Notified after every request.
     pub(crate) changed: Notify,
 }
 
 impl Shared {
-    /// What to do with a request. It has been counted when this returns.
+    /// The verdict on a request. It has been counted when this returns.
     pub(crate) fn judge(&self, session: &mut Session, call: &Call<'_>) -> Verdict {
         let verdict = self.verdict(session, call);
         self.changed.notify_waiters();
@@ -114,7 +114,7 @@ impl Shared {
         })
     }
 
-    /// Requests for tokens, and those of people who want to look.
+    /// Requests for tokens, and requests of people for counts and messages.
     fn beside_messages(&self, call: &Call<'_>, faults: &Faults) -> Verdict {
         if let Some(response) = control::answer(self, call) {
             return plain(response, Duration::ZERO);

@@ -1,4 +1,4 @@
-//! A simulator from the outside: where it is, what it knows its clients by, and what it saw.
+//! A simulator from the outside: its addresses, the credentials of its clients, and its counts.
 
 use std::io;
 use std::net::SocketAddr;
@@ -88,7 +88,7 @@ impl Simulator {
         &self.keys.apns
     }
 
-    /// A client certificate and its key in PEM, for those who do not use an authentication key.
+    /// A client certificate and its key in PEM, as an alternative to an authentication key.
     pub fn apns_certificate(&self) -> (&str, &str) {
         (&self.keys.apns_certificate.certificate, &self.keys.apns_certificate.key)
     }
@@ -136,7 +136,7 @@ impl Simulator {
         self.shared.faults()
     }
 
-    /// Makes all access tokens unknown, as a provider does that lost its memory.
+    /// Makes all access tokens unknown, as if a provider had lost them.
     pub fn revoke_tokens(&self) {
         self.shared.tokens.revoke();
     }
@@ -145,22 +145,22 @@ impl Simulator {
         self.shared.book().stats()
     }
 
-    /// The newest messages that were understood, newest first.
+    /// The newest valid messages, newest first.
     pub fn deliveries(&self, limit: usize) -> Vec<Delivery> {
         self.shared.book().recent(limit)
     }
 
-    /// The first request of a protocol that was found in order, with one message.
+    /// The first valid request of a protocol, with one message.
     pub fn specimen(&self, protocol: Protocol) -> Option<&Specimen> {
         self.shared.specimens[protocol as usize].get()
     }
 
-    /// Forgets everything that was counted.
+    /// Forgets all counts and messages.
     pub fn reset(&self) {
         *self.shared.book() = Book::default();
     }
 
-    /// Waits until the counts are as wanted. They are looked at after every request.
+    /// Waits until the counts are as wanted. They are checked after every request.
     pub async fn wait_until(&self, mut enough: impl FnMut(&Stats) -> bool) -> Stats {
         loop {
             let changed = self.shared.changed.notified();
@@ -187,7 +187,7 @@ impl Drop for Simulator {
 /// The address of device number `n` at a simulator whose root for the protocol is known.
 pub fn device_address(protocol: Protocol, n: u64, root: &str) -> String {
     match protocol {
-        // Never the token of zeros, which nobody has.
+        // Never the token of zeros, which no device has.
         Protocol::Apns => format!("{:064x}", u128::from(n) + 1),
         Protocol::Fcm => format!("sim-{n}:APA91b"),
         Protocol::Adm => format!("amzn1.adm-registration.v3.sim-{n}"),
@@ -197,7 +197,7 @@ pub fn device_address(protocol: Protocol, n: u64, root: &str) -> String {
     }
 }
 
-/// The endpoint has no host of its own, so it has a path.
+/// An open platform has no host of its own, so it has a path.
 const fn root(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Apns | Protocol::Fcm | Protocol::Adm | Protocol::Wns | Protocol::WebPush => "",

@@ -1,4 +1,4 @@
-//! One good request as it came, for those who want to send more like it.
+//! One good request as it came, as a model for more like it.
 
 use bytes::Bytes;
 use http::HeaderMap;

@@ -1,4 +1,4 @@
-//! What the simulator counted, as tests and people read it.
+//! The simulator's counts, for tests and people.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ pub struct Stats {
     pub protocols: BTreeMap<&'static str, Tally>,
     /// Connections taken so far.
     pub connections: u64,
-    /// Connections that were told to go away.
+    /// Connections that were sent a GOAWAY.
     pub goaways: u64,
     /// Access tokens handed out.
     pub tokens: u64,
     /// Requests that were ignored because their connection had gone away: to be sent again, and not counted elsewhere.
     pub ignored: u64,
-    /// Requests that were refused because their connection allowed one stream only and had one.
+    /// Requests that were refused because their connection allowed only one stream and had one.
     pub over_limit: u64,
 }
 
-/// The messages of one protocol by what became of them: `messages` is the sum of all others but `duplicates`, `devices_gone`
+/// The messages of one protocol by their fate: `messages` is the sum of all others but `duplicates`, `devices_gone`
 /// and `lost_answers`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
@@ -32,7 +32,7 @@ pub struct Tally {
     pub duplicates: u64,
     /// Answers that the device is gone, repeats included.
     pub gone: u64,
-    /// How many different devices that answer was given for.
+    /// How many different devices got that answer.
     pub devices_gone: u64,
     pub throttled: u64,
     pub unavailable: u64,
@@ -42,11 +42,11 @@ pub struct Tally {
     pub lost_answers: u64,
     /// Messages that were not taken because their connection was cut.
     pub cuts: u64,
-    /// Refused for what they say or how.
+    /// Refused for their form or content.
     pub rejected: u64,
-    /// Refused for who sent them.
+    /// Refused for their credentials.
     pub unauthorized: u64,
-    /// The reasons of the last two.
+    /// The reasons for the last two.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons: BTreeMap<String, u64>,
 }

@@ -1,4 +1,4 @@
-//! The access tokens of the providers that use OAuth: handed out, and recognized again.
+//! The access tokens of the providers that use OAuth: issued, and checked.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,7 @@ use crate::protocol::Protocol;
 #[derive(Debug, Default)]
 pub(crate) struct Tokens(Mutex<HashMap<String, (Protocol, UtcMillis)>>);
 
-/// Whose token a request asks for.
+/// The provider that a token is requested from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Issuer {
     Google,
@@ -31,7 +31,7 @@ pub(crate) enum Issuer {
     Directory,
 }
 
-/// How a bearer token looks to a provider.
+/// The state of a bearer token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     Good,
@@ -39,7 +39,7 @@ pub(crate) enum Standing {
     Unknown,
 }
 
-/// Why no token is given, in the words of OAuth and in others.
+/// Why no token is issued, as an OAuth error and as a sentence.
 struct Denied(StatusCode, &'static str, &'static str);
 
 #[derive(Deserialize)]
@@ -51,10 +51,10 @@ struct Assertion {
     exp: i64,
 }
 
-/// Google's own libraries name this audience wherever they send the assertion.
+/// Google's own libraries name this audience regardless of where they send the assertion.
 const GOOGLE: &str = "https://oauth2.googleapis.com/token";
 const FCM_SCOPE: &str = "https://www.googleapis.com/auth/firebase.messaging";
-/// The longest that an assertion may live, and how wrong clocks may be.
+/// The longest lifetime of an assertion, and how wrong clocks may be.
 const ASSERTION_SECONDS: i64 = 3600;
 const SKEW_SECONDS: i64 = 300;
 
@@ -87,7 +87,7 @@ impl Tokens {
         }
     }
 
-    /// Makes every token that was handed out so far unknown.
+    /// Makes every token issued so far unknown.
     pub(crate) fn revoke(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -95,14 +95,14 @@ impl Tokens {
     fn issue(&self, protocol: Protocol, now: UtcMillis, lifetime: Duration) -> String {
         let token = format!("sim-{protocol}-{}", DeliveryId::random());
         let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Expired tokens are told apart from unknown ones for a day.
+        // Expired tokens are distinguished from unknown ones for a day.
         tokens.retain(|_, (_, expiry)| expiry.plus(Duration::from_secs(86_400)) > now);
         tokens.insert(token.clone(), (protocol, now.plus(lifetime)));
         token
     }
 }
 
-/// The answer to a request for a token, and whether it was given.
+/// The answer to a request for a token, and whether one was issued.
 pub(crate) fn answer(
     tokens: &Tokens,
     issuer: Issuer,

@@ -1,4 +1,4 @@
-//! A browser's push service: which requests it takes, and what it says to the others.
+//! A browser's push service: which requests it takes, and its answers to the others.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ use crate::shared::Shared;
 pub(crate) const PREFIX: &str = "/webpush/";
 const MOST_BYTES: usize = 4096;
 const MOST_TOPIC_CHARS: usize = 32;
-/// The longest that a token may live, and how wrong clocks may be.
+/// The longest lifetime of a token, and how wrong clocks may be.
 const TOKEN_SECONDS: i64 = 86_400;
 const SKEW_SECONDS: i64 = 60;
 
@@ -34,7 +34,7 @@ struct Claims {
     sub: String,
 }
 
-/// What tells messages to one browser apart.
+/// Distinguishes the messages to one browser.
 #[derive(Deserialize)]
 struct Payload {
     #[serde(rename = "_")]
@@ -77,7 +77,7 @@ pub(crate) fn check<'a>(shared: &Shared, session: &mut Session, call: &Call<'a>)
         body: Cow::Borrowed(b"(encrypted)"),
     };
     if let Some(browser) = &shared.browser {
-        // A browser would drop it silently. Here it shall show.
+        // A browser would drop it silently. Here it is reported.
         let Some(text) = browser.decrypt(&record) else {
             return Err(rejected(StatusCode::BAD_REQUEST, 110, "The browser could not decrypt the message"));
         };
@@ -129,7 +129,7 @@ fn authorize(shared: &Shared, session: &mut Session, call: &Call<'_>) -> Result<
     if expiry < now - SKEW_SECONDS { Err(unauthorized("The VAPID token has expired")) } else { Ok(()) }
 }
 
-/// Until when a token with a good signature counts.
+/// Until when a token with a valid signature counts.
 fn verified(call: &Call<'_>, now: i64) -> Result<i64, Refusal> {
     let header = call.header("authorization").and_then(|value| value.strip_prefix("vapid "));
     let Some(header) = header else { return Err(unauthorized("The authorization scheme is not vapid")) };

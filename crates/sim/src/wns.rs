@@ -1,4 +1,4 @@
-//! Microsoft's service: which requests it takes, and what it says to the others.
+//! Microsoft's service: which requests it takes, and its answers to the others.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ const STATUS: HeaderName = HeaderName::from_static("x-wns-status");
 const MESSAGE_ID: HeaderName = HeaderName::from_static("x-wns-msg-id");
 const DESCRIPTION: HeaderName = HeaderName::from_static("x-wns-error-description");
 
-/// What is sent, the type it has, and the element that it must be.
+/// The kinds of notification, with their content type and root element.
 const KINDS: [(&str, &str, &str); 4] = [
     ("wns/toast", "text/xml", "<toast"),
     ("wns/tile", "text/xml", "<tile"),
@@ -109,7 +109,7 @@ fn check_options(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether the first element is the one asked for, whatever declarations come before it.
+/// Whether the first element is the expected one, after any declarations.
 fn has_root(body: &[u8], root: &str) -> bool {
     let Ok(text) = str::from_utf8(body) else { return root.is_empty() };
     let text = text.trim_start();

@@ -1,4 +1,4 @@
-//! Attributes of channels and named users: what is known about them beyond tags, each a name with a JSON value.
+//! Attributes of channels and named users: their data beyond tags, each a name with a JSON value.
 //!
 //! Every value carries the time at which it was set, and of two writes the later one wins, whichever arrives first. For that
 //! a removal is remembered: it is a row whose value is JSON's null, which no attribute can have.
@@ -35,7 +35,7 @@ const REMOVED: &str = "null";
 /// Of how many removals of one owner the time is remembered: of the latest.
 const MOST_REMOVALS: u32 = 1000;
 
-/// Carries out the writes, except those that are older than what is there.
+/// Carries out the writes, except those that are older than the stored value.
 pub fn write(tx: &mut Tx<'_>, app: AppId, owner: &Owner, writes: &[Write]) -> Result<()> {
     let rows = writes.iter().map(|write| {
         let value = write.value.as_deref().unwrap_or(REMOVED);

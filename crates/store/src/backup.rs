@@ -1,4 +1,4 @@
-//! A copy of an SQLite file while a service uses it: one state of it, whatever is committed meanwhile.
+//! A copy of an SQLite file in use: one consistent state, whatever is committed meanwhile.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -24,7 +24,7 @@ pub enum BackupError {
     Store(#[from] Error),
 }
 
-/// Copies a database file that may be in use, and answers how many bytes the copy has. It has its name only when it is whole
+/// Copies a database file that may be in use, and returns how many bytes the copy has. It has its name only when it is whole
 /// and on the disk, and until then one that ends in `.partial`. Only its owner can read it. Nothing is overwritten.
 pub async fn copy(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     let (database, copy) = (database.to_owned(), copy.to_owned());
@@ -53,7 +53,7 @@ fn make(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     let n_bytes = match written {
         Ok(written) => written.len(),
         Err(error) => {
-            // What went wrong first is what matters; a file that stays is refused by name the next time.
+            // The first error is the one that matters; a file left behind is refused by name the next time.
             drop(fs::remove_file(&partial));
             return Err(error);
         }

@@ -1,9 +1,8 @@
-//! Copies all of a database into an empty one, of either engine. Nobody may use the two meanwhile.
+//! Copies all of a database into an empty one, of either engine. Neither may be in use meanwhile.
 //!
 //! One thread reads, from one consistent state and in the order of primary keys; another writes, in a transaction for every
-//! portion. Which tables and columns there are is what the target's catalog says after it was brought to the newest version, so
-//! that no migration can be forgotten here. Until everything was counted, the target is marked as unfinished and no node starts
-//! on it.
+//! portion. The tables and columns are taken from the target's catalog after it was migrated to the newest version, so that no
+//! migration can be forgotten here. Until all rows were counted, the target is marked as unfinished and no node starts on it.
 
 mod end;
 mod error;
@@ -19,7 +18,7 @@ use crate::{Cause, migrate};
 use end::End;
 pub use error::CopyError;
 
-/// What to do about a target that has something in it.
+/// How to treat a target that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occupied {
     Refuse,
@@ -52,7 +51,7 @@ struct Portion {
     is_last: bool,
 }
 
-/// Copies every table, tells about each portion, and answers what was copied once the rows were counted on both sides.
+/// Copies every table, reports each portion, and returns what was copied once the rows were counted on both sides.
 pub async fn copy(
     from: &DatabaseUrl,
     to: &DatabaseUrl,
@@ -78,17 +77,17 @@ fn copy_all(
     let (mut target, tables) = target::open(to, occupied)?;
     source::check(&mut source, &tables)?;
     target.write(|tx| {
-        // What the first migration puts there; that of the source comes in its place.
+        // The row that the first migration inserts; the source's replaces it.
         tx.execute("delete from serial", &[])?;
         migrate::mark_unfinished(tx)
     })?;
     let (portions, received) = sync_channel(1);
     let copied = std::thread::scope(|scope| {
         let (source, tables) = (&mut source, &tables);
-        // The sender goes with whoever reads: when that ends, nothing more comes.
+        // The reader owns the sender: when it ends, nothing more comes.
         let reading = scope.spawn(move || source::read_all(source, tables, &portions));
         let written = write_all(&mut target, tables, &received, progress);
-        // Whoever reads must not wait for somebody who has given up.
+        // The reader must not wait for a writer that has given up.
         drop(received);
         let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let copied = written?;
@@ -119,8 +118,8 @@ fn write_all(
     Ok(copied)
 }
 
-/// Counts the rows on both sides. That nothing was changed at the source is also seen by the rows of its apps, where most of what
-/// happens leaves a trace: positions in the log, ordinals, terms.
+/// Counts the rows on both sides. A change at the source would also show in the rows of its apps, where most changes leave a
+/// trace: positions in the log, ordinals, terms.
 fn verify(source: &mut End, target: &mut End, tables: &[Table], copied: &[Copied]) -> Result<(), CopyError> {
     let (from, to) = (source.count(tables)?, target.count(tables)?);
     for ((table, n_from), n_to) in copied.iter().zip(from).zip(to) {

@@ -1,23 +1,23 @@
 //! The seam between our SQL and the two engines: one text of SQL, run by SQLite or by PostgreSQL.
 //!
 //! A connection belongs to a thread, and everything on it is synchronous; callers outside wait for an answer. SQL is written
-//! in what both engines accept, with `$1…$n` for parameters, in any order and as often as needed. Columns are `bigint`,
+//! in the subset that both engines accept, with `$1…$n` for parameters, in any order and as often as needed. Columns are `bigint`,
 //! `double precision`, `text` and `blob`; text sorts by its bytes.
 //!
 //! Every difference between the engines:
 //! 1. *Claiming.* On PostgreSQL several transactions write at once, so a statement that claims rows ends in
 //!    [`Tx::claim_suffix`]. On SQLite there is one writer and nothing to skip.
-//! 2. *Locking.* For the same reason, a batch of commands first takes hold of the rows of the apps it is about
-//!    (`Access::Write`); both engines look which of them are there by then. And two nodes that migrate at once exclude each other
+//! 2. *Locking.* For the same reason, a batch of commands first locks the rows of the apps it is about
+//!    (`Access::Write`); both engines check which of them exist by then. And two nodes that migrate at once exclude each other
 //!    ([`Tx::lock_database`]).
 //! 3. *Waking.* Signals of other nodes come by LISTEN/NOTIFY on PostgreSQL; on SQLite there is one process.
 //! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte order) that
 //!    PostgreSQL lacks; SQLite has pragmas per connection instead.
-//! 5. *Upkeep.* SQLite's log is copied back by us ([`sqlite`]); PostgreSQL looks after itself.
-//! 6. *Backups.* Of SQLite's file we make copies ourselves ([`crate::backup`]); PostgreSQL has its own tools.
+//! 5. *Upkeep.* We copy SQLite's log back ourselves ([`sqlite`]); PostgreSQL looks after itself.
+//! 6. *Backups.* We copy SQLite's file ourselves ([`crate::backup`]); PostgreSQL has its own tools.
 //! 7. *Copying* a whole database: each engine has its own catalog of tables, its own way to add many rows at once, and its own
 //!    way to tell whether others use it ([`copying`]).
-//! 8. *Size.* How much room the database takes is asked in two ways ([`Tx::database_bytes`]).
+//! 8. *Size.* The two engines report the size of the database in different ways ([`Tx::database_bytes`]).
 //!
 //! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the names of
 //! constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends its transaction.
@@ -58,7 +58,7 @@ pub struct Tx<'c> {
     counts: Pending,
     /// The app that the running command is for.
     app: Option<AppId>,
-    /// Apps that commands of this transaction have deleted, so that those that follow are too late.
+    /// Apps that commands of this transaction have deleted; later commands are too late for them.
     deleted: Vec<AppId>,
     is_too_late: bool,
     wrote: bool,
@@ -123,7 +123,7 @@ impl<'c> Tx<'c> {
         self.keep(done)
     }
 
-    /// Runs a statement that yields no rows; answers how many it changed.
+    /// Runs a statement that yields no rows; returns how many it changed.
     pub fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64> {
         self.check(true)?;
         let done = match self.connection {
@@ -133,7 +133,7 @@ impl<'c> Tx<'c> {
         self.keep_count(done)
     }
 
-    /// Runs one statement once for every row of parameters; answers how many rows all of them changed. PostgreSQL gets them
+    /// Runs one statement once for every row of parameters; returns how many rows all of them changed. PostgreSQL gets them
     /// without waiting for an answer to each.
     pub fn execute_many<R: AsRef<[Value]>>(&mut self, sql: &str, rows: impl IntoIterator<Item = R>) -> Result<u64> {
         self.check(true)?;
@@ -145,8 +145,8 @@ impl<'c> Tx<'c> {
     }
 
     /// Runs one query once for every row of parameters and collects the rows of all, in order. PostgreSQL gets them as in
-    /// [`Tx::execute_many`]. Looking up many keys so is safer than with one query for all of them, for which PostgreSQL may
-    /// settle on reading the whole table while that is small.
+    /// [`Tx::execute_many`]. This is a safer way to look up many keys than one query for all of them, for which PostgreSQL may
+    /// choose to read the whole table while it is small.
     pub fn query_many<T, R: AsRef<[Value]>>(
         &mut self,
         sql: &str,
@@ -169,12 +169,12 @@ impl<'c> Tx<'c> {
         Ok(found)
     }
 
-    /// Remembers to wake whoever waits for this kind of change, once it is committed.
+    /// Wakes the subscribers of this kind of change once it is committed.
     pub fn signal(&mut self, signal: Signal) {
         self.signals.insert(signal);
     }
 
-    /// The counts that [`Tx::write_counts`] will raise. Whoever asks is writing.
+    /// The counts that [`Tx::write_counts`] will raise. Only for transactions that write.
     pub(crate) fn pending_counts(&mut self) -> Result<&mut Pending> {
         self.check(true)?;
         Ok(&mut self.counts)
@@ -185,7 +185,7 @@ impl<'c> Tx<'c> {
         std::mem::take(&mut self.counts).write(self)
     }
 
-    /// What ends a `select` that claims rows, so that two claimers never get, or wait for, the same ones.
+    /// Ends a `select` that claims rows, so that two claimers never get, or wait for, the same ones.
     pub fn claim_suffix(&self) -> &'static str {
         match self.connection {
             Connection::Sqlite(_) => "",
@@ -193,7 +193,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// How much room the database takes on its disk, without the logs of what is being written.
+    /// The size of the database on its disk, without write-ahead logs.
     pub fn database_bytes(&mut self) -> Result<i64> {
         let sql = match self.connection {
             Connection::Sqlite(_) => "select page_count * page_size from pragma_page_count, pragma_page_size",
@@ -210,7 +210,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Makes what our SQL needs and the engine does not have. Call it with the database locked; repeating it is harmless.
+    /// Creates the schema and the types that our SQL needs. Call it with the database locked; repeating it is harmless.
     pub(crate) fn prepare_database(&mut self) -> Result<()> {
         match self.connection {
             Connection::Sqlite(_) => Ok(()),
@@ -234,21 +234,21 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// A new command begins within this transaction. If its app is gone, it fails with [`Error::APP_GONE`] at its first
-    /// statement: whatever it left behind would stay there for good.
+    /// Begins a new command within this transaction. If its app is gone, it fails with [`crate::Constraint::AppGone`] at its first
+    /// statement: any rows it wrote would stay forever.
     fn next_command(&mut self, app: AppId) {
         self.wrote = false;
         self.app = Some(app);
         self.is_too_late = self.deleted.contains(&app);
     }
 
-    /// All commands have run. What is still written is for all of them.
+    /// All commands have run. Anything written from here on is for all of them.
     fn end_commands(&mut self) {
         self.app = None;
         self.is_too_late = false;
     }
 
-    /// Whoever comes after this command is too late for the app.
+    /// Later commands are too late for the app.
     pub(crate) fn deletes_app(&mut self, app: AppId) {
         self.deleted.push(app);
     }
@@ -257,8 +257,8 @@ impl<'c> Tx<'c> {
         self.broken.as_ref()
     }
 
-    /// Ends the transaction for good; without this call it is rolled back. After an error other than a refusal by the
-    /// database, whether the change is there is not known.
+    /// Commits the transaction; without this call it is rolled back. After an error other than a refusal by the database, it is
+    /// unknown whether the change was made.
     pub(crate) fn commit(mut self) -> Result<BTreeSet<Signal>> {
         self.write_counts()?;
         if let Some(error) = self.broken.take() {
@@ -271,7 +271,7 @@ impl<'c> Tx<'c> {
 
     fn check(&mut self, writes: bool) -> Result<()> {
         if writes && !self.may_write {
-            // Ours to find out: the database would say the same of one that somebody has closed for changes.
+            // Checked here, because the database reports the same error when an administrator has closed it for changes.
             return self.keep(Err(Error::corrupt("a transaction that only reads was asked to write")));
         }
         self.wrote |= writes;

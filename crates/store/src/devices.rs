@@ -4,7 +4,7 @@ use model::ids::{AppId, ChannelId, Ordinal};
 
 use crate::{Result, Tx, ordinals};
 
-/// What an event can tell about its channel.
+/// The data of a channel that its events show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device<'r> {
     pub ordinal: Ordinal,
@@ -14,7 +14,7 @@ pub struct Device<'r> {
     pub profile: &'r str,
 }
 
-/// Visits channels, which are sorted, in order. Others that lie among them may be visited too.
+/// Visits channels, which are sorted, in order. Channels between them may be visited as well.
 pub fn visit(
     tx: &mut Tx<'_>,
     app: AppId,

@@ -1,5 +1,5 @@
-//! Whom experiments have put into which group, block by block, and who of them has opened the app since. What the sets look like
-//! is the caller's business.
+//! The channels in each group of an experiment, block by block, and which of them have opened the app since. The sets are opaque
+//! to the store.
 
 use model::ids::{AppId, ExperimentId, PushId};
 use model::time::UtcMillis;
@@ -10,7 +10,7 @@ use crate::{Result, Row, Tx};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupKey {
     pub experiment: ExperimentId,
-    /// What the group was sent; what the control group was not sent goes by ids of the caller's choice.
+    /// The push that the group was sent; the control group has an id chosen by the caller.
     pub push: PushId,
     pub block: u32,
 }
@@ -22,7 +22,7 @@ pub struct Channels {
     pub n: u64,
 }
 
-/// A block of a group that has just been made up.
+/// A block of a newly formed group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewGroup {
     pub key: GroupKey,
@@ -30,7 +30,7 @@ pub struct NewGroup {
     pub variant: Option<u32>,
     pub since: UtcMillis,
     pub members: Channels,
-    /// Nobody, in the form of the other sets.
+    /// The empty set, in the form of the other sets.
     pub opened: Channels,
 }
 
@@ -64,7 +64,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, group: &NewGroup) -> Result<()> {
     Ok(())
 }
 
-/// The blocks of all groups that were made up at an instant or later, and when.
+/// The blocks of all groups that were formed at an instant or later, and when.
 pub fn made_since(tx: &mut Tx<'_>, app: AppId, since: UtcMillis) -> Result<Vec<(GroupKey, UtcMillis)>> {
     let sql = "select experiment, push, block, since from experiment_group where app = $1 and since >= $2
                order by experiment, push, block";
@@ -75,7 +75,7 @@ pub fn made_since(tx: &mut Tx<'_>, app: AppId, since: UtcMillis) -> Result<Vec<(
     })
 }
 
-/// The members of a block of a group, and those who have opened the app.
+/// The members of a block of a group, and those of them that have opened the app.
 pub fn get(tx: &mut Tx<'_>, app: AppId, key: &GroupKey) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
     let sql = "select members, opened from experiment_group
                where app = $1 and experiment = $2 and push = $3 and block = $4";
@@ -99,14 +99,14 @@ pub fn set_opened(tx: &mut Tx<'_>, app: AppId, key: &GroupKey, opened: &Channels
     Ok(())
 }
 
-/// Those in the control group of an experiment, block by block.
+/// The control group of an experiment, block by block.
 pub fn control_members(tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId) -> Result<Vec<Vec<u8>>> {
     let sql = "select members from experiment_group where app = $1 and experiment = $2 and variant is null";
     tx.query(sql, &[app.into(), experiment.into()], |row| row.get(0))
 }
 
-/// Adds up the blocks of up to `at_most` groups that were made up before an instant, and forgets who is in them; `nobody` is
-/// what is kept instead. Answers how many groups there were. They count as made up at the beginning of time from then on.
+/// Adds up the blocks of up to `at_most` groups that were formed before an instant, and replaces their members by `nobody`.
+/// Returns how many groups there were. From then on they count as formed at the beginning of time.
 pub fn sum_up(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, nobody: &[u8], at_most: u32) -> Result<u64> {
     let sql = "select experiment, push, variant, cast(sum(n_members) as bigint), cast(sum(n_opened) as bigint)
                from experiment_group where app = $1 and since > 0 and since < $2

@@ -1,5 +1,5 @@
-//! Those who read the log in order to do something about it, each with a durable place in it and a job of the same id. The job
-//! sleeps while there is nothing to read.
+//! Followers: durable readers of the log, each with a position and a job of the same id. The job sleeps while there is nothing to
+//! read.
 
 use model::event::EventOffset;
 use model::ids::AppId;
@@ -37,7 +37,7 @@ pub fn advance(tx: &mut Tx<'_>, app: AppId, follower: JobId, done: EventOffset) 
 }
 
 /// Gives a follower's job back: at once if there is more to read, else until the log grows. `false` as in [`jobs::renew`]; then
-/// nothing else may be kept of what the transaction did.
+/// the transaction must not commit anything else.
 pub fn rest(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis) -> Result<bool> {
     rest_at_most_until(tx, job, now, NEVER)
 }
@@ -60,7 +60,7 @@ pub fn rest_until(tx: &mut Tx<'_>, job: &ClaimedJob, retry_at: UtcMillis) -> Res
     Ok(true)
 }
 
-/// Ends a follower's rest, whatever it rests for. One that is running is left alone.
+/// Ends a follower's rest, whatever it waits for. A running follower is left alone.
 pub fn rouse(tx: &mut Tx<'_>, app: AppId, follower: JobId, now: UtcMillis) -> Result<()> {
     tx.execute("update follower set retry_at = 0 where app = $1 and id = $2", &[app.into(), follower.into()])?;
     wake(tx, &[(app, follower)], now)

@@ -5,7 +5,7 @@ use model::ids::{AppId, MessageNumber, Ordinal};
 
 use crate::{Result, Tx};
 
-/// Puts a message, which has to be the newest, into inboxes. Of those that have more than `at_most` then, the oldest leave.
+/// Puts a message, which has to be the newest, into inboxes. Inboxes with more than `at_most` messages lose their oldest.
 pub fn insert(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -35,7 +35,7 @@ pub fn held_by(
     tx.query_many(sql, rows, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Those of the channels that hold a message.
+/// The channels that hold a message, out of those given.
 pub fn holders_among(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -47,13 +47,13 @@ pub fn holders_among(
     tx.query_many(sql, rows, |row| row.get(0))
 }
 
-/// Everybody who holds a message in this way, in order.
+/// All holders of a message that are stored this way, in order.
 pub fn holders(tx: &mut Tx<'_>, app: AppId, number: MessageNumber) -> Result<Vec<Ordinal>> {
     let sql = "select ordinal from inbox_message where app = $1 and number = $2 order by ordinal";
     tx.query(sql, &[app.into(), number.into()], |row| row.get(0))
 }
 
-/// Takes a message out of all inboxes for good.
+/// Removes a message from all inboxes.
 pub(crate) fn forget(tx: &mut Tx<'_>, app: AppId, number: MessageNumber) -> Result<u64> {
     tx.execute("delete from inbox_message where app = $1 and number = $2", &[app.into(), number.into()])
 }

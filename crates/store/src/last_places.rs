@@ -34,7 +34,7 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<()> {
     Ok(())
 }
 
-/// Channels that were last seen before an instant, those whose time is longest past first.
+/// Channels that were last seen before an instant, the longest past first.
 pub fn before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<Vec<Ordinal>> {
     let sql = "select ordinal from last_place where app = $1 and seen < $2 order by seen, ordinal limit $3";
     tx.query(sql, &[app.into(), instant.into(), at_most.into()], |row| row.get(0))

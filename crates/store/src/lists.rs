@@ -12,14 +12,14 @@ pub struct Generation<'a> {
     pub number: i64,
 }
 
-/// One row. What `kind` means is the engine's business.
+/// One row. Only the engine knows what `kind` means.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Member {
     pub kind: String,
     pub identifier: String,
 }
 
-/// Adds rows. Those that are there already stay as they are.
+/// Adds rows. Existing ones stay as they are.
 pub fn add(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, members: &[Member]) -> Result<()> {
     tx.execute_many(
         "insert into list_member (app, list, generation, kind, identifier) values ($1, $2, $3, $4, $5)
@@ -49,7 +49,7 @@ pub fn after(
     )
 }
 
-/// Those of some rows that a generation has.
+/// The rows that a generation has, out of those given.
 pub fn among(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, members: &[Member]) -> Result<Vec<Member>> {
     let sql = "select kind, identifier from list_member
                where app = $1 and list = $2 and generation = $3 and kind = $4 and identifier = $5";

@@ -13,7 +13,7 @@ pub struct NamedUser {
     pub id: NamedUserId,
     pub created: UtcMillis,
     pub modified: UtcMillis,
-    /// What the user brings to its channels, sorted.
+    /// The terms that the user's channels get from it, sorted.
     pub terms: Vec<TermId>,
 }
 
@@ -23,12 +23,12 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId) -> Result<Option<Named
     tx.query_opt(BY_ID, &[app.into(), id.into()], read_user)
 }
 
-/// Those of some users who exist.
+/// The users that exist, out of those given.
 pub fn among(tx: &mut Tx<'_>, app: AppId, ids: &[NamedUserId]) -> Result<Vec<NamedUser>> {
     tx.query_many(BY_ID, ids.iter().map(|id| [app.into(), id.into()]), read_user)
 }
 
-/// The user, who is made if there is no such user yet.
+/// The user, created if it does not exist yet.
 pub fn ensure(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId, now: UtcMillis) -> Result<NamedUser> {
     if let Some(user) = get(tx, app, id)? {
         return Ok(user);
@@ -41,7 +41,7 @@ pub fn ensure(tx: &mut Tx<'_>, app: AppId, id: &NamedUserId, now: UtcMillis) -> 
     Ok(user)
 }
 
-/// Makes users, none of whom exist yet, all with the same terms.
+/// Creates users that do not exist yet, all with the same terms.
 pub fn insert_many(tx: &mut Tx<'_>, app: AppId, ids: &[NamedUserId], terms: &[TermId], now: UtcMillis) -> Result<()> {
     let row = |id: &NamedUserId| [app.into(), id.into(), now.into(), terms::encode(terms).into()];
     let sql = "insert into named_user (app, id, created, modified, terms) values ($1, $2, $3, $3, $4)";
@@ -145,7 +145,7 @@ pub fn forget_pending(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result
     Ok(())
 }
 
-/// Forgets up to `at_most` associations that have waited since before an instant. Answers whether any may be left.
+/// Forgets up to `at_most` associations that have waited since before an instant. Returns whether any may be left.
 pub fn forget_pending_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<bool> {
     let sql = "delete from pending_association where app = $1 and channel in
                (select channel from pending_association where app = $1 and created < $2 order by created limit $3)";

@@ -6,7 +6,7 @@ use crate::{Result, Row, Tx, Value};
 
 /// Channels looked up by one statement.
 const LOOK_UPS: usize = 64;
-/// With fewer channels than one in so many of their range, looking them up beats reading the range.
+/// With fewer channels than one in this many of their range, looking them up beats reading the range.
 const SPARSE: usize = 4;
 
 /// Visits the rows of a range, in order. `select` ends in a condition whose `$1` is the app.
@@ -33,7 +33,7 @@ pub(crate) fn visit_among(
     let places: Vec<String> = (2..2 + LOOK_UPS).map(|n| format!("${n}")).collect();
     let sql = format!("{select} and ordinal in ({}) order by ordinal", places.join(", "));
     for some in ordinals.chunks(LOOK_UPS) {
-        // The last statement has room for more, which repeating an ordinal fills without changing the answer.
+        // The last statement has room for more parameters; repeating an ordinal fills them without changing the result.
         let padding = std::iter::repeat_n(some[0], LOOK_UPS - some.len());
         let mut params = vec![app.into()];
         params.extend(some.iter().copied().chain(padding).map(Value::from));
@@ -42,7 +42,7 @@ pub(crate) fn visit_among(
     Ok(())
 }
 
-/// Visits the rows of channels, which are sorted, in order and perhaps with others among them: whichever is the least work.
+/// Visits the rows of channels, which are sorted, in order, perhaps with others between them, whichever takes less work.
 pub(crate) fn visit_around(
     tx: &mut Tx<'_>,
     select: &str,

@@ -1,4 +1,4 @@
-//! Where pushes come from. Those that were sent through the API have no row.
+//! The origins of pushes. Pushes sent through the API have no row.
 
 use model::ids::{AppId, PushId};
 use model::origin::{Origin, Part, Provenance};
@@ -69,7 +69,7 @@ pub fn first_of_group(tx: &mut Tx<'_>, app: AppId, group: Uuid) -> Result<Option
     Ok(first.filter(|(_, origin)| origin.group() == Some(group)))
 }
 
-/// The origin of a push from two columns, which are null for one that was sent through the API.
+/// The origin of a push from two columns, which are null for a push sent through the API.
 pub(crate) fn read_joined(row: &Row<'_>, first: usize) -> Result<Option<Origin>> {
     match (row.get::<Option<String>>(first)?, row.get::<Option<Vec<u8>>>(first + 1)?) {
         (Some(kind), Some(id)) => read_origin(&kind, &id).map(Some),

@@ -1,4 +1,4 @@
-//! Whom pipelines have sent something, and how often: layers of serialized bitmaps per slice of time.
+//! The channels that pipelines have sent messages to, and how often: layers of serialized bitmaps per slice of time.
 
 use model::ids::{AppId, PipelineId};
 
@@ -9,7 +9,7 @@ use crate::{Result, Tx};
 pub struct SentKey {
     pub pipeline: PipelineId,
     pub slice: i64,
-    /// 0 for those who got something, 1 for those who got something twice, and so on.
+    /// 0 for channels that got at least one message, 1 for those that got at least two, and so on.
     pub layer: u32,
     pub block: u16,
 }
@@ -66,7 +66,7 @@ pub fn forget_slices(tx: &mut Tx<'_>, app: AppId, first: i64, end: i64) -> Resul
     tx.execute(sql, &[app.into(), first.into(), end.into()])
 }
 
-/// Forgets up to `at_most` parts of what a pipeline has sent, and says how many there were.
+/// Forgets up to `at_most` parts of a pipeline's history of sends, and returns how many.
 pub fn forget_some(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, at_most: u32) -> Result<u64> {
     let sql = "delete from pipeline_sent where app = $1 and pipeline = $2 and (block, slice, layer) in
                (select block, slice, layer from pipeline_sent where app = $1 and pipeline = $2

@@ -1,5 +1,5 @@
-//! Where in time channels wait for a pipeline, roughly: for each block the union of the channels that are due within a span of
-//! time. The members are serialized bitmaps, or nothing where they are not known; what is in them is the engine's business.
+//! When channels wait for a pipeline, roughly: for each block the union of the channels that are due within a span of time. The
+//! members are serialized bitmaps, opaque to the store, or nothing where they are not known.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ pub fn between(
     })
 }
 
-/// Notes for everybody who waits that it is not known who they are, in spans of a width.
+/// Marks the members of all spans of a width as not known.
 pub fn put_unknown(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, width: Width) -> Result<()> {
     tx.execute(
         "insert into pipeline_span (app, pipeline, block, width, span, members)

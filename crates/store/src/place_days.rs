@@ -1,6 +1,6 @@
-//! Who was in which place on which day: a set of channels for each, cut into the blocks of their ordinals, so that one more
-//! channel rewrites little. There are far too many of these sets to be kept in memory; audiences by place read the few they
-//! are about.
+//! The channels that were in a place on a day: a set for each place and day, cut into the blocks of their ordinals, so that one
+//! more channel rewrites little. There are far too many of these sets to be kept in memory; audiences by place read the few they
+//! need.
 
 use std::ops::RangeInclusive;
 
@@ -38,7 +38,7 @@ pub fn visit(
     tx.for_each(sql, &params, |row| visit(row.get(0)?))
 }
 
-/// Forgets up to `at_most` parts of sets of days before one. Answers whether any may be left.
+/// Forgets up to `at_most` parts of sets of days before one. Returns whether any may be left.
 pub fn forget_before(tx: &mut Tx<'_>, app: AppId, day: i32, at_most: u32) -> Result<bool> {
     let sql = "delete from place_day where app = $1 and (place, day, block) in
                (select place, day, block from place_day where app = $1 and day < $2 order by day limit $3)";

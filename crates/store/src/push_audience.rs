@@ -1,4 +1,4 @@
-//! Whom a push is for when that was known before it was accepted, as serialized bitmaps per block.
+//! The audience of a push that was known before the push was accepted, as serialized bitmaps per block.
 
 use model::ids::{AppId, PushId};
 

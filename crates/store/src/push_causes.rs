@@ -1,5 +1,4 @@
-//! What set off the channels that an automated message goes to, where that is told: per block, in a form that is the engine's
-//! business.
+//! The causes of an automated message, where events show them: per block, in a form that is opaque to the store.
 
 use model::ids::{AppId, PushId};
 
@@ -17,7 +16,7 @@ pub fn of(tx: &mut Tx<'_>, app: AppId, push: PushId, block: u16) -> Result<Optio
     tx.query_opt(sql, &[app.into(), push.into(), u32::from(block).into()], |row| row.get(0))
 }
 
-/// Deletes those of up to `at_most` blocks of pushes whose ids come before one, and answers how many.
+/// Deletes those of up to `at_most` blocks of pushes whose ids come before one, and returns how many.
 pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: PushId, at_most: u32) -> Result<u64> {
     tx.execute(
         "delete from push_cause where app = $1 and (push, block) in

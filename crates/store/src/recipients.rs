@@ -1,10 +1,10 @@
-//! The channels that a push goes to, as delivery reads them: many at a time, and only what it needs.
+//! The recipients of a push, as delivery reads them: many at a time, and only the columns it needs.
 
 use model::ids::{AppId, ChannelId, Ordinal};
 
 use crate::{Result, Row, Tx, ordinals};
 
-/// What delivery needs to know of a channel. What was not wanted is `None`.
+/// The data of a channel that delivery needs. `None` where it was not asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipient<'r> {
     pub ordinal: Ordinal,
@@ -15,7 +15,7 @@ pub struct Recipient<'r> {
     pub profile: Option<&'r str>,
 }
 
-/// What is read beside the address.
+/// The columns to read beside the address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     pub locale: bool,

@@ -20,7 +20,7 @@ pub struct SandboxDelivery {
     pub request: String,
 }
 
-/// Which deliveries to list; `None` does not narrow.
+/// Which deliveries to list; `None` means all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
     pub push: Option<PushId>,

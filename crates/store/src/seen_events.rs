@@ -6,7 +6,7 @@ use model::ids::{AppId, EventId};
 
 use crate::{Result, Tx, Value};
 
-/// Those of some events that are known. Each is named by its hour and its id.
+/// The events that are known, out of those given. Each is identified by its hour and its id.
 pub fn known(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<HashSet<(i64, EventId)>> {
     let sql = "select hour, id from seen_event where app = $1 and hour = $2 and id = $3";
     let found =
@@ -21,7 +21,7 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<()>
     Ok(())
 }
 
-/// Forgets up to `at_most` events that happened before an hour. Answers whether any may be left.
+/// Forgets up to `at_most` events that happened before an hour. Returns whether any may be left.
 pub fn forget_before(tx: &mut Tx<'_>, app: AppId, hour: i64, at_most: u32) -> Result<bool> {
     let sql = "delete from seen_event where app = $1 and (hour, id) in
                (select hour, id from seen_event where app = $1 and hour < $2 order by hour, id limit $3)";

@@ -1,4 +1,4 @@
-//! Requests that devices have signed, so that nobody can send one again, at whatever node.
+//! Requests that devices have signed, so that none can be replayed at any node.
 
 use model::ids::AppId;
 use model::time::UtcMillis;
@@ -8,17 +8,17 @@ use crate::{Result, Tx};
 /// Rows lie together by when they were signed, so that old ones are found without an index.
 const SLOT_MILLIS: i64 = 60_000;
 
-/// What a signed request is known by: part of its signature, whose bits are as good as random.
+/// Identifies a signed request: part of its signature, whose bits are as good as random.
 pub type Mark = [u8; 16];
 
-/// Remembers a request by when it says that it was signed, which the signature covers. Answers whether it is a new one.
+/// Remembers a request by its signing time, which the signature covers. Returns whether it is new.
 pub fn remember(tx: &mut Tx<'_>, app: AppId, signed: UtcMillis, mark: &Mark) -> Result<bool> {
     let sql =
         "insert into signed_request (app, slot, mark) values ($1, $2, $3) on conflict (app, slot, mark) do nothing";
     Ok(tx.execute(sql, &[app.into(), slot(signed).into(), mark.to_vec().into()])? > 0)
 }
 
-/// Forgets up to `at_most` requests that were signed before an instant. Answers whether any may be left.
+/// Forgets up to `at_most` requests that were signed before an instant. Returns whether any may be left.
 pub fn forget_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<bool> {
     let sql = "delete from signed_request where app = $1 and (slot, mark) in
                (select slot, mark from signed_request where app = $1 and slot < $2 order by slot, mark limit $3)";

@@ -1,4 +1,4 @@
-//! Sets of channels that are kept as bitmaps instead of with each channel: who was sent something on a day, and the like. A
+//! Sets of channels that are kept as bitmaps instead of with each channel, such as the channels that got a message on a day. A
 //! set is cut into the blocks of its ordinals, so that a change of a few channels rewrites little.
 
 use model::ids::{AppId, TermId};

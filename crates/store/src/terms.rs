@@ -1,5 +1,5 @@
-//! The numbers of terms. A term gets its number when it is first needed and keeps it for good, so numbers may be cached. Only
-//! a tag that is deleted loses its number, which [`retired_at`] tells those who cache.
+//! The numbers of terms. A term gets its number when it is first needed and keeps it forever, so numbers may be cached. Only a
+//! deleted tag loses its number, which caches learn from [`retired_at`].
 
 use model::ids::{AppId, Offset, TermId};
 use model::term::{FORMER_PLACE_GROUP, Term};
@@ -40,7 +40,7 @@ pub fn find_name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Option<Term>
     Ok(found.and_then(|(group, tag)| Term::from_key(&group, &tag)))
 }
 
-/// Gives a number a name under which nobody looks for it. What was called `name` so far has no number any more.
+/// Gives a number a name that is never looked up. The term that had the number has none any more.
 pub fn retire(tx: &mut Tx<'_>, app: AppId, id: TermId, name: &Term) -> Result<()> {
     let (group, tag) = name.key();
     tx.execute(
@@ -50,13 +50,13 @@ pub fn retire(tx: &mut Tx<'_>, app: AppId, id: TermId, name: &Term) -> Result<()
     Ok(())
 }
 
-/// Notes where in the log the last retirement is told.
+/// Stores the offset of the last retirement in the log.
 pub fn set_retired_at(tx: &mut Tx<'_>, app: AppId, offset: Offset) -> Result<()> {
     tx.execute("update app set terms_retired = $2 where id = $1", &[app.into(), offset.into()])?;
     Ok(())
 }
 
-/// Where in the log the last retirement is told: numbers remembered from before may have lost their names.
+/// The offset of the last retirement in the log: numbers cached before it may have lost their names.
 pub fn retired_at(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
     let offset = tx.query_opt("select terms_retired from app where id = $1", &[app.into()], |row| row.get(0))?;
     Ok(offset.unwrap_or_default())

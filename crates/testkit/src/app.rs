@@ -1,5 +1,5 @@
-//! The whole service in this process: a real database, a real socket, a clock that the test steps, and workers that run
-//! when the test says so.
+//! The whole service in this process: a real database, a real socket, a clock that the test steps, and workers that run when the
+//! test says so.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,7 +33,7 @@ pub struct TestApp {
     caller: Caller,
 }
 
-/// What a restart replaces.
+/// The parts that a restart replaces.
 struct Parts {
     engine: engine::Engine,
     base: String,
@@ -56,7 +56,7 @@ impl TestApp {
         Self::with_locations(engine, LocationSettings::default()).await
     }
 
-    /// A service that keeps more or less of where devices are.
+    /// A service with other settings for the positions of devices.
     pub async fn with_locations(engine: Engine, locations: LocationSettings) -> Self {
         let (home, clock) = (Home::new(engine), Clock::stepped(START));
         let snapshots = tempfile::tempdir().expect("a temporary folder can be made");
@@ -99,7 +99,7 @@ impl TestApp {
         Self { caller: Caller::new(parts.base.clone()), parts, home, ..self }
     }
 
-    /// Stops the service and waits until it has let go of everything.
+    /// Stops the service and waits until it has released all its resources.
     pub async fn stop(self) {
         self.parts.stop().await;
     }
@@ -117,7 +117,7 @@ impl TestApp {
         self.parts.stop.send_replace(true);
     }
 
-    /// The time as the service sees it, for others who have to agree with it.
+    /// The clock of the service, for code that has to agree with it.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
@@ -126,7 +126,7 @@ impl TestApp {
         self.clock.step(by);
     }
 
-    /// Runs jobs until none is due, and answers how many there were.
+    /// Runs jobs until none is due, and returns how many there were.
     pub async fn step_all(&self) -> usize {
         let worker = Worker::new(self.parts.engine.clone());
         let mut n_jobs = 0;
@@ -136,7 +136,7 @@ impl TestApp {
         n_jobs
     }
 
-    /// Another app, of which nobody else knows.
+    /// Another app, independent of all others.
     pub async fn another_app(&self, mode: Mode) -> Credentials {
         create_app(&self.parts.engine, mode).await
     }

@@ -18,8 +18,8 @@ pub async fn copy_channel(store: &Store, app: AppId, original: ChannelId, n: usi
     addresses
 }
 
-/// Adds channels like an existing one, with these addresses. The copies have the same profile and terms, and the log tells
-/// of them as if they had registered.
+/// Adds channels like an existing one, with these addresses. The copies have the same profile and terms, and the log records
+/// them as if they had registered.
 pub async fn copy_channel_to(store: &Store, app: AppId, original: ChannelId, addresses: &[String]) {
     let found = store.read(move |tx| {
         let channel = channels::by_id(tx, app, original)?.expect("the original is registered");

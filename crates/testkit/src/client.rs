@@ -10,7 +10,7 @@ use http::{HeaderMap, Method, Request, StatusCode};
 use providers::http::{AddressPolicy, Client, Streaming, Timeouts};
 use serde_json::{Value, json};
 
-/// Keeps a test from hanging, and says nothing about how quick an answer has to be: machines that run tests can be very busy.
+/// Keeps a test from hanging; not a limit on how quick an answer has to be: machines that run tests can be very busy.
 pub const PATIENCE: Timeouts = Timeouts { connect: Duration::from_secs(60), total: Duration::from_secs(120) };
 
 const API_VERSION: &str = "application/vnd.urbanairship+json; version=3;";
@@ -37,7 +37,7 @@ pub struct Reply {
 }
 
 impl Caller {
-    /// Nobody in particular. `base` is a URL without a trailing slash.
+    /// A caller without credentials. `base` is a URL without a trailing slash.
     pub fn new(base: String) -> Self {
         Self { http: Client::with_timeouts(AddressPolicy::ANY, PATIENCE), base, authorization: None }
     }
@@ -81,7 +81,7 @@ impl Caller {
         self.send(request.body(Bytes::from(body.to_string())).expect("a request of a test is valid")).await
     }
 
-    /// A request to be completed, with nothing but credentials.
+    /// A request to be completed, with only the credentials.
     pub fn request(&self, method: Method, path: &str) -> http::request::Builder {
         let request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         match &self.authorization {
@@ -99,7 +99,7 @@ impl Caller {
         Reply { body: whole.freeze(), ..head }
     }
 
-    /// An answer that goes on: its head, without a body, and the rest as it comes.
+    /// A streamed answer: its head, without a body, and the rest as it comes.
     pub async fn open(&self, request: Request<Bytes>) -> (Reply, Streaming) {
         let shown = format!("{} {}", request.method(), request.uri());
         let answer = self.http.open(request).await.unwrap_or_else(|error| panic!("{shown}: {error}"));
@@ -122,7 +122,7 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error} in {:?}", self.text()))
     }
 
-    /// Checks that the answer says that something was changed, and nothing more: strict clients know no other keys.
+    /// Checks that the answer has `"ok": true`, an operation id and nothing more: strict clients know no other keys.
     #[track_caller]
     pub fn expect_done(&self, status: u16) {
         let body = self.expect(status);

@@ -1,4 +1,4 @@
-//! A webhook for events: a real server that remembers what it is sent and answers each event as the test wants it to.
+//! A webhook for events: a real server that keeps the requests it gets and answers each event as the test wants it to.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -64,12 +64,12 @@ impl EventReceiver {
         format!("http://{}/events?source=aerogram", self.address)
     }
 
-    /// How events are answered from now on, in the order in which they arrive.
+    /// Sets how events are answered from now on, in the order in which they arrive.
     pub fn react(&self, rule: impl FnMut(&Value) -> Reaction + Send + 'static) {
         *self.shared.rule.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(rule);
     }
 
-    /// Everything that arrived, whatever it was answered.
+    /// All requests so far, however they were answered.
     pub fn received(&self) -> Vec<ReceivedEvent> {
         self.shared.received.borrow().clone()
     }
@@ -80,7 +80,7 @@ impl EventReceiver {
         self.shared.received.borrow().iter().filter(is_taken).map(|received| received.event.clone()).collect()
     }
 
-    /// Waits until at least so many requests have arrived.
+    /// Waits until at least `n_requests` have arrived.
     pub async fn wait_for(&self, n_requests: usize) {
         let mut received = self.shared.received.subscribe();
         let arrived = received.wait_for(|received| received.len() >= n_requests).await;
@@ -107,7 +107,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             async move { shared.answer(request).await }
         });
         tokio::spawn(async move {
-            // A sender that goes away in the middle is none of the receiver's business.
+            // A sender that goes away early is none of the receiver's business.
             drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
         });
     }

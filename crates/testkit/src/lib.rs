@@ -1,4 +1,4 @@
-//! What the tests of several crates and the measurements share: databases that come and go, an app on a real socket with its
+//! Shared code of the tests of several crates and the measurements: databases that come and go, an app on a real socket with its
 //! clients, receivers, and lists of bodies that are refused.
 
 pub mod app;

@@ -51,7 +51,7 @@ pub fn is_skipped() -> bool {
 }
 
 impl Cluster {
-    /// Makes an empty database and answers its URL.
+    /// Creates an empty database and returns its URL.
     pub fn fresh_database(&self) -> String {
         let name = format!("test_{}", self.n_databases.fetch_add(1, Ordering::Relaxed));
         let mut psql = Command::new(self.programs.join("psql"));
@@ -60,7 +60,7 @@ impl Cluster {
         let created = created.unwrap_or_else(|error| panic!("psql cannot be started: {error}"));
         assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
         let host = self.folder.to_string_lossy().replace('%', "%25").replace('/', "%2F");
-        // A server that is busy starting hundreds of processes takes its time, and is not away.
+        // A server that is busy starting hundreds of processes is slow, but not down.
         format!("postgres://{USER}@{host}/{name}?connect_timeout=60")
     }
 
@@ -110,7 +110,7 @@ fn find_programs() -> Result<PathBuf, String> {
     })
 }
 
-/// Whom to run the server as. It refuses to run as root: then the folder is given to `nobody`.
+/// The user to run the server as. It refuses to run as root: then the folder is given to `nobody`.
 fn unprivileged(folder: &Path) -> Result<Option<(u32, u32)>, String> {
     let made_by = std::fs::metadata(folder).map_err(|error| error.to_string())?.uid();
     if made_by != 0 {
@@ -131,7 +131,7 @@ fn wait_until_ready(log: ChildStderr) -> Result<(), String> {
     let mut said = String::new();
     for line in lines.by_ref().map_while(Result::ok) {
         if line.contains("ready to accept connections") {
-            // Goes on reading, so that the server never waits for room in the pipe.
+            // Continues to read, so that the server never waits for room in the pipe.
             std::thread::spawn(move || lines.for_each(drop));
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! The endpoint of an open platform: a real server that confirms its validation code, remembers what it is sent, and answers
+//! The endpoint of an open platform: a real server that confirms its validation code, keeps the requests it gets, and answers
 //! as the test wants it to.
 
 use std::collections::VecDeque;
@@ -88,7 +88,7 @@ impl OpenReceiver {
         self.hold_after(0);
     }
 
-    /// Answers the first so many requests with messages; those that come later wait for [`OpenReceiver::release`].
+    /// Answers the first `n_requests` with messages; later ones wait for [`OpenReceiver::release`].
     pub fn hold_after(&self, n_requests: usize) {
         self.shared.answered.send_replace(n_requests);
     }
@@ -97,7 +97,7 @@ impl OpenReceiver {
         self.shared.answered.send_replace(usize::MAX);
     }
 
-    /// All requests with messages so far, whatever they were answered.
+    /// All requests with messages so far, however they were answered.
     pub fn received(&self) -> Vec<Received> {
         self.shared.received.borrow().clone()
     }
@@ -107,13 +107,13 @@ impl OpenReceiver {
         self.shared.received.borrow().iter().flat_map(|received| received.values().to_vec()).collect()
     }
 
-    /// Waits until at least so many requests have arrived.
+    /// Waits until at least `n_requests` have arrived.
     pub async fn wait_for(&self, n_requests: usize) -> Vec<Received> {
         self.wait_until(|received| received.len() >= n_requests).await;
         self.received()
     }
 
-    /// Waits until what has arrived is enough. It is asked after every request.
+    /// Waits until `enough` is true of the requests so far. It is called after every request.
     pub async fn wait_until(&self, mut enough: impl FnMut(&[Received]) -> bool) {
         let mut received = self.shared.received.subscribe();
         let arrived = received.wait_for(|received| enough(received)).await;
@@ -136,7 +136,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             async move { Ok::<_, Infallible>(shared.answer(request).await) }
         });
         tokio::spawn(async move {
-            // A sender that goes away in the middle is none of the receiver's business.
+            // A sender that goes away early is none of the receiver's business.
             drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
         });
     }
@@ -159,7 +159,7 @@ impl Shared {
     }
 
     async fn take(&self, headers: HeaderMap, body: &[u8]) -> Response<Full<Bytes>> {
-        // A compressed body is kept as null: receivers that want one look at its headers only.
+        // A compressed body is kept as null: tests of compression look at its headers only.
         let received = Received { headers, body: serde_json::from_slice(body).unwrap_or_default() };
         let refusal = self.refusal_of(&received);
         let mut n_before = 0;

@@ -1,10 +1,10 @@
-//! What every table has, for tests that show that nothing was stored, or that everything was.
+//! The rows of all tables, for tests that show that nothing was stored, or that everything was.
 
 use std::collections::BTreeMap;
 
 use ::store::{Error, Store, Value};
 
-/// Row counts by table. The tables are asked for, so that a new one cannot be forgotten.
+/// Row counts by table. The database lists its tables, so that a new one cannot be forgotten.
 pub async fn row_counts(store: &Store) -> BTreeMap<String, i64> {
     let tables = table_names(store);
     let counted = store.read(move |tx| {

@@ -11,7 +11,7 @@ pub enum Engine {
     Postgres,
 }
 
-/// Where a store of a test keeps its data. The data vanishes with it, or with the process.
+/// The home of the data of a test's store. The data vanishes with it, or with the process.
 pub struct Home {
     pub url: DatabaseUrl,
     _folder: Option<TempDir>,

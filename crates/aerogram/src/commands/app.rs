@@ -131,7 +131,7 @@ struct Created {
     secrets: Secrets,
 }
 
-/// Secrets the server has just made, and will not tell again.
+/// Secrets the server has just made, and will not show again.
 #[derive(Deserialize)]
 struct Secrets {
     app_secret: Option<String>,

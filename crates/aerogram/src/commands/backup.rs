@@ -1,4 +1,4 @@
-//! `aerogram backup`: a copy of the SQLite database, beside a service that goes on.
+//! `aerogram backup`: a copy of the SQLite database, made while the service runs.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `aerogram copy`: takes an installation along to another database.
+//! `aerogram copy`: copies an installation to another database.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use store::copy::{Copied, Occupied, Progress, copy};
 use crate::config::{Ends, Logging};
 use crate::{output, telemetry};
 
-/// A table that takes long is heard of whenever it has got this much further.
+/// The rows after which the progress of a long table is reported.
 const REMARK_EVERY: u64 = 1_000_000;
 
 #[derive(Args, Debug)]
@@ -45,10 +45,10 @@ impl Copy {
     }
 }
 
-/// What is said while the copy is made.
+/// Progress notes while the copy is made.
 #[derive(Default)]
 struct Remarks {
-    /// Rows of the current table that were spoken of.
+    /// Rows of the current table that were reported.
     n_said: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `aerogram events`: what happens to an app, as it happens.
+//! `aerogram events`: the events of an app, as they happen.
 
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ struct Tail {
     remote: Remote,
 }
 
-/// An event, as far as a person wants to see it at a glance.
+/// An event, reduced to the fields that a person reads at a glance.
 #[derive(Deserialize)]
 struct Event {
     offset: String,
@@ -117,7 +117,7 @@ impl Tail {
         query
     }
 
-    /// An empty line only says that the stream is alive.
+    /// An empty line only shows that the stream is alive.
     fn show(&self, line: &[u8]) -> Result<()> {
         if line.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `aerogram push`: a push from the command line, and what can be done to it afterwards.
+//! `aerogram push`: sends a push from the command line, and steers it afterwards.
 
 mod list;
 mod steer;

@@ -1,4 +1,4 @@
-//! `aerogram report`: what an app has counted, as a table.
+//! `aerogram report`: the counts of an app, as a table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -160,7 +160,7 @@ impl Report {
         format!("/api/reports/{report}?start={start}&end={end}&precision={precision}")
     }
 
-    /// Pages are printed as they come for those who want the server's own answers.
+    /// With `--json`, prints each page as the server sent it.
     fn printed(&self, reply: Reply) -> Result<Reply> {
         if self.remote.json {
             reply.print()?;

@@ -9,7 +9,7 @@ use super::*;
 use crate::config::{Refusal, parse};
 
 const NONSENSE: &str = "\u{7f} no such value";
-/// Of the form of keys and secrets, which may begin with hyphens.
+/// Has the form of keys and secrets, which may begin with hyphens.
 const HYPHENS: [&str; 2] = ["-hyphen-at-the-start-0", "--hyphens-at-the-start"];
 
 fn parsed(words: &[String]) -> Result<Cli, Refusal> {
@@ -17,7 +17,7 @@ fn parsed(words: &[String]) -> Result<Cli, Refusal> {
     parse::<Cli>(&arguments, [])
 }
 
-/// Every command with the words that lead to it, in which all arguments are as when it runs.
+/// Every command with the words that lead to it, with all its arguments built as when it runs.
 fn all_commands() -> Vec<(Vec<String>, clap::Command)> {
     let mut root = Cli::command();
     root.build();
@@ -40,7 +40,7 @@ fn given(arg: &Arg, value: &str) -> Vec<String> {
     }
 }
 
-/// What is said about a wrong value; `None` if any value will do.
+/// The error message for a wrong value; `None` if any value is accepted.
 fn complaint(words: &[String]) -> Option<String> {
     match parsed(words) {
         Err(Refusal::Setting(error)) => Some(format!("{error:#}")),
@@ -85,8 +85,8 @@ fn every_argument_says_what_it_is() {
     }
 }
 
-/// One that has no value is something to decide for this once. Where a heading goes on to the arguments after it, such a flag
-/// becomes a setting by accident.
+/// A flag without a value is a choice for a single run. Where a heading extends to the arguments after it, such a flag becomes a
+/// setting by accident.
 #[test]
 fn settings_have_values() {
     for (words, command) in all_commands() {
@@ -113,7 +113,7 @@ fn keys_and_secrets_may_begin_with_hyphens() {
             let flag = arg.get_long().map(|long| format!("--{long}"));
             let line: Vec<String> = words.iter().cloned().chain(flag).chain([value.to_owned()]).collect();
             match parsed(&line) {
-                // What is still missing is another matter.
+                // Other arguments may be missing, which does not matter here.
                 Err(Refusal::Usage(error)) => assert!(
                     matches!(
                         error.kind(),

@@ -15,7 +15,7 @@ use super::{CONFIG, HEADING, SECRET};
 
 const DEFAULT_FILE: &str = "aerogram.toml";
 
-/// Why the command line cannot be followed.
+/// Why the command line is refused.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// Clap's own answer, which includes `--help` and `--version`.
@@ -89,7 +89,7 @@ impl Layers {
         Ok(Self { environment, file })
     }
 
-    /// The value behind a flag that was not given, and its source.
+    /// The value of a flag that was not given, from the other layers, and its source.
     fn get(&self, name: &str) -> Option<(&str, String)> {
         match self.environment.get(name) {
             Some(value) => Some((value, environment_name(name))),
@@ -165,13 +165,13 @@ fn reason(error: &clap::Error) -> String {
     }
 }
 
-/// The file named on the command line, found before the command line can be read as a whole.
+/// The file named on the command line, found before the command line is parsed as a whole.
 fn config_flag(command: Command, arguments: &[OsString]) -> Option<PathBuf> {
     let matches = command.ignore_errors(true).try_get_matches_from(arguments).ok()?;
     matches.get_one::<PathBuf>(CONFIG).cloned()
 }
 
-/// The command or subcommand that a wrong argument was given to: others may have an argument of the same name that is no
+/// The command or subcommand that a wrong argument was given to: others may have an argument of the same name that is not a
 /// setting.
 fn named_command<'c>(command: &'c Command, arguments: &[OsString]) -> &'c Command {
     let matches = command.clone().ignore_errors(true).try_get_matches_from(arguments).unwrap_or_default();
@@ -187,7 +187,7 @@ fn is_setting(arg: &Arg) -> bool {
     arg.get_help_heading() == Some(HEADING)
 }
 
-/// Of the arguments that are no settings. Those are in a list of their own, because a database URL is secret as well.
+/// For arguments that are not settings. Secret settings are in a list of their own, because a database URL is secret as well.
 fn is_secret(arg: &Arg) -> bool {
     arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "SECRET"))
 }

@@ -1,4 +1,4 @@
-//! Whether others than the service's user can get at the files of the data folder.
+//! Whether users other than the service's own can access the files of the data folder.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use store::DatabaseUrl;
 
 use super::{DataFolder, FIRST_APP, OPERATOR_TOKEN, SECRETS_KEY};
 
-/// Something of the folder that others than the service's user can get at.
+/// A file, or the folder, that users other than the service's own can access.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Exposed {
     pub(crate) path: PathBuf,
@@ -21,8 +21,8 @@ pub(crate) struct Exposed {
 }
 
 impl DataFolder {
-    /// The files of the service that others may read or write, and the folder itself if they may put other files there. Files
-    /// that are none of ours are left alone: the folder may be one that is used for other things as well.
+    /// The files of the service that others may read or write, and the folder itself if they may put other files there. Other
+    /// files are ignored: the folder may be used for other things as well.
     pub(crate) fn exposed(&self, database: &DatabaseUrl) -> Result<Vec<Exposed>> {
         let folder = if self.0.as_os_str().is_empty() { Path::new(".") } else { &self.0 };
         let unknown = || format!("{} cannot be examined", folder.display());
@@ -40,13 +40,13 @@ impl DataFolder {
             if !is_ours(&entry.file_name(), database) {
                 continue;
             }
-            // By way of links, as secrets of container platforms are mounted.
+            // Follows links, since container platforms mount secrets as links.
             match fs::metadata(entry.path()) {
                 Ok(metadata) if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 => {
                     exposed.push(Exposed { path: entry.path(), mode: "600" });
                 }
                 Ok(_) => {}
-                // Snapshots and what the database writes aside come and go.
+                // Snapshots and the database's temporary files come and go.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error).with_context(unknown),
             }
@@ -56,7 +56,7 @@ impl DataFolder {
     }
 }
 
-/// By how the name begins: copies that somebody made beside a file are as secret as the file.
+/// By the beginning of the name: copies that somebody made beside a file are as secret as the file.
 fn is_ours(name: &OsStr, database: &DatabaseUrl) -> bool {
     let database = match database {
         DatabaseUrl::Sqlite(path) => path.file_name(),
@@ -70,7 +70,7 @@ fn is_ours(name: &OsStr, database: &DatabaseUrl) -> bool {
 mod tests {
     use super::*;
 
-    /// What is exposed, with the mode that it should have.
+    /// The exposed files, each with the mode that it should have.
     fn exposed(folder: &DataFolder) -> Vec<String> {
         let database = DatabaseUrl::Sqlite(folder.path().join("aerogram.db"));
         let exposed = folder.exposed(&database).unwrap().into_iter();
@@ -99,7 +99,7 @@ mod tests {
         for name in names {
             set_mode(&folder.path().join(name), 0o640);
         }
-        // Who can put files into the folder can put others in the place of ours.
+        // A user who can put files into the folder can replace ours.
         set_mode(folder.path(), 0o755);
         let files = ["aerogram.db 600", "aerogram.db-wal 600", "audience-1.snapshot 600", "secrets.key 600"];
         assert_eq!(exposed(&folder), files);

@@ -1,4 +1,4 @@
-//! The parts of a node at work: the server, and what goes on behind it.
+//! The running parts of a node: the server, and the tasks behind it.
 
 use anyhow::{Context, Error, Result, anyhow};
 use engine::{Engine, Worker};
@@ -40,7 +40,7 @@ impl Parts {
         Ok(Self { server, stop_listening, background, stop_working })
     }
 
-    /// Waits until a part ends that nobody told to, which none does.
+    /// Completes only if a part ends unexpectedly.
     pub(super) async fn end_of_any(&mut self) -> Error {
         tokio::select! {
             _ = &mut self.server => anyhow!("The server ended unexpectedly."),
@@ -48,7 +48,7 @@ impl Parts {
         }
     }
 
-    /// Answers what was asked already, and then lets the work reach its next checkpoint.
+    /// Answers the requests received already, and then lets the work reach its next checkpoint.
     pub(super) async fn stop(mut self) -> Result<()> {
         self.stop_listening.send_replace(true);
         self.server.await.context("The server failed while it stopped")?;

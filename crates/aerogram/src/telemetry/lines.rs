@@ -1,4 +1,4 @@
-//! Log lines on their way out. Whoever logs only puts a line down; a thread of its own writes what has gathered, so that thousands
+//! Log lines on their way out. Logging only puts a line into a buffer; a thread of its own writes the buffer, so that thousands
 //! of requests per second cost a few writes.
 
 use std::io::{self, Write};
@@ -9,16 +9,16 @@ use std::time::Duration;
 /// After a write the next lines gather for this long, or until there are enough of them. A line that comes alone is written at
 /// once; of thousands a second, each would otherwise wake the thread, and the thread the reader of the log.
 const PAUSE: Duration = Duration::from_millis(10);
-/// What pipes take at once.
+/// The size that pipes take at once.
 const ENOUGH: usize = 64 * 1024;
-/// Lines that have not been written yet, in bytes. With more than this, whoever logs waits: nothing is dropped.
+/// Lines that have not been written yet, in bytes. With more than this, threads that log wait: nothing is dropped.
 const MOST_WAITING: usize = 1024 * 1024;
 
 /// Where lines are put. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Lines(Arc<Shared>);
 
-/// Writes everything that was put down before it goes.
+/// Writes all buffered lines before it is dropped.
 pub(crate) struct Writing {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -29,7 +29,7 @@ struct Shared {
     waiting: Mutex<Waiting>,
     /// For the thread: there is something to do.
     filled: Condvar,
-    /// For those who log: there is room.
+    /// For threads that log: there is room.
     emptied: Condvar,
 }
 
@@ -48,7 +48,7 @@ impl Lines {
         let write_all = move || {
             let mut bytes = Vec::new();
             while source.take(&mut bytes) {
-                // A log that cannot be written has nobody to complain to.
+                // A failure to write the log cannot be reported anywhere.
                 let _ = target.write_all(&bytes);
                 bytes.clear();
             }
@@ -113,7 +113,7 @@ impl Drop for Writing {
         self.shared.filled.notify_all();
         self.shared.emptied.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It ends after what is waiting has been written; a panic in it was told already.
+            // The thread ends after the waiting lines have been written; a panic in it was reported already.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What handlers can learn about who is calling.
+//! Facts about the caller, for handlers.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use super::{CHANNEL_ID, NOT_MASTER};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 
-/// Who is calling, put on every request that came with credentials: for what goes on for long and has to see whether they may
-/// still.
+/// The caller, added to every request with credentials: long requests use it to check now and then that the caller is still
+/// allowed.
 #[derive(Clone)]
 pub(crate) struct Calling(pub(crate) Caller);
 
@@ -23,7 +23,7 @@ pub(crate) struct Calling(pub(crate) Caller);
 #[derive(Clone)]
 pub(crate) struct CallingApp(pub(crate) Arc<App>);
 
-/// With which of its secrets the app is calling: routes that take either may let servers do more.
+/// The rights of the caller, by its secret: routes that take either secret may let servers do more.
 #[derive(Clone, Copy)]
 pub(crate) struct CallingRights(pub(crate) Rights);
 
@@ -36,7 +36,7 @@ impl CallingRights {
         }
     }
 
-    /// Whether the caller may say whose a channel is: an app may leave that to its servers.
+    /// Whether the caller may associate a channel with a named user: an app may leave that to its servers.
     pub(crate) fn may_associate(self, app: &App) -> bool {
         match self.0 {
             Rights::Master => true,
@@ -44,7 +44,7 @@ impl CallingRights {
         }
     }
 
-    /// For what does nothing but to say whose a channel is.
+    /// For requests that only associate a channel.
     pub(crate) fn need_association(self, app: &App) -> Result<()> {
         let text = "Devices of this app may not say whose they are; a server has to, with the master secret.";
         self.may_associate(app).then_some(()).ok_or_else(|| Error::Forbidden(text.to_owned()))

@@ -1,4 +1,4 @@
-//! Contacts: devices ask whose they are, say whose they are, and change what is known about that person.
+//! Contacts: devices ask for their contact, identify it, and change its data.
 
 use axum::extract::State;
 use engine::{Contact, DeviceToken};
@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::input::Input;
 use crate::path_vars::PathId;
 
-/// For newer device libraries, which go on with the token.
+/// For newer device libraries, which continue with the token.
 #[derive(Serialize)]
 struct Acted {
     contact: ContactRecord,

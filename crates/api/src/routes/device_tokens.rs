@@ -1,4 +1,4 @@
-//! What devices prove themselves with, and what they report about their use of the service.
+//! Tokens for devices, and the reports of devices about their use of the service.
 
 use axum::extract::State;
 use engine::DeviceToken;

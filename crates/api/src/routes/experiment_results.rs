@@ -1,4 +1,4 @@
-//! What can be concluded from an experiment; no client knows it but ours.
+//! The results of an experiment; only our own client knows this route.
 
 use axum::extract::State;
 use engine::ExperimentResults;

@@ -1,4 +1,4 @@
-//! Whether the process lives and whether it can do its work, which anybody may ask, and what it has counted, for the operator.
+//! Whether the process lives and can do its work, for anybody, and its metrics, for the operator.
 
 use std::time::Duration;
 

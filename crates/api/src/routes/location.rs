@@ -54,14 +54,14 @@ struct Properties {
     source: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     abbr: Option<String>,
-    /// What the place is a part of.
+    /// The larger place that contains this one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     context: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     aliases: BTreeMap<&'static str, String>,
 }
 
-/// What the last segment of the path names.
+/// The object that the last segment of the path names.
 enum Wanted {
     Point(Point),
     Area(Area),

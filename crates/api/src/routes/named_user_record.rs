@@ -22,7 +22,7 @@ pub(super) struct NamedUserRecord {
     channels: Vec<ChannelRecord>,
 }
 
-/// What the device that registered last tells about its user.
+/// Properties from the device of the user that registered last.
 #[derive(Default, Serialize)]
 struct UserAttributes {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -37,7 +37,7 @@ struct Notices {
     notices: Vec<NoticeRecord>,
 }
 
-/// What the operator should hear about the platforms of all apps.
+/// Notices for the operator about the platforms of all apps.
 pub(super) async fn notices(State(edge): State<Edge>) -> Result<Answer> {
     let notices = edge.engine.platform_notices().await?;
     Answer::ok(Notices { notices: notices.into_iter().map(NoticeRecord::from).collect() })
@@ -130,7 +130,7 @@ pub(super) async fn pause(
     Answer::done()
 }
 
-/// Takes no body: one that is sent is not looked at.
+/// Takes no body: any body is ignored.
 pub(super) async fn resume(
     State(edge): State<Edge>,
     PathVars((key, platform)): PathVars<(String, String)>,
@@ -140,7 +140,7 @@ pub(super) async fn resume(
     Answer::done()
 }
 
-/// What a web page of the app subscribes with.
+/// The key with which a web page of the app subscribes.
 pub(super) async fn web_key(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
     Answer::ok(WebKey { public_key: edge.engine.web_public_key(app.id).await? })
 }
@@ -174,7 +174,7 @@ fn parse_provider(provider: Provider, at: &At<'_>) -> Option<ProviderChange> {
     let has_keys = matches!(at.json(), Json::Object(entries)
         if entries.iter().any(|(key, _)| matches!(key.as_str(), "keys" | "private_key" | "public_key")));
     match (provider, has_keys) {
-        // An app has a pair already, so it is enough to say whom push services may contact.
+        // The app has a key pair already, so the contact for push services is enough.
         (Provider::WebPush, false) => WebPushContact::parse(at).map(ProviderChange::WebContact),
         (Provider::WebPush, true) | (Provider::Apns | Provider::Fcm | Provider::Adm | Provider::Wns, _) => {
             PlatformConfig::parse(provider, at).map(ProviderChange::Keys)

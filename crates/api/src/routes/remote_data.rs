@@ -1,5 +1,5 @@
-//! Remote data: what device libraries ask for before anything else. All they get is where this service is, so that newer
-//! ones begin to work and none goes looking for in-app automation.
+//! Remote data, which device libraries ask for before anything else. The answer is only the address of this service, so that
+//! newer ones begin to work and none looks for in-app automation.
 
 use axum::extract::State;
 use http::HeaderMap;
@@ -91,9 +91,8 @@ fn check_platform(platform: &str) -> Result<()> {
     Err(Error::NotFound(format!("Remote data is for {}.", PLATFORMS.join(", "))))
 }
 
-/// Devices hand this date back as it is, to be told whether anything is new. What they are told follows from our address
-/// alone; so does, within the days before the app was made, the date: every node has the same, and another address has
-/// another one.
+/// Devices send this date back to ask whether anything is new. The data depends on our address alone; so does the date, within
+/// the days before the app was created: it is the same on every node, and another for another address.
 fn modified(created: UtcMillis, base: &str) -> UtcMillis {
     let [a, b, c, ..] = *digest(&SHA256, base.as_bytes()).as_ref() else { return created };
     let seconds = i64::from(u32::from_be_bytes([0, a, b, c]) >> 4);

@@ -1,4 +1,4 @@
-//! Subscription lists: subscribing channels and named users, who subscribes to what, and the lists there are.
+//! Subscription lists: subscribing channels and named users, subscriptions of each, and all lists.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +21,8 @@ struct Lists {
     subscription_lists: Vec<ListRecord>,
 }
 
-/// Strict client libraries know these keys and no others. Lists are not declared, so that most of it says what is true of
-/// every list.
+/// Strict client libraries know these keys and no others. Lists are not declared, so most of the values are the same for every
+/// list.
 #[derive(Serialize)]
 struct ListRecord {
     list_id: String,
@@ -107,7 +107,7 @@ pub(super) async fn change_scoped(
 
 impl From<SubscriptionListView> for ListRecord {
     fn from(SubscriptionListView { id, mut scopes }: SubscriptionListView) -> Self {
-        // A list has to be for something, also after everybody has left it.
+        // Clients expect a list to have a scope, even after all subscribers have left it.
         if scopes.is_empty() {
             scopes.insert(Scope::App);
         }

@@ -41,7 +41,7 @@ pub(super) async fn tag_named_users(
     Answer::done()
 }
 
-/// Groups that follow from device properties are nobody's to change.
+/// Groups derived from device properties cannot be changed.
 pub(super) fn refuse_read_only(operation: &TagOperation) -> Result<()> {
     match operation.read_only_groups().first() {
         None => Ok(()),

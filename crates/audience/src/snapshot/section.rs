@@ -1,7 +1,7 @@
-//! The sections of a snapshot: what each is, how far it stands in the log, and checksums.
+//! The sections of a snapshot: their kinds, how far each stands in the log, and checksums.
 //!
-//! A checksum covers everything before it, so that it also recognizes a file that begins as one snapshot and goes on
-//! as another, which is what a write over an older file leaves when it is cut short.
+//! A checksum covers everything before it, so that it also recognizes a file that begins as one snapshot and continues
+//! as another: an interrupted write over an older file leaves such a file.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -11,7 +11,7 @@ use model::ids::Offset;
 use super::SnapshotError;
 
 const MAGIC: [u8; 15] = *b"aerogram index\n";
-/// What has another version is built anew. In the first one, every place a channel was in had a term for each day.
+/// An index of another version is built anew. In version 1, every place that a channel was in had a term for each day.
 pub(super) const VERSION: u8 = 2;
 
 #[derive(Clone, Copy)]
@@ -85,7 +85,7 @@ impl<'a, R: Read> SectionReader<'a, R> {
         if version == VERSION { Ok(reader) } else { Err(SnapshotError::Version(version)) }
     }
 
-    /// Reads the next section. What was in `body` is replaced.
+    /// Reads the next section. Replaces the content of `body`.
     pub(super) fn section(&mut self, body: &mut Vec<u8>) -> Result<(Kind, Offset), SnapshotError> {
         let [kind] = self.take()?;
         let offset = Offset(i64::from_le_bytes(self.take()?));

@@ -14,7 +14,7 @@ use crate::population::Population;
 use crate::report::{self, duration, mebibytes};
 use crate::usage::Process;
 
-/// Builds the index from the database, as a server does that has nothing else.
+/// Builds the index from the database, as a server does that has no snapshot.
 pub(crate) async fn scan(folder: &Path) -> Result<Index> {
     let (store, app) = loading::open(folder).await?;
     let (began, cpu) = (Instant::now(), Process::own().cpu()?);

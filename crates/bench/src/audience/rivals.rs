@@ -33,7 +33,7 @@ pub(crate) struct Answers {
 pub(crate) struct Rival {
     store: Store,
     _home: Home,
-    /// How many channels have each term; of no use to a database that knows by itself.
+    /// How many channels have each term; not needed for a database with statistics of its own.
     sizes: HashMap<TermId, u64>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn ask_index(index: &Index, shape: &Shape) -> Result<Answers> {
         ensure!(index.count(&plan) == found, "Counting twice gave two answers.");
         Ok(())
     })?;
-    // A database hands out every channel, so here every one is looked at as well.
+    // A database returns every channel, so here every channel is visited as well.
     let all = Sample::take(&EFFORT, cpu, || {
         let mut n_channels = 0;
         for ordinal in index.resolve(&plan) {

@@ -12,7 +12,7 @@ pub(crate) struct Shape {
     pub(crate) tree: Tree,
 }
 
-/// Set algebra over terms, to be said to an index or to a database.
+/// Set algebra over terms, for an index or for a database.
 #[derive(Clone)]
 pub(crate) enum Tree {
     Term(TermId),
@@ -45,7 +45,7 @@ impl Tree {
     }
 }
 
-/// The audiences over an index of the population, whichever number its terms have.
+/// The audiences over an index of the population, for any numbering of its terms.
 pub(crate) fn all(index: &Index) -> Result<Vec<Shape>> {
     let tag = |rank: usize| term(index, "device", &tag_name(rank));
     let tags = |ranks: &[usize]| ranks.iter().map(|rank| tag(*rank)).collect::<Result<Vec<_>>>();

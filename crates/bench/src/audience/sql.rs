@@ -1,4 +1,4 @@
-//! Audiences as SQL, the way somebody would write it who knows the database well.
+//! Audiences as SQL, as an expert in the database would write it.
 
 use model::ids::TermId;
 
@@ -35,7 +35,7 @@ impl OverMembers<'_> {
         }
     }
 
-    /// No more channels than these can be in it.
+    /// An upper bound of the number of channels in it.
     fn most(&self, tree: &Tree) -> u64 {
         match tree {
             Tree::Term(term) => (self.size)(*term),
@@ -65,8 +65,8 @@ fn condition(tree: &Tree) -> String {
     }
 }
 
-/// For a table with an array of tokens per channel: one containment or overlap for the terms that stand side by side, and
-/// the rest is up to the planner.
+/// For a table with an array of tokens per channel: one containment or overlap for adjacent terms, and the rest is left to the
+/// planner.
 pub(crate) fn over_tokens(tree: &Tree) -> String {
     match tree {
         Tree::Term(_) => side_by_side(std::slice::from_ref(tree), "@>", " and "),

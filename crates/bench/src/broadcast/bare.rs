@@ -1,4 +1,4 @@
-//! The same requests from a loop on the `h2` crate that does nothing else: what sending costs at least.
+//! The same requests from a loop on the `h2` crate that does nothing else: the least that sending costs.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use super::Work;
 use super::provider::Provider;
 use crate::usage::thread_cpu;
 
-/// What the service uses at most, and enough streams to keep the server busy.
+/// As many as the service uses at most, and enough streams to keep the server busy.
 const CONNECTIONS: usize = 4;
 const STREAMS: usize = 250;
 
@@ -32,7 +32,7 @@ pub(super) async fn run(provider: &Provider, protocol: Protocol, n_messages: u32
     let mut senders = VecDeque::new();
     for _ in 0..CONNECTIONS {
         let mut sender = connect(provider, &requests.authority).await?;
-        // Apple permits one request until it has believed the first.
+        // Apple permits one request at a time until it has accepted the first.
         exchange(&mut sender, &requests, 0).await?;
         senders.push_back(sender);
     }
@@ -75,7 +75,7 @@ struct Requests {
     authority: String,
     sample: Request<()>,
     body: Bytes,
-    /// Where in the body the address of the device is, if it is there.
+    /// The range of the device's address in the body, if it is there.
     address: Option<Range<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! The simulated providers, on a thread of their own: what they spend is not counted to anybody else.
+//! The simulated providers, on a thread of their own: their CPU time is not counted as the service's or the references'.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 pub(super) struct Provider {
     pub(super) sim: Arc<Simulator>,
-    /// The thread ends when this does.
+    /// The thread ends when this sender is dropped.
     _running: oneshot::Sender<()>,
 }
 

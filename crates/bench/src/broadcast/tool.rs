@@ -14,10 +14,10 @@ use crate::usage::Process;
 
 const CONNECTIONS: &str = "4";
 const STREAMS: &str = "250";
-/// Different addresses, which it takes in turn.
+/// Different addresses, which `h2load` takes in turn.
 const ADDRESSES: u64 = 100_000;
 
-/// `None` where it is not installed.
+/// `None` if `h2load` is not installed.
 pub(super) fn run(provider: &Provider, protocol: Protocol, n_messages: u32) -> Result<Option<Work>> {
     if Command::new("h2load").arg("--version").stdout(Stdio::null()).status().is_err() {
         report::progress("h2load is not installed (apt-get install nghttp2-client); going on without it");

@@ -1,5 +1,5 @@
-//! Clients that do nothing but post bodies that are ready to the receiver: with the HTTP library that the service uses, and on
-//! bare sockets. All of one kind run on one thread.
+//! Clients that only post ready-made bodies to the receiver: with the HTTP library that the service uses, and on bare sockets. All
+//! clients of one kind run on one thread.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -50,7 +50,7 @@ async fn post(sender: &mut SendRequest<Full<Bytes>>, headers: &HeaderMap, body: 
     Ok(())
 }
 
-/// The least that a request can cost: bytes that are ready, and a look at the status of the answer.
+/// The least that a request can cost: ready-made bytes, and a look at the status of the answer.
 pub(super) fn on_sockets(address: SocketAddr, n_events: u32, body: &Bytes) -> Result<Work> {
     let request = request("POST", "/events", "Basic dTpw", std::str::from_utf8(body)?);
     measured(n_events, async move |n_calls: usize| {

@@ -12,13 +12,13 @@ use tokio::sync::{oneshot, watch};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 const CHUNK: usize = 16 * 1024;
-/// Whoever waits is told so often.
+/// The waiting task is notified once per this many events.
 const TELL_EVERY: u64 = 100;
 
 pub(super) struct Receiver {
     address: SocketAddr,
     shared: Arc<Shared>,
-    /// The thread ends when this does.
+    /// The thread ends when this sender is dropped.
     _running: oneshot::Sender<()>,
 }
 
@@ -60,7 +60,7 @@ impl Receiver {
     }
 
     pub(super) async fn wait_for(&self, n_events: u64) -> Result<()> {
-        // The last ones are not told, so that it is enough to be close and to look again.
+        // The last few events are not notified, so this waits until the count is close and then polls.
         let mut told = self.shared.told.subscribe();
         told.wait_for(|told| *told + TELL_EVERY > n_events).await.context("the receiver is gone")?;
         while self.shared.n_events.load(Ordering::Relaxed) < n_events {

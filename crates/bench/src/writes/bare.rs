@@ -18,7 +18,7 @@ use crate::loading::open;
 const LOG_RECORDS: u32 = 200;
 const SAMPLED: u32 = 10_000;
 
-/// What one write leaves: a row of a channel, its keys if they are new, and records of the log.
+/// The rows that one write leaves: a channel, its keys if they are new, and records of the log.
 #[derive(Clone)]
 pub(crate) struct Trace {
     row: Channel,
@@ -27,7 +27,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// The texts and bytes of all rows, without what the database adds.
+    /// The texts and bytes of all rows, without the overhead of the database.
     pub(crate) fn n_bytes(&self) -> usize {
         let row = &self.row;
         let optional = [&row.address, &row.language, &row.country].into_iter().flatten().map(String::len);
@@ -92,7 +92,7 @@ fn last_of_each(tx: &mut Tx<'_>, app: AppId, kinds: &[RecordKind]) -> Result<Vec
     Ok(kinds.iter().filter_map(last).collect())
 }
 
-/// What a tag update writes, again and again.
+/// Writes the rows of a tag update, again and again.
 pub(crate) async fn update_rows(commits: &Commits, until: Until, prepared: &Prepared) -> Result<Work> {
     let (rows, records) = (Arc::clone(&prepared.rows), prepared.update.records.clone());
     let command = move |app, n| {
@@ -107,7 +107,7 @@ pub(crate) async fn update_rows(commits: &Commits, until: Until, prepared: &Prep
     commits.of(until, CLIENTS, command).await
 }
 
-/// What a registration writes, again and again.
+/// Writes the rows of a registration, again and again.
 pub(crate) async fn insert_rows(commits: &Commits, until: Until, prepared: &Prepared) -> Result<Work> {
     let trace = prepared.registration.clone();
     let command = move |app, _| {
@@ -115,7 +115,7 @@ pub(crate) async fn insert_rows(commits: &Commits, until: Until, prepared: &Prep
         let id = ChannelId::at(Clock::System.now());
         trace.row.id = id;
         for key in &mut trace.keys {
-            // As long as before, and like no other.
+            // As long as before, and unique.
             key.value.replace_range(..36, &id.to_string());
         }
         move |tx: &mut Tx<'_>| {

@@ -1,4 +1,4 @@
-//! Events as they happen, for somebody who reads them at their own pace.
+//! Events as they happen, for a client that reads at its own pace.
 
 use model::event::{EventConditions, EventOffset, EventRequest, EventStart};
 use model::ids::AppId;
@@ -19,7 +19,7 @@ pub struct EventFeed {
 }
 
 impl Engine {
-    /// Events that somebody asks for. What cannot be asked for is said now.
+    /// Opens a feed. Invalid filters are refused now.
     pub async fn event_feed(&self, caller: Caller, request: EventRequest) -> Result<EventFeed> {
         let app = caller.app().id;
         let news = self.news(app);
@@ -34,7 +34,7 @@ impl Engine {
 }
 
 impl EventFeed {
-    /// Up to so many events; waits until there are some. None any more once the caller has lost the right to them.
+    /// Up to `at_most` events; waits until there are some. `None` once the caller has lost the right to them.
     pub async fn next(&mut self, at_most: usize) -> Result<Option<EventPage>> {
         while self.engine.is_current(&self.caller).await? {
             let page = self.read(at_most).await?;
@@ -46,7 +46,7 @@ impl EventFeed {
         Ok(None)
     }
 
-    /// Up to so many events; none when there are none by now. Fails when some were deleted before they could be read.
+    /// Up to `at_most` events, without waiting. Fails when some were deleted before they could be read.
     pub async fn read(&mut self, at_most: usize) -> Result<EventPage> {
         loop {
             let app = self.caller.app().id;
@@ -61,7 +61,7 @@ impl EventFeed {
         }
     }
 
-    /// Whoever goes on from here misses nothing.
+    /// A client that resumes from here misses nothing.
     pub fn position(&self) -> EventOffset {
         self.position
     }

@@ -1,4 +1,4 @@
-//! The moment a variant has waited for: it becomes a push for its share of the audience.
+//! Firing a variant: it becomes a push for its share of the audience.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::push::NewPush;
 use crate::schedules::{Timing, waves_to_somebody};
 use crate::{Engine, Error, Result};
 
-/// When one is looked at again that cannot be read, which only another version of this program can change.
+/// When an unreadable experiment is looked at again, which only another version of this program can read.
 const UNREADABLE_FOR: Duration = Duration::from_secs(60 * 60);
 
-/// Of which experiment something is sent, and when.
+/// The experiment that is sent, and when.
 #[derive(Clone, Copy)]
 pub(super) struct Occasion {
     pub(super) app: AppId,
@@ -39,7 +39,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Answers how many pushes were accepted.
+    /// Returns how many pushes were accepted.
     fn write_variant(
         &self,
         tx: &mut Tx<'_>,
@@ -86,7 +86,7 @@ impl Engine {
         Ok(n_pushes)
     }
 
-    /// Accepts pushes of a variant, each for those who have some clocks. The first push of an experiment starts it.
+    /// Accepts pushes of a variant, each for the channels with some clocks. The first push of an experiment starts it.
     fn send_variant(
         &self,
         tx: &mut Tx<'_>,
@@ -106,7 +106,7 @@ impl Engine {
         }
         let control = (stored.control_with == Some(variant)).then_some(shares.control);
         for (push, clocks) in pushes {
-            // Whoever travels gets the variant once.
+            // A channel that changes its time zone gets the variant once.
             let run = clocks.is_some().then(|| variant.to_string());
             let part = Part::Variant(VariantPart { variant, share: *share, control, clocks });
             provenances.push((push, Provenance { origin: Origin::Experiment(id), run, part }));

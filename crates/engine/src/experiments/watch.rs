@@ -1,5 +1,5 @@
-//! Who of the groups of experiments opens the app. All groups are measured alike: by whether a member has opened it within twelve
-//! hours of the group being made up, whatever else was sent meanwhile.
+//! Which members of the groups of experiments open the app. All groups are measured alike: by whether a member has opened it
+//! within twelve hours of the group being formed, whatever else was sent meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -19,9 +19,9 @@ use uuid::Uuid;
 use crate::job::Job;
 use crate::{Engine, Error, Result};
 
-/// For so long an opening counts.
+/// How long an opening counts.
 const COUNTS_FOR: Duration = Duration::from_secs(12 * 60 * 60);
-/// For so long groups are looked at: devices may tell late of what happened in time.
+/// How long groups are watched: devices may upload late what happened in time.
 const WATCHED_FOR: Duration = Duration::from_secs(3 * 24 * 60 * 60);
 const OPENINGS_AT_ONCE: u32 = 2000;
 const GROUPS_AT_ONCE: u32 = 100;
@@ -33,7 +33,7 @@ const WATCHER: Uuid = Uuid::from_u128(0xab7e57);
 type Openings = BTreeMap<u32, Vec<(Ordinal, UtcMillis)>>;
 
 impl Engine {
-    /// Notes who is in a group of an experiment, and sees to it that somebody watches.
+    /// Notes the members of a group of an experiment, and makes sure that it is watched.
     pub(crate) fn watch_group(
         &self,
         tx: &mut Tx<'_>,
@@ -65,7 +65,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Keeps only the numbers of groups that are not watched any more.
+    /// Keeps only the numbers of groups that are no longer watched.
     pub(crate) async fn forget_old_groups(&self, app: AppId) -> Result<()> {
         let oldest = self.clock().now().minus(WATCHED_FOR);
         loop {
@@ -87,7 +87,7 @@ fn watch(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<()> {
         return Ok(());
     };
     let (openings, looked) = openings_after(tx, app, position.records_done())?;
-    // The groups are many, and most of what the log grows by is not about openings.
+    // There are many groups, and most new records are not about openings.
     if !openings.is_empty() {
         let watched = groups::made_since(tx, app, now.minus(WATCHED_FOR))?;
         if watched.is_empty() {
@@ -108,7 +108,7 @@ fn watch(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<()> {
     }
 }
 
-/// Openings of the app after an offset, and how far the log was looked through for them.
+/// Openings of the app after an offset, and how far the log was read for them.
 fn openings_after(tx: &mut Tx<'_>, app: AppId, after: Offset) -> Result<(Openings, Offset)> {
     let (head, kinds) = (log::head(tx, app)?, BTreeSet::from([RecordKind::Open]));
     let mut found = Vec::new();
@@ -127,7 +127,7 @@ fn openings_after(tx: &mut Tx<'_>, app: AppId, after: Offset) -> Result<(Opening
     Ok((openings, looked))
 }
 
-/// Notes who of a block of a group has opened the app in time.
+/// Notes which members of a block of a group have opened the app in time.
 fn note(
     tx: &mut Tx<'_>,
     app: AppId,

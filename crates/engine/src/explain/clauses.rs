@@ -1,4 +1,4 @@
-//! A selector taken apart: the set of every part, and what each does to what its neighbors left.
+//! A selector taken apart: the set of every part, and its effect on the result of its neighbors.
 
 use std::vec;
 
@@ -15,7 +15,7 @@ pub(super) struct Explainer<'a> {
     everyone: RoaringBitmap,
     /// The plans of the atomic selectors that have not been met yet.
     plans: vec::IntoIter<AtomPlan>,
-    /// How many atomic selectors with unknown places have been met.
+    /// How many atomic selectors with what nobody knows have been met.
     n_unknown: usize,
     pub(super) warner: Warner<'a>,
 }
@@ -49,7 +49,7 @@ impl<'a> Explainer<'a> {
                 let place = if *in_array { "[0]" } else { "" };
                 let n_unknown = self.n_unknown;
                 let (clause, set) = self.explain(member, format!("{path}.{}{place}", spelling.as_str()));
-                // As in a push: the opposite of who knows who is not everybody.
+                // As in a push: the complement of an unknown set is not everybody.
                 let is_known = self.n_unknown == n_unknown;
                 (vec![clause], if is_known { &self.everyone - set } else { RoaringBitmap::new() })
             }
@@ -64,7 +64,7 @@ impl<'a> Explainer<'a> {
         (Clause { path, selector: atom, matched: set.len(), effect: Effect::Whole, clauses }, set)
     }
 
-    /// Members in their order, each of which changes what those before it left.
+    /// Members in their order, each of which changes the result of those before it.
     fn members(
         &mut self,
         members: &[Selector],

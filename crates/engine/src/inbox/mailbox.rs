@@ -1,4 +1,4 @@
-//! The inbox of one user as it stands in the database: the union of what the user's channels hold.
+//! The inbox of one user in the database: the union of the messages that the user's channels hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,14 @@ use crate::{Error, Result};
 pub(super) struct Mailbox<'a> {
     caller: &'a InboxCaller,
     pub(super) channels: Vec<InboxChannel>,
-    /// The channel that asks, if it is one of the user's and says so.
+    /// The channel that asks, if it is named and one of the user's.
     asking: Option<usize>,
     read: RoaringBitmap,
     deleted: RoaringBitmap,
     pub(super) changed: UtcMillis,
 }
 
-/// A message in the inbox, and the channel on whose behalf it is looked at.
+/// A message in the inbox, and the channel that views it.
 pub(super) struct Held<'m> {
     pub(super) message: Message,
     pub(super) viewer: &'m InboxChannel,
@@ -43,7 +43,7 @@ impl<'a> Mailbox<'a> {
         })
     }
 
-    /// Everything that was put into the inbox and is not forgotten: also what has ended, and what the user has deleted.
+    /// All messages put into the inbox and not forgotten, including ended and deleted ones.
     pub(super) fn ever_held(&self, tx: &mut Tx<'_>) -> Result<Vec<Held<'_>>> {
         let app = self.caller.app;
         let mut holders: BTreeMap<MessageNumber, &InboxChannel> = BTreeMap::new();
@@ -98,7 +98,7 @@ impl<'a> Mailbox<'a> {
         self.deleted.contains(number.0)
     }
 
-    /// Remembers what became of messages. Those that nobody knows any more are forgotten here as well.
+    /// Stores which messages were read and deleted. Forgotten messages are removed here as well.
     pub(super) fn mark(
         &self,
         tx: &mut Tx<'_>,
@@ -130,7 +130,7 @@ impl<'a> Mailbox<'a> {
 }
 
 impl Held<'_> {
-    /// The text for whoever looks; `None` when the message is not for them.
+    /// The text for this viewer; `None` when the message is not for them.
     pub(super) fn text(&self) -> Option<u32> {
         self.message.texts.choose(self.viewer.language.as_deref(), self.viewer.country.as_deref())
     }

@@ -1,4 +1,4 @@
-//! Selectors by activity: who opened the app when, as plans over the days.
+//! Selectors by activity: openings of the app, as plans over the days.
 
 use audience::plan::Plan;
 use model::selector::{Asked, Openings};
@@ -13,7 +13,7 @@ use crate::plan::Planner;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 impl Planner<'_, '_> {
-    /// Who opened the app as a selector by activity wants it.
+    /// The channels that opened the app as a selector by activity requires.
     pub(crate) fn openings(&mut self, openings: &Openings<'_>) -> Result<Plan> {
         let (first, last) = openings.days(self.now);
         Ok(match openings.asked {

@@ -1,4 +1,4 @@
-//! The rows of a list: what they are called in the store, and reading them all without holding them all.
+//! The rows of a list: their form in the store, and reading them all without holding them all.
 
 use model::ids::AppId;
 use model::static_list::{ListName, Member};

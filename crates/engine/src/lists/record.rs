@@ -1,5 +1,5 @@
-//! What is stored of a list apart from its rows: what people say about it, which uploads it consists of, and what is left to
-//! do for its job.
+//! The stored record of a list apart from its rows: its description, the uploads it consists of, and the remaining work of its
+//! job.
 
 use model::ids::AppId;
 use model::static_list::ListDetails;
@@ -11,13 +11,13 @@ use store::lists::Member;
 
 use crate::{Error, Result};
 
-/// Where a list is between an upload and everybody being on it.
+/// The state of a list between an upload and all of its members having its term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListStatus {
     Ready,
     /// An upload is coming in or being applied.
     Processing,
-    /// The last upload failed. What was there before still is.
+    /// The last upload failed. The content before it is still there.
     Failure,
 }
 
@@ -31,7 +31,7 @@ impl ListStatus {
     }
 }
 
-/// Uploads are told apart by their numbers.
+/// Uploads are identified by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) details: ListDetails,
@@ -46,7 +46,7 @@ pub(super) struct Record {
     pub(super) applied: Applied,
     /// Former contents, whose members may still have the list's term.
     pub(super) replaced: Vec<i64>,
-    /// Uploads that failed. Nobody was ever on the list for them.
+    /// Uploads that failed. They never had members.
     pub(super) discarded: Vec<i64>,
     pub(super) last_failed: bool,
     pub(super) n_bad_rows: u64,
@@ -75,7 +75,7 @@ pub(super) enum Task {
         content: i64,
         after: Option<Member>,
     },
-    /// Take those who are not in the content off the list, and delete the rows.
+    /// Remove channels that are not in the content from the list, and delete the rows.
     Withdraw {
         replaced: i64,
     },
@@ -109,7 +109,7 @@ impl Record {
         documents::get(tx, app, DocumentKind::List, name)?.as_ref().map(Self::of).transpose()
     }
 
-    /// The list of this name, or what is left of it.
+    /// The list of this name, or its remains.
     pub(super) fn load_even_deleted(tx: &mut Tx<'_>, app: AppId, name: &str) -> Result<Option<Self>> {
         if let Some(record) = Self::load(tx, app, name)? {
             return Ok(Some(record));
@@ -156,7 +156,7 @@ impl Record {
         self.last_failed = true;
     }
 
-    /// What is left of the list when it is deleted.
+    /// The remains of a deleted list.
     pub(super) fn deleted(&self) -> Self {
         let mut rest = Self::new(ListDetails::default(), self.updated);
         rest.newest = self.newest;

@@ -1,4 +1,4 @@
-//! What is shown of the platforms of every app: credentials that run out or cannot be read, and pauses.
+//! Metrics of the platforms of every app: credentials that expire or cannot be read, and pauses.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(super) struct PlatformGauges {
     unreadable: Family<PlatformLabels, Gauge>,
     paused: Family<PlatformLabels, Gauge>,
     waiting: Family<PlatformLabels, Gauge>,
-    /// When the credentials were last looked at.
+    /// When the credentials were last checked.
     examined: Mutex<Option<UtcMillis>>,
 }
 
@@ -48,7 +48,7 @@ impl PlatformGauges {
         examined.is_none_or(|at| now >= at.plus(EXAMINE_EVERY) || now < at)
     }
 
-    /// Takes the place of what was known about credentials: platforms that are gone are not shown any longer.
+    /// Replaces the series about credentials: deleted platforms are no longer shown.
     pub(super) fn set_credentials(&self, notices: Vec<PlatformNotice>, now: UtcMillis) {
         self.expire.clear();
         self.unreadable.clear();

@@ -1,4 +1,4 @@
-//! What is shown of every webhook.
+//! Metrics of every webhook.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
@@ -13,7 +13,7 @@ struct WebhookLabels {
     webhook: String,
 }
 
-/// How the webhooks are doing, as the store knows it: the same on every node, but for what lies in memory.
+/// The state of the webhooks according to the store: the same on every node, except for events in memory.
 #[derive(Default)]
 pub(super) struct WebhookGauges {
     records_behind: Family<WebhookLabels, Gauge>,
@@ -56,14 +56,14 @@ impl WebhookGauges {
         registry.register("webhook_events_in_memory", text, self.n_kept.clone());
     }
 
-    /// Shows nothing of any webhook until it is told again.
+    /// Drops all webhook series until the next update.
     pub(super) fn forget(&self) {
         for (_, _, family) in self.all() {
             family.clear();
         }
     }
 
-    /// Takes the place of what was known.
+    /// Replaces all series.
     pub(super) fn set(&self, lags: Vec<WebhookLag>, n_kept: usize) {
         self.n_kept.set(i64::try_from(n_kept).unwrap_or(i64::MAX));
         self.forget();

@@ -1,4 +1,4 @@
-//! What has to be true of a channel, as a plan over the index.
+//! Conditions on a channel, as a plan over the index.
 
 use audience::plan::Plan;
 use model::pipeline::{Condition, Fact, Junction};
@@ -6,7 +6,7 @@ use model::pipeline::{Condition, Fact, Junction};
 use crate::plan::Planner;
 use crate::subscriptions;
 
-/// Those for whom a condition holds.
+/// The channels for which a condition holds.
 pub(super) fn holds(planner: &Planner<'_, '_>, condition: &Condition) -> Plan {
     let facts = condition.facts.iter().map(|(fact, is_negated)| {
         let is_so = match fact {

@@ -1,5 +1,5 @@
-//! How often channels have been sent something, as far as somebody asked for a limit. Time is cut into slices of ten minutes,
-//! and what was sent in a slice counts as sent at its beginning.
+//! How often channels have been sent to, as far as a pipeline has a limit. Time is cut into slices of ten minutes, and a message
+//! sent in a slice counts as sent at its beginning.
 
 use audience::block::blocks;
 use audience::codec;
@@ -21,7 +21,7 @@ const SLICE_MILLIS: i64 = 10 * 60 * 1000;
 /// All of time.
 const EVER: i64 = -1;
 
-/// The channels that may be sent something without exceeding any of the rates.
+/// The channels that can be sent to without exceeding any of the rates.
 pub(super) fn with_room(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -42,7 +42,7 @@ pub(super) fn with_room(
     Ok(left)
 }
 
-/// Remembers that channels are sent something, for as long as the rates need it, and forgets what they do not need any more.
+/// Stores that channels are sent a message, for as long as the rates need it, and forgets older sends.
 pub(super) fn note_sent(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -80,10 +80,10 @@ fn add(tx: &mut Tx<'_>, app: AppId, mut key: SentKey, mut channels: RoaringBitma
     Ok(())
 }
 
-/// Counts how often channels were sent something, up to a number that is enough.
+/// Counts how often channels were sent to, up to a sufficient number.
 struct Tally<'c> {
     channels: &'c RoaringBitmap,
-    /// The channels that were sent something at least once, at least twice, and so on.
+    /// The channels that were sent to at least once, at least twice, and so on.
     counted: Vec<RoaringBitmap>,
 }
 
@@ -95,7 +95,7 @@ impl<'c> Tally<'c> {
     fn add(&mut self, set: &[u8]) -> store::Result<()> {
         let set = codec::decode(set).map_err(|error| store::Error::corrupt(error.to_string()))?;
         let mut more = set & self.channels;
-        // A channel that is in the set of a place already is added to the set of the next place.
+        // A channel that is in a layer already is added to the next layer.
         for place in &mut self.counted {
             let moved = &*place & &more;
             *place |= &more;
@@ -119,7 +119,7 @@ fn slice(now: UtcMillis) -> i64 {
 /// The slices that a rate looks back to, the first and the last.
 fn slices(within: RateWindow, now: UtcMillis) -> (i64, i64) {
     match within.duration() {
-        // Strictly within: what was sent exactly so long ago does not count.
+        // Strictly within: a message sent exactly so long ago does not count.
         Some(duration) => (slice(now.minus(duration)) + 1, slice(now)),
         None => (EVER, EVER),
     }

@@ -1,4 +1,4 @@
-//! Whether a platform accepts what is configured for it, found out without sending anything to any device.
+//! Whether a platform accepts its configuration, tested without sending anything to any device.
 
 use model::ids::AppId;
 use providers::platform::PlatformConfig;
@@ -7,7 +7,7 @@ use super::PlatformName;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Tries every key of a platform. When all are accepted, a paused platform goes on. The error is for the operator.
+    /// Tries every key of a platform. When all are accepted, a paused platform resumes. The error is for the operator.
     pub async fn test_platform(&self, app: AppId, name: PlatformName) -> Result<Result<(), String>> {
         let stored = self.stored(app, name.clone()).await?.ok_or(Error::NotFound("platform"))?;
         let config = stored.config?;

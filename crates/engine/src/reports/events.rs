@@ -1,4 +1,4 @@
-//! Custom events, counted by name and by how much a push had to do with them.
+//! Custom events, counted by name and by their relation to a push.
 
 use model::ids::AppId;
 use model::report::Period;
@@ -8,7 +8,7 @@ use store::event_counters::{self, EventTotal, Sum};
 use super::pushes::begun;
 use crate::{Engine, Error, Result};
 
-/// Counts of custom events, and what they add up to.
+/// Counts of custom events, and their totals.
 #[derive(Clone, Debug)]
 pub struct EventTotals {
     pub total: Sum,
@@ -22,7 +22,7 @@ impl Engine {
         Ok(EventTotals::of(events))
     }
 
-    /// What is attributed to pushes, over all time.
+    /// Counts attributed to pushes, over all time.
     pub async fn event_totals_of(&self, app: AppId, pushes: Pushes) -> Result<EventTotals> {
         let events = self.0.store.read(move |tx| {
             begun(tx, app, pushes)?;

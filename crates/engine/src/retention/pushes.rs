@@ -1,4 +1,4 @@
-//! Pushes that have been over for long are forgotten, unless something still shows them or waits for them.
+//! Old pushes are forgotten, unless something still shows them or waits for them.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use uuid::Uuid;
 use super::{DAY, PORTIONS_PER_RUN};
 use crate::{Engine, Result};
 
-/// What is looked at and deleted by one transaction, during which nothing else of the app is written.
+/// The pushes checked and deleted by one transaction, during which nothing else of the app is written.
 const PUSHES_AT_ONCE: u32 = 50;
 const ROWS_AT_ONCE: u64 = 5_000;
 
 impl Engine {
-    /// Deletes pushes that are too old, and answers whether there are more. What is deleted is not found a second time, and
-    /// what is still needed is not looked at again before a day has passed.
+    /// Deletes pushes that are too old, and returns whether there are more. A deleted push is not found a second time, and one
+    /// that is still needed is not checked again before a day has passed.
     pub(crate) async fn forget_old_pushes(&self, app: AppId) -> Result<bool> {
         let (now, age) = (self.0.clock.now(), self.0.retention.pushes);
         for _ in 0..PORTIONS_PER_RUN {
@@ -32,12 +32,12 @@ impl Engine {
     }
 }
 
-/// What becomes of a push that has reached its age.
+/// The decision about a push that has reached its age.
 enum Fate {
-    /// Something may still need it; it is looked at again then.
+    /// Something may still need it; it is checked again then.
     KeptUntil(UtcMillis),
     Forgotten,
-    /// It is the last of its group, whose counts go first: as long as some are left, the push tells that they are to go.
+    /// It is the last of its group, whose counts go first: as long as some are left, the push marks that they have to go.
     ForgottenWith(Uuid),
 }
 
@@ -62,13 +62,13 @@ fn forget_some(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, age: Duration) -> Re
 }
 
 fn fate(tx: &mut Tx<'_>, app: AppId, push: &Aged, now: UtcMillis, age: Duration) -> Result<Fate> {
-    // A node of an older version does not say when a push began to age.
+    // Nodes of an older version do not store when a push began to age.
     let old_enough = push.created.plus(age);
     if old_enough > now {
         return Ok(Fate::KeptUntil(old_enough));
     }
     let tomorrow = Fate::KeptUntil(now.plus(DAY));
-    // Who held a message that has ended is known for another day.
+    // The holders of a message that has ended are kept for another day.
     if let Some(ends) = push.message_ends {
         return Ok(Fate::KeptUntil(ends.plus(DAY).max(now.plus(DAY))));
     }
@@ -89,7 +89,7 @@ fn fate(tx: &mut Tx<'_>, app: AppId, push: &Aged, now: UtcMillis, age: Duration)
     Ok(if is_first { Fate::ForgottenWith(group) } else { Fate::Forgotten })
 }
 
-/// Whether there still is what pushes come from.
+/// Whether the origin of the pushes still exists.
 fn still_exists(tx: &mut Tx<'_>, app: AppId, origin: Origin) -> Result<bool> {
     let (kind, id) = match origin {
         Origin::Api | Origin::Template(_) => return Ok(false),

@@ -1,4 +1,4 @@
-//! At which hour something is sent that is to be sent at the best time of a day.
+//! The hour at which a push with a best time is sent.
 
 use model::ids::AppId;
 use model::schedule::{DayHour, Schedule};
@@ -7,11 +7,11 @@ use store::counters::{self, Grain, Metric};
 
 use crate::{Engine, Result};
 
-/// Older openings say little about people of today.
+/// Older openings say little about present habits.
 const HOURS_LOOKED_AT: i64 = 30 * 24;
 
 impl Engine {
-    /// Fixes the hour of best times. It is the same for everybody in the app, by their own clocks.
+    /// Fixes the hour of best times. It is the same for all channels of the app, by their own clocks.
     pub(crate) async fn choose_best_hours(
         &self,
         app: AppId,

@@ -1,4 +1,4 @@
-//! The moment a schedule has waited for: its push is accepted like any other.
+//! Firing a schedule: its push is accepted like any other.
 
 use std::iter;
 
@@ -14,17 +14,17 @@ use super::stored::{Stored, Timing, is_in_use};
 use crate::push::{NewPush, Registry};
 use crate::{Engine, Error, Result};
 
-/// What is written when a schedule fires.
+/// The changes of a schedule that fires.
 struct Firing {
     id: ScheduleId,
-    /// The schedule as it was when all of this was worked out.
+    /// The schedule as it was when all of this was computed.
     before: String,
     stored: Stored,
     payload: String,
     operation: OperationId,
     pushes: Vec<(PushId, Provenance)>,
     now: UtcMillis,
-    /// How it goes on.
+    /// The timing that follows.
     after: Timing,
     registry: Registry,
 }
@@ -65,7 +65,7 @@ impl Engine {
         Ok(())
     }
 
-    /// `false` when somebody has changed the schedule, or its timer has been taken over, since it was read.
+    /// `false` when the schedule has been changed, or its timer taken over, since it was read.
     fn write_firing(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, firing: &Firing) -> Result<bool> {
         let app = claimed.app;
         let current = documents::get(tx, app, DocumentKind::Schedule, &firing.id.to_string())?;
@@ -92,7 +92,7 @@ impl Engine {
     }
 }
 
-/// Everything that is due, with the clocks that somebody has.
+/// All due times, with the clocks that are in use.
 pub(crate) fn waves_to_somebody(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -114,7 +114,7 @@ pub(crate) fn waves_to_somebody(
     Ok(waves)
 }
 
-/// A push for each wave, of which the first has got its name already.
+/// A push for each wave, of which the first has its id already.
 fn pushes_for(id: ScheduleId, waves: Vec<Wave>, first: PushId, now: UtcMillis) -> Vec<(PushId, Provenance)> {
     let names = iter::once(first).chain(iter::repeat_with(|| PushId::at(now)));
     let provenance = |Wave { time, clocks }: Wave| {

@@ -1,4 +1,4 @@
-//! Holding a recurring schedule back, and letting it go on.
+//! Pausing and resuming a recurring schedule.
 
 use model::ids::{AppId, ScheduleId};
 use model::time::UtcMillis;
@@ -12,7 +12,7 @@ impl Engine {
         self.set_schedule_paused(app, id, true).await
     }
 
-    /// Goes on with what is to be sent from now on; what would have been sent meanwhile never is.
+    /// Continues with the times from now on; times that passed meanwhile are never sent.
     pub async fn resume_schedule(&self, app: AppId, id: ScheduleId) -> Result<()> {
         self.set_schedule_paused(app, id, false).await
     }
@@ -31,10 +31,10 @@ impl Engine {
                     return Ok(());
                 }
                 recurring.paused = paused;
-                // What was sent a moment ago is not sent again, and what is to be sent at this very moment is.
+                // A push sent a moment ago is not sent again, and one due at this very moment is sent.
                 let done_until = timing.done_until.max(UtcMillis(now.0 - 1));
                 let after = Timing::after(&scheduled.schedule, done_until, timing.next_push, timing.last_run);
-                // What is due and has not been sent yet can still be kept from it.
+                // A push that is due and not sent yet can still be stopped.
                 let is_stopped = paused && timing.will_fire();
                 if !is_stopped && after.has_ended(&scheduled.schedule) {
                     let text = "The schedule has come to its end; give it another one, or delete it.";

@@ -1,4 +1,4 @@
-//! A schedule as it is stored: what was asked for, and how far it has got.
+//! A schedule as it is stored: the request, and how far it has got.
 
 use model::ids::{AppId, PushId, ScheduleId};
 use model::json::{self, At, Json};
@@ -20,7 +20,7 @@ pub(super) struct Stored {
     pub(super) timing: Timing,
 }
 
-/// With the hour that was chosen, which is not told with what was asked for.
+/// With the chosen hour, which listings do not show.
 #[derive(Serialize)]
 struct Printed<'s> {
     #[serde(flatten)]
@@ -34,9 +34,9 @@ struct Printed<'s> {
 pub(crate) struct Timing {
     /// The job that fires it, and when; none while it is paused and when it has come to its end.
     pub(crate) timer: Option<(JobId, UtcMillis)>,
-    /// Whatever was to be sent up to this instant has been.
+    /// All pushes up to this instant have been sent.
     pub(crate) done_until: UtcMillis,
-    /// What the next push will be called.
+    /// The id of the next push.
     pub(crate) next_push: PushId,
     /// The last time for which something was sent.
     pub(crate) last_run: Option<WallTime>,
@@ -48,12 +48,12 @@ impl Stored {
         document.map(|document| Self::read(&document.body)).transpose()
     }
 
-    /// It was checked when it was stored, so a problem now is ours.
+    /// It was checked when it was stored, so a problem now is our fault.
     pub(super) fn read(body: &str) -> Result<Self> {
         json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
     }
 
-    /// For listings: one that cannot be read does not hide the others.
+    /// For listings: an unreadable one does not hide the others.
     pub(super) fn known(document: &Document) -> Option<(ScheduleId, Self)> {
         let read = || Ok((document.id.parse().map_err(Error::internal)?, Self::read(&document.body)?));
         known(DocumentKind::Schedule, &document.id, read())
@@ -77,7 +77,7 @@ impl Stored {
         Some(Self { scheduled, timing: timing? })
     }
 
-    /// Whether some time zones have had their turn and others, where there is somebody, are waiting for it.
+    /// Whether some time zones have had their turn and others, in which there are channels, are waiting for it.
     pub(super) fn is_underway(&self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<bool> {
         let Some(time) = self.timing.last_run.filter(|_| self.timing.will_fire()) else { return Ok(false) };
         for clock in self.scheduled.schedule.waiting(time, now) {
@@ -89,13 +89,13 @@ impl Stored {
     }
 }
 
-/// Nobody has ever had a clock whose term has no number.
+/// A clock whose term has no number is not in use.
 pub(super) fn is_in_use(tx: &mut Tx<'_>, app: AppId, clock: &Clock) -> Result<bool> {
     Ok(terms::find(tx, app, &clock.term)?.is_some())
 }
 
 impl Timing {
-    /// Without reading what is to be sent.
+    /// Without reading the push.
     pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: ScheduleId) -> Result<Option<Self>> {
         let document = documents::get(tx, app, DocumentKind::Schedule, &id.to_string())?;
         let timing = |at: &At<'_>| {
@@ -110,14 +110,15 @@ impl Timing {
         document.map(|document| json::parse(document.body.as_bytes(), timing).map_err(Error::internal)).transpose()
     }
 
-    /// Of a schedule for which nothing has been sent.
+    /// Of a schedule that has sent nothing.
     pub(crate) fn starting(schedule: &Schedule, now: UtcMillis, next_push: PushId) -> Self {
-        // What is to be sent at this very moment is still to be sent.
+        // A push due at this very moment is still to be sent.
         Self::after(schedule, UtcMillis(now.0 - 1), next_push, None)
     }
 
-    /// Of a schedule, which would start like this, that takes the place of another at `now`. What that one sent a moment ago is not
-    /// sent again; what it was to send by now and has not comes yet, if the new schedule has that time, too.
+    /// The progress of a schedule that replaces another at `now` and would start like this. A push that the old one sent a moment
+    /// ago is not sent again; one that it should have sent by now and has not is still sent, if the new schedule has that time,
+    /// too.
     pub(super) fn in_place_of(self, old: &Self, schedule: &Schedule, now: UtcMillis) -> Self {
         let overdue = old.timer.map(|(_, due)| due).filter(|due| *due < now);
         let overdue = overdue.filter(|due| schedule.next_after(UtcMillis(due.0 - 1)) == Some(*due));

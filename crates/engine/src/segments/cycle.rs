@@ -9,7 +9,7 @@ use store::Tx;
 use super::{references, stored};
 use crate::Result;
 
-/// How a segment was met: under what name, and in the criteria of which other one.
+/// How a segment was reached: its name, and the segment whose criteria mention it.
 struct Met {
     name: String,
     inside: Option<SegmentId>,
@@ -26,7 +26,7 @@ pub(super) fn through(tx: &mut Tx<'_>, app: AppId, id: SegmentId, body: &Segment
         if met.contains_key(&next) {
             continue;
         }
-        // One that was deleted contains nothing.
+        // A deleted segment contains nothing.
         let Some(segment) = stored(tx, app, next)? else { continue };
         pending.extend(references(&segment.criteria).map(|id| (id, Some(next))));
         met.insert(next, Met { name: segment.display_name, inside });

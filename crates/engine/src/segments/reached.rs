@@ -1,4 +1,4 @@
-//! The segments that a selector refers to, and those that they refer to.
+//! The segments that a selector refers to, directly and through others.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// Segments by their ids; `None` where there is no such segment.
 pub(crate) type Reached = BTreeMap<SegmentId, Option<SegmentBody>>;
 
-/// Every segment that belongs to a selector in some way, each read once. Those that are mentioned together are read together.
+/// Every segment that a selector reaches, each read once. Segments mentioned together are read together.
 pub(crate) fn reached(tx: &mut Tx<'_>, app: AppId, selector: &Selector) -> Result<Reached> {
     let mut reached = Reached::new();
     let mut mentioned: Reached = references(selector).map(|id| (id, None)).collect();

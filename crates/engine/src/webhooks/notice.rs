@@ -1,4 +1,4 @@
-//! How all webhooks of the installation are doing, for metrics.
+//! The state of all webhooks of the installation, for metrics.
 
 use model::app::AppKey;
 use model::ids::WebhookId;

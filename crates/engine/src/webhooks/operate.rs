@@ -1,4 +1,4 @@
-//! What an operator asks a webhook to do: prove that it works, show its history, begin again from earlier.
+//! Operating a webhook: testing it, showing its history, and replaying events.
 
 use bytes::Bytes;
 use model::event::EventOffset;
@@ -18,11 +18,11 @@ use crate::{Engine, Error, Result};
 pub enum ReplayFrom {
     /// After the event with this offset.
     After(EventOffset),
-    /// With what was recorded at this time.
+    /// From the records of this time on.
     Time(UtcMillis),
 }
 
-/// A webhook took an event that was made up for it.
+/// The webhook took a test event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WebhookProof {
     pub status: u16,
@@ -78,7 +78,7 @@ impl Engine {
         self.0.store.read(read).await
     }
 
-    /// Sends events again from an earlier place, or leaves some out up to a later one. Whatever failed before is forgotten.
+    /// Sends events again from an earlier position, or skips events up to a later one. Former failures are forgotten.
     pub async fn replay_webhook(&self, app: AppId, id: WebhookId, from: ReplayFrom) -> Result<WebhookView> {
         let now = self.clock().now();
         let write = move |tx: &mut Tx<'_>| {
@@ -91,7 +91,7 @@ impl Engine {
                 ReplayFrom::After(offset) => offset,
                 ReplayFrom::Time(time) => EventOffset::end_of(Offset(log::first_since(tx, app, time)?.0 - 1)),
             };
-            // What is not kept any more was not missed: it was not to be had when it was asked for.
+            // Records deleted before do not count as missed: they were not available when the replay was asked for.
             let after = after.max(EventOffset::end_of(Offset(log::start(tx, app)?.0 - 1)));
             webhooks::move_to(tx, app, id, after, None)?;
             followers::start(tx, app, job_of(id), after)?;

@@ -1,4 +1,4 @@
-//! What is remembered of a webhook between runs beyond the one offset up to which everything is delivered: how far anything was
+//! The progress of a webhook between runs beyond the one offset up to which everything is delivered: how far anything was
 //! delivered beyond it, and the few events in between that were not.
 
 use std::collections::BTreeMap;
@@ -13,9 +13,9 @@ use crate::{Error, Result};
 /// As stored, with offsets as distances from one to the next, most of which are a byte or three.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// How far beyond the offset of the webhook, up to which everything is delivered, everything is delivered or held.
+    /// Up to this distance beyond the offset of the webhook, everything is delivered or held.
     reach: u64,
-    /// The events within that reach that were not taken, and what is wrong with those that were tried.
+    /// The events within that reach that were not taken, with the failures of those that were tried.
     held: Vec<(u64, Option<Trouble>)>,
     pub(super) breaker: Breaker,
 }
@@ -34,14 +34,14 @@ pub(super) struct Trouble {
 /// The same, for looking things up.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
-    /// Everything up to here is delivered, except what is held.
+    /// Everything up to here is delivered, except the held events.
     pub(super) until: EventOffset,
-    /// With what is wrong with those that were tried.
+    /// With the failures of those that were tried.
     pub(super) held: BTreeMap<EventOffset, Option<Trouble>>,
 }
 
 impl Progress {
-    /// What is held is in order, after `done`, and not after `until`.
+    /// The held events are in order, after `done`, and not after `until`.
     pub(super) fn new(
         done: EventOffset,
         until: EventOffset,
@@ -63,7 +63,7 @@ impl Progress {
         self.held.iter().any(|(_, trouble)| trouble.is_some()) || self.breaker.open_until().is_some()
     }
 
-    /// The same with nothing to wait for from a time on.
+    /// The same with everything due at a time.
     pub(super) fn due_at(mut self, now: UtcMillis) -> Self {
         self.breaker = self.breaker.closed();
         for trouble in self.held.iter_mut().filter_map(|(_, trouble)| trouble.as_mut()) {
@@ -93,7 +93,7 @@ impl Progress {
 }
 
 impl Remembered {
-    /// From where to read on after an offset, without what was delivered.
+    /// Where to read on after an offset, skipping delivered events.
     pub(super) fn next_after(&self, read: EventOffset) -> EventOffset {
         match self.held.first_key_value() {
             Some((first, _)) => EventOffset::from_number(first.number() - 1).max(read),
@@ -101,14 +101,14 @@ impl Remembered {
         }
     }
 
-    /// Forgets held events up to where the log was read: an event that was not met there was deleted or is not wanted any more.
+    /// Forgets held events up to where the log was read: an event that was not found there was deleted or is no longer wanted.
     pub(super) fn forget_until(&mut self, read: EventOffset) {
         while let Some(first) = self.held.first_entry().filter(|first| *first.key() <= read) {
             first.remove();
         }
     }
 
-    /// How many of the records are missing that were deleted after an offset.
+    /// How many of the records deleted after an offset are missing.
     pub(super) fn n_missed(&self, read: EventOffset, n_deleted: u64) -> u64 {
         let last_deleted = read.records_done().0.saturating_add_unsigned(n_deleted);
         let mut lost: Vec<i64> = self.held.keys().map(|held| held.record().0).collect();

@@ -1,4 +1,5 @@
-//! What this process keeps of webhooks between runs: their connections, and events that are stuck. All of it can be made again.
+//! State of webhooks that this process keeps between runs: their connections, and events that are stuck. All of it can be made
+//! again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,8 +12,8 @@ use providers::webhook::{Hook, WebhookConfig};
 
 use super::window::Window;
 
-/// Longer than any pause between two tries of an event, unless the webhook asks for a longer one: what was not asked for in the
-/// meantime is another node's business by now, or is read again.
+/// Longer than any pause between two tries of an event, unless the webhook asks for a longer one: state that was not used in the
+/// meantime belongs to another node by now, or is read again.
 const KEPT_FOR: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Default)]
@@ -21,16 +22,16 @@ pub(crate) struct Webhooks {
 }
 
 struct Kept {
-    /// What the connections were made with.
+    /// The configuration that the connections were made with.
     config: WebhookConfig,
     hook: Hook,
-    /// With the version of the place that it goes on from. Whoever finds another version in the store reads again.
+    /// With the version of the position that it continues from. A run that finds another version in the store reads again.
     window: Option<(i64, Window)>,
     used: UtcMillis,
 }
 
 impl Webhooks {
-    /// The way to a webhook, and what is left of the run that ended in this version.
+    /// The connections to a webhook, and the events left by the run that ended in this version.
     pub(super) fn take(
         &self,
         (app, id): (AppId, WebhookId),
@@ -66,12 +67,12 @@ impl Webhooks {
         self.kept().retain(|(of, _), _| *of != app);
     }
 
-    /// Lets go of what nobody has asked for in a while.
+    /// Drops state that was unused for a while.
     pub(crate) fn forget_unused(&self, now: UtcMillis) {
         self.kept().retain(|_, kept| kept.used.plus(KEPT_FOR) > now);
     }
 
-    /// How many events lie in memory between runs.
+    /// How many events are in memory between runs.
     pub(crate) fn n_events(&self) -> usize {
         self.kept().values().filter_map(|kept| kept.window.as_ref()).map(|(_, window)| window.len()).sum()
     }

@@ -1,4 +1,4 @@
-//! Waking the jobs of those who follow a log when it has grown.
+//! Wakes the jobs of followers when their log has grown.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::POLL;
 use crate::apps::OPERATOR;
 use crate::{Engine, Result};
 
-/// What grows many times in a moment is worth one look.
+/// A log that grows many times in a moment is looked at once.
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Engine {

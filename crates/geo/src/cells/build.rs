@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Cells, Entry, ORIGIN};
 use crate::shape::{Edge, GRID, Shapes, Spot, side};
 
-/// What one shape has in a row of cells.
+/// The part of one shape in a row of cells.
 #[derive(Default)]
 struct Row {
     /// Columns and the sides that pass through them.
@@ -80,7 +80,7 @@ impl Cells {
     }
 }
 
-/// Goes along the southern border of a row and tells at each corner whether it is inside.
+/// Goes along the southern border of a row and returns for each corner whether it is inside.
 struct InsideAlong {
     /// The sides that cross the border, from west to east; each from its lower end to its upper one.
     crossing: Vec<(i32, Spot, Spot)>,

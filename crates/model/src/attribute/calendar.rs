@@ -33,7 +33,7 @@ pub(super) fn compare(
     }
 }
 
-/// What is out of reach of the calendar is as far away as can be.
+/// An instant out of reach of the calendar is as far away as can be.
 fn away(now: UtcMillis, units: u32, unit: MomentUnit, direction: Direction) -> UtcMillis {
     let units = i64::from(units);
     let span = match unit {

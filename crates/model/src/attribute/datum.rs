@@ -1,4 +1,4 @@
-//! A single thing to compare, whether it is an attribute of its own or a property inside a JSON object.
+//! A single value to compare, whether it is an attribute of its own or a property inside a JSON object.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -29,7 +29,7 @@ impl<'a> Datum<'a> {
         }
     }
 
-    /// `None` for null, which is as good as nothing.
+    /// `None` for null, which counts as not set.
     pub(super) fn of_json(value: &'a Value) -> Option<Self> {
         match value {
             Value::Null => None,
@@ -41,7 +41,7 @@ impl<'a> Datum<'a> {
         }
     }
 
-    /// The same as another type; `None` if it cannot be that. A list stays one, since its items find their own types.
+    /// The same value as another type; `None` if it cannot be converted. A list stays a list, since its items find their own types.
     pub(super) fn cast(self, to: CompareAs) -> Option<Self> {
         match (self, to) {
             (list @ Datum::List(_), _) => Some(list),
@@ -102,7 +102,7 @@ impl<'a> Datum<'a> {
         self.text().is_some_and(|text| text.contains(part.as_ref()))
     }
 
-    /// Numerically if both sides are numbers or read as such, otherwise by date or by text; `None` for what has no order.
+    /// Numerically if both sides are numbers or read as such, otherwise by date or by text; `None` for values without an order.
     pub(super) fn compare(&self, scalar: &Scalar) -> Option<Ordering> {
         let wanted = match scalar {
             Scalar::Text(text) => number(text),

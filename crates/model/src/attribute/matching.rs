@@ -9,8 +9,8 @@ use super::{AttributeValue, calendar, property_path};
 use crate::selector::{self, AttributeTest, Comparison, Property, Side};
 use crate::time::UtcMillis;
 
-/// Whether the value of the attribute that a selector names is what the selector asks for. `None` is an attribute that
-/// is not set; it is empty, and that is all that can be said about it.
+/// Whether the value of the attribute that a selector names satisfies the selector. `None` is an attribute that is not
+/// set; it satisfies `is_empty` and nothing else.
 pub fn matches(attribute: &selector::Attribute, value: Option<&AttributeValue>, now: UtcMillis) -> bool {
     match (&attribute.test, value) {
         (AttributeTest::Plain(comparison), value) => holds(comparison, value.map(Datum::of_value), now),
@@ -22,11 +22,11 @@ pub fn matches(attribute: &selector::Attribute, value: Option<&AttributeValue>, 
     }
 }
 
-/// Whether a property inside a JSON object is what is asked for.
+/// Whether a property inside a JSON object satisfies the comparison.
 pub fn property_matches(property: &Property, json: &BTreeMap<String, Value>, now: UtcMillis) -> bool {
     let found = property_path::find(json, &property.property).and_then(Datum::of_json);
     let datum = match (found, property.compare_as) {
-        // What is not of the type that is asked for is still there.
+        // A property of another type than the requested one is still there.
         (Some(datum), Some(compare_as)) if !asks_for_presence(&property.comparison) => datum.cast(compare_as),
         (datum, _) => datum,
     };

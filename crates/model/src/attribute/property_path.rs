@@ -9,7 +9,7 @@ enum Step<'a> {
     Index(usize),
 }
 
-/// `None` if there is no such property, which a path that makes no sense never finds.
+/// `None` if there is no such property; a path that makes no sense never finds one.
 pub(super) fn find<'v>(object: &'v BTreeMap<String, Value>, path: &str) -> Option<&'v Value> {
     let mut steps = steps(path)?.into_iter();
     let first = match steps.next()? {
@@ -50,7 +50,7 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     Some(steps)
 }
 
-/// What is between brackets, and what comes after them.
+/// The text between brackets, and the text after them.
 fn bracket(inside: &str) -> Option<(Step<'_>, &str)> {
     for quote in ['\'', '"'] {
         if let Some(quoted) = inside.strip_prefix(quote) {

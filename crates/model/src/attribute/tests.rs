@@ -1,4 +1,4 @@
-//! Changing attributes, and what selectors make of them.
+//! Changing attributes, and selecting by them.
 
 mod operations;
 mod selection;

@@ -1,4 +1,4 @@
-//! The value of an attribute. Nobody declares the type of an attribute: it follows from each value.
+//! The value of an attribute. The type of an attribute is not declared: it follows from each value.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::time::UtcMillis;
 pub enum AttributeValue {
     Text(String),
     Number(Number),
-    /// Text that is a date and a time of day. A date alone stays text, and is still a date to those who ask for one.
+    /// Text that is a date and a time of day. A date alone stays text, and still counts as a date where a date is compared.
     Date(UtcMillis),
     Json(BTreeMap<String, Value>),
 }
@@ -60,7 +60,7 @@ pub(super) fn date_text(date: UtcMillis) -> String {
 fn date_and_time(text: &str) -> Option<UtcMillis> {
     let bytes = text.as_bytes();
     let has_shape = bytes.len() >= 16 && bytes[4] == b'-' && bytes[7] == b'-' && matches!(bytes[10], b'T' | b' ');
-    // What could not be read back from its printed form stays as it is.
+    // A value that could not be read back from its printed form stays as it is.
     instant(text).filter(|date| has_shape && instant(&date_text(*date)) == Some(*date))
 }
 

@@ -1,4 +1,4 @@
-//! What only Android and Amazon channels have.
+//! The fields that only Android and Amazon channels have.
 
 use serde::{Deserialize, Serialize};
 

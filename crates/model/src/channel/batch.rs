@@ -1,6 +1,6 @@
-//! What a device changes about its own channel in one request.
+//! The changes that a device makes to its own channel in one request.
 //!
-//! Keys that are not known are passed over: device libraries send new ones before we know them, and drop a batch that is refused.
+//! Unknown keys are skipped: device libraries send new ones before we know them, and drop a batch that is refused.
 
 use super::TagOperation;
 use crate::attribute::{self, AttributeOperation};
@@ -30,7 +30,7 @@ impl ChannelBatch {
     }
 }
 
-/// What is under a key, unless that is nothing.
+/// The value under a key, unless it is null.
 fn given<'a>(fields: &mut Fields<'a>, key: &str) -> Option<At<'a>> {
     fields.take(key).filter(|at| !at.is_null() && !matches!(at.json(), Json::Array(items) if items.is_empty()))
 }

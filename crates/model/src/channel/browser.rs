@@ -1,6 +1,6 @@
-//! Which browser a web channel lives in, from the text by which browsers introduce themselves.
+//! Which browser a web channel lives in, from the user agent of the browser.
 
-/// A browser as far as its text tells.
+/// A browser as far as its user agent tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Browser<'a> {
     pub name: &'static str,
@@ -9,7 +9,7 @@ pub struct Browser<'a> {
     pub is_mobile: bool,
 }
 
-/// By what each is recognized, and in which order: most claim to be some of those that come after them, too.
+/// The marks by which browsers are recognized, in this order: most browsers also claim to be some of those that come after them.
 const MARKS: [(&str, &str); 11] = [
     ("Edg/", "edge"),
     ("EdgA/", "edge"),
@@ -21,13 +21,13 @@ const MARKS: [(&str, &str); 11] = [
     ("Firefox/", "firefox"),
     ("CriOS/", "chrome"),
     ("Chrome/", "chrome"),
-    // Safari tells its version here; what stands after its own name is that of its engine.
+    // Safari gives its version here; the number after its own name is the version of its engine.
     ("Version/", "safari"),
 ];
 const MOBILE_MARKS: [&str; 4] = ["Mobile", "Android", "iPhone", "iPad"];
 
 impl<'a> Browser<'a> {
-    /// `None` for what is not one of the browsers that can be pushed to, or does not say its version.
+    /// `None` for browsers that cannot be pushed to, and for those without a version.
     pub fn of(user_agent: &'a str) -> Option<Self> {
         let (mark, name) = MARKS.into_iter().find(|(mark, _)| user_agent.contains(mark))?;
         let (_, after) = user_agent.split_once(mark)?;

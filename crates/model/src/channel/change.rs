@@ -1,4 +1,4 @@
-//! What an update says about one optional value: nothing, that it is gone, or what it is now.
+//! The change of one optional value in an update: unchanged, cleared, or set.
 
 use crate::json::{At, Fields};
 
@@ -17,7 +17,7 @@ impl<T> Change<T> {
         match fields.take(key) {
             None => Change::Keep,
             Some(at) if at.is_null() => Change::Clear,
-            // A value that cannot be read has left a note, so the whole update is refused.
+            // An unreadable value has been noted as a problem, so the whole update is refused.
             Some(at) => read(&at).map_or(Change::Keep, Change::Set),
         }
     }

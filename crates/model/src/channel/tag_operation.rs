@@ -1,4 +1,4 @@
-//! A change of tags in groups. Whose tags they are is said beside it and differs from endpoint to endpoint.
+//! A change of tags in groups. The target is given beside it and differs from endpoint to endpoint.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ impl TagOperation {
         }
     }
 
-    /// As [`TagOperation::read`], where all three keys may be given together, or none: what is set comes first.
+    /// As [`TagOperation::read`], where all three keys may be given together, or none: `set` comes first.
     pub(crate) fn read_several(fields: &mut Fields<'_>) -> Option<Vec<Self>> {
         let add = fields.optional("add", parse_sets);
         let remove = fields.optional("remove", parse_sets);

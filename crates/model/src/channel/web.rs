@@ -1,4 +1,4 @@
-//! What only web channels have.
+//! The fields that only web channels have.
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -24,7 +24,7 @@ pub struct WebSubscription {
     pub auth: String,
 }
 
-/// What a registration says about a browser.
+/// The part of a registration about a browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WebUpdate {
     subscription: Change<WebSubscription>,
@@ -73,7 +73,7 @@ impl WebSubscription {
     }
 }
 
-/// Some browsers' libraries pad, some do not; what is kept is never padded.
+/// Some browsers' libraries pad, some do not; the stored form is never padded.
 fn base64url(at: &At<'_>, is_right: impl FnOnce(&[u8]) -> bool, wanted: &str) -> Option<String> {
     const LENIENT: GeneralPurpose = GeneralPurpose::new(
         &URL_SAFE,

@@ -1,4 +1,4 @@
-//! What a push that brings its recipients along may look like.
+//! The forms of a push that brings its recipients along.
 
 use serde_json::{Value, json};
 

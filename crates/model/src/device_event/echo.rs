@@ -1,4 +1,4 @@
-//! What devices send back of the pushes they got, by which events are attributed.
+//! The data of received pushes that devices send back, by which events are attributed.
 
 use serde::Deserialize;
 use uuid::Uuid;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::loose::Loose;
 use crate::lenient_base64;
 
-/// Which pushes an event names. Whether there are such pushes has to be seen.
+/// Which pushes an event names. Whether they exist is not known here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Echo {
     /// The push whose notification was tapped before.
@@ -22,7 +22,7 @@ pub struct PushEcho {
     pub variant_id: Option<u32>,
 }
 
-/// What pushes carry to be sent back. Devices do not look into it.
+/// The metadata that pushes carry to be sent back. Devices do not look into it.
 #[derive(Deserialize)]
 struct Metadata {
     push_id: Uuid,
@@ -31,7 +31,7 @@ struct Metadata {
 }
 
 impl Echo {
-    /// Metadata and send id go by other names from one type of event to the next.
+    /// The keys of metadata and send id differ between types of events.
     pub(super) fn read(data: &Loose, metadata: &str, send_id: &str) -> Self {
         let received = ["last_metadata", "last_received_metadata"].into_iter().find_map(|key| data.text(key));
         Self {

@@ -1,4 +1,4 @@
-//! Values of events by what they mean, however a library wrote them: numbers and booleans often come as texts.
+//! Values of events by their meaning, however a library wrote them: numbers and booleans often come as texts.
 
 use serde_json::{Map, Value};
 

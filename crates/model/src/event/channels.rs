@@ -1,4 +1,4 @@
-//! Events of channels that servers and registrations cause.
+//! Events of channels that are caused by servers and registrations.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::channel::TagSets;
 /// A channel registered for the first time. Customers are told nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstOpen {
-    /// Whether it could be shown notifications from the start, which is its first opt-in then.
+    /// Whether it could be shown notifications from the start; then this is its first opt-in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub opted_in: bool,
 }

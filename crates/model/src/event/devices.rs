@@ -1,4 +1,4 @@
-//! Events that devices tell about, with the bodies that customers see.
+//! Events that devices report, with the bodies that customers see.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ pub struct Close {
     pub session_id: String,
 }
 
-/// Something happened that only the customer knows the meaning of.
+/// Something happened whose meaning only the customer knows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Custom {
     pub name: String,
@@ -57,7 +57,7 @@ pub enum CustomSource {
     Sdk,
 }
 
-/// A device told where it is. Coordinates are in the event only if the operator keeps them.
+/// A device reported its location. Coordinates are in the event only if the operator keeps them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ pub enum RegionAction {
     Exit,
 }
 
-/// By what the region is watched, and its id there.
+/// The system that watches the region, and the region's id there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionSource {
     pub source: String,
@@ -129,7 +129,7 @@ pub struct InAppDisplay {
     pub context: Option<Value>,
 }
 
-/// Somebody did something about an in-app message, or nothing until it went away.
+/// A user responded to an in-app message, or it went away without a response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InAppResolution {
     #[serde(flatten)]
@@ -163,7 +163,7 @@ pub enum ResolutionKind {
     UserDismissed,
 }
 
-/// An in-app message was never shown, and will not be any more.
+/// An in-app message was never shown, and never will be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InAppExpiration {
     #[serde(flatten)]
@@ -192,7 +192,7 @@ pub enum ExpirationKind {
     AlreadyDisplayed,
 }
 
-/// Whatever else a device told, as it came.
+/// Any other event of a device, as it came.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unrecognized {
     #[serde(rename = "type")]

@@ -1,4 +1,4 @@
-//! What somebody who reads events asks for: where to begin, which of them, and for how long.
+//! A request for events: where to begin, which of them, and for how long.
 
 use std::collections::BTreeSet;
 
@@ -14,34 +14,34 @@ use crate::request_audience::ChannelAudience;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRequest {
     pub start: EventStart,
-    /// Events that any of them accepts; none at all accept everything.
+    /// An event has to match one of them; without filters, all events match.
     pub filters: Vec<EventConditions>,
-    /// Whether to go on when everything there is has been told.
+    /// Whether to continue with new events after the existing ones.
     pub follow: bool,
     pub limit: Option<u32>,
-    /// Whether somebody for whom there is nothing is told how far the log was looked through.
+    /// Whether a caller without matching events is told how far the log was read.
     pub offset_updates: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventStart {
-    /// With everything that is kept.
+    /// With the oldest event that is kept.
     Earliest,
-    /// With what happens from now on.
+    /// With the next event to happen.
     Latest,
-    /// With what follows an event.
+    /// With the event after this one.
     After(EventOffset),
 }
 
-/// All of them have to be fulfilled; one that is absent is.
+/// All given conditions have to be fulfilled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventConditions {
     pub kinds: Option<BTreeSet<RecordKind>>,
-    /// As events have them: `IOS`.
+    /// As events write them: `IOS`.
     pub device_types: Option<BTreeSet<String>>,
     pub channels: Option<Vec<ChannelRef>>,
     pub named_users: Option<BTreeSet<NamedUserId>>,
-    /// Ids of pushes, or of what several pushes have in common.
+    /// Ids of pushes, or of groups of pushes.
     pub pushes: Option<BTreeSet<Uuid>>,
 }
 
@@ -103,7 +103,7 @@ impl EventConditions {
     }
 }
 
-/// The types of devices as events have them.
+/// The types of devices as events write them.
 const DEVICE_TYPES: [&str; 9] = ["IOS", "ANDROID", "AMAZON", "WEB", "WNS", "SMS", "MMS", "EMAIL", "OPEN"];
 
 fn kind(at: &At<'_>) -> Option<RecordKind> {

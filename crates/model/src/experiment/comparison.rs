@@ -1,9 +1,9 @@
-//! How sure one can be of what an experiment shows: intervals that contain the truth 95 times out of 100.
+//! How certain the results of an experiment are: intervals that contain the truth 95 times out of 100.
 
-/// The middle 95 % of a normal distribution lie within so many standard deviations.
+/// The middle 95 % of a normal distribution lie within this many standard deviations.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// What came of sending something to some.
+/// The result of sending a push to some channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub sent: u64,
@@ -18,7 +18,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// By how much the rate of one is higher than that of another.
+/// By how much one rate is higher than another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     pub by: f64,
@@ -62,7 +62,7 @@ pub fn difference(first: Outcome, second: Outcome) -> Option<Difference> {
 }
 
 impl Difference {
-    /// Whether chance alone is no good explanation.
+    /// Whether chance alone is an unlikely explanation.
     pub fn is_clear(&self) -> bool {
         self.interval.low > 0.0 || self.interval.high < 0.0
     }

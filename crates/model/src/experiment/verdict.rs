@@ -1,9 +1,9 @@
-//! What the figures of an experiment mean, in plain words.
+//! The meaning of an experiment's figures, in plain words.
 
 use super::{Difference, Outcome, difference};
 
-/// Says which variant is better, and whether it is better than nothing, as far as that is known. Variants are given with what
-/// people call them.
+/// Says which variant is better, and whether it is better than nothing, as far as that is known. Variants are given with
+/// their titles.
 pub fn verdict(variants: &[(String, Outcome)], control: Option<Outcome>) -> String {
     let mut sent: Vec<_> =
         variants.iter().filter_map(|(name, outcome)| Some((name, *outcome, outcome.rate()?))).collect();

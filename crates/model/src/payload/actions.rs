@@ -1,4 +1,4 @@
-//! What a device does when its user taps the notification or one of its buttons.
+//! The actions of a device when its user taps the notification or one of its buttons.
 
 mod changes;
 mod device;
@@ -90,7 +90,7 @@ impl Actions {
         }
     }
 
-    /// An app-defined action must not stand for one that is given under its own key as well.
+    /// An app-defined action must not have the name of one that is given under its own key as well.
     fn note_conflicts(&self, app_defined: &At<'_>) {
         for name in self.app_defined.iter().flatten().map(|(name, _)| name) {
             if let Some(key) = self.action_called(name) {

@@ -1,4 +1,4 @@
-//! The Amazon override: what only devices reached through Amazon Device Messaging understand.
+//! The Amazon override: keys that only devices reached through Amazon Device Messaging understand.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! The Android override: what only devices reached through Firebase understand.
+//! The Android override: keys that only devices reached through Firebase understand.
 
 mod parts;
 mod values;

@@ -14,7 +14,7 @@ pub struct EmailOverride {
     pub sender_name: String,
     pub sender_address: EmailAddress,
     pub reply_to: EmailAddress,
-    /// As the plain text: given unless a template gives it.
+    /// Like the plain text: given unless a template gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -23,7 +23,7 @@ pub struct Interactive {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InteractiveType {
     BuiltIn(&'static BuiltInType),
-    /// A category the app registered itself; its buttons are known to nobody else.
+    /// A category that the app registered itself; only the app knows its buttons.
     Custom(String),
 }
 

@@ -1,4 +1,4 @@
-//! The iOS override: what only Apple's devices understand.
+//! The iOS override: keys that only Apple's devices understand.
 
 mod alert;
 mod live_activity;

@@ -1,4 +1,4 @@
-//! What happens to something that lives on a device's screen: iOS Live Activities and Android Live Updates share it.
+//! Events of content that lives on a device's screen: iOS Live Activities and Android Live Updates share them.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -9,7 +9,7 @@ use super::notification::Notification;
 use crate::json::At;
 use crate::property::{is_same_country, is_same_language};
 
-/// What devices of a language, a country or both get in place of the top-level content.
+/// The content that devices of a language, a country or both get in place of the top-level content.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Localization {
     /// A code of ISO 639. At least one of language and country is given.
@@ -27,7 +27,7 @@ pub struct Localization {
     pub in_app: Option<InApp>,
 }
 
-/// What one device gets.
+/// The content for one device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Content<'a> {
     pub notification: Option<&'a Notification>,
@@ -37,19 +37,19 @@ pub struct Content<'a> {
 
 impl Push {
     /// The content for a device of this language and country. A localization that matches both beats one that matches the
-    /// language only, which beats one that matches the country only; of equal ones the first wins. What the localization
-    /// leaves out comes from the top level.
+    /// language only, which beats one that matches the country only; of equal ones the first wins. Content that the
+    /// localization leaves out comes from the top level.
     pub fn content_for(&self, language: Option<&str>, country: Option<&str>) -> Content<'_> {
         self.content_of(self.localization_for(language, country))
     }
 
-    /// The place in the list of the localization that such a device gets, if any is for it.
+    /// The index of the localization for such a device, if there is one.
     pub fn localization_for(&self, language: Option<&str>, country: Option<&str>) -> Option<usize> {
         let wanted = self.localizations.iter().flatten();
         closest(wanted.map(|one| (one.language.as_deref(), one.country.as_deref())), language, country)
     }
 
-    /// The content of the localization at a place in the list, or that of the top level.
+    /// The content of the localization at an index, or that of the top level.
     pub fn content_of(&self, localization: Option<usize>) -> Content<'_> {
         let top = self.top_content();
         let localization = localization.and_then(|place| self.localizations.as_ref()?.get(place));
@@ -79,7 +79,7 @@ impl Localization {
         Some(Self { language, country, notification, message, in_app })
     }
 
-    /// This localization's content, and what it leaves out from elsewhere.
+    /// This localization's content; missing parts come from the top level.
     pub(super) fn content_over<'a>(&'a self, top: Content<'a>) -> Content<'a> {
         let nested_in_app = self.notification.as_ref().and_then(|n| n.in_app.as_deref());
         Content {
@@ -90,8 +90,8 @@ impl Localization {
     }
 }
 
-/// What is meant for a language, a country or both fits a device: 0 when it does not, otherwise higher for a closer match.
-/// Codes are compared as device properties do, so that whoever is chosen by these for a localization also gets it.
+/// How well a pair of language and country, either of which may be missing, fits a device: 0 for no match, higher for a closer one.
+/// Codes are compared as device properties do, so that a device selected by these for a localization also gets it.
 fn rank(wanted: (Option<&str>, Option<&str>), language: Option<&str>, country: Option<&str>) -> u8 {
     let fits_language = wanted.0.map(|wanted| language.is_some_and(|actual| is_same_language(wanted, actual)));
     let fits_country = wanted.1.map(|wanted| country.is_some_and(|actual| is_same_country(wanted, actual)));
@@ -103,7 +103,7 @@ fn rank(wanted: (Option<&str>, Option<&str>), language: Option<&str>, country: O
     }
 }
 
-/// The place of the closest match among what is meant for these languages and countries; of equal ones the first.
+/// The index of the closest match among these pairs of language and country; of equal ones the first.
 pub(crate) fn closest<'w>(
     wanted: impl Iterator<Item = (Option<&'w str>, Option<&'w str>)>,
     language: Option<&str>,

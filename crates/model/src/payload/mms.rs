@@ -13,7 +13,7 @@ pub struct MmsOverride {
     /// Sent with a link to the picture to phones that cannot receive pictures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_text: Option<String>,
-    /// Exactly one, in an array because the format says so.
+    /// Exactly one, in an array because the format requires it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slides: Option<[Slide; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]

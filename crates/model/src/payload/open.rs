@@ -7,7 +7,7 @@ use super::interactive::Interactive;
 use super::template::Template;
 use crate::json::At;
 
-/// What a template can fill in.
+/// The texts that a template can fill in.
 pub const OPEN_TEXTS: [&str; 4] = ["alert", "title", "summary", "media_attachment"];
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -46,7 +46,7 @@ impl OpenOverride {
         Some(open)
     }
 
-    /// Forgets one of [`OPEN_TEXTS`].
+    /// Removes one of [`OPEN_TEXTS`].
     pub fn leave_out(&mut self, key: &str) {
         let texts = [&mut self.alert, &mut self.title, &mut self.summary, &mut self.media_attachment];
         for (name, text) in OPEN_TEXTS.into_iter().zip(texts) {

@@ -1,4 +1,4 @@
-//! `options` of a push: how it is sent, not what it says.
+//! `options` of a push: how it is sent, as opposed to its content.
 
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ pub enum PushType {
     SegmentsPush,
     /// To anybody, by a schedule.
     ScheduledPush,
-    /// To those it brought along, now or by a schedule.
+    /// To the recipients it brought along, now or by a schedule.
     CreateAndSendPush,
 }
 
@@ -50,7 +50,7 @@ impl PushType {
 }
 
 impl Push {
-    /// Its kind by its audience, which is all there is to say about a push that nothing but a request has caused.
+    /// The type by audience, which is final for a push that was caused by a request alone.
     pub fn push_type(&self) -> PushType {
         match &self.audience {
             Audience::All(_) => PushType::BroadcastPush,

@@ -31,7 +31,7 @@ pub enum TemplateSource {
     Fields(BTreeMap<String, String>),
 }
 
-/// What a variable of an inline template is when a recipient has no value for it.
+/// The value of a variable of an inline template for a recipient without one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VariableDefault {
     pub key: String,
@@ -84,7 +84,7 @@ impl Template {
         })
     }
 
-    /// As [`Template::field`], for those who have no values of their own.
+    /// As [`Template::field`], for recipients without values of their own.
     pub fn for_everybody(&self, key: &str) -> Option<String> {
         match self.personal(key) {
             Some(text) => Some(text.filled(&BTreeMap::new())),

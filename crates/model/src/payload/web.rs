@@ -1,4 +1,4 @@
-//! The web override: what only browsers understand.
+//! The web override: keys that only browsers understand.
 
 use serde::Serialize;
 

@@ -25,7 +25,7 @@ pub enum WnsContent {
     Toast(Toast),
     Tile(Tile),
     Badge(WnsBadge),
-    /// Whatever the app understands; Windows hands it over without showing anything.
+    /// Data for the app; Windows hands it over without showing anything.
     Raw(String),
 }
 

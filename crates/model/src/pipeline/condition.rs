@@ -1,15 +1,15 @@
-//! What has to be true of a channel at the moment a pipeline sends.
+//! Conditions on a channel at the moment a pipeline sends.
 
 use crate::json::{At, Json};
 use crate::limits;
 use crate::subscription::SubscriptionListId;
 use crate::tag::{Tag, TagGroup};
 
-/// Facts of which all, or one, must be so.
+/// Facts of which all, or one, must be true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     pub junction: Junction,
-    /// Each with whether it is to be false.
+    /// Each with whether it must be false instead.
     pub facts: Vec<(Fact, bool)>,
 }
 

@@ -21,12 +21,12 @@ pub struct Dayparts {
 /// Whose clock counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByClock {
-    /// That of every device.
+    /// The clock of each device.
     Local,
     Utc,
 }
 
-/// What becomes of whoever is due at another time.
+/// What happens to channels that are due at another time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Miss {
     Wait,
@@ -40,18 +40,18 @@ struct Daypart {
     windows: Vec<Window>,
 }
 
-/// From a time of day up to another, which does not belong to it; without one, to the end of the day.
+/// From a time of day up to another, which is excluded; without one, to the end of the day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Window {
     start: Time,
     end: Option<Time>,
-    /// When it is sent to those who have waited for it, or will have before it is over.
+    /// When it is sent to channels that are waiting by then, or will be before the window ends.
     preferred: Option<Time>,
 }
 
 const WHOLE_DAY: Window = Window { start: Time::MIN, end: None, preferred: None };
 
-/// A day of every week is among so many.
+/// This many days contain every day of the week.
 const DAYS_AHEAD: i64 = 8;
 
 impl Dayparts {
@@ -64,12 +64,12 @@ impl Dayparts {
         Some(Self { by: by.unwrap_or(ByClock::Local), miss: miss.unwrap_or(Miss::Wait), parts: parts? })
     }
 
-    /// The first instant, not before `from`, at which something may be sent to those who go by a clock; by UTC without one.
+    /// The first instant, not before `from`, at which a push may go to channels with this clock; by UTC without one.
     pub fn next(&self, clock: Option<&Clock>, from: UtcMillis) -> Option<UtcMillis> {
         self.next_in(clock.map_or(&TimeZone::UTC, |clock| &clock.zone), from)
     }
 
-    /// Whether something may be sent at an instant to those who go by a clock, even if it is better sent later; by UTC without one.
+    /// Whether a push may go to channels with this clock at an instant, even if a later time is preferred; by UTC without one.
     pub fn allow(&self, clock: Option<&Clock>, at: UtcMillis) -> bool {
         let shown = clock.map_or(&TimeZone::UTC, |clock| &clock.zone).to_datetime(at.timestamp());
         let parts = self.parts.iter().filter(|part| part.has(shown.date()));
@@ -87,7 +87,7 @@ impl Dayparts {
         WallTime::new(next).in_zone(zone).map(|instant| instant.max(from))
     }
 
-    /// The first time on a date that is not before what is shown.
+    /// The first allowed time on a date that is not before `shown`.
     fn first_on(&self, date: Date, shown: DateTime) -> Option<DateTime> {
         let parts = self.parts.iter().filter(|part| part.has(date));
         parts.flat_map(|part| &part.windows).filter_map(|window| window.first_on(date, shown)).min()
@@ -118,7 +118,7 @@ impl Window {
         if start.or(end).or(preferred).is_none() && at.is_clean() {
             return at.invalid("This must have 'start', 'end' or 'preferred'.");
         }
-        // Alone, the preferred time is when it begins.
+        // Alone, the preferred time is the start.
         let begins = if end.is_none() { start.or(preferred) } else { start };
         let window = Self { start: begins.unwrap_or(Time::MIN), end, preferred };
         if window.end.is_some_and(|end| end <= window.start) {

@@ -1,4 +1,4 @@
-//! Which events a trigger means, by what is in them.
+//! Which events a trigger means, by their content.
 //!
 //! ```text
 //! selector = leaf | {"and": [selector, ...]} | {"or": [selector, ...]} | {"not": selector}
@@ -37,7 +37,7 @@ pub enum Field {
     Property(String),
 }
 
-/// What a part of an event has to be. Everything that is given has to hold; at least one thing is.
+/// The test for a part of an event. All given comparisons have to hold; at least one is given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Test {
     equals: Option<Scalar>,
@@ -48,14 +48,14 @@ pub struct Test {
     less_than: Option<f64>,
 }
 
-/// Which parts the events have that a selector is about.
+/// The kind of events that a selector is about, which decides the parts they have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Vocabulary {
     Custom,
     Region,
 }
 
-/// A part of an event as a test sees it. Only properties can be anything.
+/// A part of an event as a test sees it. Only properties can have any type.
 enum Found<'e> {
     Text(&'e str),
     Number(f64),
@@ -132,7 +132,7 @@ impl EventSelector {
         }
     }
 
-    /// The name that every event has which matches, if there is only one.
+    /// The name that all matching events have, if there is only one.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::And(members) => members.iter().find_map(Self::name),

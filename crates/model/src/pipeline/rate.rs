@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::json::{At, Json};
 use crate::limits;
 
-/// At most so many times within a time.
+/// At most this many pushes within a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     pub pushes: u32,
@@ -19,7 +19,7 @@ pub struct Rate {
 pub enum RateWindow {
     Hours(u32),
     Days(u32),
-    /// As long as the channel is there.
+    /// As long as the channel exists.
     Lifetime,
 }
 
@@ -71,7 +71,7 @@ pub fn parse_global_rates(at: &At<'_>) -> Option<Vec<Rate>> {
 }
 
 impl RateWindow {
-    /// `None` when there is no end to it.
+    /// `None` when the window has no end.
     pub const fn duration(self) -> Option<Duration> {
         match self {
             RateWindow::Hours(hours) => Some(Duration::from_secs(hours as u64 * 60 * 60)),

@@ -1,4 +1,4 @@
-//! Which pipelines can be read, what is wrong with the others, and what event selectors match.
+//! Which pipelines can be read, the problems of the others, and which events selectors match.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What sets a pipeline off, or takes a channel out of those who wait.
+//! The events that trigger a pipeline, or remove a channel from the waiting ones.
 //!
 //! ```text
 //! triggers   = trigger | [trigger, ...]            one of them is enough
@@ -28,7 +28,7 @@ pub struct Trigger {
     pub happening: Happening,
     /// All of them have to hold when it happens.
     pub conditions: Vec<Condition>,
-    /// When it counts, within the time of its pipeline.
+    /// When the trigger is active, within the period of its pipeline.
     pub active: Period,
 }
 
@@ -39,7 +39,7 @@ pub enum Happening {
     FirstOpen,
     /// The channel can be shown notifications for the first time.
     FirstOptIn,
-    /// The channel comes to hold a tag, or its named user does.
+    /// The channel gains a tag, or its named user does.
     TagAdded {
         group: TagGroup,
         tag: Tag,
@@ -57,13 +57,13 @@ pub enum Happening {
     },
 }
 
-/// A channel has not opened the app for so many days.
+/// A channel has not opened the app for this many days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inactivity {
     pub days: u16,
 }
 
-/// What a trigger is for.
+/// The purpose of a trigger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Immediate,
@@ -80,7 +80,7 @@ const KEYS: [&str; 7] = [
     "region_exited",
 ];
 
-/// Known elsewhere, and why they are refused here.
+/// Triggers known elsewhere, and why they are refused here.
 const UNSUPPORTED: [(&str, &str); 2] = [
     (
         "double_opt_in",
@@ -186,11 +186,11 @@ fn parse_tag(at: &At<'_>, beside: &mut Fields<'_>) -> Option<(TagGroup, Tag)> {
 }
 
 impl Happening {
-    /// Whether a term that a channel gains or loses is what this waits for.
+    /// Whether this waits for a channel to gain or lose the term.
     pub fn is_change_of(&self, term: &Term, gained: bool) -> bool {
         let is_tag = |group: &TagGroup, tag: &Tag| match term {
             Term::Tag { group: of, tag: held } => of == group && *held == selected_tag(group, tag),
-            // What is left of a tag of devices that was deleted meanwhile.
+            // The remains of a device tag that was deleted meanwhile.
             Term::Retired { tag: held, .. } => *group == TagGroup::device() && held == tag,
             Term::DeviceType(_)
             | Term::Reach(_)

@@ -6,7 +6,7 @@ pub(super) fn model(identifier: &str) -> Option<&str> {
     (is_known || is_well_formed(identifier)).then_some(identifier)
 }
 
-/// What people call a model, for the identifiers that have a name.
+/// The common name of a model, for the identifiers that have one.
 pub fn ios_model_name(identifier: &str) -> Option<&'static str> {
     IOS_MODELS.iter().find(|(known, _)| *known == identifier).map(|(_, name)| *name)
 }

@@ -50,14 +50,14 @@ pub(super) fn selected_time_zone(tag: &str) -> &str {
     }
 }
 
-/// What the clocks of some devices show, and how to tell those devices.
+/// A clock that some devices have, and how to recognize those devices.
 pub struct Clock {
     pub zone: TimeZone,
-    /// How it is stored what time it is for whom; never changed.
+    /// The name under which the clock is stored; never changed.
     pub name: &'static str,
-    /// What those devices have in common.
+    /// The term that those devices share.
     pub term: Term,
-    /// What others have that have the same term but a clock of their own.
+    /// The terms of devices that share `term` but have a clock of their own.
     pub exceptions: Vec<Term>,
 }
 
@@ -87,7 +87,7 @@ fn own_clocks() -> impl Iterator<Item = Row> {
     rows().filter(|row| row.has_own_clock)
 }
 
-/// The rules of a zone. They come with the program, and a test knows that all of the names are there.
+/// The rules of a zone. They come with the program, and a test checks that all names exist.
 fn zone(name: &str) -> TimeZone {
     let name = if name == "America/Sao_Paolo" { "America/Sao_Paulo" } else { name };
     TimeZone::get(name).unwrap_or(TimeZone::UTC)

@@ -11,7 +11,7 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// One to four numbers with dots between them; what follows a hyphen or a plus sign marks a build and is left aside.
+    /// One to four numbers with dots between them; a suffix after a hyphen or a plus sign marks a build and is ignored.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let release = text.trim().split(['-', '+']).next()?;
         let mut numbers = [0; 4];
@@ -24,8 +24,8 @@ impl Version {
     }
 }
 
-/// The tag of a version. Up to the end of its table a version must have been released to have one; of what came later
-/// there is no table, and any version has one, so that devices of later years can be addressed.
+/// The tag of a version. Up to the end of its table a version must have been released to have one; later versions are
+/// in no table, and any of them has one, so that devices of later years can be addressed.
 pub(super) fn tag(text: &str, known: &[Line]) -> Option<String> {
     let version = Version::parse(text)?;
     let Version { major, minor, patch } = version;

@@ -46,11 +46,11 @@ pub fn parse_date(text: &str) -> Option<UtcMillis> {
     Some(UtcMillis(millis - i64::from(offset_minutes) * 60_000))
 }
 
-/// What has not been read yet.
+/// The part that has not been read yet.
 struct Rest<'a>(&'a str);
 
 impl Rest<'_> {
-    /// A number of so many digits.
+    /// A number with an allowed count of digits.
     fn digits(&mut self, count: std::ops::RangeInclusive<usize>) -> Option<i32> {
         let n_digits = self.0.bytes().take_while(u8::is_ascii_digit).count();
         if !count.contains(&n_digits) {
@@ -77,7 +77,7 @@ impl Rest<'_> {
         format!("{digits:0<9}").parse().ok()
     }
 
-    /// How many minutes the text is ahead of UTC; nothing means none.
+    /// How many minutes the text is ahead of UTC; zero for an empty text.
     fn offset(&mut self) -> Option<i32> {
         let sign = match self.mark("Zz+- ") {
             None | Some('Z' | 'z') => return Some(0),

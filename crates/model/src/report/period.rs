@@ -61,7 +61,7 @@ impl Precision {
         }
     }
 
-    /// The first hour of the bucket so many after the one that an hour is in. Months end with the year 9999.
+    /// The first hour of the bucket `n_buckets` after the one that an hour is in. Months end with the year 9999.
     fn after(self, hour: i64, n_buckets: i32) -> i64 {
         let bucket = self.bucket(hour);
         match self {
@@ -81,7 +81,7 @@ impl Period {
         (start <= end).then_some(Self { start, end, precision })
     }
 
-    /// So many buckets, beginning with the one that an instant is in.
+    /// `n_buckets` buckets, beginning with the one that an instant is in.
     pub fn around(start: UtcMillis, n_buckets: i32, precision: Precision) -> Self {
         let first = precision.bucket(start.0.div_euclid(HOUR_MILLIS));
         Self { start: UtcMillis::of_hour(first), end: UtcMillis::of_hour(precision.after(first, n_buckets)), precision }
@@ -101,7 +101,7 @@ impl Period {
         first_from(self.start)..first_from(self.end)
     }
 
-    /// Its first buckets, as many as a page may have. A bucket that has no hour of the period is not there.
+    /// Its first buckets, as many as a page may have. A bucket without an hour of the period is left out.
     pub fn page(&self, at_most: usize) -> Page {
         let hours = self.hours();
         let mut buckets = Vec::new();

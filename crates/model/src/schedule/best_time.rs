@@ -1,4 +1,4 @@
-//! The best time of a day: the hour at which an app is mostly opened, by the clocks of those who open it.
+//! The best time of a day: the hour at which an app is mostly opened, by the clocks of the devices.
 
 use jiff::civil::{Date, DateTime, Time};
 use serde::{Deserialize, Serialize, Serializer};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::WallTime;
 use crate::json::At;
 
-/// A day and the hour that is best, as far as anybody knows. It is read and printed without the hour.
+/// A day and its best hour, as far as it is known. It is read and printed without the hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestTime {
     send_date: Date,
@@ -18,19 +18,19 @@ pub struct BestTime {
 #[serde(transparent)]
 pub struct DayHour(i8);
 
-/// So many openings have to be known before they say anything about the best hour.
+/// The number of openings that have to be known before they mean anything for the best hour.
 const FEWEST_OPENINGS: u64 = 100;
 
 impl DayHour {
-    /// When most people have time, while nothing is known about those who have the app.
+    /// When most people have time, while nothing is known about the users of the app.
     pub const USUAL: Self = Self(18);
 
     pub fn parse(at: &At<'_>) -> Option<Self> {
         i8::try_from(at.integer(0..=23)?).ok().map(Self)
     }
 
-    /// The hour with the most openings, each of which is given as hours that a clock has shown since 1970, and how many. The first
-    /// of several.
+    /// The hour with the most openings, which are given as the hours since 1970 by the device's clock, each with a count. The
+    /// first of several.
     pub fn with_most(openings: impl IntoIterator<Item = (i64, u64)>) -> Self {
         let mut by_hour = [0_u64; 24];
         for (hour, n) in openings {

@@ -1,4 +1,4 @@
-//! How often something recurs, and at which times that is.
+//! How often something recurs, and at which times.
 
 use jiff::ToSpan;
 use jiff::civil::DateTime;
@@ -8,13 +8,13 @@ use super::{Recurring, Schedule, WallTime};
 use crate::json::At;
 use crate::limits;
 
-/// Every so many hours, days, weeks, months or years.
+/// Every `count` hours, days, weeks, months or years.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cadence {
     #[serde(rename = "type")]
     pub unit: Unit,
     pub count: u16,
-    /// On these days of the weeks that count, each once and in order; on that of the first time when not given.
+    /// On these days of the weeks that count, each once and in order; on the weekday of the first time when not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub days_of_week: Option<Vec<Weekday>>,
 }
@@ -42,7 +42,7 @@ pub enum Weekday {
     Sunday,
 }
 
-/// After so many excluded stretches in a row there are no times any more: more than two years of half days.
+/// After this many excluded stretches in a row there are no times any more: more than two years of half days.
 const MOST_EXCLUDED: usize = 2_000;
 
 impl Cadence {
@@ -86,7 +86,7 @@ impl Cadence {
         time.ok().map(WallTime)
     }
 
-    /// A number that no time at or after `from` is below, and that is close to it.
+    /// A number, close to that of the first time at or after `from`, and not above it.
     fn number_before(&self, first: WallTime, from: WallTime) -> i64 {
         let (first, from) = (first.0, from.0);
         let count = i64::from(self.count);
@@ -134,7 +134,7 @@ impl Recurring {
                     n_excluded = 0;
                     return Some(time);
                 };
-                // Whatever else is in the stretch need not be looked at one by one.
+                // The other times in the stretch need not be looked at one by one.
                 let end = exclusion.covers_until(time)?;
                 number = number.max(self.cadence.number_before(first, end));
                 n_excluded += usize::from(Some(end) > last_end);

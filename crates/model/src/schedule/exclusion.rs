@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::{WallTime, Weekday};
 use crate::json::At;
 
-/// A time is excluded when everything that is given applies to it.
+/// A time is excluded when all of the given parts apply to it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Exclusion {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub struct HourRange {
     pub last: i8,
 }
 
-/// Both ends belong to it.
+/// Both ends are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateRange {
     pub start: WallTime,
@@ -46,7 +46,7 @@ impl Exclusion {
         Some(exclusion)
     }
 
-    /// The last second of the stretch without a gap that begins with a time that is covered. `None` when it has no end.
+    /// The last second of the covered stretch without a gap that begins with this time. `None` when it has no end.
     pub(super) fn covers_until(&self, time: WallTime) -> Option<WallTime> {
         let hours = self.hour_range.and_then(|hours| hours.covers_until(time));
         let dates = self.date_range.map(|dates| dates.end);
@@ -90,7 +90,7 @@ impl HourRange {
     }
 }
 
-/// The end of the last of the days that follow each other, unless those are all there are.
+/// The end of the last of the consecutive days, unless all days of the week are listed.
 fn days_until(days: &[Weekday], time: WallTime) -> Option<WallTime> {
     let today = Weekday::of(time);
     let n_days = (1..7).find(|n_days| !days.contains(&today.later(*n_days)))?;

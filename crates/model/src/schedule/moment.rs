@@ -1,4 +1,4 @@
-//! From wall times to instants: whose time has come, and when the next comes.
+//! From wall times to instants: for which clocks a time has come, and when the next comes.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -10,15 +10,15 @@ use super::{FirstTime, Schedule, WallTime};
 use crate::property::{Clock, device_clocks};
 use crate::time::UtcMillis;
 
-/// An instant at which the time of a schedule comes for somebody.
+/// An instant at which the time of a schedule comes for some clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub at: UtcMillis,
-    /// What the clocks of those for whom it comes show.
+    /// The time that those clocks show.
     pub time: WallTime,
 }
 
-/// Those for whom the same time of a schedule comes at once.
+/// The clocks for which the same time of a schedule comes at once.
 pub struct Wave {
     pub time: WallTime,
     /// `None` for a schedule that does not go by local time: everybody.
@@ -37,13 +37,13 @@ impl FirstTime {
     }
 }
 
-/// The clocks that show a time later than `after`.
+/// The clocks that show this time only later than `after`.
 fn clocks_before(time: WallTime, after: UtcMillis) -> impl Iterator<Item = &'static Clock> {
     device_clocks().iter().filter(move |clock| time.in_zone(&clock.zone).is_some_and(|at| at > after))
 }
 
 impl Schedule {
-    /// The first instant later than `after` at which the time comes for anybody. `None` when it never comes again.
+    /// The first instant later than `after` at which the time comes for any clock. `None` when it never comes again.
     pub fn next_after(&self, after: UtcMillis) -> Option<UtcMillis> {
         match self.first {
             FirstTime::Utc(_) => self.next_by(&TimeZone::UTC, after).map(|moment| moment.at),
@@ -55,8 +55,8 @@ impl Schedule {
         }
     }
 
-    /// For whom the time came later than `after` and not later than `until`, in the order of the times. Whoever's time came
-    /// several times is in the wave of the last of them.
+    /// The clocks for which the time came later than `after` and not later than `until`, in the order of the times. A clock
+    /// for which several times came is in the wave of the last of them.
     pub fn waves(&self, after: UtcMillis, until: UtcMillis) -> Vec<Wave> {
         match self.first {
             FirstTime::Utc(_) => {
@@ -76,17 +76,17 @@ impl Schedule {
         }
     }
 
-    /// For whom a time of this schedule, having come for some, is still to come later than `instant`.
+    /// The clocks for which a time of this schedule, having come for others, is still to come later than `instant`.
     pub fn waiting(&self, time: WallTime, instant: UtcMillis) -> impl Iterator<Item = &'static Clock> {
         self.first.is_local().then(|| clocks_before(time, instant)).into_iter().flatten()
     }
 
-    /// The first moment later than `after` for those who go by a clock.
+    /// The first moment later than `after` in a time zone.
     pub fn next_by(&self, zone: &TimeZone, after: UtcMillis) -> Option<Moment> {
         self.times_around(after).moments(zone, after).next()
     }
 
-    /// Those that any clock shows later than `after`, and some before.
+    /// The times that any clock shows later than `after`, and some before.
     fn times_around(&self, after: UtcMillis) -> Times<impl Iterator<Item = WallTime>> {
         // No clock is further behind than half a day; and see below.
         let shown = WallTime::at(after, &TimeZone::UTC);
@@ -102,7 +102,7 @@ struct Times<I> {
 }
 
 impl<I: Iterator<Item = WallTime>> Times<I> {
-    /// The moments later than `after` for those who go by a clock.
+    /// The moments later than `after` in a time zone.
     fn moments(&mut self, zone: &TimeZone, after: UtcMillis) -> impl Iterator<Item = Moment> {
         // Clocks may just have been put forward or back, by an hour at most.
         let shown = WallTime::at(after, zone);
@@ -126,7 +126,7 @@ impl<I: Iterator<Item = WallTime>> Times<I> {
         self.known.get(n).copied()
     }
 
-    /// The place of the first time that does not come before `from`.
+    /// The index of the first time that does not come before `from`.
     fn place_of(&mut self, from: WallTime) -> usize {
         while self.known.last().is_none_or(|last| *last < from) {
             let Some(next) = self.rest.next() else { break };

@@ -1,4 +1,4 @@
-//! What schedules are read, refused and printed, and at which instants they send.
+//! How schedules are read, refused and printed, and at which instants they send.
 
 use jiff::civil::date;
 use jiff::tz::TimeZone;
@@ -261,7 +261,7 @@ fn waves_go_around_the_world_once() {
     seen.dedup();
     assert_eq!(seen.len(), crate::property::device_clocks().len(), "nobody's time comes twice");
     assert!((25..45).contains(&n_waves), "{n_waves}");
-    // All that was missed comes at once.
+    // All missed times come at once.
     let late = schedule.waves(utc("2026-06-30T00:00"), utc("2026-08-01T00:00"));
     assert_eq!(late[0].clocks.as_ref().unwrap().len(), seen.len());
 }
@@ -277,7 +277,7 @@ fn missed_times_are_made_up_for_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Looking from any moment finds what going through all times from the first finds.
+    /// Looking from any moment finds the same times as going through all of them from the first.
     #[test]
     fn any_start_finds_the_next_time(
         unit in prop::sample::select(vec!["hourly", "daily", "weekly", "monthly", "yearly"]),
@@ -302,7 +302,7 @@ proptest! {
         prop_assert_eq!(found, all);
     }
 
-    /// Passing over whole stretches finds what looking at every single time finds.
+    /// Skipping whole stretches finds the same times as looking at every single one.
     #[test]
     fn stretches_that_are_passed_over_have_no_time_that_counts(
         unit in prop::sample::select(vec!["hourly", "daily", "weekly"]),

@@ -1,4 +1,4 @@
-//! Selection by what people did.
+//! Selection by the activity of users.
 //!
 //! ```text
 //! activity = "activity": NAME,
@@ -29,7 +29,7 @@ pub struct Activity {
     pub filter: Option<Property>,
 }
 
-/// What is measured over the window.
+/// The measure over the window.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "metric", rename_all = "snake_case")]
 pub enum Metric {
@@ -57,7 +57,7 @@ pub enum ThresholdOperator {
     GreaterEq,
 }
 
-/// When it was done. What is not given does not limit.
+/// When it was done. A missing part does not limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Window {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Comparisons of an attribute or property with a value: an operator and what it is compared with.
+//! Comparisons of an attribute or property with a value: an operator and its operands.
 //!
 //! ```text
 //! comparison = "operator": is_empty | not_empty
@@ -84,7 +84,7 @@ pub enum Moment {
         text: String,
         at: UtcMillis,
     },
-    /// So many units away from now.
+    /// A number of units away from now.
     Away {
         units: u32,
         quoted: bool,
@@ -118,7 +118,7 @@ pub enum CalendarPart {
     YearMonthDay,
 }
 
-/// What is compared: a plain attribute, or a property inside JSON, which has more operators and booleans.
+/// The subject of a comparison: a plain attribute, or a property inside JSON, which has more operators and booleans.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     Plain,
@@ -331,7 +331,7 @@ impl CalendarPart {
         self.date(value, UtcMillis::default()).is_some()
     }
 
-    /// The date that a value stands for. What this part does not name is arbitrary in it.
+    /// The date that a value stands for. The parts of it that are not compared are arbitrary.
     pub(crate) fn date(self, value: &Scalar, now: UtcMillis) -> Option<Date> {
         let text = match value {
             Scalar::Text(text) => text.clone(),

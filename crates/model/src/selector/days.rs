@@ -28,7 +28,7 @@ impl Period {
     }
 }
 
-/// So many units of a resolution.
+/// A number of units of a resolution.
 pub(super) fn span(resolution: Resolution, n: i64) -> Span {
     match resolution {
         Resolution::Minutes => n.minutes(),

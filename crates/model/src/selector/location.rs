@@ -30,7 +30,7 @@ pub struct Location {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     Id(String),
-    /// A name that others have given to the place, such as a postal code.
+    /// A name of the place in another system, such as a postal code.
     Alias {
         kind: String,
         name: String,

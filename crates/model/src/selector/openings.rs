@@ -1,5 +1,5 @@
-//! What selectors by activity can ask about openings of the app. Only the days are kept on which a channel opened it, and the
-//! instant of the first time, so that not everything that can be written can be answered.
+//! The questions about openings of the app that selectors by activity can ask. Only the days on which a channel opened it are
+//! kept, and the instant of the first time, so not every possible selector can be answered.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use super::location::Resolution;
 use crate::lifecycle::OPEN_DAYS_KEPT;
 use crate::time::UtcMillis;
 
-/// Openings of the app go by this name.
+/// The name of the activity of opening the app.
 const APP_OPEN: &str = "app_open";
 
 const OTHER_ACTIVITY: &str =
@@ -29,23 +29,23 @@ pub struct Openings<'a> {
     window: &'a Window,
 }
 
-/// What is asked about the days of the window.
+/// The question about the days of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Whether a channel opened the app on one of them.
     Some,
-    /// Whether it did on none of them.
+    /// Whether a channel opened it on none of them.
     None,
     /// Whether the first time was on one of them.
     First,
     /// Whether the last time was on one of them.
     Last,
-    /// Of any number of openings the answer is the same.
+    /// The answer is the same for any number of openings.
     Always(bool),
 }
 
 impl Activity {
-    /// What is asked, or why it cannot be answered.
+    /// The question, or why it cannot be answered.
     pub fn openings(&self) -> Result<Openings<'_>, &'static str> {
         if self.activity != APP_OPEN {
             return Err(OTHER_ACTIVITY);
@@ -87,7 +87,7 @@ impl Threshold {
             ThresholdOperator::Greater => n > value,
             ThresholdOperator::GreaterEq => n >= value,
         };
-        // Whatever is true of one opening has to be true of two, and of so many that the value is far away.
+        // The answer for one opening has to hold for two, and for so many that the value is far away.
         let (of_none, of_one) = (holds(0.0), holds(1.0));
         let is_same = value <= 1.0 && [2.0, f64::INFINITY].into_iter().all(|n| holds(n) == of_one);
         match (is_same, of_none, of_one) {
@@ -101,7 +101,7 @@ impl Threshold {
 }
 
 impl Window {
-    /// Fails unless everything in the window is known whenever somebody asks. Dates are not: sooner or later they are too long ago.
+    /// Fails unless everything in the window is known at any later time. Dates are not: sooner or later they are too long ago.
     fn check_reach(&self) -> Result<(), &'static str> {
         let edges = [
             (&self.after, self.precision, 0),
@@ -137,7 +137,7 @@ impl Window {
     }
 }
 
-/// The unit of the calendar that a moment lies in.
+/// The unit of the calendar that a moment is in.
 fn days(moment: &Moment, away: Option<WindowUnit>, around: WindowUnit, now: UtcMillis) -> RangeInclusive<i32> {
     let at = match moment {
         Moment::Now => now.civil(),

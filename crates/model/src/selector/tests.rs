@@ -1,4 +1,4 @@
-//! Tests of the audience grammar: what reads and prints back, what is refused and where.
+//! Tests of the audience grammar: which audiences are read and printed back, which are refused and where.
 
 use super::*;
 use crate::json;

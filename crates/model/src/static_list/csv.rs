@@ -19,7 +19,7 @@ pub struct Row {
     pub member: Result<Member, RowError>,
 }
 
-/// The rows of one upload. A header is passed over; so are empty lines.
+/// The rows of one upload. A header and empty lines are skipped.
 pub struct CsvRows {
     reader: Reader,
     most_rows: u64,
@@ -33,7 +33,7 @@ pub struct CsvRows {
     row: PartialRow,
 }
 
-/// What has been read of a row.
+/// The part of a row that has been read.
 struct PartialRow {
     /// The line it begins on; `None` before its first byte.
     line: Option<u64>,
@@ -82,7 +82,7 @@ impl CsvRows {
         rows.pop()
     }
 
-    /// Passes over a byte order mark, of which a chunk may hold any part.
+    /// Skips a byte order mark, of which a chunk may hold any part.
     fn skip_mark<'a>(&mut self, mut chunk: &'a [u8], rows: &mut Vec<Row>) -> &'a [u8] {
         while let (Some(n_mark), [byte, rest @ ..]) = (self.n_mark, chunk) {
             if *byte != BYTE_ORDER_MARK[n_mark] {
@@ -120,14 +120,14 @@ impl CsvRows {
             }
         }
         if has_end && self.row.line.is_some() {
-            // To the reader, the line break is quoted. What it would make of the rest is not what was meant.
+            // To the reader, the line break is quoted. It would misread the rest.
             self.reader = new_reader();
             self.row.is_open = true;
             rows.extend(self.end_row());
         }
     }
 
-    /// Reads on in the current cell. What does not fit is dropped.
+    /// Continues reading the current cell. Bytes that do not fit are dropped.
     fn read_cell(&mut self, input: &[u8]) -> (ReadFieldResult, usize) {
         let mut dropped = [0; 256];
         let row = &mut self.row;
@@ -150,7 +150,7 @@ impl CsvRows {
         (result, n_read)
     }
 
-    /// What the row says, unless it is a header or beyond the most rows.
+    /// The content of the row, unless it is a header or beyond the most rows.
     fn end_row(&mut self) -> Option<Row> {
         let line = self.row.line.take()?;
         let is_first = std::mem::replace(&mut self.is_first, false);
@@ -184,7 +184,7 @@ impl PartialRow {
         Member::new(identifier_type.text()?, identifier.text()?)
     }
 
-    /// Whether two cells that are no member name columns, rather than being a member with a mistake in it.
+    /// Whether two cells that are not a member name columns, rather than being a member with a mistake in it.
     fn may_be_header(&self) -> bool {
         let [first, second] = self.cells.each_ref().map(|cell| cell.text().unwrap_or_default().trim());
         let is_misspelled = Member::TYPES.iter().any(|name| name.eq_ignore_ascii_case(first));
@@ -208,8 +208,8 @@ impl Cell {
     }
 }
 
-/// The reader passes over byte order marks, but only at the very beginning and only if they come in one piece. After an empty
-/// line it leaves them to us.
+/// The reader skips byte order marks, but only at the very beginning and only if they come in one piece. After an empty line
+/// it leaves them to us.
 fn new_reader() -> Reader {
     let mut reader = Reader::new();
     reader.read_field(b"\n", &mut [0]);

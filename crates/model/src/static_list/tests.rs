@@ -86,7 +86,7 @@ fn word(error: &RowError) -> &'static str {
     }
 }
 
-/// The rows as text: the line and the member, or the line and what is wrong with it.
+/// The rows as text: the line and the member, or the line and the problem.
 fn summary(file: &str) -> Vec<String> {
     let whole = read(file.as_bytes(), usize::MAX);
     for chunk in [1, 2, 3, 7] {

@@ -1,4 +1,4 @@
-//! Good and bad subscription requests, and what follows from the good ones.
+//! Good and bad subscription requests, and the effects of the good ones.
 
 use super::*;
 use crate::json;

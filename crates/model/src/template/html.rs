@@ -4,23 +4,23 @@ use std::borrow::Cow;
 
 use crate::json::Json;
 
-/// What is known about the texts of an object because of where it is.
+/// The facts about the texts of an object that follow from its place.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings {
     /// Whether a `body` without a type of its own is HTML: that of a Message Center message, wherever it is written.
     bodies_are_html: bool,
-    /// Whether names are the caller's own, so that they say nothing.
+    /// Whether names are the caller's own, so that they mean nothing here.
     is_free_form: bool,
 }
 
-/// What is below these means something to the caller alone.
+/// The keys below these have a meaning for the caller alone.
 const FREE_FORM: [&str; 7] =
     ["app_defined", "extra", "global_attributes", "defaults", "params", "content_state", "attributes"];
 
 impl Surroundings {
     pub(super) const OUTSIDE: Self = Self { bodies_are_html: false, is_free_form: false };
 
-    /// Those inside an object under `key`. The content type is looked at after its own variables are filled in.
+    /// The surroundings inside an object under `key`. The content type is examined after its own variables are filled in.
     pub(super) fn inside(self, key: &str, content_type: Option<&str>) -> Self {
         let bodies_are_html = match (content_type, key) {
             (Some(content_type), _) => is_html(content_type),

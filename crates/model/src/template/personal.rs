@@ -14,7 +14,7 @@ enum Part {
 }
 
 impl PersonalText {
-    /// `None` for a text without variables. Defaults are for those who have no value of their own.
+    /// `None` for a text without variables. Defaults are for recipients without a value of their own.
     pub fn new(text: &str, default: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let part = |piece: Piece<'_>| match piece {
             Piece::Text(text) => Part::Text(text.to_owned()),
@@ -24,7 +24,7 @@ impl PersonalText {
         parts.iter().any(|part| matches!(part, Part::Variable { .. })).then_some(Self(parts))
     }
 
-    /// What has to be known of the text in order to check the values of thousands of recipients.
+    /// The data about the text that is needed to check the values of thousands of recipients.
     pub fn outline(&self) -> Outline<'_> {
         let mut outline = Outline::default();
         for part in &self.0 {
@@ -39,7 +39,7 @@ impl PersonalText {
         outline
     }
 
-    /// The text for somebody. A variable without a value stays as it is written.
+    /// The text for a recipient. A variable without a value stays as it is written.
     pub fn filled(&self, values: &BTreeMap<String, String>) -> String {
         let mut filled = String::with_capacity(self.outline().n_bytes(values));
         for part in &self.0 {
@@ -77,7 +77,7 @@ impl<'t> Outline<'t> {
         self.uses.iter().filter(has_none).map(|(key, _)| *key)
     }
 
-    /// How long the text is for somebody. A long value in thousands of places must not be written to find that out.
+    /// The length of the text for a recipient. A long value in thousands of places must not be written to find that out.
     pub fn n_bytes(&self, values: &BTreeMap<String, String>) -> usize {
         let value =
             |key: &str, use_of: &Use<'_>| values.get(key).map_or(use_of.default.map_or(0, str::len), String::len);

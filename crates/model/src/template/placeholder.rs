@@ -10,7 +10,7 @@ pub(super) enum Piece<'t> {
     Variable(&'t str),
 }
 
-/// Takes a text apart. Together the pieces are the text.
+/// Takes a text apart. The pieces together are the text.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -39,14 +39,14 @@ fn first_piece(text: &str) -> Option<(Piece<'_>, usize)> {
 /// The key of the placeholder a text begins with, and the length of the whole.
 fn placeholder(text: &str) -> Option<(&str, usize)> {
     let inner = text.strip_prefix("{{")?.trim_start_matches(' ');
-    // Not looked for any further than a key can be long: a text may be full of opening braces.
+    // Not searched any further than a key can be long: a text may be full of opening braces.
     let n_key = inner.bytes().take(limits::TEMPLATE_VARIABLE_CHARS + 1).take_while(|byte| is_in_keys(*byte)).count();
     let (key, after) = inner.split_at(n_key);
     let rest = after.trim_start_matches(' ').strip_prefix("}}")?;
     is_key(key).then_some((key, text.len() - rest.len()))
 }
 
-/// The variables of a text, each as often as it is there.
+/// The variables of a text, each as often as it occurs.
 pub(super) fn keys(text: &str) -> impl Iterator<Item = &str> {
     pieces(text).filter_map(|piece| match piece {
         Piece::Variable(key) => Some(key),

@@ -1,4 +1,4 @@
-//! What templates are read and refused, and what they make of their values.
+//! How templates are read, refused and filled in.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use crate::payload::template::TemplateId;
 use crate::schedule::{self, Schedule};
 use crate::selector::{Audience, Purpose};
 
-/// To whom a template is sent, and with which values. The parts of the push are kept as they came, because it is read as a
+/// A use of a template: its audience and values. The parts of the push are kept as they came, because it is read as a
 /// whole when it is filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateUse {
@@ -26,7 +26,7 @@ pub struct TemplateUse {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeData {
     pub template_id: TemplateId,
-    /// Those that the template does not know are ignored.
+    /// Values that the template does not know are ignored.
     pub substitutions: BTreeMap<String, String>,
 }
 
@@ -59,7 +59,7 @@ impl TemplateUse {
         Some(Self { merge_data: merge_data?, audience: audience?, device_types: device_types?, campaigns, options })
     }
 
-    /// The parts of the push that come from here. What is left out comes from the template.
+    /// The parts of the push that come from here. The rest comes from the template.
     pub(super) fn given(&self) -> Vec<(&'static str, Json)> {
         let mut given = vec![("audience", self.audience.clone()), ("device_types", self.device_types.clone())];
         given.extend(self.campaigns.clone().map(|campaigns| ("campaigns", campaigns)));

@@ -1,4 +1,4 @@
-//! The value of a variable, as callers give it: any text, or what has an obvious one.
+//! The value of a variable, as callers give it: any text, or a value that has an obvious text.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub(crate) fn variable_value(at: &At<'_>) -> Option<Option<String>> {
     }
 }
 
-/// As [`variable_value`], for defaults that were taken as they came: those without a text are none.
+/// As [`variable_value`], for defaults, which were accepted as they came: those without a text count as none.
 pub(crate) fn default_text(value: &Value) -> Option<String> {
     match value {
         Value::Null | Value::Array(_) | Value::Object(_) => None,

@@ -16,7 +16,7 @@ pub struct Variable {
     pub name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Without one, whoever sends the template has to give a value.
+    /// Without one, the caller that sends the template has to give a value.
     pub default_value: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl VariableKey {
         if key.is_some() { key } else { at.invalid(key_rule()) }
     }
 
-    /// `None` for a text that is no key.
+    /// `None` for a text that is not a key.
     pub fn new(text: &str) -> Option<Self> {
         is_key(text).then(|| Self(text.to_owned()))
     }
@@ -66,7 +66,7 @@ impl VariableKey {
     }
 }
 
-/// What is said to whoever gives something else.
+/// The rule for keys, as a message to callers.
 pub(crate) fn key_rule() -> String {
     let most = limits::TEMPLATE_VARIABLE_CHARS;
     format!("A key has 1 to {most} letters, digits and underscores, and no underscore at either end.")

@@ -31,7 +31,7 @@ impl AdmCredentials {
         Some(Self { client_id: client_id?, client_secret: client_secret?, endpoint: endpoint? })
     }
 
-    /// What may be shown of them.
+    /// The part that may be shown.
     pub fn view(&self) -> KeyView {
         KeyView {
             fingerprint: keys::fingerprint(&[self.client_id.as_bytes(), self.client_secret.reveal().as_bytes()]),

@@ -1,4 +1,4 @@
-//! What Amazon's answer means for the message and the device.
+//! The meaning of Amazon's answers for the message and the device.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};

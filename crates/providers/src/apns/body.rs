@@ -24,12 +24,11 @@ pub struct ApnsPush {
     body: Template,
     /// The body, if it is the same for every device.
     same_body: Option<Bytes>,
-    /// Everything that a request needs, so that copies do not grow: what an app's credentials and the device bring is
-    /// blank.
+    /// All parts of a request, so that copies do not grow: those from the app's credentials and the device are blank.
     headers: HeaderMap,
 }
 
-/// What is filled in per app and per device.
+/// The parts that are filled in per app and per device.
 pub(super) const TOPIC: HeaderName = HeaderName::from_static("apns-topic");
 pub(super) const ID: HeaderName = HeaderName::from_static("apns-id");
 const BLANK: HeaderValue = HeaderValue::from_static("");
@@ -105,8 +104,8 @@ impl ApnsPush {
     }
 }
 
-/// Apple answers with it and drops repeats by it. No two are the same, so they are kept out of the connection's memory of
-/// headers, which is what marking them as sensitive does.
+/// Apple answers with it and drops repeats by it. No two are the same, so they are marked as sensitive, which keeps them out of
+/// the connection's header table.
 fn id_header(recipient: &Recipient<'_>) -> HeaderValue {
     let mut text = Uuid::encode_buffer();
     let text = recipient.delivery_id.uuid().hyphenated().encode_lower(&mut text);
@@ -156,7 +155,7 @@ fn beside_aps(rendering: &Rendering<'_>, ios: &IosOverride) -> Map<String, Value
         ios.extra.iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
     keys.extend(rendering.actions(ios.actions.as_ref()));
     keys.remove("aps");
-    // Devices report this id for whatever the push led to, so it names the push and not the delivery.
+    // Devices report this id with everything the push led to, so it names the push and not the delivery.
     keys.insert(SEND_ID.to_owned(), json!(rendering.push_id));
     keys.insert(key::METADATA.to_owned(), json!(rendering.metadata()));
     if let Some(message_id) = rendering.message_id() {

@@ -26,7 +26,7 @@ pub struct ApnsCredentials {
     pub endpoint: Option<Endpoint>,
 }
 
-/// Which of Apple's services knows the devices: how an app was signed decides it.
+/// Which of Apple's services knows the devices, depending on how the app was signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Environment {
@@ -77,7 +77,7 @@ impl ApnsCredentials {
         }
     }
 
-    /// What may be shown of them.
+    /// The part that may be shown.
     pub fn view(&self) -> KeyView {
         let mut details = vec![("topic", self.topic.clone()), ("environment", self.environment.name().to_owned())];
         let fingerprint = match &self.auth {
@@ -109,7 +109,7 @@ impl ApnsAuth {
         }
     }
 
-    /// What the client shows in the TLS handshake; `None` for tokens.
+    /// The certificate that the client shows in the TLS handshake; `None` for tokens.
     pub(crate) fn client_certificate(&self) -> Option<Result<CertifiedKey, String>> {
         match self {
             ApnsAuth::Token { .. } => None,

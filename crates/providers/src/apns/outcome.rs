@@ -1,4 +1,4 @@
-//! What Apple's answers mean for a message.
+//! The meaning of Apple's answers for a message.
 
 use bytes::Bytes;
 use http::Response;
@@ -12,7 +12,7 @@ const TABLE: [Row; 13] = [
     row(400, "BadDeviceToken", Verdict::Doubtful { gone: true }),
     // The device is there, but belongs to another app.
     row(400, "DeviceTokenNotForTopic", Verdict::Doubtful { gone: false }),
-    // The topic is not one for this type, which every message of the type hears.
+    // The topic does not fit this push type, which concerns every message of the type.
     row(400, "InvalidPushType", Verdict::Doubtful { gone: false }),
     row(400, "BadTopic", Verdict::Unauthorized),
     row(400, "MissingTopic", Verdict::Unauthorized),
@@ -62,7 +62,7 @@ mod tests {
         judge(&Response::builder().status(status).body(Bytes::from(body.to_owned())).unwrap(), UtcMillis(0))
     }
 
-    /// What the word of the row stands for.
+    /// The meaning of the word of the row.
     fn word(status: u16, reason: &str) -> &'static str {
         let body = serde_json::json!({ "reason": reason }).to_string();
         let (word, text) = match of(status, &body) {

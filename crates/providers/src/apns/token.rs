@@ -15,7 +15,7 @@ use crate::token::{Token, TokenCache};
 /// Apple takes a token for an hour.
 const LIFETIME: Duration = Duration::from_secs(60 * 60);
 const RENEWAL: Duration = Duration::from_secs(50 * 60);
-/// Apple locks out whoever signs more often.
+/// Apple locks out senders that sign more often.
 const SHORTEST: Duration = Duration::from_secs(20 * 60);
 
 #[derive(Serialize)]
@@ -51,8 +51,8 @@ impl ProviderToken {
         self.cache.get(now, async || self.sign(now)).await
     }
 
-    /// Apple finds the token too old. `true`: there will be another one. A young token means that the clock is wrong, which
-    /// no other token would change.
+    /// Apple finds the token too old. `true`: there will be another one. A young token means that the clock is wrong, which no
+    /// other token would change.
     pub(super) fn expired(&self, refused: &HeaderValue, now: UtcMillis) -> bool {
         // Of the many messages under way with an old token the first to be refused replaces it; the others come back later.
         if !self.cache.is_current(refused) {

@@ -27,7 +27,7 @@ pub struct FcmCredentials {
     pub endpoint: Option<Endpoint>,
 }
 
-/// What is read from the file.
+/// The fields read from the file.
 struct ServiceAccount {
     project_id: String,
     client_email: String,
@@ -47,7 +47,7 @@ impl FcmCredentials {
         Some(Self { project_id, client_email, private_key_id, private_key, token_uri, endpoint: endpoint? })
     }
 
-    /// What may be shown of them.
+    /// The part that may be shown.
     pub fn view(&self) -> KeyView {
         let mut details = vec![("project_id", self.project_id.clone()), ("client_email", self.client_email.clone())];
         details.extend(self.private_key_id.clone().map(|id| ("key_id", id)));
@@ -68,7 +68,7 @@ impl FcmCredentials {
 }
 
 impl ServiceAccount {
-    /// Google adds keys to the file from time to time, so what is not needed is not judged.
+    /// Google adds keys to the file from time to time, so unused keys are not checked.
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let kind = fields.required("type", |at| match at.string()? {

@@ -1,4 +1,4 @@
-//! What Firebase's answers mean for a message.
+//! The meaning of Firebase's answers for a message.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::outcome::{Outcome, Row, Verdict, row};
 
-/// What stands in place of a code for an `INVALID_ARGUMENT` that is about the device and not about the message.
+/// Stands in place of a code for an `INVALID_ARGUMENT` that is about the device and not about the message.
 const BAD_TOKEN: &str = "bad token";
 /// How long Google wants to be left alone if an answer does not say, when a quota is used up and when something is broken.
 const QUOTA_PAUSE: Duration = Duration::from_secs(60);
@@ -77,7 +77,7 @@ impl Problem {
     /// The code that decides; only answers about the registration itself have one beside the general status.
     fn code(&self) -> &str {
         let code = self.details.iter().map(|detail| detail.code.as_str()).find(|code| !code.is_empty()).unwrap_or("");
-        // The same code also stands for a malformed message; only the text tells them apart.
+        // The same code also stands for a malformed message; only the text distinguishes them.
         let is_about_token = self.message.contains("registration token");
         if code == "INVALID_ARGUMENT" && is_about_token { BAD_TOKEN } else { code }
     }

@@ -1,4 +1,4 @@
-//! Which addresses the service may connect to: by default only those of the public internet.
+//! The addresses that the service may connect to: by default only those of the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

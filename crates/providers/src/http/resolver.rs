@@ -1,5 +1,5 @@
-//! Name resolution that applies the address policy to what is really connected to, so that a name cannot be pointed
-//! elsewhere after it was checked.
+//! Name resolution that applies the address policy to the address of the connection, so that a name cannot be pointed elsewhere
+//! after it was checked.
 
 use std::future::Future;
 use std::io;

@@ -1,4 +1,4 @@
-//! URLs that come from outside: which of them the service is willing to talk to.
+//! URLs from outside, and which of them the service accepts.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -32,7 +32,7 @@ pub enum Refusal {
 pub struct WebUrl(Uri);
 
 impl WebUrl {
-    /// A provider's own, which is known to be good.
+    /// A provider's own URL, which is known to be good.
     pub(crate) fn from_static(url: &'static str) -> Self {
         Self(Uri::from_static(url))
     }
@@ -73,8 +73,8 @@ impl From<WebUrl> for String {
     }
 }
 
-/// Checks what can be known without asking anybody: the form of the URL, and its host when that is an address or a local
-/// name. What a name resolves to is checked whenever a connection is made.
+/// Checks that need no lookup: the form of the URL, and its host when that is an address or a local name. The addresses of a name
+/// are checked whenever a connection is made.
 pub fn check_url(url: &str, policy: AddressPolicy) -> Result<WebUrl, Refusal> {
     let uri: Uri = url.parse().map_err(|_| Refusal::NotAUrl { url: url.to_owned() })?;
     check_uri(&uri, policy)?;

@@ -1,4 +1,4 @@
-//! What an endpoint gets: up to a thousand messages in one request, each with its target and the payload.
+//! The request to an endpoint: up to a thousand messages, each with its target and the payload.
 
 use bytes::Bytes;
 use model::payload::notification::OpenNotification;
@@ -10,11 +10,11 @@ use crate::template::{Hole, Template};
 
 /// Messages in one request.
 pub const MOST_VALUES: usize = 1000;
-/// Bytes in one request, unless a single message is larger: what web servers commonly accept without being configured.
+/// Bytes in one request, unless a single message is larger: web servers commonly accept this much without being configured.
 pub const MOST_BATCH_BYTES: usize = 1024 * 1024;
 
 pub(super) const CONTENT_TYPE: &str = "application/vnd.urbanairship+json; version=3";
-/// Tells the receiver under which key of the body the messages are.
+/// The key of the body under which the receiver finds the messages.
 pub(super) const DATA_ATTRIBUTE: &str = "values";
 
 /// One push for one open platform, ready to be addressed to channels.
@@ -78,7 +78,7 @@ impl OpenPush {
     }
 }
 
-/// Texts with variables are a hole each; the rest is the same for everybody.
+/// Texts with variables are a hole each; the rest is the same for all recipients.
 fn with_payload(mut value: Template, payload: &OpenNotification) -> Template {
     if payload.personal.is_empty() {
         return value.json(payload);

@@ -13,7 +13,7 @@ pub struct OpenPlatformConfig {
     /// The root of the endpoint: deliveries go to `push` below it, the handshake to `validate`.
     pub url: WebUrl,
     pub auth: OpenAuth,
-    /// What the endpoint must answer in the handshake, which proves that it expects us.
+    /// The code that the endpoint must answer in the handshake, which proves that it expects us.
     pub validation_code: Uuid,
     pub enabled: bool,
     /// Compresses deliveries. Off unless asked for: receivers disagree on whether the signature covers compressed bytes.

@@ -1,4 +1,4 @@
-//! One request with messages to an endpoint, and what became of it.
+//! One request with messages to an endpoint, and its outcome.
 
 use std::io::Write;
 

@@ -56,7 +56,7 @@ pub async fn validate(client: &Client, config: &OpenPlatformConfig, now: UtcMill
     }
 }
 
-/// Whether the content type is JSON, with whatever parameters.
+/// Whether the content type is JSON, with any parameters.
 fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = value.split(';').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the status of an endpoint's answer means for the messages in the request.
+//! The meaning of an endpoint's status for the messages in the request.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use model::time::UtcMillis;
 
 use crate::outcome::{Outcome, retry_after};
 
-/// What became of the messages in one request.
+/// The outcome of the messages in one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BatchOutcome {
     /// The same for each of them.
@@ -25,9 +25,9 @@ enum Verdict {
     Retry(&'static str),
 }
 
-/// The first row that fits counts. A status speaks for the whole request, so none of them says that one channel is gone:
-/// 410 is about the endpoint itself, and open channels leave only when they are uninstalled. What is not about the messages
-/// may be the work of a deployment, a proxy or a wrong setting, and is tried again.
+/// The first row that fits counts. A status speaks for the whole request, so none of them says that one channel is gone: 410 is
+/// about the endpoint itself, and open channels leave only when they are uninstalled. A status that is not about the messages may
+/// come from a deployment, a proxy or a wrong setting, and is tried again.
 const VERDICTS: [(RangeInclusive<u16>, Verdict); 9] = [
     (200..=299, Verdict::Delivered),
     (300..=399, Verdict::Retry(": redirects are not followed; set the platform's URL to the new location")),

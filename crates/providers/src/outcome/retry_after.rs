@@ -11,7 +11,7 @@ use model::time::UtcMillis;
 /// The form in use, then the two obsolete ones that receivers must still understand.
 const DATE_FORMS: [&str; 3] = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
-/// Nobody can keep messages waiting for longer than this, by mistake or on purpose.
+/// The longest wait that a provider can ask for, by mistake or on purpose.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// How long the provider wants to be left alone, but no longer than an hour; `None` without a header that can be

@@ -1,4 +1,4 @@
-//! What an answer of a provider means, as the tables of the providers say it.
+//! The meaning of a provider's answer, as the tables of the providers give it.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
@@ -26,7 +26,7 @@ pub(crate) enum Verdict {
 /// One row of a provider's table.
 pub(crate) struct Row {
     pub(crate) status: u16,
-    /// The provider's own word for it; empty for whatever it says.
+    /// The provider's own word for it; empty for any.
     pub(crate) word: &'static str,
     pub(crate) verdict: Verdict,
 }
@@ -36,9 +36,9 @@ pub(crate) const fn row(status: u16, word: &'static str, verdict: Verdict) -> Ro
 }
 
 impl Verdict {
-    /// The verdict of the first row with this status and word. An answer that no row has is judged by its status: 200 is success,
-    /// the message is at fault for 4xx, and everything else is no answer of the provider's own, be it a gateway's (502, 504), that
-    /// of a host that redirects, or a success nobody promised. A timeout (408) concerns one connection.
+    /// The verdict of the first row with this status and word. An answer without a row is judged by its status: 200 is success,
+    /// 4xx is the fault of the message, and everything else is no answer of the provider's own, but one of a gateway (502, 504),
+    /// of a host that redirects, or an undocumented success. A timeout (408) concerns one connection.
     pub(crate) fn find(table: &[Row], status: StatusCode, word: &str) -> Self {
         let fits = |row: &&Row| row.status == status.as_u16() && (row.word.is_empty() || row.word == word);
         match table.iter().find(fits) {

@@ -36,7 +36,7 @@ pub struct CustomHeader {
     pub value: Credential,
 }
 
-/// What the operator wants to change; what is `None` stays.
+/// A change by the operator; a field that is `None` stays.
 #[derive(Clone, Debug, Default)]
 pub struct WebhookChange {
     pub name: Option<String>,
@@ -90,7 +90,7 @@ impl WebhookConfig {
         Duration::from_secs(u64::from(self.give_up_hours) * 60 * 60)
     }
 
-    /// With a change, apart from its URL, which is checked elsewhere.
+    /// Applies a change, apart from its URL, which is checked elsewhere.
     pub fn changed(self, url: Option<WebUrl>, change: &WebhookChange) -> Self {
         Self {
             name: change.name.clone().unwrap_or(self.name),
@@ -109,7 +109,7 @@ impl WebhookChange {
         Self::of_fields(at.object()?)
     }
 
-    /// A new webhook, which has to have a URL and types.
+    /// A new webhook, which must have a URL and types.
     pub fn parse_new(fields: Fields<'_>) -> Option<Self> {
         for key in ["url", "types"] {
             if !fields.has(key) {

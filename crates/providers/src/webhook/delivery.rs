@@ -20,10 +20,10 @@ use crate::outcome::retry_after;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=UTF-8");
 const MOST_AT_ONCE: usize = 32;
-/// A connection that was not used for so long may be gone on its way to the webhook without anybody noticing.
+/// A connection that was unused for this long may be gone without our noticing.
 const IDLE: Duration = Duration::from_secs(50);
 
-/// A webhook with connections of its own, so that a slow one keeps nobody else waiting. Cheap to clone; clones share them.
+/// A webhook with connections of its own, so that a slow one does not hold up others. Cheap to clone; clones share them.
 #[derive(Clone)]
 pub struct Hook(Arc<Inner>);
 
@@ -45,13 +45,13 @@ struct Idle {
     since: Instant,
 }
 
-/// What became of an event.
+/// The outcome of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Taken {
         status: u16,
     },
-    /// To be tried again, after so much time if the webhook says so.
+    /// To be tried again, after the time that the webhook asks for, if any.
     Failed {
         status: Option<u16>,
         reason: String,
@@ -117,7 +117,7 @@ impl Inner {
                 Err(Failure::Lost(error)) => return Err(error),
             }
         }
-        // Connecting is rare, and what it needs is large.
+        // Connecting is rare, and its state is large.
         let line = Box::pin(self.connect()).await?;
         self.send(line, request).await.map_err(|failure| match failure {
             Failure::Unsent(_) => SendError::Connection("the webhook closes it at once".to_owned()),
@@ -138,7 +138,7 @@ impl Inner {
         Ok(answer)
     }
 
-    /// With little to send only the last one is ever used: those that it leaves behind are closed here.
+    /// With little to send only the last connection is ever used: the idle ones are closed here.
     fn put_idle(&self, line: Box<Line>) {
         let (mut idle, now) = (self.idle(), Instant::now());
         let n_old = idle.partition_point(|idle| now - idle.since >= IDLE);
@@ -168,7 +168,7 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// What goes into `Host`: the default port of the scheme stays out.
+/// The value of `Host`, without the default port of the scheme.
 fn host(uri: &Uri) -> Option<HeaderValue> {
     let authority = uri.authority()?;
     let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };

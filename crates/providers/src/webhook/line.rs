@@ -16,15 +16,15 @@ use crate::http::{MOST_ANSWER_BYTES, SendError, classify};
 /// Encrypted or not.
 pub(super) type Stream = hyper_rustls::MaybeHttpsStream<TokioIo<TcpStream>>;
 
-/// The connection is driven by whoever waits for an answer on it, so that a request and its answer change no tasks. One that
-/// nobody uses is not driven at all: that the webhook has closed it shows when it is to be used again.
+/// The connection is driven by the task that waits for an answer on it, so that a request and its answer stay in one task. An
+/// unused connection is not driven at all: that the webhook has closed it shows when it is to be used again.
 pub(super) struct Line {
     sender: http1::SendRequest<Full<Bytes>>,
     connection: http1::Connection<Stream, Full<Bytes>>,
     is_ended: bool,
 }
 
-/// What is looked at of an answer.
+/// How much of an answer is looked at.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -76,14 +76,14 @@ async fn driven<T>(
 ) -> T {
     let mut awaited = pin!(awaited);
     poll_fn(|cx| {
-        // Why it has ended, whoever waits for it is told.
+        // The reason is reported to the waiting request.
         *is_ended = *is_ended || Pin::new(&mut *connection).poll(cx).is_ready();
         awaited.as_mut().poll(cx)
     })
     .await
 }
 
-/// Reads a body, which nobody looks at, and answers whether that was all of it.
+/// Reads a body, whose content is ignored, and returns whether that was all of it.
 async fn read(mut body: Incoming) -> Result<bool, SendError> {
     let mut n_bytes = 0;
     while let Some(frame) = body.frame().await {

@@ -27,7 +27,7 @@ pub struct WebPush {
 
 #[derive(Serialize)]
 struct Payload<'a> {
-    /// Browsers report this id for whatever the push led to.
+    /// Browsers report this id with everything the push led to.
     #[serde(rename = "_")]
     send_id: String,
     push_id: String,
@@ -90,7 +90,7 @@ impl WebPush {
         PreparedRequest::with_headers(recipient.address.to_owned(), &self.headers, self.message(recipient))
     }
 
-    /// What the browser reads once it is decrypted.
+    /// The message that the browser reads once it is decrypted.
     pub(crate) fn message(&self, recipient: &Recipient<'_>) -> Vec<u8> {
         self.body.fill(recipient)
     }

@@ -58,12 +58,12 @@ impl Client {
         self.0.room.allowed()
     }
 
-    /// A key pair proves itself by signing; push services tell a wrong one only by refusing subscriptions made with another.
+    /// A key pair is proved by signing; push services show a wrong one only by refusing subscriptions made with another.
     pub fn check(&self, now: UtcMillis) -> Result<(), String> {
         self.0.vapid.token("https://push.example", now).map(|_| ())
     }
 
-    /// Ends early with whatever stands in the way of a request.
+    /// Ends early with the first obstacle to a request.
     async fn try_send(&self, push: &WebPush, recipient: &Recipient<'_>, now: UtcMillis) -> Result<Outcome, Outcome> {
         let inner = &*self.0;
         let rejected = |reason: String| Outcome::Rejected { reason };
@@ -115,8 +115,7 @@ impl Inner {
         outcome
     }
 
-    /// The address came from a browser, so that whatever is wrong with it or its service is no fault of ours and no reason to
-    /// let other browsers wait.
+    /// The address came from a browser, so any fault of it or its service is not ours and no reason to let other browsers wait.
     async fn answer(&self, service: &Service, head: &Request<()>, body: Bytes) -> Result<Response<Bytes>, Outcome> {
         let rejected = |refusal: &Refusal| Outcome::Rejected { reason: refusal.to_string() };
         let retry = |error: &dyn Error| Outcome::Retry { after: None, reason: error.to_string(), everybody: false };

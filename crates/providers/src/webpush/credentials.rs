@@ -25,16 +25,16 @@ const PUBLIC_KEY_BYTES: usize = 65;
 pub struct WebPushCredentials {
     /// 32 bytes in base64url, or PKCS#8 in PEM or base64url.
     pub private_key: Credential,
-    /// What a web page subscribes with: 65 bytes in base64url.
+    /// The key with which a web page subscribes: 65 bytes in base64url.
     pub public_key: String,
-    /// Whom a push service asks when something is wrong: `mailto:` or `https:`.
+    /// The contact for push services in case of trouble: `mailto:` or `https:`.
     pub subject: String,
     /// An origin of subscriptions to trust besides the public ones, for tests.
     #[serde(default)]
     pub endpoint: Option<Endpoint>,
 }
 
-/// What an operator says about the app's own key pair.
+/// The operator's input about the app's own key pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebPushContact {
     pub subject: String,
@@ -75,7 +75,7 @@ impl WebPushCredentials {
         Some(Self { private_key, public_key, subject: subject?, endpoint: endpoint? })
     }
 
-    /// What may be shown of them.
+    /// The part that may be shown.
     pub fn view(&self) -> KeyView {
         KeyView {
             fingerprint: keys::fingerprint(&[self.public_key.as_bytes()]),

@@ -24,7 +24,7 @@ const HEADER_BYTES: usize = SALT_BYTES + 4 + 1 + POINT_BYTES;
 const DELIMITER_BYTES: usize = 1;
 const TAG_BYTES: usize = 16;
 
-/// A message is one record, which this makes large enough for any of them.
+/// A message is one record, and this is large enough for any.
 const RECORD_SIZE: [u8; 4] = [0, 0, 16, 0];
 /// Ends the last record.
 const LAST_RECORD: u8 = 2;
@@ -46,7 +46,7 @@ pub(super) struct Encryption {
     random: SystemRandom,
 }
 
-/// What a browser published with its subscription.
+/// The keys that a browser published with its subscription.
 pub(super) struct BrowserKeys {
     point: [u8; POINT_BYTES],
     auth: [u8; AUTH_BYTES],

@@ -1,4 +1,4 @@
-//! What a push service's answer means for the message and the browser.
+//! The meaning of a push service's answer for the message and the browser.
 
 use bytes::Bytes;
 use http::Response;
@@ -17,8 +17,8 @@ const TABLE: [Row; 12] = [
     row(204, "", Verdict::Delivered),
     row(404, "", Verdict::Gone),
     row(410, "", Verdict::Gone),
-    // The subscription was made with another key, or all of them were because the key pair is the wrong one; or this one
-    // service does not like our contact or our clock, while the others serve us. Nobody is gone for that.
+    // The subscription was made with another key, or all of them were because the key pair is the wrong one; or this one service
+    // objects to our contact or our clock, while the others serve us. No browser is gone for that.
     row(401, "", Verdict::Doubtful { gone: false }),
     row(403, "", Verdict::Doubtful { gone: false }),
     // Firebase's way of saying the same.

@@ -1,4 +1,4 @@
-//! The push services that browsers named: which of them are acceptable, and what is known about each.
+//! The push services that browsers named: which of them are acceptable, and the state of each.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::network::Network;
 use crate::token::TokenCache;
 use crate::wire::{Origin, Wire};
 
-/// Browsers use a handful of services. Whoever registers made-up ones must not fill our memory.
+/// Browsers use a handful of services. Registrations with made-up ones must not fill our memory.
 const MOST_SERVICES: usize = 1024;
 
 /// To one service at once; each carries a hundred messages and more.
@@ -25,7 +25,7 @@ pub(super) struct Service {
     /// Scheme, host and, unless it is the usual one, port.
     pub(super) origin: String,
     pub(super) token: TokenCache,
-    /// For encrypted connections only, because without encryption nobody tells that they speak HTTP/2.
+    /// For encrypted connections only, because only TLS negotiates HTTP/2.
     wire: Option<Wire>,
     speaks_http1_only: AtomicBool,
     /// It asked to be left alone until then.
@@ -108,7 +108,7 @@ impl Service {
     }
 }
 
-/// As RFC 6454 writes it, which is also what tokens name.
+/// In the form of RFC 6454, which tokens use as well.
 fn origin(uri: &Uri) -> Option<String> {
     let scheme = uri.scheme_str()?;
     let host = uri.host()?.to_ascii_lowercase();

@@ -1,4 +1,5 @@
-//! Who sends, told to push services (RFC 8292): a signed token per service, good for half a day and for all its browsers.
+//! The identification of the sender to push services (RFC 8292): a signed token per service, valid for half a day and for all its
+//! browsers.
 
 use std::time::Duration;
 

@@ -21,15 +21,15 @@ use crate::http::MOST_ANSWER_BYTES;
 /// More streams than this on one connection cost memory and bring nothing.
 const MOST_STREAMS: usize = 1000;
 
-/// A connection that nobody needed for so long is closed.
+/// A connection that is unused for this long is closed.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
-/// How often requests are looked through for those that have waited too long.
+/// How often the requests are searched for those that have waited too long.
 const SWEEP: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Link {
-    /// What the server permits right now; it may change its mind at any time.
+    /// The number of streams that the server permits right now; it may change at any time.
     n_permitted: AtomicUsize,
     /// Whether an answer has come. Until then there is only one request if the provider wants it so.
     proven: AtomicBool,
@@ -39,7 +39,7 @@ pub(super) struct Link {
     /// Milliseconds since then until the last answer, or until something was last sent.
     heard: AtomicU64,
     used: AtomicU64,
-    /// Held here rather than by whoever waits, so that one look per second replaces a timer per request.
+    /// Held here rather than by each waiting task, so that one look per second replaces a timer per request.
     waiting: Mutex<HashMap<StreamId, Waiting>>,
 }
 
@@ -150,7 +150,7 @@ impl Link {
 /// A request that is under way.
 pub(super) struct Exchange<'a> {
     answer: ResponseFuture,
-    /// Its place among those that wait, which it leaves also when the caller loses interest.
+    /// Its entry among the waiting requests, which is also removed when the caller loses interest.
     entry: Entry<'a>,
 }
 
@@ -173,7 +173,7 @@ struct Entry<'a> {
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
         let entry = self.link.waiting().remove(&self.id);
-        // What h2 does when a stream goes away takes a lock of its own.
+        // h2 takes a lock of its own when a stream is dropped.
         drop(entry);
     }
 }
@@ -186,11 +186,11 @@ impl Failure {
         }
         let is_refused = error.is_reset() && error.is_remote() && error.reason() == Some(Reason::REFUSED_STREAM);
         if is_refused || error.is_go_away() && error.is_remote() {
-            // h2 tells only those streams of a GOAWAY that are beyond the last one the server looked at. Servers that restart, or
-            // have a connection end after a while, say so like this: it is no sign of there being too much.
+            // h2 reports a GOAWAY only to streams beyond the last one that the server looked at. Servers that restart, or limit
+            // the life of a connection, do this: it is no sign of overload.
             return Failure::Unprocessed;
         }
-        // Nobody but the sweep cancels.
+        // Only the sweep cancels.
         if error.is_reset() && !error.is_remote() && error.reason() == Some(Reason::CANCEL) {
             return Failure::TimedOut;
         }
@@ -237,7 +237,7 @@ pub(super) async fn drive(
     sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
     poll_fn(|cx| {
         while let Poll::Ready(due) = sweeps.poll_tick(cx) {
-            // A process that stood still has not waited: what came meanwhile is read before anybody is given up.
+            // A process that was suspended has not waited: answers that came meanwhile are read before any request is given up.
             let stood_still = due.elapsed() >= period;
             if !stood_still && !link.sweep(timeout) {
                 return Poll::Ready(Err("the provider has stopped answering".to_owned()));

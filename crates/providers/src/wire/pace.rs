@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So many cost little, however slow the answers are.
+/// This many cost little, however slow the answers are.
 const LEAST: usize = 500;
 
 /// Answers that take longer than twice the fastest and this much more have waited somewhere.
@@ -31,7 +31,7 @@ impl Pace {
         self.n_useful
     }
 
-    /// An answer took so long while `n_open` requests were under way.
+    /// Notes the latency of an answer while `n_open` requests were under way.
     pub(super) fn answered(&mut self, latency: Duration, n_open: usize, now: Instant) {
         self.fastest_lately = self.fastest_lately.min(latency);
         self.fastest = self.fastest.min(latency);

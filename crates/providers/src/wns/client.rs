@@ -102,7 +102,7 @@ fn access(credentials: &WnsCredentials) -> Access {
     Access::new(service, form)
 }
 
-/// Only what the HTTP client would take: what it refuses would seem to be wrong with the app, and not with one device.
+/// Only URLs that the HTTP client accepts: its refusal would seem to concern the app, and not one device.
 fn channel(address: &str, own: Option<&WebUrl>) -> Option<WebUrl> {
     let url = check_url(address, AddressPolicy::ANY).ok()?;
     let uri = url.uri();

@@ -39,7 +39,7 @@ impl WnsCredentials {
         Some(Self { auth: auth?, endpoint: endpoint? })
     }
 
-    /// What may be shown of them.
+    /// The part that may be shown.
     pub fn view(&self) -> KeyView {
         let (details, secret) = match &self.auth {
             WnsAuth::Store { package_sid, client_secret } => {

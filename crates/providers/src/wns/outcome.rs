@@ -1,4 +1,4 @@
-//! What Windows' answer means for the message and the device.
+//! The meaning of Windows' answers for the message and the device.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
@@ -9,7 +9,7 @@ use crate::outcome::{Outcome, Row, Verdict, row};
 const STATUS: &str = "x-wns-status";
 const DESCRIPTION: &str = "x-wns-error-description";
 
-/// The words are what [`STATUS`] says, and `blocked`, which is read out of the description.
+/// The words of [`STATUS`], and `blocked`, which is read from the description.
 const TABLE: [Row; 15] = [
     // Taken, but neither shown nor kept: the user turned notifications off, or the device is off and nothing may be kept.
     row(200, "dropped", Verdict::Rejected),
@@ -23,7 +23,7 @@ const TABLE: [Row; 15] = [
     row(405, "", Verdict::Rejected),
     // The sender as a whole sends too much; Windows has no 429.
     row(406, "", Verdict::Retry { everybody: true }),
-    // The sender's domain is blocked, which has nothing to do with the device.
+    // The sender's domain is blocked, which is unrelated to the device.
     row(410, "blocked", Verdict::Unauthorized),
     row(410, "", Verdict::Gone),
     row(413, "", Verdict::Rejected),

@@ -1,4 +1,4 @@
-//! One end of a copy: a connection that is used by nobody else, and whose errors say which database they are about.
+//! One end of a copy: a connection that nothing else uses, and whose errors name their database.
 
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::migrate;
 use crate::url::DatabaseUrl;
 
-/// How long other connections to the database, which may be just closing, are waited for.
+/// How long to wait for other connections to the database, which may be just closing.
 const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -21,7 +21,7 @@ pub(super) struct End {
     connection: Connection,
 }
 
-/// What is done with the database.
+/// The role of the database in the copy.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Source,
@@ -29,7 +29,7 @@ pub(super) enum Role {
 }
 
 impl End {
-    /// Connects, and makes sure that nobody else does anything here.
+    /// Connects, and makes sure that nothing else uses the database.
     pub(super) fn open(url: &DatabaseUrl, role: Role) -> Result<Self, CopyError> {
         let opened = || match url {
             DatabaseUrl::Sqlite(path) => {
@@ -53,8 +53,8 @@ impl End {
         Ok(end)
     }
 
-    /// Whether something is so, or becomes so soon. A process that has just ended still has its connections for moments, and
-    /// PostgreSQL tells nobody when they go.
+    /// Whether a condition holds, or will soon. A process that has just ended keeps its connections for moments, and PostgreSQL
+    /// does not announce when they go.
     fn becomes(&mut self, is_so: impl Fn(&mut Tx<'_>) -> Result<bool>) -> Result<bool, CopyError> {
         let deadline = Instant::now() + PATIENCE;
         loop {

@@ -37,7 +37,7 @@ pub(super) fn open(url: &DatabaseUrl) -> Result<End, CopyError> {
     }
 }
 
-/// Makes sure that the source has the tables to be copied. The same steps have made them, unless somebody has interfered.
+/// Makes sure that the source has the tables to be copied. The same migrations have created them, unless somebody has interfered.
 pub(super) fn check(source: &mut End, tables: &[Table]) -> Result<(), CopyError> {
     source.read(|tx| {
         let found = tx.tables()?;
@@ -48,7 +48,7 @@ pub(super) fn check(source: &mut End, tables: &[Table]) -> Result<(), CopyError>
     })
 }
 
-/// Reads every table, all from the same state, and hands over what it reads.
+/// Reads every table, all from the same state, and hands over the rows.
 pub(super) fn read_all(source: &mut End, tables: &[Table], portions: &SyncSender<Portion>) -> Result<(), CopyError> {
     let mut nul = None;
     let read = source.read(|tx| {
@@ -70,7 +70,7 @@ struct Reader<'a> {
     table: &'a Table,
     place: usize,
     portions: &'a SyncSender<Portion>,
-    /// The portion that is being made up.
+    /// The portion that is being filled.
     cells: Vec<Value>,
     n_bytes: usize,
     /// The table and the key of a row that cannot be copied.
@@ -135,7 +135,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a person finds the row by.
+/// The key by which a person finds the row.
 fn key_of(table: &Table, row: &[Value]) -> String {
     let show = |cell: &Value| match cell {
         Value::Null => "null".to_owned(),

@@ -8,10 +8,10 @@ use crate::error::Result;
 use crate::migrate::{self, History};
 use crate::url::DatabaseUrl;
 
-/// What a database has that nobody has used: its history, and where numbers are given out.
+/// The rows of an unused database: its history, and its sequences of numbers.
 const SERIAL: &str = "serial";
 
-/// Opens the database, empties it if that is wanted, and answers the tables to copy into.
+/// Opens the database, empties it if that is wanted, and returns the tables to copy into.
 pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(End, Vec<Table>), CopyError> {
     let mut target = End::open(url, Role::Target)?;
     match occupied {
@@ -20,7 +20,7 @@ pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(End, Vec<Ta
             if target.read(is_unfinished)? {
                 return Err(CopyError::Unfinished(target.url));
             }
-            // Before it is brought up to date: what is refused stays as it is.
+            // Checked before it is migrated, so that a refused database stays as it is.
             refuse_occupied(&mut target)?;
         }
     }
@@ -29,7 +29,7 @@ pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(End, Vec<Ta
     Ok((target, tables))
 }
 
-/// Answers the tables of a database that has nothing in them.
+/// Returns the tables of a database that has nothing in them.
 fn refuse_occupied(target: &mut End) -> Result<Vec<Table>, CopyError> {
     let mut tables = target.read(|tx| tx.tables())?;
     tables.retain(|table| table.name != migrate::TABLE);

@@ -14,8 +14,8 @@ pub(crate) enum Connection {
 pub(crate) enum Access<'a> {
     /// One consistent state of the database; changes are refused.
     Snapshot,
-    /// Changes to these apps, which nobody else changes meanwhile. Which of them are gone is known when the first statement
-    /// has been run ([`Connection::lacks`]).
+    /// Changes to these apps, with other writers locked out. Which of them are gone is known after the first statement
+    /// ([`Connection::lacks`]).
     Write(&'a [AppId]),
 }
 
@@ -32,7 +32,7 @@ impl Connection {
         Ok(Tx::new(self, may_write))
     }
 
-    /// Whether an app that is being written is not there. It stays so, and one that is there stays, until the transaction ends.
+    /// Whether an app that is being written does not exist. The answer stays the same until the transaction ends.
     pub(super) fn lacks(&self, app: AppId) -> bool {
         let missing = match self {
             Connection::Sqlite(session) => session.missing(),

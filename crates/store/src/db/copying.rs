@@ -1,5 +1,5 @@
-//! What copying a whole database needs and nothing else does: the catalog of tables, appending many rows, and being sure that
-//! nobody else is at work.
+//! The operations that only the copy of a whole database needs: the catalog of tables, appending many rows, and making sure that
+//! nothing else uses the database.
 
 use super::{Connection, Tx, Value, postgres};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 pub(crate) struct Table {
     pub(crate) name: String,
     pub(crate) columns: Vec<TableColumn>,
-    /// The places of the columns of the primary key among all columns, in the order of the key.
+    /// The indexes of the columns of the primary key among all columns, in the order of the key.
     pub(crate) key: Vec<usize>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum ColumnKind {
     Bytes,
 }
 
-/// Table, column, type, and the place of the column in the primary key, counted from 1, or 0.
+/// Table, column, type, and the index of the column in the primary key, counted from 1, or 0.
 const SQLITE_CATALOG: &str = "select t.name, c.name, lower(c.type), c.pk
      from sqlite_master t join pragma_table_info(t.name) c
      where t.type = 'table' and t.name not like 'sqlite_%' order by t.name, c.cid";
@@ -42,7 +42,7 @@ const POSTGRES_CATALOG: &str = "select cast(t.relname as pg_catalog.text), cast(
      order by cast(t.relname as pg_catalog.text) collate pg_catalog.\"C\", a.attnum";
 
 impl Tx<'_> {
-    /// Every table there is, by name.
+    /// All tables, by name.
     pub(crate) fn tables(&mut self) -> Result<Vec<Table>> {
         let catalog = match self.connection {
             Connection::Sqlite(_) => SQLITE_CATALOG,
@@ -83,11 +83,11 @@ impl Tx<'_> {
         self.keep(done)
     }
 
-    /// Keeps other copies away from this database, as long as this connection lives. `false` when one is at work, which may be
+    /// Keeps other copies away from this database, as long as this connection lives. `false` when one is running, which may be
     /// the other end of the same copy.
     pub(crate) fn lock_for_copy(&mut self) -> Result<bool> {
         match self.connection {
-            // Whoever has opened the file has it to himself.
+            // An open connection has the file to itself.
             Connection::Sqlite(_) => Ok(true),
             Connection::Postgres(_) => self.query_one(postgres::LOCK_FOR_COPY, &[], |row| row.get(0)),
         }
@@ -103,12 +103,12 @@ impl Tx<'_> {
 }
 
 impl Table {
-    /// The names of all columns, as SQL. Some of them are words of the language.
+    /// The names of all columns, quoted, because some of them are SQL keywords.
     pub(crate) fn column_list(&self) -> String {
         list(&self.columns)
     }
 
-    /// The same of the primary key.
+    /// The names of the columns of the primary key, quoted.
     pub(crate) fn key_list(&self) -> String {
         list(self.key.iter().map(|place| &self.columns[*place]))
     }

@@ -49,8 +49,7 @@ where
                 Some(error) => vitals.failed(Deed::Read, error),
                 None => vitals.worked(Deed::Read),
             }
-            // Answered before the transaction is ended: there is nothing in it that could still fail the caller, who may
-            // also have stopped waiting.
+            // Answered before the transaction ends: nothing in it could still fail the caller, who may also have stopped waiting.
             let _ = caller.send(result);
         }
         Err(error) => {

@@ -1,5 +1,5 @@
-//! Wake-ups: after a commit, whoever waits for that kind of change is told. Signals carry no data and repeat freely; a
-//! subscriber keeps each distinct one until it is taken, so none is lost however slow the subscriber is.
+//! Wake-ups: a commit wakes the subscribers of its kinds of change. Signals carry no data and repeat freely; a subscriber keeps
+//! each distinct one until it is taken, so none is lost however slow the subscriber is.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,7 @@ impl Signals {
     }
 }
 
-/// Distributes signals inside the process, and collects those that other nodes should hear.
+/// Distributes signals inside the process, and collects those for other nodes.
 pub(crate) struct Hub {
     subscribers: Mutex<Vec<Weak<Inbox>>>,
     outgoing: Option<Inbox>,
@@ -75,7 +75,7 @@ impl Hub {
         Signals(inbox)
     }
 
-    /// Something was committed here: tells this process and the other nodes.
+    /// Announces a commit of this process, here and to the other nodes.
     pub(crate) fn publish(&self, signals: &BTreeSet<Signal>) {
         if signals.is_empty() {
             return;
@@ -86,7 +86,7 @@ impl Hub {
         }
     }
 
-    /// Another node has committed something: tells this process only.
+    /// Announces a commit of another node, here only.
     pub(crate) fn heard(&self, signals: &BTreeSet<Signal>) {
         self.subscribers().retain(|subscriber| match subscriber.upgrade() {
             Some(inbox) => {
@@ -97,7 +97,7 @@ impl Hub {
         });
     }
 
-    /// Waits for signals that other nodes should hear; `None` when the store is closing.
+    /// Waits for signals for other nodes; `None` when the store is closing.
     pub(crate) async fn outgoing(&self) -> Option<BTreeSet<Signal>> {
         let outgoing = self.outgoing.as_ref()?;
         loop {
@@ -129,7 +129,7 @@ impl Inbox {
         match &self.only {
             None => self.waiting().extend(signals),
             Some(only) if signals.contains(only) => self.waiting().extend([*only]),
-            // Most commits concern others, and waking somebody up costs more than asking.
+            // Most commits concern other subscribers, and waking a thread costs more than a check.
             Some(_) => return,
         }
         self.arrived.notify_one();

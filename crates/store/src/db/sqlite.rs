@@ -239,9 +239,9 @@ impl rusqlite::ToSql for Value {
     }
 }
 
-/// Whether the lock could be had. A process that is just ending, or a child of one that is just starting, lets go within
-/// moments, so those are waited for. The file system tells nobody when a lock is let go, and a wait for the lock itself
-/// would have no end, so this looks again and again for a bounded time; it happens once, before anything else runs.
+/// Whether the lock was obtained. A process that is just ending, or a child of one that is just starting, releases it within
+/// moments, so those are waited for. The file system does not announce a release, and waiting for the lock itself would have no
+/// end, so this looks again and again for a bounded time; it happens once, before anything else runs.
 fn obtain(lock: &File) -> std::io::Result<bool> {
     let deadline = Instant::now() + LOCK_PATIENCE;
     loop {

@@ -1,4 +1,4 @@
-//! Group commit: a thread takes every command that queued while the last commit ran, and commits them together. Nobody waits
+//! Group commit: a thread takes every command that queued while the last commit ran, and commits them together. No command waits
 //! for a timer, and the more commands come, the cheaper each gets.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,13 +17,13 @@ pub(crate) const QUEUE: usize = 4096;
 const BATCH: usize = 2048;
 /// Commands of one batch that are taken out for failing, before the rest of it is run one by one.
 const SET_ASIDE: usize = 8;
-/// Times that a transaction is tried before its callers hear that the database is unavailable.
+/// Times that a transaction is tried before its callers are told that the database is unavailable.
 const ATTEMPTS: usize = 4;
 
-/// A command with its types forgotten, so that those of different callers can share a queue.
+/// A command with its types erased, so that those of different callers can share a queue.
 pub(crate) trait Command: Send {
     fn app(&self) -> AppId;
-    /// Runs the body and keeps its answer. False when what it wrote must not be committed.
+    /// Runs the body and keeps its answer. False when its changes must not be committed.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Gives the caller the answer of the last run.
     fn answer(self: Box<Self>);
@@ -43,7 +43,7 @@ impl Writer {
     pub(crate) fn run(mut self) {
         let mut batch = Vec::new();
         while self.connection.wait(self.queue.recv_many(&mut batch, BATCH)) > 0 {
-            // One order for all: two nodes that hold the same apps take hold of them in the same sequence.
+            // One order for all: two nodes that lock the same apps lock them in the same sequence.
             batch.sort_by_key(|command| command.app());
             self.settle(std::mem::take(&mut batch));
             self.connection.tidy();
@@ -51,7 +51,7 @@ impl Writer {
         self.connection.close();
     }
 
-    /// Answers every command of the batch. One that fails is taken out and run by itself, so that it spoils no other.
+    /// Answers every command of the batch. A command that fails is taken out and run by itself, so that it spoils no other.
     fn settle(&mut self, mut batch: Vec<Box<dyn Command>>) {
         let mut alone = Vec::new();
         while !batch.is_empty() {
@@ -88,7 +88,7 @@ impl Writer {
     }
 
     /// Runs the commands in one transaction. It is repeated if the database gave it up (a deadlock with another node, a lost
-    /// connection), but not if that happened during the commit: then it may have been done.
+    /// connection), but not if that happened during the commit: then the change may have been made.
     fn run_together(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
         // In ascending order, as all batches of all nodes.
         let mut apps: Vec<AppId> = commands.iter().map(|command| command.app()).collect();
@@ -172,7 +172,7 @@ where
             Some(_) => (result, false),
             None => (result, sound),
         };
-        // A command that only looked and then declined leaves nothing to undo.
+        // A command that only read and then declined leaves nothing to undo.
         let keep = result.is_ok() || (sound && !tx.wrote);
         self.result = Some(result);
         keep

@@ -8,17 +8,17 @@ use model::ids::AppId;
 use super::{Counted, Sum};
 use crate::{Result, Tx, Value};
 
-/// Of one app in one day. What has other names is counted together.
+/// Of one app in one day. Events with other names are counted together.
 pub const MOST_NAMES: u32 = 1_000;
-/// What everything else is called in reports. No event is stored under this name: names are not empty, and the others are
-/// stored under an empty one, so that an event that is really called this stays apart.
+/// The name of all other events in reports. No event is stored under this name: the others are stored under the empty name, which
+/// no event has, so that an event that is really called this stays apart.
 pub(super) const OTHER_SHOWN: &str = "(other)";
 pub(super) const OTHER: &str = "";
 
 /// A name on a day of an app.
 type Key<'n> = (AppId, i64, &'n str);
 
-/// What is to be counted, under names that are counted.
+/// Replaces names beyond the limit by the common one.
 pub(super) fn bounded(
     tx: &mut Tx<'_>,
     sums: &BTreeMap<(AppId, Counted), Sum>,
@@ -50,7 +50,7 @@ pub(super) fn bounded(
     Ok(bounded)
 }
 
-/// The name under which a report shows what is stored under a name.
+/// The name that a report shows for a stored name.
 pub(super) fn shown(stored: String) -> String {
     if stored == OTHER { OTHER_SHOWN.to_owned() } else { stored }
 }

@@ -1,4 +1,4 @@
-//! Sums of the counts of custom events, by name and by how much a push had to do with them.
+//! Sums of the counts of custom events, by name and by their relation to a push.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ pub fn totals(tx: &mut Tx<'_>, app: AppId, hours: &Range<i64>) -> Result<Vec<Eve
     )
 }
 
-/// The totals of what is attributed to pushes, over all time, in the order of names.
+/// The totals attributed to pushes, over all time, in the order of names.
 pub fn totals_of_pushes(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<Vec<EventTotal>> {
     match pushes {
         Pushes::One(push) => tx.query(

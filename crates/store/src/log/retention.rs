@@ -22,13 +22,13 @@ pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Of
     Ok(Offset(least))
 }
 
-/// The last event that was deleted, or the one after which nothing was: who has read it has missed nothing.
+/// The last deleted event, or the one after which nothing was deleted: a reader that has seen it has missed nothing.
 pub fn last_deleted(tx: &mut Tx<'_>, app: AppId) -> Result<EventOffset> {
     let lost = tx.query_opt("select log_lost from app where id = $1", &[app.into()], |row| row.get(0))?;
     Ok(lost.map_or(EventOffset::START, EventOffset::from_number))
 }
 
-/// The last event of the records before an offset. How many events one tells of that is about many channels is not looked up.
+/// The last event of the records before an offset. For a record about many channels, the number of its events is not looked up.
 fn last_event_before(tx: &mut Tx<'_>, app: AppId, end: Offset) -> Result<Option<EventOffset>> {
     let hidden = RecordKind::NUMBERED.into_iter().filter(|(_, kind)| kind.public_name().is_none());
     let hidden: Vec<String> = hidden.map(|(number, _)| number.to_string()).collect();
@@ -44,14 +44,14 @@ fn last_event_before(tx: &mut Tx<'_>, app: AppId, end: Offset) -> Result<Option<
     })
 }
 
-/// What the bodies of the records take.
+/// The size of the bodies of the records.
 pub fn n_bytes(tx: &mut Tx<'_>, app: AppId) -> Result<u64> {
     let n_bytes = tx.query_opt("select log_bytes from app where id = $1", &[app.into()], |row| row.get::<i64>(0))?;
     Ok(n_bytes.and_then(|n_bytes| u64::try_from(n_bytes).ok()).unwrap_or(0))
 }
 
-/// Deletes up to `at_most` of the oldest records that come before an offset, and answers how many. The last record of the log
-/// always stays: what stands there, such as the index of an app in which nothing happens, is still known to stand in this log.
+/// Deletes up to `at_most` of the oldest records before an offset, and returns how many. The last record of the log always stays:
+/// an index that stands there, such as that of an idle app, can still be recognized as one of this log.
 pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: Offset, at_most: u32) -> Result<u64> {
     let end = first_kept.0.min(head(tx, app)?.0).min(start(tx, app)?.0 + i64::from(at_most));
     let old = [app.into(), end.into()];

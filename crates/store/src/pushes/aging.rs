@@ -21,7 +21,7 @@ pub struct Aged {
     pub lends_payload: bool,
 }
 
-/// Up to `at_most` pushes that have aged since before an instant, those first that have for the longest time.
+/// Up to `at_most` pushes that have aged since before an instant, the oldest first.
 pub fn aged(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, at_most: u32) -> Result<Vec<Aged>> {
     let sql = "select p.id, p.created, p.state, o.kind, o.origin, m.ends,
                  cast(case when exists (select 1 from push other where other.app = $1 and other.payload_of = p.id)
@@ -49,9 +49,9 @@ pub fn age_from(tx: &mut Tx<'_>, app: AppId, push: PushId, aging_since: UtcMilli
     Ok(())
 }
 
-/// Forgets a push, and answers in how many rows it was. What set it off stays until the log no longer tells of its sends.
+/// Forgets a push, and returns how many rows it had. Its causes stay as long as the log has its sends.
 pub fn forget(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
-    // What was counted in this transaction would otherwise be written after the push is gone.
+    // Counts of this transaction would otherwise be written after the push is gone.
     tx.write_counts()?;
     let of_push = [app.into(), push.into()];
     let mut n_rows = event_counters::detach(tx, app, push)?;

@@ -1,4 +1,4 @@
-//! Pushes of all apps that are not over, for whoever looks after the service.
+//! Unfinished pushes of all apps, for the operator.
 
 use model::app::AppKey;
 use model::ids::{AppId, PushId};
@@ -21,7 +21,7 @@ pub struct Unfinished {
     pub paused: bool,
 }
 
-/// Which of them. Those that are paused are neither of the other two.
+/// Which of them. Paused pushes are neither of the other two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     All,

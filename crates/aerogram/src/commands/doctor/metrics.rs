@@ -1,4 +1,4 @@
-//! What the doctor reads from `/metrics`: work that waits, and webhooks that do not get on.
+//! The doctor's checks of `/metrics`: overdue jobs, and webhooks that are behind.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use anyhow::Result;
 use super::Finding;
 use crate::client::Client;
 
-/// A job that a dead node had is taken up by another within 15 seconds. One that waits for longer than this has no worker.
+/// A job of a dead node is taken over by another within 15 seconds. A job that waits for longer than this has no worker.
 const MOST_OVERDUE_SECONDS: i64 = 60;
-/// A webhook that is busy, or was down for a moment, has caught up by then.
+/// A webhook that is busy, or was down for a moment, catches up within this time.
 const MOST_BEHIND_SECONDS: i64 = 300;
 
-/// The few of the metrics that tell of trouble.
+/// The few metrics that show problems.
 #[derive(Default)]
 pub(super) struct Metrics {
-    /// Absent, as the next, while the server cannot read them from its database.
+    /// Absent, like the next, while the server cannot read them from its database.
     jobs_overdue: Option<i64>,
     jobs_overdue_seconds: Option<i64>,
     /// By app and id.
@@ -107,7 +107,7 @@ impl Webhook {
     }
 }
 
-/// The value of a label. Those of webhooks have no quotes in them.
+/// The value of a label. Those of webhooks contain no quotes.
 fn label(labels: &str, name: &str) -> String {
     let value = labels.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
     value.map(|(value, _)| value.to_owned()).unwrap_or_default()

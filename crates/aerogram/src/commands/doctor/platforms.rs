@@ -1,4 +1,4 @@
-//! What the doctor says about platforms: what is paused, what cannot be read, and what runs out soon.
+//! The doctor's checks of platforms: pauses, failures, unreadable credentials, and certificates that expire soon.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub(super) async fn findings(client: &Client, now: UtcMillis) -> Result<Vec<Find
 }
 
 impl Notice {
-    /// `None` for what is far in the future.
+    /// `None` for expiries far in the future.
     fn finding(&self, now: UtcMillis) -> Option<Finding> {
         let Self { app, platform, fact } = self;
         match fact {

@@ -1,4 +1,4 @@
-//! `aerogram platform set`: the flags of every provider, and the request they become. The server judges what fits together.
+//! `aerogram platform set`: the flags of every provider, and the request made of them. The server checks their combination.
 
 use std::path::{Path, PathBuf};
 
@@ -200,7 +200,7 @@ impl Provider {
         if let Some(path) = &self.certificate_file {
             fields.insert("certificate".to_owned(), json!(pem(path)?));
         }
-        // One PEM file often has both.
+        // One PEM file often has both the certificate and the key.
         if let Some(path) = self.key_file.as_ref().or(self.certificate_file.as_ref()) {
             let name = if platform == "webpush" { "private_key" } else { "key" };
             fields.insert(name.to_owned(), json!(pem(path)?.trim()));
@@ -224,7 +224,7 @@ impl Provider {
     }
 }
 
-/// Certificates are often handed around in PKCS#12, which is for `openssl` to take apart.
+/// Certificates are often handed around in PKCS#12, which the user has to convert with `openssl`.
 fn pem(path: &Path) -> Result<String> {
     let bytes = read_input(path)?.to_vec();
     String::from_utf8(bytes).ok().with_context(|| {

@@ -1,4 +1,4 @@
-//! Platforms as a person reads them.
+//! Shows platforms to people.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ struct Shown {
     validation_code: Option<String>,
     #[serde(default)]
     keys: Vec<Key>,
-    /// Sealed with another `secrets.key` than the server has.
+    /// Sealed with a `secrets.key` that the server does not have.
     #[serde(default)]
     unreadable: bool,
     #[serde(default)]
@@ -53,7 +53,7 @@ struct Key {
     fingerprint: String,
     #[serde(default)]
     expires: Option<String>,
-    /// What the provider knows the key by, which differs from one to the next.
+    /// The provider's own identifiers of the key, which differ between providers.
     #[serde(flatten)]
     details: BTreeMap<String, String>,
 }
@@ -126,7 +126,7 @@ impl Shown {
 }
 
 impl Key {
-    /// What tells keys apart at a glance, in this order.
+    /// The details that distinguish keys at a glance, in this order.
     fn summary(&self) -> String {
         const NAMES: [&str; 8] =
             ["topic", "environment", "key_id", "project_id", "package_sid", "client_id", "subject", "endpoint"];

@@ -1,4 +1,4 @@
-//! `aerogram push list`: what is on its way in all apps, for the operator.
+//! `aerogram push list`: the pushes of all apps that are on their way, for the operator.
 
 use std::process::ExitCode;
 

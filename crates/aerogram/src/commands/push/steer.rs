@@ -1,4 +1,4 @@
-//! `aerogram push pause|resume|cancel|status`: a push that is on its way; and `list`, for those of all apps.
+//! `aerogram push pause|resume|cancel|status`: steers a push that is on its way; and `list`, for the pushes of all apps.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `aerogram sim devices`: an audience to try a load test with.
+//! `aerogram sim devices`: registers an audience for a load test.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl Devices {
     }
 }
 
-/// The first registration that fails is reason enough to stop.
+/// Stops at the first registration that fails.
 fn finish(ended: Option<Result<Result<()>, tokio::task::JoinError>>) -> Result<()> {
     match ended {
         None => Ok(()),

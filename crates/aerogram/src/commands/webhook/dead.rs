@@ -1,4 +1,4 @@
-//! `aerogram webhook dead`: the events that a webhook was not brought to take.
+//! `aerogram webhook dead`: the events that a webhook never took.
 
 use std::process::ExitCode;
 
@@ -38,7 +38,7 @@ enum What {
     Discard,
 }
 
-/// What came of sending some dead letters once more.
+/// The result of sending some dead letters once more.
 #[derive(Default, Deserialize, Serialize)]
 struct Redelivered {
     delivered: u32,
@@ -72,7 +72,7 @@ impl Dead {
         }
     }
 
-    /// The server sends some at a time. What comes after several that are not taken is left for another time.
+    /// The server sends some at a time. After several failures the rest is left for another time.
     async fn redeliver(&self, client: &Client) -> Result<Redelivered> {
         let mut all = Redelivered { after: self.after.clone(), ..Redelivered::default() };
         loop {

@@ -1,4 +1,4 @@
-//! The flags that say how a webhook is reached and what it gets. The server judges them.
+//! The flags for how a webhook is reached and which events it gets. The server checks them.
 
 use std::path::PathBuf;
 

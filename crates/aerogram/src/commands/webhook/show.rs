@@ -1,4 +1,4 @@
-//! Webhooks, their history and their dead letters, for people.
+//! Shows webhooks, their history and their dead letters to people.
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -19,7 +19,7 @@ struct All {
 #[derive(Deserialize)]
 struct Shown {
     webhook_id: String,
-    /// Absent, as what follows, if the configuration cannot be read.
+    /// Absent, like the following fields, if the configuration cannot be read.
     #[serde(default)]
     name: String,
     #[serde(default)]

@@ -43,7 +43,7 @@ enum ConfigRecord {
         auth: AuthRecord,
         enabled: bool,
         gzip: bool,
-        /// What the webhook must answer to `GET <url>/validate`.
+        /// The code that the webhook must answer to `GET <url>/validate`.
         validation_code: String,
     },
 }
@@ -66,7 +66,7 @@ struct PausedRecord {
     since: String,
 }
 
-/// Who has to do something about a pause.
+/// Who has to act to end a pause.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum PausedBy {
@@ -103,7 +103,7 @@ enum FactRecord {
     Unreadable,
 }
 
-/// What is wrong with a platform, in one of the two forms it is shown in.
+/// The trouble of a platform, in one of the two forms it is shown in.
 enum HealthRecord {
     Paused(PausedRecord),
     Waiting(WaitingRecord),

@@ -28,7 +28,7 @@ enum Format {
 
 const FORMATS: [(&str, Format); 2] = [("json", Format::Json), ("csv", Format::Csv)];
 
-/// The kinds of devices in their order, with what they are called today; those without a name are gone.
+/// The kinds of devices in their order, with their present names; those without a name no longer exist.
 const KINDS: [(&str, Option<&str>); 7] = [
     ("ios", Some("ios")),
     ("helium", None),

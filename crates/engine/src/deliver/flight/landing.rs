@@ -1,4 +1,4 @@
-//! What answers lead to.
+//! The consequences of answers.
 
 use model::ids::Ordinal;
 use model::time::UtcMillis;
@@ -17,7 +17,7 @@ impl Flight<'_> {
                 match outcome {
                     Outcome::Delivered if self.probe == Probe::No => self.ledger.delivered(target.ordinal),
                     Outcome::Unauthorized { reason } => self.refused(target, way, reason, read_at),
-                    // It went another way, and says nothing about the platform.
+                    // It was sent through another provider, and says nothing about the platform.
                     outcome if matches!(way, Way::Amazon(_)) => self.file_of_amazon(target.ordinal, outcome, read_at),
                     outcome => self.file(&[target.ordinal], outcome, read_at),
                 }
@@ -41,7 +41,7 @@ impl Flight<'_> {
         match (provider.give_up(way), way) {
             (true, _) => self.put_back(target, way.to(), read_at),
             (false, Way::Key(_)) => self.halt_for(Halt::Refused(reason)),
-            // They belong to another platform; the devices of this one go on.
+            // They belong to another platform; the devices of this one are sent to as before.
             (false, Way::Amazon(_)) => {
                 self.amazon_refusal = Some(reason.clone());
                 self.ledger.file(&[target.ordinal], Outcome::Unauthorized { reason }, read_at);
@@ -53,7 +53,7 @@ impl Flight<'_> {
         if self.probe == Probe::Waiting {
             match &outcome {
                 Outcome::Delivered | Outcome::Moved { .. } | Outcome::Gone { .. } => self.probe = Probe::Passed,
-                // Maybe the provider was not even asked: the next one tells.
+                // Maybe the provider was not even asked: the next answer shows.
                 Outcome::Rejected { .. } => {}
                 // The channel stays pending: whether the device or our configuration is at fault is not known yet.
                 Outcome::Doubtful { reason, .. } => {
@@ -69,7 +69,7 @@ impl Flight<'_> {
         self.ledger.file(ordinals, outcome, read_at);
     }
 
-    /// When Amazon asks for time, everybody who is reached through it waits, and nobody else.
+    /// When Amazon asks for time, only the devices reached through it wait.
     fn file_of_amazon(&mut self, ordinal: Ordinal, outcome: Outcome, read_at: UtcMillis) {
         let outcome = match (outcome, self.course.courier) {
             (Outcome::Retry { after, reason, everybody: true }, Courier::Provider(provider)) => {

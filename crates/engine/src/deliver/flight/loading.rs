@@ -1,4 +1,4 @@
-//! What is sent next: recipients that were read become requests as there is room for them.
+//! Loading: recipients that were read become requests as there is room for them.
 
 use model::time::UtcMillis;
 use providers::open;
@@ -17,7 +17,7 @@ const OPEN_REQUESTS: usize = 4;
 
 const UNREADABLE: &str = "What is stored about the device cannot be read; the log says why.";
 
-/// What makes one request, with the time at which it was read.
+/// The recipients of one request, with the time at which they were read.
 pub(super) enum Ready {
     One(Target, UtcMillis),
     Many(Localized, Vec<Target>, UtcMillis),
@@ -50,7 +50,7 @@ impl Flight<'_> {
             Courier::Provider(provider) => {
                 let device_type = self.course.device_type;
                 for target in targets {
-                    // Those whom no way leads to are told so in their turn.
+                    // Recipients that cannot be reached get their outcome in their turn.
                     let to = provider.way(device_type, &target).map_or(To::Own, Way::to);
                     self.queue(to).ready.push_back(Ready::One(target, read_at));
                 }
@@ -61,7 +61,7 @@ impl Flight<'_> {
         }
     }
 
-    /// Puts a recipient first who has to be sent to once more.
+    /// Puts a recipient first that has to be sent to once more.
     pub(super) fn put_back(&mut self, target: Target, to: To, read_at: UtcMillis) {
         self.n_ready += 1;
         self.queue(to).ready.push_front(Ready::One(target, read_at));
@@ -74,7 +74,7 @@ impl Flight<'_> {
         }
     }
 
-    /// The next request, if one may go out now. Those who need none are dealt with on the way.
+    /// The next request, if one may be sent now. Recipients that need none are dealt with on the way.
     pub(super) fn next_parcel(&mut self, now: UtcMillis) -> Option<Parcel> {
         self.next_parcel_to(To::Own, now).or_else(|| self.next_parcel_to(To::Amazon, now))
     }
@@ -148,7 +148,7 @@ impl Flight<'_> {
         }
     }
 
-    /// Keeps the request for its author to look at.
+    /// Keeps the request for the developer to look at.
     fn keep(&mut self, target: &Target, now: UtcMillis) -> Option<Parcel> {
         let push = self.course.push;
         let localized = self.renderer.localized(&target.locale);

@@ -1,4 +1,4 @@
-//! What answers are taken for.
+//! The meaning of answers.
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn the_first_few_doubtful_devices_wait_for_more_answers() {
     assert_eq!((outcomes.delivered.len(), outcomes.gone.len(), refusal), (8, 8, None), "others were served by then");
 }
 
-/// Who remembers how a provider does asks at every checkpoint, and must not hear of the same doubt twice.
+/// A caller that remembers the answers of a provider asks at every checkpoint, and must not count the same doubt twice.
 #[test]
 fn doubts_that_wait_over_several_checkpoints_are_new_once() {
     let mut slow = ledger(0, 3);

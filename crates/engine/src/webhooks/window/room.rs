@@ -1,5 +1,4 @@
-//! What happens when a window is full of events that are not taken: some of them are given up before their time, so that the
-//! other channels go on.
+//! When a window is full of events that are not taken, some of them are given up early, so that the other channels can continue.
 
 use model::event::EventOffset;
 use model::time::UtcMillis;
@@ -16,8 +15,8 @@ impl Window {
         self.slots.len() + LEAST_PAGE > WIDTH || self.slots.n_bytes() >= MOST_BYTES
     }
 
-    /// Gives up what was refused first, and as much of what waits behind it as room is needed for: a channel's events leave in
-    /// their order. Nothing is given up as long as the webhook is away or something can still be sent.
+    /// Gives up the event that was refused first, and as many of those that wait behind it as room is needed for: a channel's
+    /// events leave in their order. Nothing is given up as long as the webhook is away or something can still be sent.
     pub(in crate::webhooks) fn make_room(&mut self, now: UtcMillis) -> Vec<DeadLetter> {
         let mut letters = Vec::new();
         if !self.is_full() || !self.ready.is_empty() || self.is_away() {

@@ -16,7 +16,7 @@ impl Slots {
         self.slots.len() - self.free.len()
     }
 
-    /// What the events take as JSON.
+    /// The size of the events as JSON.
     pub(super) fn n_bytes(&self) -> usize {
         self.n_bytes
     }

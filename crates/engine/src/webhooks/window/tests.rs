@@ -141,7 +141,7 @@ fn an_event_is_given_up_only_while_others_are_taken() {
     assert_eq!(window.done().number(), log[2].offset.number() - 1, "the log goes on without it");
 }
 
-/// Sends whatever can be sent, and answers with what was refused.
+/// Sends all events that can be sent, and returns the refused ones.
 fn send_all(window: &mut Window, is_bad: impl Fn(&PublicEvent) -> bool, now: UtcMillis) -> Vec<DeadLetter> {
     let mut letters = window.make_room(now);
     while let Some(parcel) = window.next(now) {
@@ -325,7 +325,7 @@ fn a_webhook_that_refuses_an_event_is_not_away() {
     assert!(!window.is_away());
     let since: Vec<_> = window.slots.iter().filter_map(|slot| slot.trouble).map(|trouble| trouble.since).collect();
     assert_eq!(since, [now; 11], "the outage is not held against them");
-    // Those that failed before count once more.
+    // Events that failed before count once more.
     for _ in 0..5 {
         let parcel = window.next(now).unwrap();
         assert!(window.failed(parcel.number, NO, LIMIT, now).1.is_none());

@@ -1,4 +1,4 @@
-//! Reading operations, and what follows from them.
+//! Reading operations, and their effects.
 
 use serde_json::json;
 

@@ -23,7 +23,7 @@ fn check(companions: &Value, value: Option<&Value>, wanted: bool) {
     assert_eq!(found, wanted, "{companions} on {value:?}");
 }
 
-/// A selector, values that it matches and values that it does not. Except for `is_empty`, nothing matches what is not set.
+/// A selector, values that it matches and values that it does not. Except for `is_empty`, nothing matches an unset attribute.
 fn table(companions: &Value, matching: &[Value], others: &[Value]) {
     let is_presence = companions["operator"] == "is_empty";
     check(companions, None, is_presence);
@@ -68,7 +68,7 @@ fn text_and_numbers() {
         }
     }
     table(&json!({"operator": "less", "value": "m"}), &[json!("a"), json!("Z")], &[json!("z"), json!("m"), json!(3)]);
-    // Beyond what a float can tell apart.
+    // Beyond the precision of a float.
     table(
         &json!({"operator": "greater", "value": 9_007_199_254_740_992_i64}),
         &[json!(9_007_199_254_740_993_i64)],

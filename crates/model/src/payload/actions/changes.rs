@@ -1,4 +1,4 @@
-//! Actions that change what is known about the device or its user: events, attributes, tags, subscriptions.
+//! Actions that change the data of the device or its user: events, attributes, tags, subscriptions.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct CustomEvent {
     pub properties: Option<BTreeMap<String, Value>>,
 }
 
-/// Whose attributes, tags or subscriptions change.
+/// The subject whose attributes, tags or subscriptions change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {

@@ -53,7 +53,7 @@ impl Actions {
         named
     }
 
-    /// The API key of the action that is given here and goes by this name, in the API or on devices.
+    /// The API key of the given action that has this name, in the API or on devices.
     pub(super) fn action_called(&self, name: &str) -> Option<&'static str> {
         self.given().into_iter().find(|names| names.key == name || names.device.contains(&name)).map(|names| names.key)
     }

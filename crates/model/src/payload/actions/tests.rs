@@ -1,4 +1,4 @@
-//! Actions: what is accepted, where mistakes are reported, and what devices are told.
+//! Actions: which are accepted, where mistakes are reported, and their form on devices.
 
 use serde_json::{Value, json};
 

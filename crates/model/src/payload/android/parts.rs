@@ -8,7 +8,7 @@ use crate::limits;
 use crate::payload::interactive::Interactive;
 use crate::payload::live_event::{LiveEvent, app_object, epoch_seconds};
 
-/// What a locked screen shows instead of the notification.
+/// The text that a locked screen shows instead of the notification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PublicNotification {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,7 +19,7 @@ pub struct PublicNotification {
     pub summary: Option<String>,
 }
 
-/// What a watch shows.
+/// The content for a watch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wearable {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -34,7 +34,7 @@ impl Visibility {
     }
 }
 
-/// What the notification is about, in Android's own words.
+/// The category of the notification, in Android's own words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AndroidCategory {

@@ -85,7 +85,7 @@ impl Sound {
 pub enum ApnsPriority {
     /// 5: when it suits the battery.
     Considerate,
-    /// 10: at once; only for what the user can see or hear.
+    /// 10: at once; only for pushes that the user can see or hear.
     Immediate,
 }
 

@@ -1,4 +1,4 @@
-//! Toasts and tiles: Windows templates and what fills them.
+//! Toasts and tiles: Windows templates and their content.
 
 use serde::Serialize;
 

@@ -124,7 +124,7 @@ fn the_table_of_time_zones_is_whole() {
 type Set = fn(&mut Profile, &str);
 type Table = &'static [(&'static str, &'static str, &'static str)];
 
-/// Each group of versions: device type, group, how a device tells its version, table.
+/// Each group of versions: device type, group, how a device reports its version, table.
 fn version_groups() -> [(&'static str, &'static str, Set, Table); 6] {
     let sdk: Set = |device, version| device.sdk_version = some(version);
     let os: Set = |device, version| device.device_os = some(version);

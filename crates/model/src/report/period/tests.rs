@@ -80,7 +80,7 @@ fn a_series_begins_with_the_bucket_of_an_instant() {
     }
 }
 
-/// What a report says about hours that have counts, computed bucket by bucket from the calendar.
+/// The report for hours that have counts, computed bucket by bucket from the calendar.
 fn naive(counts: &[(i64, u64)], period: Period) -> BTreeMap<String, u64> {
     let mut buckets = BTreeMap::new();
     let (mut hour, millis) = (period.start().0.div_euclid(HOUR_MILLIS) - 1, HOUR_MILLIS);
@@ -100,7 +100,7 @@ fn naive(counts: &[(i64, u64)], period: Period) -> BTreeMap<String, u64> {
     buckets
 }
 
-/// What the buckets of a period and of all its pages hold.
+/// The counts in the buckets of a period and of all its pages.
 fn evaluated(counts: &[(i64, u64)], period: Period, page_size: usize) -> BTreeMap<String, u64> {
     let mut buckets = BTreeMap::new();
     let mut left = Some(period);

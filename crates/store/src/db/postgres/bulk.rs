@@ -1,4 +1,4 @@
-//! Many rows at once, in the form of PostgreSQL's COPY: several times as quick as statements.
+//! Many rows at once, in the form of PostgreSQL's COPY: several times as fast as statements.
 
 use std::pin::pin;
 
@@ -11,7 +11,7 @@ use crate::db::copying::{ColumnKind, Table};
 use crate::error::Result;
 
 impl Session {
-    /// Adds rows to a table, given cell by cell; answers how many.
+    /// Adds rows to a table, given cell by cell; returns how many.
     pub(in crate::db) fn append(&mut self, table: &Table, cells: &[Value]) -> Result<u64> {
         let types: Vec<Type> = table.columns.iter().map(|column| wire_type(column.kind)).collect();
         let sql = format!("copy \"{}\" ({}) from stdin (format binary)", table.name, table.column_list());

@@ -1,5 +1,5 @@
-//! The connection over which nodes tell each other that something was committed. It is apart from the writers' because
-//! PostgreSQL serializes commits that notify; a signal lost here only means that its receiver polls a little later.
+//! The connection over which nodes announce commits to each other. It is apart from the writers' because PostgreSQL serializes
+//! commits that notify; a lost signal only means that its receiver polls a little later.
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -18,15 +18,15 @@ use crate::db::{Hub, Signal};
 const LISTEN: &str = "set synchronous_commit = off; listen aerogram";
 const NOTIFY: &str = "select pg_notify('aerogram', $1)";
 
-/// Tells the signals of this process from those of others.
+/// Distinguishes the signals of this process from those of others.
 enum NodeKind {}
 
 pub(crate) struct Listener {
     pub(crate) server: Arc<Server>,
     pub(crate) hub: Arc<Hub>,
-    /// Told once the first connection listens.
+    /// Signaled once the first connection listens.
     pub(crate) ready: Option<oneshot::Sender<()>>,
-    /// Whether the log has heard that signals are missed.
+    /// Whether the log already says that signals are missed.
     pub(crate) is_interrupted: bool,
 }
 
@@ -44,7 +44,7 @@ impl Listener {
             loop {
                 tokio::select! {
                     () = &mut over => break,
-                    // Nobody can be told now, and they will poll.
+                    // The other nodes cannot be notified now, and will poll.
                     unsent = self.hub.outgoing() => if unsent.is_none() { return },
                 }
             }
@@ -64,7 +64,7 @@ impl Listener {
         }
         match self.ready.take() {
             Some(ready) => drop(ready.send(())),
-            // Whatever was said meanwhile went unheard.
+            // Notifications sent meanwhile are lost.
             None => self.hub.heard(&BTreeSet::from([Signal::Jobs, Signal::Apps])),
         }
         loop {
@@ -87,7 +87,7 @@ impl Listener {
     }
 }
 
-/// Passes on what the other nodes say, until the connection ends; answers why it did.
+/// Passes on the signals of the other nodes until the connection ends; returns why it ended.
 async fn hear(mut connection: Connection<Socket, tls::Stream>, node: String, hub: Arc<Hub>) -> String {
     loop {
         match poll_fn(|context| connection.poll_message(context)).await {
@@ -114,7 +114,7 @@ fn print(signal: Signal) -> String {
     }
 }
 
-/// `None` for what a newer version may say.
+/// `None` for signals that only a newer version knows.
 fn parse(text: &str) -> Option<Signal> {
     match text.split_once(' ') {
         None if text == "jobs" => Some(Signal::Jobs),

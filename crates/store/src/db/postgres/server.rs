@@ -1,4 +1,4 @@
-//! Where the PostgreSQL server is and how to talk to it: what the database URL says.
+//! Where the PostgreSQL server is and how to talk to it, according to the database URL.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,11 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Server {
     config: Config,
     tls: Tls,
-    /// Shared by all connections: what one finds out the others need not, and all of them are back together.
+    /// Shared by all connections: each uses the findings of the others, and all of them recover together.
     outage: Mutex<Option<Outage>>,
 }
 
-/// After a failed connect nobody waits for another one until a pause is over; they hear of the failure at once.
+/// After a failed connect, no connection tries again until a pause is over; callers get the error at once.
 struct Outage {
     error: Error,
     pause: Duration,
@@ -61,7 +61,7 @@ impl Server {
     pub(super) fn failed(&self, error: &Error) {
         let (mut outage, now) = (self.outage(), Instant::now());
         let pause = match &*outage {
-            // Somebody else has just found out the same.
+            // Another connection has just found out the same.
             Some(last) if now < last.over => return,
             Some(last) => (last.pause * 2).min(LONGEST_PAUSE),
             None => FIRST_PAUSE,
@@ -102,8 +102,8 @@ struct Address {
 }
 
 impl Address {
-    /// The driver knows neither `sslrootcert` nor the strict values of `sslmode`, so these two are read here. They mean what they
-    /// mean to PostgreSQL's own programs.
+    /// The driver knows neither `sslrootcert` nor the strict values of `sslmode`, so these two are read here. They have the same
+    /// meaning as for PostgreSQL's own programs.
     fn read(url: &str) -> std::result::Result<Self, String> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut authorities, mut others) = (None, None, Vec::new());
@@ -122,7 +122,7 @@ impl Address {
         {
             return Err("sslrootcert=system needs sslmode=verify-full".to_owned());
         }
-        // Who names authorities wants them to be asked.
+        // A URL that names authorities wants certificates to be verified.
         let trust_of_require = if authorities.is_some() { Trust::Issuer } else { Trust::Anyone };
         let (ssl_mode, trust) = match mode.as_deref() {
             Some("disable") => (SslMode::Disable, Trust::Anyone),
@@ -143,7 +143,7 @@ impl Address {
     }
 }
 
-/// Whether what is sent to the host leaves this machine.
+/// Whether data sent to the host leaves this machine.
 fn is_far(host: &Host) -> bool {
     match host {
         Host::Unix(_) => false,

@@ -20,12 +20,12 @@ use tokio_rustls::TlsConnector;
 
 use crate::error::{Cause, Error, Result};
 
-/// Whom a connection is made to.
+/// Which server a connection accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// Whoever answers: nobody can listen in, but somebody could pretend to be the server.
+    /// Any server: nobody can listen in, but an impostor could pretend to be the server.
     Anyone,
-    /// A server with a certificate of an authority we trust, for whatever name.
+    /// A server with a certificate of an authority we trust, for any name.
     Issuer,
     /// A server with a certificate of an authority we trust, for the name in the URL.
     Name,
@@ -75,7 +75,7 @@ fn trusted(authorities: Option<&Path>, provider: &Arc<CryptoProvider>) -> Result
     verifier.map_err(|error| Error::Unavailable(Cause::new("the file of sslrootcert has no certificate", error)))
 }
 
-/// Takes a certificate for any name, and without issuers from anybody.
+/// Accepts a certificate for any name, and without issuers from any authority.
 #[derive(Debug)]
 struct AnyName {
     issuers: Option<Arc<WebPkiServerVerifier>>,
@@ -92,7 +92,7 @@ impl ServerCertVerifier for AnyName {
         now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
         let Some(issuers) = &self.issuers else { return Ok(ServerCertVerified::assertion()) };
-        // The name is looked at last: when that is all that is wrong, the rest is right.
+        // The name is checked last: if only the name is wrong, everything else is right.
         match issuers.verify_server_cert(certificate, intermediates, name, ocsp, now) {
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

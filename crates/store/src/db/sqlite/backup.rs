@@ -7,11 +7,11 @@ use rusqlite::{Connection, OpenFlags};
 use super::{PATIENCE, failure};
 use crate::error::{Error, Result};
 
-/// Indexes are built anew in the copy, which would go to and from the disk page by page with less.
+/// Indexes are rebuilt in the copy; with a smaller cache every page would go to and from the disk.
 const CACHE_KIB: u32 = 65_536;
 
-/// Writes one state of the database into an empty file. It reads in a single transaction, which neither waits for the writer
-/// nor makes it wait; but the write-ahead log cannot start over until that has ended.
+/// Writes one state of the database into an empty file. It reads in a single transaction, which neither waits for the writer nor
+/// blocks it; but the write-ahead log cannot start over until that has ended.
 pub(crate) fn write_copy(database: &Path, copy: &Path) -> Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(database, flags).map_err(failure::opening)?;

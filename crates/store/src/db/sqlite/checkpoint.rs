@@ -16,19 +16,19 @@ use crate::error::{Cause, Error, Result};
 
 const MIB: u64 = 1024 * 1024;
 /// The log is copied back whenever it has grown by this much. It is also SQLite's `journal_size_limit`: a log that starts
-/// over is cut to this size, so a longer file means that there is that much in it.
+/// over is cut to this size, so a longer file has that much in it.
 pub(super) const COPY_AT: u64 = 16 * MIB;
 const LIMITS: Limits = Limits { copy_at: COPY_AT, restart_at: 64 * MIB, block_at: 256 * MIB, patience: PATIENCE };
 /// How long a commit may be held up when the log starts over.
 const BRIEFLY: Duration = Duration::from_millis(20);
 
-/// At which sizes of the log something is done about it.
+/// The sizes of the log at which it is maintained.
 #[derive(Clone, Copy)]
 struct Limits {
     copy_at: u64,
     /// From here on the log is started over once everything in it has been copied.
     restart_at: u64,
-    /// From here on the writer waits for readers that hold on to the log. One that outlasts its patience is busy for long (a
+    /// From here on the writer waits for readers that hold on to the log. A reader that outlasts this patience is busy for long (a
     /// backup): the writer waits again when the log is twice as long.
     block_at: u64,
     patience: Duration,
@@ -37,7 +37,7 @@ struct Limits {
 pub(super) struct Checkpoints {
     limits: Limits,
     log: PathBuf,
-    /// Size of the log when something was last done about it.
+    /// Size of the log when it was last maintained.
     handled: u64,
     /// Size of the log at which the writer waits next.
     block_at: u64,
@@ -122,7 +122,7 @@ impl Copier {
     }
 }
 
-/// Starts the log over; answers whether a reader was in the way.
+/// Starts the log over; returns whether a reader was in the way.
 fn restart(writer: &Connection, patience: Duration) -> bool {
     let done = writer.busy_timeout(patience).and_then(|()| checkpoint(writer, "restart"));
     let reset = writer.busy_timeout(PATIENCE);
