@@ -24,18 +24,18 @@ const PATIENCE: Duration = Duration::from_secs(90);
 pub(crate) struct Client {
     http: providers::http::Client,
     base: BaseUrl,
-    /// What the server is told in `Authorization`, if anything.
+    /// The value of `Authorization`, if any.
     authorization: Option<String>,
 }
 
 /// A successful answer.
 pub(crate) struct Reply(Bytes);
 
-/// An answer that is no success, with the server's sentence.
+/// An unsuccessful answer, with the server's sentence.
 #[derive(Debug)]
 pub(crate) struct Refused {
     status: StatusCode,
-    /// The API's own code, if it was the API that answered.
+    /// The API's own code, if the API answered.
     pub(crate) code: Option<u32>,
     pub(crate) text: String,
 }
@@ -49,7 +49,7 @@ struct ErrorBody {
 
 impl Client {
     /// Without credentials, for the health endpoints.
-    pub(crate) fn anonymous(remote: &Remote) -> Self {
+    pub(crate) fn anonymous(remote: &Remote) -> Result<Self> {
         Self::new(remote, None)
     }
 
@@ -65,21 +65,21 @@ impl Client {
                 )
             })?,
         };
-        Ok(Self::new(remote, Some(format!("Bearer {}", token.reveal()))))
+        Self::new(remote, Some(format!("Bearer {}", token.reveal())))
     }
 
     /// For the API of one app, with all rights.
     pub(crate) fn app(remote: &Remote, login: &AppLogin) -> Result<Self> {
         let (key, secret) = login.required()?;
         let credentials = STANDARD.encode(format!("{key}:{}", secret.reveal()));
-        Ok(Self::new(remote, Some(format!("Basic {credentials}"))))
+        Self::new(remote, Some(format!("Basic {credentials}")))
     }
 
-    fn new(remote: &Remote, authorization: Option<String>) -> Self {
+    fn new(remote: &Remote, authorization: Option<String>) -> Result<Self> {
         // The person at the keyboard chose the address; the policy is for addresses that come from elsewhere.
         let timeouts = Timeouts { total: PATIENCE, ..Timeouts::default() };
         let http = providers::http::Client::with_timeouts(AddressPolicy::ANY, timeouts);
-        Self { http, base: remote.url(), authorization }
+        Ok(Self { http, base: remote.url()?, authorization })
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<Reply> {
@@ -94,12 +94,12 @@ impl Client {
         self.call(method, path, Some(Bytes::from(body.to_string()))).await
     }
 
-    /// Sends bytes that the server will judge.
+    /// Sends bytes without checking them; the server does.
     pub(crate) async fn send_raw(&self, method: Method, path: &str, body: Bytes) -> Result<Reply> {
         self.call(method, path, Some(body)).await
     }
 
-    /// An answer that goes on: its body is read piece by piece.
+    /// A streamed answer: its body is read piece by piece.
     pub(crate) async fn stream(&self, path: &str) -> Result<Streaming> {
         let (head, body) = self.open(Method::GET, path, None).await?.into_parts();
         if !head.status.is_success() {
@@ -145,7 +145,7 @@ impl Client {
     }
 }
 
-/// The path of a link to a next page: the server may call itself by another name than the one it is reached by.
+/// The path of a link to a next page: the server may name itself differently from the address by which it is reached.
 pub(crate) fn own_path(url: &str) -> String {
     url.find("/api/").and_then(|place| url.get(place..)).unwrap_or(url).to_owned()
 }
@@ -160,7 +160,7 @@ impl Reply {
         std::str::from_utf8(&self.0).context("The server's answer is no text")
     }
 
-    /// Writes the server's JSON as it came. Some answers have none.
+    /// Writes the server's JSON as it came. Some answers have no body.
     pub(crate) fn print(&self) -> Result<()> {
         if self.0.is_empty() {
             Ok(())

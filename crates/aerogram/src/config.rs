@@ -167,9 +167,9 @@ pub(crate) struct Remote {
     #[arg(long, global = true, value_name = "URL")]
     url: Option<BaseUrl>,
 
-    /// Where that one listens. A setting of the server, which commands only read.
-    #[arg(long, global = true, hide = true, value_name = "ADDRESS", default_value = LISTEN, value_parser = listen_address)]
-    listen: SocketAddr,
+    /// Where that one listens. A setting of the server, which commands only read, and only without a URL.
+    #[arg(long, global = true, hide = true, value_name = "ADDRESS", default_value = LISTEN)]
+    listen: String,
 
     /// Print JSON, as the server has it, instead of text
     #[arg(long, global = true, help_heading = "Options")]
@@ -282,8 +282,14 @@ impl Node {
 }
 
 impl Remote {
-    pub(crate) fn url(&self) -> BaseUrl {
-        self.url.clone().unwrap_or_else(|| BaseUrl::on_this_machine(self.listen))
+    pub(crate) fn url(&self) -> Result<BaseUrl, Unusable> {
+        if let Some(url) = &self.url {
+            return Ok(url.clone());
+        }
+        match listen_address(&self.listen) {
+            Ok(address) => Ok(BaseUrl::on_this_machine(address)),
+            Err(reason) => Err(Unusable(format!("The setting 'listen' cannot be '{}'. {reason}", self.listen))),
+        }
     }
 }
 

@@ -64,7 +64,7 @@ impl DataFolder {
         Ok(Some(token))
     }
 
-    /// The operator token, made now when there is none.
+    /// The operator token; it is made if there is none.
     pub(crate) fn ensure_operator_token(&self) -> Result<Token> {
         let path = self.operator_token_path();
         make_private(&path, &URL_SAFE_NO_PAD.encode(random_key()?))?;
@@ -85,14 +85,24 @@ impl DataFolder {
         Ok(Some(key))
     }
 
-    /// The same, made now when there is none. Only right for a database that belongs to no key yet.
+    /// The error when there is no key for a database that needs one.
+    pub(crate) fn no_secrets_key(&self) -> anyhow::Error {
+        anyhow!(
+            "There is no {}, and what is encrypted in the database cannot be read without it. Copy it from another node \
+             or from a backup, or set AEROGRAM_SECRETS_KEY to its content. If it is lost for good, stop all nodes and run \
+             `aerogram secrets accept`, which says what has to be entered again.",
+            self.secrets_key_path().display()
+        )
+    }
+
+    /// The key; it is made if there is none. Only right for a database that belongs to no key yet.
     pub(crate) fn ensure_secrets_key(&self) -> Result<SecretsKey> {
         let path = self.secrets_key_path();
         make_private(&path, &SecretsKey::new(random_key()?).reveal())?;
         self.secrets_key()?.with_context(|| format!("{} vanished.", path.display()))
     }
 
-    /// Writes down the credentials of the app that the first start made, in the place of what an earlier installation left.
+    /// Writes the credentials of the app that the first start made, replacing those of an earlier installation.
     pub(crate) fn write_first_app(&self, content: &str) -> Result<PathBuf> {
         let path = self.0.join(FIRST_APP);
         let written = (|| {
@@ -138,7 +148,7 @@ fn read_private(path: &Path) -> Result<Option<String>> {
     Ok(Some(text.trim().to_owned()))
 }
 
-/// Writes a file that is whole or absent whatever happens, and leaves an existing one alone, also when two nodes start
+/// Writes a file that is whole or absent in any case, and leaves an existing one alone, also when two nodes start
 /// at once: the content is written aside and then linked to its name, which fails when the name is taken.
 fn make_private(path: &Path, content: &str) -> Result<()> {
     if path.exists() {

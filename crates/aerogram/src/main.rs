@@ -39,11 +39,11 @@ fn main() -> ExitCode {
 }
 
 fn complain(error: &anyhow::Error, code: ExitCode) -> ExitCode {
-    output::note(format_args!("aerogram: {error:#}"));
+    output::note(format_args!("aerogram: {}", output::explained(error)));
     code
 }
 
-/// Whoever read our output has read enough.
+/// The reader of our output has closed it, which is not a failure.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

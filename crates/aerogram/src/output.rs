@@ -1,4 +1,4 @@
-//! What commands print: what they were asked for to standard output, remarks to standard error.
+//! The output of commands: results to standard output, remarks to standard error.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -12,10 +12,23 @@ pub(crate) fn line(text: fmt::Arguments<'_>) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Writes one line beside the output, for the person who waits for it.
+/// Writes one line to standard error, for the person at the terminal.
 pub(crate) fn note(text: fmt::Arguments<'_>) {
-    // A note that nobody can read is no reason to stop.
+    // A note that cannot be written is no reason to stop.
     drop(writeln!(io::stderr(), "{text}"));
+}
+
+/// An error with its causes. A cause whose text is already there is skipped: drivers like to repeat their own sources.
+pub(crate) fn explained(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        for part in cause.split(": ") {
+            if !text.contains(part) {
+                text = format!("{text}: {part}");
+            }
+        }
+    }
+    text
 }
 
 /// Writes rows under a heading, each column as wide as its widest cell.
@@ -45,6 +58,16 @@ fn aligned(cells: &[impl AsRef<str>], widths: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_been_said_is_not_said_again() {
+        let error =
+            anyhow::anyhow!("Error code 26: not a database").context("not a database").context("bad: not a database");
+        assert_eq!(format!("{error:#}").matches("not a database").count(), 3);
+        assert_eq!(explained(&error), "bad: not a database: Error code 26");
+        let error = anyhow::anyhow!("no room").context("no room").context("It cannot be opened");
+        assert_eq!(explained(&error), "It cannot be opened: no room");
+    }
 
     #[test]
     fn columns_line_up_and_lines_have_no_trailing_blanks() {

@@ -1,11 +1,11 @@
-//! Composition: opens what a node needs, runs its parts, and stops them in order.
+//! Composition: opens the resources of a node, runs its parts, and stops them in order.
 
 mod parts;
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use engine::Engine;
 use model::app::Mode;
 use model::time::Clock;
@@ -32,7 +32,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
     let operator_token = prepare(&folder, &node.data)?;
     let database = &node.data.database;
     let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
-    // Listen before making the first app: its secrets are shown once, which must not happen in a start that fails.
+    // Listen before creating the first app: its secrets are shown once, which must not happen in a start that fails.
     let (listener, address) = listen(node.listen).await?;
     let settings = engine_settings(node, &folder, &store, address).await?;
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
@@ -47,7 +47,7 @@ async fn run(node: &Node) -> Result<ExitCode> {
 
     tokio::select! {
         () = signals.next() => {}
-        // Better to end and be started again than to go on with half of the parts.
+        // Better to end and be restarted than to continue with half of the parts.
         ended = parts.end_of_any() => return Err(ended),
     }
     tracing::info!("stopping");
@@ -58,11 +58,11 @@ async fn run(node: &Node) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the data folder with the operator token, and complains about files that others can get at.
+/// Creates the data folder with the operator token, and warns about files that others can access.
 fn prepare(folder: &DataFolder, data: &Data) -> Result<Token> {
     folder.create()?;
     for Exposed { path, mode } in folder.exposed(&data.database)? {
-        tracing::warn!(path = %path.display(), mode, "other users can get at this; change its mode");
+        tracing::warn!("other users can get at a file of the service; run `chmod {mode} {}`", path.display());
     }
     match &data.operator_token {
         Some(token) => Ok(token.clone()),
@@ -71,8 +71,9 @@ fn prepare(folder: &DataFolder, data: &Data) -> Result<Token> {
 }
 
 async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind(address).await;
-    let listener = listener.with_context(|| format!("The address {address} cannot be listened on"))?;
+    let listener = TcpListener::bind(address).await.with_context(|| {
+        format!("The address {address} cannot be listened on; choose another with --listen or AEROGRAM_LISTEN")
+    })?;
     let address = listener.local_addr().context("The address listened on is unknown")?;
     Ok((listener, address))
 }
@@ -97,14 +98,14 @@ async fn engine_settings(
     })
 }
 
-/// Whether messages go to devices that are elsewhere: an app in production has them, and so may a server that other machines
-/// reach. Behind a proxy the address says nothing.
+/// Whether messages go to devices on other machines: an app in production has such devices, and so may a server that other
+/// machines reach. Behind a proxy the address says nothing.
 fn are_links_needed(address: SocketAddr, apps: &[App]) -> bool {
     address.ip().is_unspecified() || apps.iter().any(|app| app.mode == Mode::Production)
 }
 
-/// The key from the settings or from its file. A new one is made only for a database that belongs to none: with any other,
-/// nothing that is encrypted there could be read.
+/// The key from the settings or from its file. A new key is made only for a database that belongs to none: with any other
+/// database, its encrypted data could not be read.
 async fn secrets_key(sealing: &Sealing, folder: &DataFolder, store: &Store) -> Result<SecretsKey> {
     if let Some(key) = &sealing.secrets_key {
         return Ok(key.clone());
@@ -113,12 +114,7 @@ async fn secrets_key(sealing: &Sealing, folder: &DataFolder, store: &Store) -> R
         return Ok(key);
     }
     if engine::has_key(store).await? {
-        bail!(
-            "There is no {}, and what is encrypted in the database cannot be read without it. Copy it from another node \
-             or from a backup, or set AEROGRAM_SECRETS_KEY to its content. If it is lost for good, stop all nodes and run \
-             `aerogram secrets accept`, which says what has to be entered again.",
-            folder.secrets_key_path().display()
-        );
+        return Err(folder.no_secrets_key());
     }
     folder.ensure_secrets_key()
 }

@@ -1,5 +1,5 @@
-//! Who is calling. The guard runs before a handler and before any of the body is read; what it enforces for a route is
-//! what the route table says.
+//! Authentication of callers. The guard runs before a handler and before any of the body is read; the route table says what it
+//! enforces for a route.
 
 mod calling;
 
@@ -14,7 +14,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::places::Place;
+use crate::fair_share::Permit;
 
 pub(crate) use calling::{Calling, CallingApp, CallingChannel, CallingInbox, CallingRights, calling_key};
 
@@ -25,22 +25,21 @@ pub enum Access {
     Probe,
     /// Everybody.
     Public,
-    /// Everybody, from web pages too: what devices ask before they have anything to show.
+    /// Everybody, from web pages too: requests that devices make before they have credentials.
     Open,
-    /// Devices with the app secret or what they sign with it, and servers with the master secret. Browsers too: this and the
+    /// Devices with the app secret or a signature made with it, and servers with the master secret. Browsers too: this and the
     /// following routes of devices have CORS.
     Device,
     /// As `Device`, and with a token of a channel, which the path names.
     Channel,
-    /// As `Device`, and with a token of a channel, though the path names none: the handler does something about the calling channel
-    /// and no other.
+    /// As `Device`, and with a token of a channel, though the path names none: the handler acts on the calling channel only.
     OwnChannel,
-    /// As `Device`, and with what a channel signs, but with no token: here tokens are given out, and one that could renew itself
-    /// would never end.
+    /// As `Device`, and with the signature of a channel, but with no token: here tokens are issued, and a token that could renew
+    /// itself would never expire.
     Signed,
     /// As `Device`, and with a token of a contact, which the path names.
     Contact,
-    /// Devices that tell what happened. Most of their libraries send no credentials with that, only the key of the app, so that
+    /// Devices that report events. Most of their libraries send no credentials with them, only the key of the app, so the key
     /// is enough; nothing can be read this way. Credentials that are sent have to be right.
     Events,
     /// The user of the inbox that the path names, with the password of the inbox. Browsers too.
@@ -49,11 +48,11 @@ pub enum Access {
     Master,
     /// The operator, with the bearer token.
     Operator,
-    /// The operator, on every node: what a node says about itself.
+    /// The operator, on every node: the state of the node itself.
     Scrape,
 }
 
-/// With which devices name their channel.
+/// The header in which devices name their channel.
 pub(crate) const CHANNEL_ID: &str = "x-ua-channel-id";
 const BASIC: &str = "Basic realm=\"aerogram\"";
 const BEARER: &str = "Bearer realm=\"aerogram operator\"";
@@ -77,24 +76,12 @@ const NOT_OPERATOR: Error = Error::Unauthorized {
     why: "This needs the operator token, as 'Authorization: Bearer <token>'.",
     challenge: BEARER,
 };
+const WRONG_OPERATOR: Error = Error::Unauthorized { why: "The operator token is wrong.", challenge: BEARER };
 
 impl Access {
-    /// Whether a node answers that does not serve the API.
+    /// Whether nodes that do not serve the API answer too.
     pub const fn is_on_every_node(self) -> bool {
-        match self {
-            Access::Probe | Access::Scrape => true,
-            Access::Public
-            | Access::Open
-            | Access::Device
-            | Access::Channel
-            | Access::OwnChannel
-            | Access::Signed
-            | Access::Contact
-            | Access::Events
-            | Access::Inbox
-            | Access::Master
-            | Access::Operator => false,
-        }
+        matches!(self, Access::Probe | Access::Scrape)
     }
 
     /// Whether web pages of any origin may call.
@@ -113,35 +100,22 @@ impl Access {
     }
 }
 
-/// What an admitted request holds until it is answered.
+/// The permit that an admitted request holds until it is answered.
 pub(crate) enum Admission {
     /// Nothing: probes are always answered.
     Free,
     AmongRequests {
-        _place: OwnedSemaphorePermit,
+        _permit: OwnedSemaphorePermit,
     },
     AmongUnproven {
-        _place: Place,
+        _permit: Permit,
     },
 }
 
 /// Lets a request pass to its handler if its credentials are good enough and the service is not overloaded.
 pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) -> Result<Admission> {
-    let mut admission = match access {
-        Access::Probe => Admission::Free,
-        Access::Public
-        | Access::Open
-        | Access::Device
-        | Access::Channel
-        | Access::OwnChannel
-        | Access::Signed
-        | Access::Contact
-        | Access::Events
-        | Access::Inbox
-        | Access::Master
-        | Access::Operator
-        | Access::Scrape => Admission::AmongRequests { _place: edge.admit()? },
-    };
+    let mut admission =
+        if access == Access::Probe { Admission::Free } else { Admission::AmongRequests { _permit: edge.admit()? } };
     match access {
         Access::Probe | Access::Public | Access::Open => {}
         Access::Device
@@ -157,8 +131,8 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
             };
             permit(access, &caller, request).await?;
             if caller.rights == Rights::KeyOnly {
-                // Everybody can know the key of an app, and could take the places of all with it.
-                admission = Admission::AmongUnproven { _place: edge.admit_unproven(caller.app().id)? };
+                // Anybody can know the key of an app, and could use up the permits of all requests with it.
+                admission = Admission::AmongUnproven { _permit: edge.admit_unproven(caller.app().id)? };
             }
             request.extensions_mut().insert(Calling(caller));
         }
@@ -168,13 +142,13 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
         }
         Access::Operator | Access::Scrape => {
             let token = credentials(request.headers(), "bearer").ok_or(NOT_OPERATOR)?;
-            edge.is_operator(token).then_some(()).ok_or(NOT_OPERATOR)?;
+            edge.is_operator(token).then_some(()).ok_or(WRONG_OPERATOR)?;
         }
     }
     Ok(admission)
 }
 
-/// Whoever called with credentials of an app that was deleted meanwhile hears what they would if they came now.
+/// If the app of a caller was deleted meanwhile, the answer is the same as to a new request.
 pub(crate) fn refuse_late(access: Access) -> Result<()> {
     match access {
         Access::Device
@@ -189,8 +163,8 @@ pub(crate) fn refuse_late(access: Access) -> Result<()> {
     }
 }
 
-/// Whether a caller may call a route: tokens are for what is their own, wherever a path names it, so that no
-/// handler has to remember to look.
+/// Whether a caller may call a route: a token is only good for its own channel or contact, wherever a path names one, so that
+/// handlers need not check it.
 async fn permit(access: Access, caller: &Caller, request: &mut Request) -> Result<()> {
     let rights = caller.rights;
     let for_others = || Err(Error::Forbidden("The token of a channel or contact is not for this.".to_owned()));
@@ -233,12 +207,12 @@ async fn is_named<Kind>(request: &mut Request, name: &str, own: Id<Kind>) -> Res
     let others = "The token belongs to another channel or contact than the one in the path.";
     let path = request.extract_parts::<RawPathParams>().await.ok();
     let named = path.as_ref().and_then(|path| path.iter().find(|(variable, _)| *variable == name));
-    // A path that names nobody is nobody's.
+    // A path that names no channel or contact matches no token.
     let is_own = named.is_some_and(|(_, value)| value.parse().is_ok_and(|id: Id<Kind>| id == own));
     if is_own { Ok(()) } else { Err(Error::Forbidden(others.to_owned())) }
 }
 
-/// Who is calling, by any of the credentials of an app.
+/// The caller, by any of the credentials of an app.
 pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
     if let Some(token) = credentials(headers, "bearer") {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -255,7 +229,7 @@ pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
     edge.engine.authenticate(&key, &secret).await?.ok_or(WRONG_APP)
 }
 
-/// Who tells what happened on a device.
+/// The caller that reports events of a device.
 async fn telling(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
     let key = ["x-ua-app-key", "x-ua-appkey"].iter().find_map(|name| headers.get(*name)?.to_str().ok());
     match key {
@@ -290,7 +264,7 @@ async fn inbox(edge: &Edge, headers: &HeaderMap, path: &str) -> Result<InboxCall
     edge.engine.authenticate_inbox(&user, &password).await?.ok_or(NOT_INBOX)
 }
 
-/// What follows the name of the scheme in the one `Authorization` header.
+/// The credentials after the name of the scheme in the only `Authorization` header.
 fn credentials<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next()?.to_str().ok()?;

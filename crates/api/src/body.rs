@@ -1,5 +1,5 @@
-//! Request bodies: bounded in size and time, each and together, and unpacked when they are gzip, whatever their headers
-//! say, or when their headers say deflate.
+//! Request bodies: bounded in size and time, each and together, and unpacked when they are gzip, regardless of their headers,
+//! or when their headers say deflate.
 
 mod room;
 
@@ -15,32 +15,33 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use http_body_util::BodyExt;
 
 use crate::error::{Error, Result};
-use room::Place;
+use room::Reservation;
 
-/// What a body may be, packed or unpacked, unless less is said.
+/// The largest body, packed or unpacked, where no lower limit applies.
 pub(crate) const MOST_BODY_BYTES: usize = 5 * 1024 * 1024;
-/// What is read and thrown away of a body that is too large, so that its sender gets to read the refusal.
+/// How much is read and discarded of a body that is too large, so that its sender gets to read the refusal.
 const MOST_DISCARDED_BYTES: usize = 4 * MOST_BODY_BYTES;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is unpacked at a time.
+/// How much is unpacked at a time.
 const PIECE_BYTES: u64 = 64 * 1024;
 pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A whole body, unpacked, and the room it takes up.
 pub(crate) struct Whole {
     bytes: Bytes,
-    _place: Place,
+    _reservation: Reservation,
 }
 
 impl Whole {
-    /// Nothing but its headers tells that a body is `deflated`.
+    /// `deflated` comes from the headers: the bytes do not show it.
     pub(crate) async fn read(body: Body, deflated: bool, room: &Room) -> Result<Self> {
-        let mut place = room.enter();
-        let whole = tokio::time::timeout(PATIENCE, collect(body, &mut place)).await;
+        let mut reservation = room.reserve();
+        let whole = tokio::time::timeout(PATIENCE, collect(body, &mut reservation)).await;
         let whole = whole.map_err(|_| Error::BodyTooSlow)??;
-        let bytes = if deflated { inflate(whole, &mut place).await? } else { unpack(whole, &mut place).await? };
-        Ok(Self { bytes, _place: place })
+        let bytes =
+            if deflated { inflate(whole, &mut reservation).await? } else { unpack(whole, &mut reservation).await? };
+        Ok(Self { bytes, _reservation: reservation })
     }
 }
 
@@ -52,22 +53,22 @@ impl Deref for Whole {
     }
 }
 
-async fn collect(mut body: Body, place: &mut Place) -> Result<Bytes> {
-    if body.size_hint().lower() > place.most_bytes() as u64 {
-        return discard(body, 0, too_large(place)).await;
+async fn collect(mut body: Body, reservation: &mut Reservation) -> Result<Bytes> {
+    if body.size_hint().lower() > reservation.most_bytes() as u64 {
+        return discard(body, 0, too_large(reservation)).await;
     }
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
-            // Nobody is likely to read this: the connection broke or spoke no HTTP.
+            // Nobody is likely to read this answer: the connection broke or spoke no HTTP.
             Error::invalid("", format!("The request body could not be read: {error}."))
         })?;
         let Some(data) = frame.data_ref() else { continue };
         let n_bytes = whole.len() + data.len();
-        if n_bytes > place.most_bytes() {
-            return discard(body, n_bytes, too_large(place)).await;
+        if n_bytes > reservation.most_bytes() {
+            return discard(body, n_bytes, too_large(reservation)).await;
         }
-        if let Err(refusal) = place.grow_to(n_bytes).await {
+        if let Err(refusal) = reservation.grow_to(n_bytes).await {
             drop(whole);
             return discard(body, n_bytes, refusal).await;
         }
@@ -76,11 +77,11 @@ async fn collect(mut body: Body, place: &mut Place) -> Result<Bytes> {
     Ok(whole.freeze())
 }
 
-fn too_large(place: &Place) -> Error {
-    Error::BodyTooLarge { limit_bytes: place.most_bytes() as u64 }
+fn too_large(reservation: &Reservation) -> Error {
+    Error::BodyTooLarge { limit_bytes: reservation.most_bytes() as u64 }
 }
 
-/// Reads on without looking, for a while, and fails.
+/// Reads and discards the rest of the body, for a while, and fails.
 async fn discard(mut body: Body, already: usize, refusal: Error) -> Result<Bytes> {
     let mut n_bytes = already;
     while n_bytes < MOST_DISCARDED_BYTES {
@@ -90,24 +91,24 @@ async fn discard(mut body: Body, already: usize, refusal: Error) -> Result<Bytes
     Err(refusal)
 }
 
-/// Some clients say gzip for plain bodies, so only the bytes are asked.
-async fn unpack(body: Bytes, place: &mut Place) -> Result<Bytes> {
+/// Some clients say gzip for plain bodies, so only the bytes decide.
+async fn unpack(body: Bytes, reservation: &mut Reservation) -> Result<Bytes> {
     if !body.starts_with(&GZIP_MAGIC) {
         return Ok(body);
     }
-    read_to_end(MultiGzDecoder::new(&body[..]), body.len(), place).await
+    read_to_end(MultiGzDecoder::new(&body[..]), body.len(), reservation).await
 }
 
-/// By the book deflate comes in the wrapping of zlib, but some devices send it bare, and some say so of other bodies.
-async fn inflate(body: Bytes, place: &mut Place) -> Result<Bytes> {
+/// By the standard deflate comes in the wrapping of zlib, but some devices send it bare, and some send other bodies as deflate.
+async fn inflate(body: Bytes, reservation: &mut Reservation) -> Result<Bytes> {
     if body.starts_with(&GZIP_MAGIC) {
-        return unpack(body, place).await;
+        return unpack(body, reservation).await;
     }
     let is_wrapped = matches!(&body[..], [first, second, ..]
         if first & 0x0f == 8 && u16::from_be_bytes([*first, *second]) % 31 == 0);
     let unpacked = match is_wrapped {
-        true => read_to_end(ZlibDecoder::new(&body[..]), body.len(), place).await,
-        false => read_to_end(DeflateDecoder::new(&body[..]), body.len(), place).await,
+        true => read_to_end(ZlibDecoder::new(&body[..]), body.len(), reservation).await,
+        false => read_to_end(DeflateDecoder::new(&body[..]), body.len(), reservation).await,
     };
     match unpacked {
         Err(Error::Invalid(_)) if body.starts_with(b"[") || body.starts_with(b"{") => Ok(body),
@@ -115,7 +116,7 @@ async fn inflate(body: Bytes, place: &mut Place) -> Result<Bytes> {
     }
 }
 
-async fn read_to_end(mut unpacker: impl Read, n_packed: usize, place: &mut Place) -> Result<Bytes> {
+async fn read_to_end(mut unpacker: impl Read, n_packed: usize, reservation: &mut Reservation) -> Result<Bytes> {
     let mut unpacked = Vec::new();
     loop {
         let n_before = unpacked.len();
@@ -126,11 +127,11 @@ async fn read_to_end(mut unpacker: impl Read, n_packed: usize, place: &mut Place
         if unpacked.len() == n_before {
             return Ok(unpacked.into());
         }
-        if unpacked.len() > place.most_bytes() {
-            return Err(too_large(place));
+        if unpacked.len() > reservation.most_bytes() {
+            return Err(too_large(reservation));
         }
-        place.grow_to(n_packed + unpacked.len()).await?;
-        // Others get their turn: unpacking takes longer than anything else that is done here.
+        reservation.grow_to(n_packed + unpacked.len()).await?;
+        // Other tasks get their turn: unpacking takes longer than anything else here.
         tokio::task::yield_now().await;
     }
 }
@@ -149,7 +150,7 @@ mod tests {
     }
 
     async fn unpack(body: Bytes) -> Result<Bytes> {
-        super::unpack(body, &mut Room::new(2 * MOST_BODY_BYTES, MOST_BODY_BYTES, PATIENCE).enter()).await
+        super::unpack(body, &mut Room::new(2 * MOST_BODY_BYTES, MOST_BODY_BYTES, PATIENCE).reserve()).await
     }
 
     #[tokio::test]
@@ -170,14 +171,14 @@ mod tests {
         wrapped.write_all(&text).unwrap();
         let mut bare = DeflateEncoder::new(Vec::new(), Compression::default());
         bare.write_all(&text).unwrap();
-        let mut place = Room::new(2 * MOST_BODY_BYTES, MOST_BODY_BYTES, PATIENCE).enter();
+        let mut reservation = Room::new(2 * MOST_BODY_BYTES, MOST_BODY_BYTES, PATIENCE).reserve();
         for body in [wrapped.finish().unwrap(), bare.finish().unwrap(), text.clone(), packed(&text).to_vec()] {
-            assert_eq!(inflate(body.into(), &mut place).await.unwrap(), text);
+            assert_eq!(inflate(body.into(), &mut reservation).await.unwrap(), text);
         }
-        assert!(matches!(inflate(Bytes::from_static(b"nonsense"), &mut place).await, Err(Error::Invalid(_))));
+        assert!(matches!(inflate(Bytes::from_static(b"nonsense"), &mut reservation).await, Err(Error::Invalid(_))));
         let mut bomb = DeflateEncoder::new(Vec::new(), Compression::best());
         bomb.write_all(&vec![0; MOST_BODY_BYTES + 1]).unwrap();
-        let bomb = inflate(bomb.finish().unwrap().into(), &mut place).await;
+        let bomb = inflate(bomb.finish().unwrap().into(), &mut reservation).await;
         assert!(matches!(bomb, Err(Error::BodyTooLarge { .. })));
     }
 

@@ -1,4 +1,4 @@
-//! What every handler can reach: the engine, and the few facts and limits of this edge.
+//! The state that every handler can reach: the engine, and the few facts and limits of this edge.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::Settings;
 use crate::body::{MOST_BODY_BYTES, Room};
 use crate::error::{Error, Result};
-use crate::places::{Place, Places};
+use crate::fair_share::{FairShare, Permit};
 
 /// Requests in work at once. More than this means that answers would come too late anyway.
 const MOST_IN_FLIGHT: usize = 4096;
-/// Bytes of all request bodies in memory. What is made of them while they are read is larger, but not for long.
+/// Bytes of all request bodies in memory. Parsed bodies are larger, but do not live long.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
-/// The same for those who show no more than the key of an app, which is no secret: nobody can keep others out with it.
+/// The same for callers with only the key of an app, which is no secret: they cannot keep other callers out.
 const MOST_UNPROVEN_BYTES: usize = 16 * 1024 * 1024;
-/// One such body. Devices are told to send half of that at once.
+/// One body of such a caller. Devices are told to send half of that at once.
 const MOST_UNPROVEN_BODY_BYTES: usize = 1024 * 1024;
-/// Requests of them in work at once, beside those of everybody else.
+/// Requests of such callers in work at once, beside those of all others.
 const MOST_UNPROVEN: usize = 2048;
-/// How long a body waits for others to be done with.
+/// How long a body waits for the room of others.
 const BODY_PATIENCE: Duration = Duration::from_secs(3);
-/// Long bodies that are taken apart at once. Doing more of this at a time makes none of it faster.
+/// Long bodies that are parsed at once. More at a time would make none of them faster.
 const MOST_READERS: usize = 4;
 /// Streams stay open for hours, so they are counted apart from requests.
 const MOST_STREAMS: usize = 256;
-/// Lists that come in or go out. They may take as long as a stream, and more memory than other requests.
+/// Uploads and downloads of lists. They may take as long as a stream, and more memory than other requests.
 const MOST_TRANSFERS: usize = 64;
 
-/// Streams end rarely.
+/// Longer than for transfers, because streams end rarely.
 const STREAMS_RETRY: Duration = Duration::from_secs(30);
 const TRANSFERS_RETRY: Duration = Duration::from_secs(5);
 
-/// Every request gets a few of them, so a copy is one count.
+/// Cloned a few times for every request, so a clone is only one reference count.
 #[derive(Clone)]
 pub(crate) struct Edge(Arc<Parts>);
 
@@ -48,9 +48,9 @@ pub(crate) struct Parts {
     /// A hash, so that comparing takes the same time for tokens of every length.
     operator_token: [u8; 32],
     in_flight: Arc<Semaphore>,
-    unproven: Places,
-    streams: Places,
-    transfers: Places,
+    unproven: FairShare,
+    streams: FairShare,
+    transfers: FairShare,
     pub(crate) keep_alive: Duration,
     pub(crate) bodies: Room,
     pub(crate) unproven_bodies: Room,
@@ -64,9 +64,9 @@ impl Edge {
             public_url: settings.public_url.map(|url| url.trim_end_matches('/').into()),
             operator_token: hash(&settings.operator_token),
             in_flight: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
-            unproven: Places::new(MOST_UNPROVEN),
-            streams: Places::new(MOST_STREAMS),
-            transfers: Places::new(MOST_TRANSFERS),
+            unproven: FairShare::new(MOST_UNPROVEN),
+            streams: FairShare::new(MOST_STREAMS),
+            transfers: FairShare::new(MOST_TRANSFERS),
             keep_alive: settings.keep_alive,
             bodies: Room::new(MOST_BYTES, MOST_BODY_BYTES, BODY_PATIENCE),
             unproven_bodies: Room::new(MOST_UNPROVEN_BYTES, MOST_UNPROVEN_BODY_BYTES, BODY_PATIENCE),
@@ -78,24 +78,24 @@ impl Edge {
         hash(token).ct_eq(&self.operator_token).into()
     }
 
-    /// A place among the requests in work, to be held until the answer is made.
+    /// Counts a request as in work until its answer is made.
     pub(crate) fn admit(&self) -> Result<OwnedSemaphorePermit> {
         self.in_flight.clone().try_acquire_owned().map_err(|_| Error::Busy)
     }
 
-    /// A place among the requests of those who show no more than the key of an app, instead of one among all.
-    pub(crate) fn admit_unproven(&self, app: AppId) -> Result<Place> {
+    /// Counts a request with only the key of an app. Such requests are counted apart from all others.
+    pub(crate) fn admit_unproven(&self, app: AppId) -> Result<Permit> {
         self.unproven.take(app).ok_or(Error::Busy)
     }
 
-    /// A place among the open streams, to be held as long as the stream is.
-    pub(crate) fn admit_stream(&self, app: AppId) -> Result<Place> {
+    /// Counts an open stream until it ends.
+    pub(crate) fn admit_stream(&self, app: AppId) -> Result<Permit> {
         let text = "This app has as many streams open as it may; close one, or try again later.";
         self.streams.take(app).ok_or(Error::TooMany { text, retry_after: STREAMS_RETRY })
     }
 
-    /// A place among the lists that come in or go out, to be held until all of it has.
-    pub(crate) fn admit_transfer(&self, app: AppId) -> Result<Place> {
+    /// Counts a list that is uploaded or downloaded until all of it is transferred.
+    pub(crate) fn admit_transfer(&self, app: AppId) -> Result<Permit> {
         let text = "This app has as many lists under way as it may; try again when one is done.";
         self.transfers.take(app).ok_or(Error::TooMany { text, retry_after: TRANSFERS_RETRY })
     }

@@ -1,4 +1,4 @@
-//! Everything a caller can be told is wrong, in one table: status, public code and sentence. Nothing else makes errors.
+//! Every error that a caller can get, in one table: status, public code and sentence. No other file makes errors.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -40,10 +40,12 @@ pub(crate) enum Error {
     NoSuchPath,
     /// There is no such thing, though there could be.
     NotFound(String),
-    /// The app was deleted while the request was in work. For callers of the app the guard makes it what they would hear now.
+    /// The app was deleted while the request was in work. For callers of the app the guard answers as it would to a new request.
     AppGone,
     /// The router adds the methods there are.
     MethodNotAllowed,
+    /// GET does something here, which HEAD must not.
+    HeadNotAllowed,
     /// An experiment of which something has been sent can no longer be deleted.
     ExperimentStarted,
     NotAcceptable,
@@ -52,9 +54,9 @@ pub(crate) enum Error {
     BodyTooLarge {
         limit_bytes: u64,
     },
-    /// There is too much to do for everybody.
+    /// The whole server is overloaded.
     Busy,
-    /// Somebody has too much to do for them alone.
+    /// This caller has too much under way.
     TooMany {
         text: &'static str,
         retry_after: Duration,
@@ -63,7 +65,7 @@ pub(crate) enum Error {
     Unavailable(Box<dyn StdError + Send + Sync>),
     /// This process is about to end; another one may be there already.
     Stopping,
-    /// The database fails us, which the store has logged.
+    /// The database fails, which the store has logged.
     NotReady(Trouble),
     /// The node does not serve what was asked for.
     OnlySends,
@@ -100,6 +102,11 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             let text = "This path does not have this method; the Allow header names those it has.";
             (StatusCode::METHOD_NOT_ALLOWED, 40500, text.to_owned())
         }
+        Error::HeadNotAllowed => {
+            let text =
+                "Whoever asks for this changes something, so there is no HEAD; the Allow header names the methods.";
+            (StatusCode::METHOD_NOT_ALLOWED, 40500, text.to_owned())
+        }
         Error::ExperimentStarted => {
             let text = "The experiment has started and can no longer be deleted; what it sends are pushes, which can be \
                         canceled.";
@@ -127,7 +134,7 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
             (StatusCode::INTERNAL_SERVER_ERROR, 50000, text.to_owned())
         }
         Error::Unavailable(_) => {
-            let text = "The service cannot reach its database; try again in a moment.";
+            let text = "The service cannot use its database at the moment; try again soon.";
             (StatusCode::SERVICE_UNAVAILABLE, 50300, text.to_owned())
         }
         Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, 50301, "The server is stopping.".to_owned()),
@@ -145,7 +152,7 @@ fn row(error: &Error) -> (StatusCode, u32, String) {
     }
 }
 
-/// What batches say of a message that is not there, inside an answer that is about the others.
+/// The code of a missing message inside an answer about a batch of them.
 pub(crate) const MESSAGE_NOT_FOUND: u32 = 40404;
 
 const fn row_code(error: &RowError) -> u32 {
@@ -216,12 +223,15 @@ impl Error {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS);
             }
             Error::TooMany { retry_after, .. } => {
-                // Rounded up: who comes a moment too early is told to wait again.
+                // Rounded up: a caller who comes a moment too early would have to wait again.
                 headers.insert(RETRY_AFTER, (retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0)).into());
             }
             // Nothing else can be done to it under this path either.
             Error::ExperimentStarted => {
                 headers.insert(ALLOW, HeaderValue::from_static(""));
+            }
+            Error::HeadNotAllowed => {
+                headers.insert(ALLOW, HeaderValue::from_static("GET,POST"));
             }
             Error::ListRenamed
             | Error::MethodNotAllowed
@@ -241,18 +251,25 @@ impl Error {
     }
 }
 
-/// Why we could not do what was asked, on its way to the log in the extensions of the answer.
+/// The cause of an internal error, on its way to the log in the extensions of the answer.
 #[derive(Clone)]
 pub(crate) struct Failure {
     reference: OperationId,
     cause: Arc<dyn StdError + Send + Sync>,
+    /// The store says once that the database is away, and once that it is back; a busy service would say so a thousand times a
+    /// second.
+    is_told: bool,
 }
 
 impl Failure {
     /// Only here: nothing below the edge logs an error that it returns.
     pub(crate) fn log(&self, id: &str, method: &str, route: &str, app: Option<&str>) {
         let cause: &(dyn StdError + 'static) = &*self.cause;
-        tracing::error!(id, method, route, app, reference = %self.reference, error = cause, "a request failed");
+        let reference = &self.reference;
+        match self.is_told {
+            true => tracing::debug!(id, method, route, app, %reference, error = cause, "a request failed"),
+            false => tracing::error!(id, method, route, app, %reference, error = cause, "a request failed"),
+        }
     }
 }
 
@@ -262,6 +279,7 @@ impl IntoResponse for Error {
         let (status, error_code, error) = row(&self);
         let (details, headers) = (self.details(), self.headers());
         let is_app_gone = matches!(self, Error::AppGone);
+        let is_told = matches!(self, Error::Unavailable(_));
         let (mut errors, mut cause) = (None, None);
         if let Error::BatchRows(rows) = self {
             errors = Some(rows);
@@ -275,7 +293,7 @@ impl IntoResponse for Error {
             response.extensions_mut().insert(AppGone);
         }
         if let Some(cause) = cause {
-            response.extensions_mut().insert(Failure { reference: operation_id, cause: cause.into() });
+            response.extensions_mut().insert(Failure { reference: operation_id, cause: cause.into(), is_told });
         }
         response
     }

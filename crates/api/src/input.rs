@@ -1,4 +1,4 @@
-//! The body of a request together with its idempotency key. Who is calling is settled before any of it is read.
+//! The body of a request together with its idempotency key. The caller is authenticated before any of it is read.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use axum::extract::{FromRequest, Request};
 use engine::{IdempotencyKey, Rights};
 use http::header::CONTENT_ENCODING;
 use http::request::Parts;
-use model::json::{self, At};
+use model::json::{self, At, UnknownKeys};
 use ring::digest::{Context, SHA256};
 use tokio::sync::Semaphore;
 
-use crate::auth::Calling;
+use crate::auth::{Calling, CallingInbox};
 use crate::body::Whole;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -19,14 +19,15 @@ use crate::error::{Error, Result};
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const MOST_KEY_CHARS: usize = 255;
 
-/// Longer bodies are read apart from the threads that answer requests, which must not be kept from each other.
+/// Longer bodies are parsed apart from the threads that answer requests, so that these are not held up.
 const LONG_BYTES: usize = 64 * 1024;
 
 pub(crate) struct Input {
     body: Arc<Whole>,
     readers: Arc<Semaphore>,
+    unknown_keys: UnknownKeys,
     /// For requests that send or create: carried out once per key.
-    pub(crate) once: Option<IdempotencyKey>,
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
 }
 
 impl Input {
@@ -38,17 +39,18 @@ impl Input {
         &self,
         read: impl FnOnce(&At<'_>) -> Option<T> + Send + 'static,
     ) -> Result<T> {
-        Ok(self.read(move |text| json::parse(text, read)).await??)
+        let unknown_keys = self.unknown_keys;
+        Ok(self.read(move |text| json::parse_with(text, unknown_keys, read)).await??)
     }
 
-    /// Has the body read, which is known to be UTF-8 then.
+    /// Has the body read by a parser that can rely on UTF-8.
     pub(crate) async fn read<T: Send + 'static>(&self, read: impl FnOnce(&[u8]) -> T + Send + 'static) -> Result<T> {
         if self.body.len() <= LONG_BYTES {
             return Ok(read(text(&self.body)?));
         }
         let turn = self.readers.clone().acquire_owned().await.map_err(Error::internal)?;
         let body = self.body.clone();
-        // The turn ends with the work, which goes on when the caller hangs up.
+        // The permit is released with the work, which continues if the caller hangs up.
         let work = move || {
             let _turn = turn;
             Ok(read(text(&body)?))
@@ -65,16 +67,19 @@ impl FromRequest<Edge> for Input {
         let key = idempotency_key(&parts)?;
         let encoding = parts.headers.get(CONTENT_ENCODING).and_then(|encoding| encoding.to_str().ok());
         let deflated = encoding.is_some_and(|encoding| encoding.trim().eq_ignore_ascii_case("deflate"));
-        // The operator has none.
+        // Requests of the operator and of inbox users have no rights.
         let rights = parts.extensions.get().map(|Calling(caller)| caller.rights);
-        let room = match rights {
-            Some(Rights::KeyOnly) => &edge.unproven_bodies,
-            Some(Rights::Master | Rights::Device | Rights::Channel(_) | Rights::Contact(_)) | None => &edge.bodies,
+        let is_inbox = parts.extensions.get::<CallingInbox>().is_some();
+        let (room, unknown_keys) = match rights {
+            Some(Rights::KeyOnly) => (&edge.unproven_bodies, UnknownKeys::PassedOver),
+            Some(Rights::Device | Rights::Channel(_) | Rights::Contact(_)) => (&edge.bodies, UnknownKeys::PassedOver),
+            None if is_inbox => (&edge.bodies, UnknownKeys::PassedOver),
+            Some(Rights::Master) | None => (&edge.bodies, UnknownKeys::Refused),
         };
         let body = Whole::read(body, deflated, room).await?;
-        let once =
+        let idempotency_key =
             key.map(|key| IdempotencyKey { key: format!("{}:{key}", chooser(rights)), request: digest(&parts, &body) });
-        Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), once })
+        Ok(Self { body: Arc::new(body), readers: edge.readers.clone(), unknown_keys, idempotency_key })
     }
 }
 
@@ -100,12 +105,12 @@ fn idempotency_key(parts: &Parts) -> Result<Option<String>> {
     Ok(Some(key.to_owned()))
 }
 
-/// Who chose an idempotency key. Others may choose the same.
+/// The caller that chose an idempotency key. Other callers may choose the same.
 fn chooser(rights: Option<Rights>) -> Cow<'static, str> {
     match rights {
         Some(Rights::Master) => "server".into(),
         Some(Rights::Device) => "device".into(),
-        // Whoever has a token speaks for one only, and is not to be answered what others were.
+        // A token is good for one channel or contact only, and its bearer must not get the answers of others.
         Some(Rights::Channel(id)) => format!("channel:{id}").into(),
         Some(Rights::Contact(id)) => format!("contact:{id}").into(),
         Some(Rights::KeyOnly) => "key".into(),
@@ -113,7 +118,7 @@ fn chooser(rights: Option<Rights>) -> Cow<'static, str> {
     }
 }
 
-/// What makes a request the same as another. Neither a method nor a path can contain a line break.
+/// Identifies a request, to compare it with another. Neither a method nor a path can contain a line break.
 fn digest(parts: &Parts, body: &[u8]) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     for line in [parts.method.as_str(), "\n", parts.uri.path(), "\n"] {
@@ -134,7 +139,7 @@ mod tests {
     async fn input(body: Vec<u8>) -> Input {
         let room = Room::new(1024 * 1024, 1024 * 1024, Duration::from_secs(60));
         let body = Arc::new(Whole::read(Body::from(body), false, &room).await.unwrap());
-        Input { body, readers: Arc::new(Semaphore::new(1)), once: None }
+        Input { body, readers: Arc::new(Semaphore::new(1)), unknown_keys: UnknownKeys::Refused, idempotency_key: None }
     }
 
     #[tokio::test]

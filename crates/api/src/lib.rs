@@ -1,4 +1,4 @@
-//! The HTTP edge: who is calling, what they want, and the answer in the form that client libraries expect.
+//! The HTTP edge: authentication, parsing, and answers in the form that client libraries expect.
 
 mod accept;
 mod answer;
@@ -7,11 +7,11 @@ mod body;
 mod cors;
 mod edge;
 mod error;
+mod fair_share;
 mod input;
 mod links;
 mod path;
 mod path_vars;
-mod places;
 mod query;
 mod request_log;
 mod router;
@@ -30,13 +30,13 @@ pub use serve::serve;
 /// Often enough for clients and proxies not to take a quiet stream for a dead one.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// What the edge needs to know beyond the engine.
+/// Settings of the edge beyond the engine.
 pub struct Settings {
     /// The base URL clients see, for absolute links. Without it links follow the `Host` header of each request.
     pub public_url: Option<String>,
     /// The bearer token of the operator API.
     pub operator_token: String,
-    /// Whether the API is served; a node that only works tells no more than its health and metrics.
+    /// Whether the API is served; a node that only works shows no more than its health and metrics.
     pub serves_api: bool,
     /// How often a stream on which nothing happens shows that it is alive.
     pub keep_alive: Duration,

@@ -4,8 +4,8 @@ use std::ops::{Range, RangeInclusive};
 
 use axum::extract::{FromRequestParts, Query};
 use http::request::Parts;
+use model::device_type::DeviceType;
 use model::ids::Id;
-use model::platform::DeviceType;
 use model::problem::{Problem, ProblemKind, Problems};
 use model::report::parse_date;
 use model::time::UtcMillis;
@@ -24,7 +24,7 @@ pub(crate) const fn order_word(order: Order) -> &'static str {
     }
 }
 
-/// The query, read value by value; what is wrong is collected until [`Params::finish`].
+/// The query, read value by value; problems are collected until [`Params::finish`].
 pub(crate) struct Params {
     pairs: Vec<(String, String)>,
     problems: Vec<Problem>,
@@ -68,7 +68,12 @@ impl Params {
         number
     }
 
-    /// The number of a page, counted from 1. What cannot be one means the first.
+    /// How many items to list at once. A larger limit than the maximum means the maximum.
+    pub(crate) fn limit(&mut self, most: u32) -> u32 {
+        self.number("limit", 1..=u32::MAX).map_or(most, |limit| limit.min(most))
+    }
+
+    /// The number of a page, counted from 1. An invalid page number means page 1.
     pub(crate) fn page(&self, name: &str, most: u32) -> u32 {
         let number = self.value(name).and_then(|text| text.parse().ok());
         number.filter(|number| (1..=most).contains(number)).unwrap_or(1)
@@ -93,7 +98,7 @@ impl Params {
         device_type
     }
 
-    /// A text that must be usable as something; `read` says what is wrong with it.
+    /// A text that `read` can turn into a value; its error is the problem.
     pub(crate) fn parsed<T>(&mut self, name: &str, read: fn(&str) -> Result<T, &'static str>) -> Option<T> {
         match read(self.value(name)?) {
             Ok(parsed) => Some(parsed),
@@ -102,6 +107,14 @@ impl Params {
                 None
             }
         }
+    }
+
+    /// As [`Params::parsed`], but an empty value is wrong: without it, something else is asked for.
+    pub(crate) fn parsed_as_given<T>(&mut self, name: &str, read: fn(&str) -> Result<T, &'static str>) -> Option<T> {
+        if self.value(name).is_none() && self.names().any(|given| given == name) {
+            self.refuse(name, format!("'{name}' is empty; say which one is meant, or leave it out."));
+        }
+        self.parsed(name, read)
     }
 
     /// A date in one of the forms of reports.

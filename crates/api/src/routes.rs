@@ -55,8 +55,8 @@ pub struct Route {
     /// Segments in braces are variable.
     pub path: &'static str,
     pub access: Access,
-    /// Whether it is carried out once per idempotency key.
-    pub once: bool,
+    /// Whether a repeat with the same idempotency key gets the first answer again.
+    pub takes_idempotency_key: bool,
 }
 
 /// A route and the function that answers.
@@ -66,9 +66,9 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The handler passes the idempotency key on.
-    fn once(mut self) -> Self {
-        self.route.once = true;
+    /// For handlers that pass the idempotency key on to the engine.
+    fn takes_idempotency_key(mut self) -> Self {
+        self.route.takes_idempotency_key = true;
         self
     }
 }
@@ -83,26 +83,26 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Channel, Contact, Device, Events, Inbox, Master, Open, Operator, OwnChannel, Probe, Public, Scrape, Signed,
     };
     vec![
-        post("/api/push", Master, push::send).once(),
+        post("/api/push", Master, push::send).takes_idempotency_key(),
         post("/api/push/validate", Master, push::validate),
-        post("/api/create-and-send", Master, create_and_send::send).once(),
+        post("/api/create-and-send", Master, create_and_send::send).takes_idempotency_key(),
         post("/api/create-and-send/validate", Master, create_and_send::validate),
         get("/api/push/stats", Master, reports::push_stats),
         get("/api/push/{push_id}", Master, push::status),
         post("/api/push/{push_id}/pause", Master, push::pause),
         post("/api/push/{push_id}/resume", Master, push::resume),
         post("/api/push/{push_id}/cancel", Master, push::cancel),
-        post("/api/channels", Device, channels::register).once(),
+        post("/api/channels", Device, channels::register).takes_idempotency_key(),
         get("/api/channels", Master, channels::list),
         get("/api/channels/{channel_id}", Channel, channels::look_up),
         put("/api/channels/{channel_id}", Channel, channels::update),
         post("/api/channels/email", Master, channels::no_email),
         post("/api/channels/sms", Master, channels::no_sms),
         post("/api/channels/uninstall", Master, channels::uninstall),
-        post("/api/channels/open", Master, open_channels::register).once(),
+        post("/api/channels/open", Master, open_channels::register).takes_idempotency_key(),
         post("/api/channels/open/uninstall", Master, open_channels::uninstall),
         post("/api/channels/open/tags", Master, open_channels::tag),
-        post("/api/channels/restricted/open", Device, open_channels::register_restricted).once(),
+        post("/api/channels/restricted/open", Device, open_channels::register_restricted).takes_idempotency_key(),
         post("/api/channels/tags", Device, tags::tag_channels),
         post("/api/named_users/tags", Device, tags::tag_named_users),
         get("/api/named_users", Master, named_users::list),
@@ -113,8 +113,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/named_users/{named_user_id}", Device, named_users::update),
         post("/warp9", Events, device_events::upload),
         post("/api/web-events", Events, device_events::upload),
-        post("/api/custom-events", Master, custom_events::send).once(),
-        post("/api/user", OwnChannel, inbox::create).once(),
+        post("/api/custom-events", Master, custom_events::send).takes_idempotency_key(),
+        post("/api/user", OwnChannel, inbox::create).takes_idempotency_key(),
         delete("/api/user/messages/{message_id}", Master, inbox::delete_everywhere),
         post("/api/user/messages/batch-delete", Master, message_deletion::delete),
         get("/api/user/{user_id}", Inbox, inbox::look_up),
@@ -128,36 +128,36 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/api/user/{user_id}/messages/message/{message_id}/body", Inbox, messages::body),
         get("/api/user/{user_id}/messages/message/{message_id}/read", Inbox, messages::read),
         post("/api/user/{user_id}/messages/message/{message_id}/read", Inbox, messages::read),
-        post("/api/segments", Master, segments::create).once(),
+        post("/api/segments", Master, segments::create).takes_idempotency_key(),
         get("/api/segments", Master, segments::list),
         get("/api/segments/dates", Master, segments::dates),
         get("/api/segments/{segment_id}", Master, segments::look_up),
         put("/api/segments/{segment_id}", Master, segments::update),
         delete("/api/segments/{segment_id}", Master, segments::delete),
-        post("/api/schedules", Master, schedules::create).once(),
-        post("/api/schedules/create-and-send", Master, create_and_send::schedule).once(),
-        post("/api/schedules/bulk-send", Master, create_and_send::schedule).once(),
+        post("/api/schedules", Master, schedules::create).takes_idempotency_key(),
+        post("/api/schedules/create-and-send", Master, create_and_send::schedule).takes_idempotency_key(),
+        post("/api/schedules/bulk-send", Master, create_and_send::schedule).takes_idempotency_key(),
         get("/api/schedules", Master, schedules::list),
         get("/api/schedules/{schedule_id}", Master, schedules::look_up),
         put("/api/schedules/{schedule_id}", Master, schedules::update),
         delete("/api/schedules/{schedule_id}", Master, schedules::delete),
         post("/api/schedules/{schedule_id}/pause", Master, schedules::pause),
         post("/api/schedules/{schedule_id}/resume", Master, schedules::resume),
-        post("/api/templates", Master, templates::create).once(),
+        post("/api/templates", Master, templates::create).takes_idempotency_key(),
         get("/api/templates", Master, templates::list),
-        post("/api/templates/push", Master, templates::send).once(),
+        post("/api/templates/push", Master, templates::send).takes_idempotency_key(),
         post("/api/templates/push/validate", Master, templates::validate),
-        post("/api/templates/schedules", Master, templates::schedule).once(),
+        post("/api/templates/schedules", Master, templates::schedule).takes_idempotency_key(),
         get("/api/templates/{template_id}", Master, templates::look_up),
         post("/api/templates/{template_id}", Master, templates::update),
         delete("/api/templates/{template_id}", Master, templates::delete),
-        post("/api/experiments", Master, experiments::create).once(),
+        post("/api/experiments", Master, experiments::create).takes_idempotency_key(),
         get("/api/experiments", Master, experiments::list),
         post("/api/experiments/validate", Master, experiments::validate),
         get("/api/experiments/scheduled", Master, experiments::list_scheduled),
         delete("/api/experiments/scheduled/{experiment_id}", Master, experiments::delete),
         get("/api/experiments/{experiment_id}", Master, experiments::look_up),
-        post("/api/pipelines", Master, pipelines::create).once(),
+        post("/api/pipelines", Master, pipelines::create).takes_idempotency_key(),
         get("/api/pipelines", Master, pipelines::list),
         post("/api/pipelines/validate", Master, pipelines::validate),
         get("/api/pipelines/deleted", Master, pipelines::deleted),
@@ -176,7 +176,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         put("/api/tags/{tag}", Device, legacy_tags::create),
         post("/api/tags/{tag}", Master, legacy_tags::change),
         delete("/api/tags/{tag}", Master, legacy_tags::delete),
-        post("/api/lists", Master, lists::create).once(),
+        post("/api/lists", Master, lists::create).takes_idempotency_key(),
         get("/api/lists", Master, lists::list),
         get("/api/lists/{list}", Master, lists::look_up),
         put("/api/lists/{list}", Master, lists::update),
@@ -237,13 +237,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/api/events", Master, events::post),
         get("/api/sandbox", Master, sandbox::list),
         get("/api/sandbox/stream", Master, sandbox::stream),
-        post("/operator/apps", Operator, apps::create).once(),
+        post("/operator/apps", Operator, apps::create).takes_idempotency_key(),
         get("/operator/apps", Operator, apps::list),
         get("/operator/apps/{key}", Operator, apps::look_up),
         patch("/operator/apps/{key}", Operator, apps::change),
         delete("/operator/apps/{key}", Operator, apps::delete),
-        post("/operator/apps/{key}/rotate", Operator, apps::rotate).once(),
-        post("/operator/apps/{key}/webhooks", Operator, webhooks::create).once(),
+        post("/operator/apps/{key}/rotate", Operator, apps::rotate).takes_idempotency_key(),
+        post("/operator/apps/{key}/webhooks", Operator, webhooks::create).takes_idempotency_key(),
         get("/operator/apps/{key}/webhooks", Operator, webhooks::list),
         get("/operator/apps/{key}/webhooks/{webhook_id}", Operator, webhooks::look_up),
         patch("/operator/apps/{key}/webhooks/{webhook_id}", Operator, webhooks::change),
@@ -300,5 +300,5 @@ fn endpoint<H: Handler<T, Edge>, T: 'static>(
     handler: H,
 ) -> Endpoint {
     let served = Served { method: method.clone(), path, access, handler };
-    Endpoint { route: Route { method, path, access, once: false }, handler: on(filter, served) }
+    Endpoint { route: Route { method, path, access, takes_idempotency_key: false }, handler: on(filter, served) }
 }

@@ -1,10 +1,10 @@
 //! The channels that audiences are measured on: any number of them, the same in every run.
 //!
 //! A channel has one value in each of 20 property groups and three of 10,000 tags. Values and tags have the popularity
-//! of words: the n-th is held by 1/n as many as the first.
+//! of words: the n-th has 1/n as many channels as the first.
 
+use model::device_type::DeviceType;
 use model::ids::{ChannelId, Ordinal, TermId};
-use model::platform::DeviceType;
 use model::tag::{Tag, TagGroup};
 use model::term::{Reach, Term};
 use model::time::UtcMillis;
@@ -36,7 +36,7 @@ pub(crate) const GROUPS: [(&str, usize); 20] = [
 ];
 pub(crate) const TAGS: usize = 10_000;
 const TAGS_PER_CHANNEL: usize = 3;
-/// About what a registration of an Android device leaves.
+/// About the profile that a registration of an Android device leaves.
 const PROFILE: &str = r#"{"device_type":"android","opt_in":true,"background":true,"timezone":"Europe/Berlin","locale_language":"de","locale_country":"DE","app_version":"12.4.1","sdk_version":"17.8.1","device_model":"Pixel 8","device_os":"14","android_api_version":34,"carrier":"Telekom"}"#;
 /// 2026-01-01.
 const CREATED: UtcMillis = UtcMillis(1_767_225_600_000);

@@ -18,7 +18,7 @@ use crate::{Engine, Error, IdempotencyKey, Result, credentials};
 /// Rows of a deleted app that go in one transaction: few enough that other apps do not wait long.
 const ROWS_PER_SLICE: u64 = 1000;
 
-/// An app to create; what is not given is made.
+/// An app to create; fields that are not given are generated.
 #[derive(Clone, Debug)]
 pub struct NewApp {
     pub name: String,
@@ -28,7 +28,7 @@ pub struct NewApp {
     pub master_secret: Option<Secret>,
 }
 
-/// What is to be different about an app.
+/// A change of an app.
 #[derive(Clone, Debug, Default)]
 pub struct AppChange {
     pub name: Option<String>,
@@ -55,7 +55,7 @@ pub enum SecretChoice {
     Both,
 }
 
-/// The secrets that were replaced, which cannot be shown again.
+/// The new secrets, which cannot be shown again.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct RotatedSecrets {
     pub operation_id: OperationId,
@@ -73,12 +73,12 @@ impl Engine {
         Ok(self.0.store.read(store::apps::list).await?)
     }
 
-    /// What an operator calls an app. For lines of the log, which are written also when the app is gone or the database is.
+    /// The operator's name for an app. For the log, also when the app or the database is gone.
     pub(crate) async fn key_for_log(&self, app: AppId) -> String {
         self.0.store.read(move |tx| Ok::<_, Error>(key_for_log_in(tx, app))).await.unwrap_or_else(|_| number(app))
     }
 
-    pub async fn create_app(&self, new: NewApp, once: Option<IdempotencyKey>) -> Result<CreatedApp> {
+    pub async fn create_app(&self, new: NewApp, idempotency_key: Option<IdempotencyKey>) -> Result<CreatedApp> {
         let key = match new.key {
             Some(key) => key,
             None => credentials::new_key()?,
@@ -107,7 +107,7 @@ impl Engine {
             master_secret: master_secret.reveal().to_owned(),
         };
         let (engine, web_keys) = (self.clone(), self.new_web_keys()?);
-        let written = self.write_once(OPERATOR, once, move |tx| {
+        let written = self.write_once(OPERATOR, idempotency_key, move |tx| {
             if store::apps::by_key(tx, row.key.as_str())?.is_some() {
                 return Err(Error::Conflict(format!("There is an app with the key {} already.", row.key)));
             }
@@ -143,7 +143,7 @@ impl Engine {
         &self,
         key: &str,
         choice: SecretChoice,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<RotatedSecrets> {
         let app = self.app(key).await?;
         let (new_app, new_master) = match choice {
@@ -153,7 +153,7 @@ impl Engine {
         };
         let (engine, now) = (self.clone(), self.0.clock.now());
         let operation_id = OperationId::at(now);
-        let written = self.write_once(app.id, once, move |tx| {
+        let written = self.write_once(app.id, idempotency_key, move |tx| {
             let (_, mut hashes) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
             if let Some(secret) = &new_app {
                 hashes.app = credentials::hash(secret.reveal());
@@ -188,8 +188,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Deletes in slices until nothing is left; deleting what is gone already deletes nothing. Nothing is added meanwhile, because
-    /// the store refuses what comes for an app that is not there.
+    /// Deletes in slices until nothing is left; running it again deletes nothing more. Nothing is added meanwhile, because the
+    /// store refuses writes for a deleted app.
     pub(crate) async fn erase_app(&self, claimed: &ClaimedJob, app: AppId, stop: &Stop) -> Result<()> {
         self.0.senders.forget_app(app);
         self.0.webhooks.forget_app(app);

@@ -13,7 +13,7 @@ use roaring::RoaringBitmap;
 use store::attributes::{self, Owner, Values, Write};
 use store::{Tx, named_users};
 
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::plan::Planner;
 use crate::{Engine, Error, Result};
 
@@ -21,46 +21,46 @@ use crate::{Engine, Error, Result};
 pub type Attributes = BTreeMap<String, AttributeValue>;
 
 impl Engine {
-    /// Channels that are unknown, uninstalled or of another type are passed over; named users are made if need be.
+    /// Channels that are unknown, uninstalled or of another type are skipped; named users are created if necessary.
     pub async fn change_attributes(&self, app: AppId, update: AttributeUpdate) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
-            for channel in desk.installed(tx, update.audience.channels())? {
-                desk.change_attributes(tx, &Owner::Channel(channel.ordinal), &update.operations)?;
+        self.change_audience(app, move |tx, context| {
+            for channel in context.installed(tx, update.audience.channels())? {
+                context.change_attributes(tx, &Owner::Channel(channel.ordinal), &update.operations)?;
             }
             for user in update.audience.named_users() {
-                desk.change_user_attributes(tx, user, &update.operations)?;
+                context.change_user_attributes(tx, user, &update.operations)?;
             }
             Ok(())
         })
         .await
     }
 
-    /// Changes the attributes of one channel, which has to be there.
+    /// Changes the attributes of one channel, which must exist.
     pub async fn change_channel_attributes(
         &self,
         app: AppId,
         channel: ChannelRef,
         operations: Vec<AttributeOperation>,
     ) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
-            let row = desk.installed_one(tx, &channel)?;
-            desk.change_attributes(tx, &Owner::Channel(row.ordinal), &operations)
+        self.change_audience(app, move |tx, context| {
+            let row = context.installed_one(tx, &channel)?;
+            context.change_attributes(tx, &Owner::Channel(row.ordinal), &operations)
         })
         .await
     }
 
-    /// Changes the attributes of a named user, who is made if need be.
+    /// Changes the attributes of a named user, who is created if necessary.
     pub async fn change_user_attributes(
         &self,
         app: AppId,
         user: NamedUserId,
         operations: Vec<AttributeOperation>,
     ) -> Result<()> {
-        self.at_desk(app, move |tx, desk| desk.change_user_attributes(tx, &user, &operations)).await
+        self.change_audience(app, move |tx, context| context.change_user_attributes(tx, &user, &operations)).await
     }
 }
 
-impl Desk<'_> {
+impl ChangeContext<'_> {
     pub(crate) fn change_user_attributes(
         &self,
         tx: &mut Tx<'_>,
@@ -105,8 +105,8 @@ pub(crate) fn read(values: Values) -> Result<Attributes> {
 /// A selector by attribute that is being answered.
 struct Question<'s> {
     selector: &'s Attribute,
-    /// What it says about channels without the attribute. They have no row to be found by, so what is collected are the channels
-    /// about which it says the opposite.
+    /// How it treats channels without the attribute. They have no row to be found by, so the channels for which it does not hold
+    /// are collected instead.
     selects_without: bool,
     otherwise: RoaringBitmap,
 }
@@ -119,8 +119,8 @@ impl Planner<'_, '_> {
         found.ok_or_else(|| Error::internal("a selector by attribute was not prepared"))
     }
 
-    /// Answers all selectors by attribute there are in some selectors. What is known under a name is read once for all of them: it
-    /// may be as much as there are channels.
+    /// Answers all selectors by attribute in some selectors. The values under a name are read once for all of them: there may be
+    /// as many as channels.
     pub(crate) fn find_attributes<'s>(&mut self, selectors: impl Iterator<Item = &'s Selector>) -> Result<()> {
         let mut by_name: BTreeMap<&str, Vec<Question<'s>>> = BTreeMap::new();
         for atomic in selectors.flat_map(Selector::atoms) {

@@ -1,9 +1,10 @@
-//! Who is calling: apps by their keys, their secrets, and whom each kind of credentials lets its bearer speak for.
+//! Authentication: apps by their keys and secrets, and what the bearer of each kind of credentials may speak for.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use model::app::{AppKey, Secret};
+use model::channel::Proof;
 use model::ids::{AppId, ChannelId, ContactId};
 use model::time::UtcMillis;
 use ring::hmac::{self, HMAC_SHA256};
@@ -13,7 +14,7 @@ use store::{Signal, Tx};
 
 use crate::{Engine, Result, credentials};
 
-/// Somebody who speaks for an app, and by what right.
+/// A caller who speaks for an app, and with which rights.
 #[derive(Clone)]
 pub struct Caller {
     known: Arc<KnownApp>,
@@ -26,7 +27,7 @@ pub struct Caller {
 pub enum Rights {
     /// The master secret, which stays on servers.
     Master,
-    /// The app secret, which ships inside apps, or what only who has it can sign.
+    /// The app secret, which ships inside apps, or a signature made with it.
     Device,
     /// A token of one channel.
     Channel(ChannelId),
@@ -36,12 +37,22 @@ pub enum Rights {
     KeyOnly,
 }
 
+impl Rights {
+    /// How well an upload with them proves to come from the device it names.
+    pub const fn proof(self) -> Proof {
+        match self {
+            Rights::Master | Rights::Device | Rights::Channel(_) | Rights::Contact(_) => Proof::Proven,
+            Rights::KeyOnly => Proof::Claimed,
+        }
+    }
+}
+
 /// An app and what its callers are known by.
 pub(crate) struct KnownApp {
     pub(crate) app: Arc<App>,
     pub(crate) hashes: SecretHashes,
-    /// What devices sign with. Apps that were made before the service kept their secrets have none until one of their
-    /// devices presents the secret.
+    /// The secret that devices sign with. Apps that were created before the service kept their secrets have none until one of
+    /// their devices presents it.
     pub(crate) signing: Option<hmac::Key>,
 }
 
@@ -52,7 +63,7 @@ pub(crate) struct AppCache(RwLock<Cached>);
 #[derive(Default)]
 struct Cached {
     apps: HashMap<String, Arc<KnownApp>>,
-    /// How often the cache was emptied. What was read before the last time must not be put back.
+    /// How often the cache was emptied. Anything read before the last time must not be put back.
     emptied: u64,
 }
 
@@ -100,12 +111,12 @@ impl Engine {
         Ok(now.app.id == then.app.id && has_secret)
     }
 
-    /// Who says no more than the key of an app; `None` when there is no such app.
+    /// A caller who gives no more than the key of an app; `None` when there is no such app.
     pub async fn caller_by_key(&self, key: &str) -> Result<Option<Caller>> {
         Ok(self.known_app(key).await?.map(|known| Caller::new(&known, Rights::KeyOnly, false)))
     }
 
-    /// Who presents this key and secret; `None` when they do not fit together.
+    /// The caller with this key and secret; `None` when they do not fit together.
     pub async fn authenticate(&self, key: &str, secret: &str) -> Result<Option<Caller>> {
         let Some(known) = self.known_app(key).await? else { return Ok(None) };
         let given = credentials::hash(secret);
@@ -123,7 +134,7 @@ impl Engine {
     }
 
     pub(crate) async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {
-        // What is not a key is nobody's, and need not even be a text that a database can hold.
+        // A malformed key belongs to no app, and need not even be a text that a database can hold.
         let Some(wanted) = AppKey::new(key) else { return Ok(None) };
         let ticket = match self.0.apps.get(key) {
             Ok(known) => return Ok(Some(known)),
@@ -180,7 +191,7 @@ pub(crate) fn forget_app_secret(tx: &mut Tx<'_>, app: AppId) -> store::Result<()
     documents::delete(tx, app, DocumentKind::AppSecret, APP_SECRET).map(drop)
 }
 
-/// What the secret of an app is sealed for.
+/// The purpose for which the secret of an app is sealed.
 pub(crate) fn purpose(app: AppId) -> String {
     format!("app secret of {}", app.0)
 }

@@ -1,16 +1,20 @@
-//! Contacts: the people behind channels, as devices ask about them and change them. What a device says about its contact goes
-//! to the named user it belongs to, or to the channel itself as long as that belongs to nobody.
+//! Contacts: the people behind channels, as devices ask about them and change them. A change by a device goes to its named user,
+//! or to the channel itself as long as that has none.
+
+mod keys;
+
+pub(crate) use keys::{ContactKey, ContactKeys, forget};
 
 use model::channel::{ChannelBatch, ChannelRef, Profile};
 use model::contact::{ContactAction, ContactUpdate};
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, ContactId, NamedUserId};
-use model::platform::DeviceType;
 use model::subscription::{Scope, ScopedOperation, ScopedSubscriptions};
 use model::time::UtcMillis;
 use store::channels::{self, Channel};
 use store::{Tx, contacts, named_users};
 
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::holdings::Holdings;
 use crate::named_users::{join, leave};
 use crate::subscriptions::{apply_scoped, check_number};
@@ -21,38 +25,39 @@ use crate::{Engine, Error, Result, Rights};
 pub struct Contact {
     pub id: ContactId,
     pub is_anonymous: bool,
-    /// When the channel came to this contact.
+    /// When the channel was associated with this contact.
     pub associated: UtcMillis,
 }
 
-/// Who a contact is to us.
+/// The person behind a contact.
 enum Person {
     NamedUser(NamedUserId),
-    /// Whoever uses a channel. It is installed, and may have come to a named user since.
+    /// The user of a channel without a named user. It is installed, and may have been associated with a named user since.
     UserOf(Channel),
 }
 
 impl Engine {
     /// Whose a channel is, after what its device does about that.
     pub async fn contact(&self, app: AppId, channel: ChannelRef, action: ContactAction) -> Result<Contact> {
+        let key = self.contact_key(app).await?;
         // Most devices only ask, and nearly always there is nothing to write for that.
         if action == ContactAction::Resolve {
-            let asked = channel.clone();
-            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &asked)).await? {
+            let (asked, key) = (channel.clone(), key.clone());
+            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &key, &asked)).await? {
                 return Ok(known);
             }
         }
-        self.at_desk(app, move |tx, desk| {
+        self.change_audience(app, move |tx, context| {
             match &action {
                 ContactAction::Resolve => {}
                 ContactAction::Identify(user) => {
-                    desk.installed_one(tx, &channel)?;
-                    join(tx, desk, &channel, user)?;
+                    context.installed_one(tx, &channel)?;
+                    join(tx, context, &channel, user)?;
                 }
-                ContactAction::Reset => leave(tx, desk, &channel, None)?,
+                ContactAction::Reset => leave(tx, context, &channel, None)?,
             }
-            let row = desk.installed_one(tx, &channel)?;
-            let contact = contact_of(app, &row)?;
+            let row = context.installed_one(tx, &channel)?;
+            let contact = contact_of(&key, &row)?;
             if let Some(user) = &row.named_user {
                 contacts::keep(tx, app, contact.id, user)?;
             }
@@ -69,13 +74,13 @@ impl Engine {
         update: ContactUpdate,
         rights: Rights,
     ) -> Result<()> {
-        self.at_desk(app, move |tx, desk| match person(tx, app, contact)? {
+        self.change_audience(app, move |tx, context| match person(tx, app, contact)? {
             Person::NamedUser(user) => {
                 for channel in &update.associate {
                     check_claim(tx, app, channel, rights)?;
-                    join(tx, desk, channel, &user)?;
+                    join(tx, context, channel, &user)?;
                 }
-                update_user(tx, desk, &user, &update)
+                update_user(tx, context, &user, &update)
             }
             Person::UserOf(_) if !update.associate.is_empty() => {
                 let text = "A contact that is not a named user has one channel; identify the user first.";
@@ -83,27 +88,27 @@ impl Engine {
             }
             Person::UserOf(row) => {
                 let batch = of_channel(&update, &row.device_type);
-                desk.change_channel(tx, &row.into(), &batch)
+                context.change_channel(tx, &row.into(), &batch)
             }
         })
         .await
     }
 
-    /// What a contact subscribes to.
+    /// The subscriptions of a contact.
     pub async fn contact_subscriptions(&self, app: AppId, contact: ContactId) -> Result<ScopedSubscriptions> {
         let index = self.index(app).await?;
         let now = self.clock().now();
         self.0
             .store
             .read(move |tx| {
-                let desk = Desk::new(app, &index, now);
+                let context = ChangeContext::new(app, &index, now);
                 match person(tx, app, contact)? {
                     Person::NamedUser(user) => {
                         let terms = named_users::get(tx, app, &user)?.map(|user| user.terms).unwrap_or_default();
-                        Ok(Holdings::of(desk.names(tx, &terms)?).scoped_subscriptions())
+                        Ok(Holdings::of(context.names(tx, &terms)?).scoped_subscriptions())
                     }
                     Person::UserOf(row) => {
-                        let own = Holdings::of(desk.names(tx, &row.terms)?).own_subscriptions();
+                        let own = Holdings::of(context.names(tx, &row.terms)?).own_subscriptions();
                         let scope = Scope::of(&row.device_type);
                         Ok(if own.is_empty() { ScopedSubscriptions::new() } else { [(scope, own)].into() })
                     }
@@ -117,10 +122,10 @@ impl Engine {
         self.0.store.read(move |tx| person(tx, app, contact).map(drop)).await
     }
 
-    /// Takes a channel from a contact; one that is not the contact's is passed over.
+    /// Removes a channel from a contact; a channel of another contact is skipped.
     pub async fn disassociate_from_contact(&self, app: AppId, contact: ContactId, channel: ChannelId) -> Result<()> {
-        self.at_desk(app, move |tx, desk| match person(tx, app, contact)? {
-            Person::NamedUser(user) => leave(tx, desk, &ChannelRef { id: channel, claimed: None }, Some(&user)),
+        self.change_audience(app, move |tx, context| match person(tx, app, contact)? {
+            Person::NamedUser(user) => leave(tx, context, &ChannelRef { id: channel, claimed: None }, Some(&user)),
             Person::UserOf(_) => Ok(()),
         })
         .await
@@ -128,22 +133,22 @@ impl Engine {
 }
 
 /// The contact of a channel, unless something has to be written for it first.
-fn known_contact(tx: &mut Tx<'_>, app: AppId, channel: &ChannelRef) -> Result<Option<Contact>> {
+fn known_contact(tx: &mut Tx<'_>, app: AppId, key: &ContactKey, channel: &ChannelRef) -> Result<Option<Contact>> {
     let row = channels::by_id(tx, app, channel.id)?;
     let row = row.filter(|row| row.installed && channel.fits(&row.device_type)).ok_or(Error::NotFound("channel"))?;
-    let contact = contact_of(app, &row)?;
+    let contact = contact_of(key, &row)?;
     let is_kept = contact.is_anonymous || contacts::named_user(tx, app, contact.id)?.is_some();
     Ok(is_kept.then_some(contact))
 }
 
-fn contact_of(app: AppId, row: &Channel) -> Result<Contact> {
+fn contact_of(key: &ContactKey, row: &Channel) -> Result<Contact> {
     let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
     let id = match &row.named_user {
-        Some(user) => ContactId::of_named_user(app, user),
+        Some(user) => key.contact_of(user),
         None => ContactId::of_channel(row.id),
     };
     let is_anonymous = row.named_user.is_none();
-    // A device that chose such an id for its channel would speak for somebody else.
+    // A device that chose such an id for its channel would speak for another contact.
     if is_anonymous && id.is_of_named_user() {
         return Err(Error::Conflict("This channel id cannot have a contact; register a new channel.".to_owned()));
     }
@@ -159,8 +164,8 @@ fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Person> {
     row.filter(|row| row.installed).map(Person::UserOf).ok_or(NONE)
 }
 
-/// A token speaks for one contact. It can claim what devices make for their users and nobody has yet; a device is claimed
-/// from that device.
+/// A token speaks for one contact. It can claim channels that devices create for their users and that have no contact yet; a
+/// device's own channel can only be claimed from that device.
 fn check_claim(tx: &mut Tx<'_>, app: AppId, channel: &ChannelRef, rights: Rights) -> Result<()> {
     match rights {
         Rights::Master | Rights::Device => return Ok(()),
@@ -173,21 +178,26 @@ fn check_claim(tx: &mut Tx<'_>, app: AppId, channel: &ChannelRef, rights: Rights
     Err(Error::Forbidden(format!("The channel {} is not this contact's to claim.", channel.id)))
 }
 
-fn update_user(tx: &mut Tx<'_>, desk: &mut Desk<'_>, user: &NamedUserId, update: &ContactUpdate) -> Result<()> {
-    let now = desk.journal.now();
+fn update_user(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    user: &NamedUserId,
+    update: &ContactUpdate,
+) -> Result<()> {
+    let now = context.journal.now();
     let mut n_lists = 0;
-    desk.change_user(tx, user, |holdings| {
+    context.change_user(tx, user, |holdings| {
         for operation in &update.tags {
             operation.apply(&mut holdings.tags);
         }
         apply_scoped(holdings, &update.subscriptions, now);
         n_lists = holdings.n_subscription_lists();
     })?;
-    desk.change_user_attributes(tx, user, &update.attributes)?;
+    context.change_user_attributes(tx, user, &update.attributes)?;
     check_number(n_lists)
 }
 
-/// What an update of a contact means for its only channel. Subscriptions for other kinds of channels mean nothing.
+/// The effect of an update of a contact on its only channel. Subscriptions for other kinds of channels have none.
 fn of_channel(update: &ContactUpdate, device_type: &DeviceType) -> ChannelBatch {
     let is_for_it = |scoped: &&ScopedOperation| scoped.scope == Scope::of(device_type);
     ChannelBatch {

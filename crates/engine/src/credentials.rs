@@ -23,11 +23,15 @@ pub(crate) fn new_inbox_user() -> Result<InboxUserId> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the secrets of apps are made here")]
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("no randomness available"))?;
+    Ok(bytes)
+}
+
 fn random_text() -> Result<String> {
     loop {
-        let mut bytes = [0; 16];
-        SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("no randomness available"))?;
-        let text = BASE64_URL.encode(bytes);
+        let text = BASE64_URL.encode(random_bytes::<16>()?);
         // On a command line, a text that begins with a dash is taken for a flag.
         if !text.starts_with('-') {
             return Ok(text);

@@ -1,8 +1,9 @@
-//! Why the engine did not do what it was asked. Knows nothing of HTTP.
+//! The errors of the engine. Knows nothing of HTTP.
 
 use std::error::Error as StdError;
 
-use model::problem::Problems;
+use model::problem::{Problem, Problems};
+use store::Constraint;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -17,7 +18,7 @@ pub enum Error {
     /// The app was deleted between the check of its credentials and now.
     #[error("the app was deleted")]
     AppGone,
-    /// The request contradicts what is there.
+    /// The request contradicts the stored state.
     #[error("{0}")]
     Conflict(String),
     /// The caller may not do this.
@@ -36,9 +37,14 @@ impl Error {
         Error::Internal(source.into())
     }
 
-    /// Whether the database is away, of which the store tells by itself, once.
+    /// Whether the database is away, which the store itself reports, once.
     pub(crate) fn is_of_database(&self) -> bool {
         matches!(self, Error::Unavailable(_))
+    }
+
+    /// Refuses the input if there is any problem with it.
+    pub(crate) fn refuse(problems: Vec<Problem>) -> Result<()> {
+        Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
     }
 
     pub(crate) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
@@ -50,8 +56,10 @@ impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::Unavailable(_) => Error::Unavailable(error),
-            store::Error::Conflict(ref name) if name == store::Error::APP_GONE => Error::AppGone,
-            store::Error::Conflict(_) | store::Error::Corrupt(_) => Error::Internal(Box::new(error)),
+            store::Error::Conflict(Constraint::AppGone) => Error::AppGone,
+            store::Error::Conflict(Constraint::ForeignKey | Constraint::Index(_)) | store::Error::Corrupt(_) => {
+                Error::Internal(Box::new(error))
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ pub use filter::{EventClause, EventFilter};
 /// Some events, oldest first.
 pub struct EventPage {
     pub events: Vec<PublicEvent>,
-    /// How far the log was looked through: whoever goes on from here misses nothing and gets nothing twice.
+    /// How far the log was read: a reader that continues from here misses nothing and gets nothing twice.
     pub looked: EventOffset,
     /// Whether that was all there is by now.
     pub is_end: bool,
@@ -48,8 +48,8 @@ impl EventPage {
 }
 
 impl Engine {
-    /// Up to `at_most` events after an offset. There may be fewer although there are more to come: then `is_end` is false and
-    /// `looked` is where to go on.
+    /// Up to `at_most` events after an offset. There may be fewer although more follow: then `is_end` is false and `looked` is
+    /// where to continue.
     pub async fn read_events(
         &self,
         app: AppId,
@@ -58,20 +58,21 @@ impl Engine {
         filter: &EventFilter,
     ) -> Result<EventPage> {
         let (filter, now) = (filter.clone(), self.0.clock.now());
+        let contact_key = self.contact_key(app).await?;
         let page = self
             .0
             .store
             .read(move |tx| {
                 let gathered = gather::gather(tx, app, after, at_most, &filter)?;
-                let devices = devices::read(tx, app, &gathered.ordinals(), now)?;
+                let devices = devices::read(tx, app, &gathered.ordinals(), &contact_key, now)?;
                 let causes = causes::of_pushes(tx, app, &gathered.automated_pushes())?;
-                let (events, lines) = write::write(app, &gathered.told, &devices, &causes)?;
+                let (events, lines) = write::write(&contact_key, &gathered.records, &devices, &causes)?;
                 let gather::Gathered { looked, is_end, missed, .. } = gathered;
                 Ok::<_, Error>(EventPage { events, looked, is_end, missed, lines })
             })
             .await?;
         if page.missed > 0 {
-            // Said once to each reader: it goes on after the gap.
+            // Logged once for each reader, which continues after the gap.
             let key = self.key_for_log(app).await;
             tracing::warn!(app = key, records = page.missed, "events were deleted before somebody had read them");
         }

@@ -9,14 +9,13 @@ mod watch;
 
 use model::experiment::Experiment;
 use model::ids::{AppId, ExperimentId, OperationId, PushId};
-use model::json::OneOrMany;
 use model::problem::{Problem, Problems};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::documents::{self, DocumentKind, Order};
 use store::{Tx, jobs};
 
-use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
+use crate::push::{RequestPath, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::schedules::passed;
 use crate::{Engine, Error, IdempotencyKey, Result};
 use fire::Occasion;
@@ -47,7 +46,7 @@ pub struct ExperimentPage {
     pub total: i64,
 }
 
-/// What came of the wish to delete an experiment.
+/// The result of asking to delete an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExperimentDeletion {
     Deleted,
@@ -57,7 +56,7 @@ pub enum ExperimentDeletion {
 
 const NOT_FOUND: Error = Error::NotFound("experiment");
 
-/// The id by which the events and reports of an experiment know it as a whole. What it sends are pushes with ids of their own.
+/// The id of an experiment as a whole in its events and reports. Its pushes have ids of their own.
 pub(crate) const fn push_id(experiment: ExperimentId) -> PushId {
     PushId::from_uuid(experiment.uuid())
 }
@@ -68,7 +67,7 @@ impl Engine {
         &self,
         app: AppId,
         experiment: Experiment,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedExperiment> {
         let now = self.clock().now();
         self.ready_atlas(experiment.pushes()).await?;
@@ -76,9 +75,9 @@ impl Engine {
         let (operation_id, id) = (OperationId::at(now), ExperimentId::at(now));
         let stored = Stored::starting(experiment, now);
         let engine = self.clone();
-        let written = self.write_once(app, once, move |tx| {
+        let written = self.write_once(app, idempotency_key, move |tx| {
             // Only now, because a request that is repeated gets its answer, late as it may be.
-            fail_with(problems.clone())?;
+            Error::refuse(problems.clone())?;
             refuse_platforms(tx, app, &stored.experiment)?;
             let mut stored = stored.clone();
             let n_pushes = engine.send_unscheduled(tx, Occasion { app, id, now }, &mut stored)?;
@@ -96,7 +95,7 @@ impl Engine {
     /// Finds everything [`Engine::create_experiment`] would object to, and records nothing.
     pub async fn validate_experiment(&self, app: AppId, experiment: Experiment) -> Result<()> {
         self.ready_atlas(experiment.pushes()).await?;
-        fail_with(problems_of(&experiment, self.clock().now())?)?;
+        Error::refuse(problems_of(&experiment, self.clock().now())?)?;
         self.0.store.read(move |tx| refuse_platforms(tx, app, &experiment)).await
     }
 
@@ -135,7 +134,7 @@ impl Engine {
                 Some(stored) if stored.has_started => return Ok(ExperimentDeletion::HasStarted),
                 Some(stored) => {
                     stored.timers().try_for_each(|(timer, _)| jobs::cancel(tx, app, timer))?;
-                    // There is none when its times have passed without anybody whose clock showed them.
+                    // There is none if its times have passed without any channel whose clock showed them.
                     stored.start_key(id).map(|start| start.to_string())
                 }
                 // One that cannot be read can still be got rid of. Its timers will find nothing.
@@ -161,17 +160,17 @@ fn view(tx: &mut Tx<'_>, app: AppId, id: ExperimentId) -> Result<Option<Experime
     document.map(|document| Stored::view(&document)).transpose()
 }
 
-/// What can be told to be wrong without the store.
+/// Checks that need no store.
 fn problems_of(experiment: &Experiment, now: UtcMillis) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for variant in &experiment.variants {
         let inside = format!("variants[{}]", variant.id);
         let passed = variant.schedule.as_ref().and_then(|schedule| passed(schedule.first, now));
         problems.extend(passed.map(|problem| Problem { path: format!("{inside}.{}", problem.path), ..problem }));
-        match refuse_unsupported_in_group([&variant.push], WHOLE) {
+        match refuse_unsupported_in_group([&variant.push], RequestPath::WHOLE) {
             Ok(()) => {}
             Err(Error::Invalid(found)) => {
-                // What is wrong with the audience is wrong for every variant, and said once.
+                // A problem of the audience concerns every variant, and is reported once.
                 let new: Vec<_> = blamed(&found, &inside).filter(|problem| !problems.contains(problem)).collect();
                 problems.extend(new);
             }
@@ -183,10 +182,8 @@ fn problems_of(experiment: &Experiment, now: UtcMillis) -> Result<Vec<Problem>> 
 
 /// Variants have the same device types.
 fn refuse_platforms(tx: &mut Tx<'_>, app: AppId, experiment: &Experiment) -> Result<()> {
-    refuse_unfit_platforms(tx, app, experiment.pushes().take(1), WHOLE)
+    refuse_unfit_platforms(tx, app, experiment.pushes().take(1), RequestPath::WHOLE)
 }
-
-const WHOLE: Place = Place::of(&OneOrMany::One(()), "");
 
 /// The problems of a variant's push, where they are in the experiment.
 fn blamed(problems: &Problems, inside: &str) -> impl Iterator<Item = Problem> {

@@ -1,5 +1,4 @@
-//! Explaining an audience: who is in it, what each part of it does, and what in it is probably a typing mistake. Nothing is
-//! sent.
+//! Explaining an audience: how many are in it, the effect of each part, and probable typing mistakes. Nothing is sent.
 
 mod clauses;
 mod near;
@@ -9,10 +8,9 @@ use std::sync::Arc;
 
 use audience::index::Index;
 use audience::plan::Plan;
+use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::payload::device_types::DeviceTypes;
-use model::platform::DeviceType;
-use model::problem::Problems;
 use model::selector::{Atomic, Audience, Selector};
 use model::term::{Reach, Term};
 use model::time::UtcMillis;
@@ -27,7 +25,7 @@ use crate::{Engine, Error, Result};
 use clauses::Explainer;
 use warnings::{Names, Warner};
 
-/// As many explanations as are worked out at a time. They may take seconds of a core each, which others need as well.
+/// The number of explanations computed at a time. Each may take seconds of a core, which others need as well.
 const AT_ONCE: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,12 +33,12 @@ pub struct Explanation {
     /// Channels in the audience, of the device types asked for.
     pub matched: u64,
     pub platforms: Vec<PlatformCount>,
-    /// The audience taken apart; `None` for everybody.
+    /// The audience taken apart; `None` for `all`.
     pub clause: Option<Clause>,
     pub warnings: Vec<Warning>,
 }
 
-/// What becomes of the audience on one platform. The last three add up to the first.
+/// The audience on one platform. The last three figures add up to the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlatformCount {
     pub device_type: DeviceType,
@@ -56,7 +54,7 @@ pub struct PlatformCount {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clause {
     pub path: String,
-    /// What it is, unless it is made of others: they follow, and repeating them at every level would make a long answer.
+    /// The selector, unless it is made of others: they follow, and repeating them at every level would make a long answer.
     pub selector: Option<Atomic>,
     /// Channels it selects by itself.
     pub matched: u64,
@@ -64,10 +62,10 @@ pub struct Clause {
     pub clauses: Vec<Clause>,
 }
 
-/// What a member of AND or OR does to what the members before it left.
+/// The effect of a member of AND or OR on the result of the members before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The whole audience, or what is inside NOT.
+    /// The whole audience, or the inside of NOT.
     Whole,
     /// A member of AND: how many stay and how many it takes away.
     Keeps { kept: u64, dropped: u64 },
@@ -75,12 +73,12 @@ pub enum Effect {
     Adds { added: u64 },
 }
 
-/// A name that nobody has.
+/// A name that no channel has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     pub path: String,
     pub message: String,
-    /// Names that somebody has and that are written almost like it, the nearest first.
+    /// Names in use that are spelled almost like it, the nearest first.
     pub near: Vec<String>,
 }
 
@@ -93,7 +91,7 @@ impl Default for Turns {
     }
 }
 
-/// What an audience needs of the database, so that it can be explained without.
+/// Everything that explaining an audience needs from the database.
 enum Planned {
     Everyone,
     Recipients(Plan),
@@ -115,11 +113,8 @@ struct AtomPlan {
 impl Engine {
     /// Explains an audience as a push accepted now would resolve it.
     pub async fn explain(&self, app: AppId, audience: Audience, types: DeviceTypes) -> Result<Explanation> {
-        if let Audience::Selector(selector) = &audience
-            && let Some(problems) =
-                Problems::from_vec(unsupported(selector, "audience".to_owned()).into_iter().collect())
-        {
-            return Err(problems.into());
+        if let Audience::Selector(selector) = &audience {
+            Error::refuse(unsupported(selector, "audience".to_owned()).into_iter().collect())?;
         }
         self.ready_atlas_to_plan(app, &audience).await?;
         let index = self.current_index(app).await?;
@@ -128,7 +123,7 @@ impl Engine {
         let open_types = open_types(&types, &index);
         let plan = move |tx: &mut Tx<'_>| plan(tx, app, &known, now, open_types, audience);
         let planned = self.0.store.read(plan).await?;
-        // Only planning needs the database. What follows would keep one of a few connections from everybody else.
+        // Only planning needs the database. The rest would keep one of a few connections from others.
         let work = move || {
             let explanation = work_out(&index, planned, device_types(&types, &index));
             drop(turn);
@@ -153,9 +148,9 @@ fn plan(
         Audience::Selector(selector) => {
             let reached = planner.prepare(&selector)?;
             let plans = selector.atoms().map(|atomic| {
-                let n_unknown = planner.unknown_places.len();
+                let n_unknown = planner.unknown.n_met();
                 let plan = planner.atomic(atomic)?;
-                Ok(AtomPlan { plan, is_unknown: planner.unknown_places.len() > n_unknown })
+                Ok(AtomPlan { plan, is_unknown: planner.unknown.n_met() > n_unknown })
             });
             let plans = plans.collect::<Result<_>>()?;
             let names = Names::read(tx, app, &selector, reached)?;
@@ -164,7 +159,7 @@ fn plan(
     })
 }
 
-/// The index goes on changing meanwhile. So everything is asked of it once, and all counts are of the sets it gave.
+/// The index keeps changing meanwhile. So it is asked everything once, and all counts are of those sets.
 fn work_out(index: &Index, planned: Planned, types: Vec<DeviceType>) -> Explanation {
     let everyone = index.resolve(&Plan::Everyone);
     let (audience, clause, warnings) = match planned {

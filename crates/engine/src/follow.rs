@@ -11,9 +11,9 @@ use tokio::time;
 use crate::worker::Stop;
 use crate::{Engine, Result};
 
-/// How long a signal lost between nodes can leave what is known of apps out of date.
+/// How long a signal lost between nodes can leave cached apps out of date.
 const FORGET_APPS_EVERY: Duration = Duration::from_secs(5);
-/// What grows many times in a moment is worth one look: an index that nobody asks anything may lag behind its log by this much.
+/// A log that grows many times in a moment is read once: an unused index may lag behind its log by this much.
 const PAUSE: Duration = Duration::from_millis(20);
 /// After a crash at most this much of the log is replayed.
 const SAVE_INDEXES_EVERY: Duration = Duration::from_secs(600);
@@ -29,7 +29,7 @@ impl Engine {
             tokio::select! {
                 _ = shutdown.changed() => {}
                 _ = regularly.tick() => {
-                    self.feel_pulse().await;
+                    self.check_database().await;
                     self.look_at_apps().await;
                 }
                 _ = now_and_then.tick() => self.save_indexes().await,
@@ -48,7 +48,7 @@ impl Engine {
         match signal {
             Signal::Apps => self.look_at_apps().await,
             Signal::Log(app) => {
-                // Whoever needs the index at an offset catches up by itself; this only keeps that short.
+                // A caller that needs the index at an offset catches up by itself; this only keeps that short.
                 if let Err(error) = self.follow_log(app).await
                     && !error.is_of_database()
                 {
@@ -59,8 +59,8 @@ impl Engine {
         }
     }
 
-    /// Apps may have been changed or deleted, here or on another node: what is known of them is read again when it is needed,
-    /// and the indexes of those that are gone are removed, with their snapshots.
+    /// Apps may have been changed or deleted, here or on another node: cached data is read again when needed, and the indexes of
+    /// deleted apps are removed, with their snapshots.
     pub async fn look_at_apps(&self) {
         self.0.apps.clear();
         if let Err(error) = self.forget_deleted_indexes().await
@@ -71,7 +71,7 @@ impl Engine {
     }
 
     async fn forget_deleted_indexes(&self) -> Result<()> {
-        // In this order: what has an index before the apps are read is one of them, unless it is deleted.
+        // In this order: an app that has an index before the apps are read is among them, unless it was deleted.
         let indexed = self.0.audiences.apps();
         let saved = self.saved_apps().await?;
         if indexed.is_empty() && saved.is_empty() {

@@ -1,4 +1,4 @@
-//! What people put on a channel or a named user: tags, and membership in lists.
+//! What customers assign to a channel or a named user: tags, and membership in lists.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub(crate) struct Holdings {
 }
 
 impl Holdings {
-    /// Picks out of all terms of a channel those that people put there.
+    /// Picks the assigned terms out of all terms of a channel.
     pub(crate) fn of(terms: impl IntoIterator<Item = Term>) -> Self {
         let mut holdings = Self::default();
         for term in terms {
@@ -54,13 +54,13 @@ impl Holdings {
         tags.chain(self.memberships.iter().cloned()).collect()
     }
 
-    /// The tags together with those whose deletion has not been told yet.
-    pub(crate) fn tags_told(&self) -> Cow<'_, TagSets> {
+    /// The tags as the events have published them so far: with deleted tags whose TAG_CHANGE has not been written yet.
+    pub(crate) fn published_tags(&self) -> Cow<'_, TagSets> {
         self.tags_and(&self.deleted)
     }
 
-    /// As [`Holdings::tags_told`], of a holder that takes the place of another: what is deleted can stay, but does not come.
-    pub(crate) fn tags_told_after(&self, other: &Self) -> Cow<'_, TagSets> {
+    /// As [`Holdings::published_tags`], of a holder that replaces another: a deleted tag can stay but is not gained.
+    pub(crate) fn published_tags_after(&self, other: &Self) -> Cow<'_, TagSets> {
         self.tags_and(&(&self.deleted & &other.deleted))
     }
 
@@ -68,14 +68,18 @@ impl Holdings {
         if deleted.is_empty() {
             return Cow::Borrowed(&self.tags);
         }
-        let mut told = self.tags.clone();
-        told.entry(TagGroup::device()).or_default().extend(deleted.iter().cloned());
-        Cow::Owned(told)
+        let mut tags = self.tags.clone();
+        tags.entry(TagGroup::device()).or_default().extend(deleted.iter().cloned());
+        Cow::Owned(tags)
+    }
+
+    pub(crate) fn n_tags(&self) -> usize {
+        self.tags.values().map(BTreeSet::len).sum()
     }
 
     /// Whether there are not too many tags, together with others that are not here.
     pub(crate) fn check_number_of_tags(&self, n_others: usize) -> Result<()> {
-        let n_tags = n_others + self.tags.values().map(BTreeSet::len).sum::<usize>();
+        let n_tags = n_others + self.n_tags();
         let most = limits::TAGS_PER_CHANNEL;
         if n_tags <= most {
             return Ok(());

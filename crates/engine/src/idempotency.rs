@@ -6,7 +6,7 @@ use model::ids::AppId;
 use model::time::UtcMillis;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use store::{Tx, idempotency};
+use store::{Constraint, Tx, idempotency};
 
 use crate::{Engine, Error, Result, SealKey};
 
@@ -15,7 +15,7 @@ pub(crate) const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// What makes a request the same as an earlier one.
+/// Identifies a request, to recognize repeats.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     /// The key, which begins with who chose it: devices must not be able to use up the keys of servers.
@@ -24,27 +24,47 @@ pub struct IdempotencyKey {
     pub request: [u8; 32],
 }
 
+/// Why a request with a key was not carried out. Either way nothing was changed.
+enum Failure {
+    /// Another node answered the same key between our look and our write: it has to be looked for again.
+    Taken,
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
+    }
+}
+
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Self {
+        Failure::Other(error.into())
+    }
+}
+
 impl Engine {
     /// Runs `change` in a transaction. With a key, the answer is kept in the same transaction, and a repeat gets it back
     /// without changing anything. Answers are sealed, because some contain new secrets.
     pub(crate) async fn write_once<T>(
         &self,
         app: AppId,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
         change: impl Fn(&mut Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
-        let Some(once) = once else { return self.0.store.write(app, change).await };
+        let Some(idempotency_key) = idempotency_key else { return self.0.store.write(app, change).await };
         let change = std::sync::Arc::new(change);
         loop {
-            let (engine, once, change) = (self.clone(), once.clone(), change.clone());
-            let written = self.0.store.write(app, move |tx| engine.change_once(tx, app, &once, &*change)).await;
+            let (engine, idempotency_key, change) = (self.clone(), idempotency_key.clone(), change.clone());
+            let written =
+                self.0.store.write(app, move |tx| engine.change_once(tx, app, &idempotency_key, &*change)).await;
             match written {
-                // Another node answered the same key between our look and our write: look again.
-                Err(Error::Internal(error)) if is_taken(&*error) => continue,
-                other => return other,
+                Ok(answer) => return Ok(answer),
+                Err(Failure::Taken) => continue,
+                Err(Failure::Other(error)) => return Err(error),
             }
         }
     }
@@ -53,13 +73,13 @@ impl Engine {
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
-        once: &IdempotencyKey,
+        idempotency_key: &IdempotencyKey,
         change: &impl Fn(&mut Tx<'_>) -> Result<T>,
-    ) -> Result<T> {
-        if let Some(kept) = idempotency::find(tx, app, &once.key)? {
-            if kept.request != once.request {
+    ) -> Result<T, Failure> {
+        if let Some(kept) = idempotency::find(tx, app, &idempotency_key.key)? {
+            if kept.request != idempotency_key.request {
                 let text = "This idempotency key was used for another request; choose a new key.";
-                return Err(Error::Conflict(text.to_owned()));
+                return Err(Error::Conflict(text.to_owned()).into());
             }
             let opened = open(&self.0.seal_key, &kept.answer);
             match opened.and_then(|answer| serde_json::from_str(&answer).map_err(Error::internal)) {
@@ -69,20 +89,23 @@ impl Engine {
                     tracing::warn!(error, "answers kept for repeated requests cannot be read; they count as none");
                 }),
             }
-            idempotency::forget(tx, app, &once.key)?;
+            idempotency::forget(tx, app, &idempotency_key.key)?;
         }
         let answer = change(tx)?;
         let (text, now) = (serde_json::to_string(&answer).map_err(Error::internal)?, self.0.clock.now());
         let sealed = seal(&self.0.seal_key, &text, now)?;
-        let kept = idempotency::Kept { request: once.request.to_vec(), answer: sealed };
-        idempotency::keep(tx, app, &once.key, &kept, now)?;
-        Ok(answer)
+        let kept = idempotency::Kept { request: idempotency_key.request.to_vec(), answer: sealed };
+        match idempotency::keep(tx, app, &idempotency_key.key, &kept, now) {
+            Ok(()) => Ok(answer),
+            Err(store::Error::Conflict(Constraint::Index(_))) => Err(Failure::Taken),
+            Err(other) => Err(other.into()),
+        }
     }
 }
 
 const PURPOSE: &str = "answer";
 
-/// Begins with the hour, which says the key.
+/// Begins with the hour, which determines the key.
 fn seal(key: &SealKey, answer: &str, now: UtcMillis) -> Result<String> {
     let hour = now.0.div_euclid(HOUR);
     Ok(format!("{hour}.{}", key.of_hour(PURPOSE, hour).seal(PURPOSE, answer)?))
@@ -94,10 +117,6 @@ fn open(key: &SealKey, sealed: &str) -> Result<String> {
         // Kept by a version that sealed with the key itself. No such answer is left a day after the update.
         None => key.open(PURPOSE, sealed),
     }
-}
-
-fn is_taken(error: &(dyn std::error::Error + 'static)) -> bool {
-    matches!(error.downcast_ref(), Some(store::Error::Conflict(name)) if name == idempotency::TAKEN)
 }
 
 #[cfg(test)]

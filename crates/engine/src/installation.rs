@@ -1,9 +1,9 @@
-//! To which key the database belongs. It holds a known text that only this key opens, so that a node with another one does
-//! not start: it could read nothing that is sealed, and what it sealed itself nobody else could read.
+//! The key that the database belongs to. It holds a known text that only this key opens, so that a node with another key does not
+//! start: it could not open anything sealed, and other nodes could not open what it seals.
 
 use model::app::AppKey;
+use model::device_type::OpenPlatform;
 use model::ids::{AppId, WebhookId};
-use model::platform::OpenPlatform;
 use model::time::UtcMillis;
 use providers::platform::Provider;
 use store::documents::{self, DocumentKind};
@@ -31,11 +31,11 @@ pub enum LostThing {
     WebKeys,
     /// The readable copy of the app secret. The next device that presents the secret brings it back.
     AppSecret,
-    /// Deleted, since nobody knows where it led.
+    /// Deleted, since its target is unknown.
     Webhook(WebhookId),
 }
 
-/// A text in the store, and what would be lost if nobody could open it.
+/// A sealed text in the store, and what is lost if it cannot be opened.
 struct Sealed {
     app: AppId,
     text: String,
@@ -47,8 +47,8 @@ pub async fn has_key(store: &Store) -> Result<bool> {
     store.read(|tx| Ok(known_text(tx)?.is_some() || !all_sealed(tx)?.is_empty())).await
 }
 
-/// Makes the database belong to `key`, whatever it belonged to before, and answers what cannot be read any more. For when a
-/// key is lost for good; no node may be running.
+/// Makes the database belong to `key`, whatever it belonged to before, and returns what cannot be read any more. For a key that
+/// is lost for good; no node may be running.
 pub async fn accept_key(store: &Store, key: &SealKey, now: UtcMillis) -> Result<Vec<Lost>> {
     let key = key.clone();
     let accept = move |tx: &mut Tx<'_>| {
@@ -137,7 +137,7 @@ fn all_sealed(tx: &mut Tx<'_>) -> store::Result<Vec<Sealed>> {
     let mut all = Vec::new();
     let mut add = |kind, thing: fn(&str) -> Option<LostThing>| {
         for (app, key, document) in documents::of_all_apps(tx, kind)? {
-            // A platform that another version knows is none of ours.
+            // A platform that only another version knows is skipped.
             let Some(thing) = thing(&document.id) else { continue };
             all.push(Sealed { app, text: document.body, lost: Lost { app: key, thing } });
         }

@@ -1,31 +1,31 @@
-//! Taking in what devices tell: each upload is one transaction, in which repeats are recognized, events are put into the log with
-//! the pushes they are due to, and everything that follows from them is changed and counted.
+//! Taking in the events of devices: each upload is one transaction, in which repeats are recognized, events are written to the
+//! log with the pushes they are due to, and everything that follows from them is changed and counted.
 
 mod attribution;
 mod changes;
 mod counts;
 mod custom_events;
-mod pace;
 mod taking;
+mod upload_rate;
 
 use std::time::Duration;
 
 use model::channel::UsageUpdate;
-use model::device_event::{DeviceEvent, DeviceEvents, Told};
+use model::device_event::{Content, DeviceEvent, DeviceEvents};
 use model::ids::{AppId, ChannelId, EventId};
 use model::place::Sighting;
 use model::time::UtcMillis;
 use store::counters::hour;
 
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::locations::Whereabouts;
 use crate::{Engine, Result};
 
-pub(crate) use pace::Pace;
+pub(crate) use upload_rate::UploadRate;
 
-/// What happened longer ago is not taken any more.
+/// Older events are not taken.
 const OLDEST: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-/// Clocks may be ahead by so much; what claims to happen later happens now.
+/// Clocks may be ahead by this much; an event that claims to be later counts as happening now.
 const LATEST: Duration = Duration::from_secs(5 * 60);
 /// A clock that is wrong by less is not corrected: uploads take a while, too.
 const CLOCK_TOLERANCE_MILLIS: u64 = 10_000;
@@ -43,31 +43,31 @@ pub struct Upload {
     pub events: DeviceEvents,
 }
 
-/// What became of the events of an upload.
+/// The outcome of the events of an upload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     pub taken: u64,
-    /// Those that had been taken before.
+    /// Events that had been taken before.
     pub repeated: u64,
     pub too_old: u64,
     pub unreadable: u64,
-    /// Those of a channel that is not installed, or not the app's.
+    /// Events of a channel that is not installed, or not the app's.
     pub of_nobody: u64,
 }
 
-/// An event and what has to be found out about it before a transaction can begin.
+/// An event and the data it needs before a transaction can begin.
 struct Timed {
     event: DeviceEvent,
     /// By our clock.
     at: UtcMillis,
-    /// By what a repeat is recognized.
+    /// Identifies repeats.
     key: (i64, EventId),
-    /// Of an event that tells where the device is.
+    /// Of an event with the location of the device.
     seen: Option<Whereabouts>,
 }
 
 impl Engine {
-    /// Takes in the events of a device. Whoever sends them again, for want of an answer, changes nothing.
+    /// Takes in the events of a device. Sending them again, for want of an answer, changes nothing.
     pub async fn take_events(&self, app: AppId, upload: Upload) -> Result<Taken> {
         let Upload { channel, sent_at, usage, events } = upload;
         let DeviceEvents { mut events, n_unreadable } = events;
@@ -77,7 +77,7 @@ impl Engine {
             self.metrics().events_came_in(&taken);
             return Ok(taken);
         };
-        // What two devices tell in the same words happened twice.
+        // Two devices that upload the same text mean two events.
         for event in events.iter_mut().filter(|event| event.is_id_of_text) {
             event.id = event.id.on(channel);
         }
@@ -91,11 +91,11 @@ impl Engine {
         }
         let index = self.index(app).await?;
         let recent = self.recent_deliveries(app).await?;
-        let keep_coordinates = self.0.locations.keep_coordinates;
+        let locations = self.0.locations;
         let written = self.0.store.write(app, move |tx| {
-            let mut desk = Desk::new(app, &index, now);
-            let taken = taking::take(tx, &mut desk, &recent, channel, &timed, &usage, keep_coordinates)?;
-            desk.journal.write(tx, app)?;
+            let mut context = ChangeContext::new(app, &index, now);
+            let taken = taking::take(tx, &mut context, &recent, channel, &timed, &usage, locations)?;
+            context.journal.write(tx, app)?;
             Ok::<_, crate::Error>(taken)
         });
         let taken = Taken { too_old, unreadable, ..written.await? };
@@ -113,13 +113,13 @@ impl Engine {
     }
 }
 
-/// Where the device was, by an event that tells it.
+/// The location of the device, if the event has it.
 fn sighting(timed: &Timed) -> Option<Sighting> {
-    let Told::Location(location) = &timed.event.told else { return None };
+    let Content::Location(location) = &timed.event.content else { return None };
     Some(Sighting { point: location.point, at: Some(timed.at) })
 }
 
-/// Puts events on our time and leaves out those that are too old.
+/// Converts events to our time and leaves out those that are too old.
 fn time_events(events: Vec<DeviceEvent>, sent_at: Option<UtcMillis>, now: UtcMillis) -> Vec<Timed> {
     let ahead = sent_at.map_or(0, |sent_at| sent_at.0.saturating_sub(now.0));
     let correction = if ahead.unsigned_abs() > CLOCK_TOLERANCE_MILLIS { ahead } else { 0 };
@@ -150,7 +150,7 @@ mod tests {
         let at = |time: Option<i64>, sent_at: Option<i64>| {
             let id = Id::from_uuid(Uuid::nil());
             let time = time.map(|ago| UtcMillis(now.0 - ago));
-            let event = DeviceEvent { id, is_id_of_text: false, time, session: None, told: Told::Closed };
+            let event = DeviceEvent { id, is_id_of_text: false, time, session: None, content: Content::Closed };
             let timed = time_events(vec![event], sent_at.map(|ago| UtcMillis(now.0 - ago)), now);
             timed.first().map(|timed| (now.0 - timed.at.0, hour(now) - timed.key.0))
         };

@@ -1,7 +1,5 @@
 //! The log records of one transaction, collected while it changes things and written at its end.
 
-use std::collections::BTreeSet;
-
 use audience::codec;
 use model::channel::TagSets;
 use model::event::{Event, Many, RecordKind, SharedPush, TagChange};
@@ -54,14 +52,16 @@ impl Journal {
         self.terms.sets.push(TermSet { term, added: bytes(added), removed: bytes(removed) });
     }
 
-    /// Notes a change of tags, if there is one, for those who follow events.
+    /// Writes a TAG_CHANGE event, if there is a change.
     pub(crate) fn change_tags(&mut self, ordinal: Ordinal, before: &TagSets, after: &TagSets) -> Result<()> {
         let (add, remove) = (difference(after, before), difference(before, after));
         if add.is_empty() && remove.is_empty() {
             return Ok(());
         }
-        let changed = add.keys().chain(remove.keys());
-        let current = changed.map(|group| (group.clone(), after.get(group).cloned().unwrap_or_default())).collect();
+        let mut current = TagSets::new();
+        for group in add.keys().chain(remove.keys()) {
+            current.insert(group.clone(), after.get(group).cloned().unwrap_or_default());
+        }
         self.event(RecordKind::TagChange, Some(ordinal), TagChange { add, remove, current })
     }
 
@@ -87,7 +87,7 @@ impl Journal {
         Ok(())
     }
 
-    /// What a push did to many channels at once.
+    /// One record of a push for many channels.
     pub(crate) fn many(
         &mut self,
         kind: RecordKind,
@@ -111,7 +111,7 @@ impl Journal {
         Ok(())
     }
 
-    /// What the events take so far.
+    /// The size of the events so far.
     pub(crate) fn n_bytes(&self) -> usize {
         self.records.iter().map(|record| record.body.len()).sum()
     }
@@ -130,11 +130,17 @@ impl Journal {
     }
 }
 
-/// The tags of `left` that are not in `right`.
+/// The tags of `left` that are not in `right`. There are few groups, and inserting few is cheaper than collecting them.
 fn difference(left: &TagSets, right: &TagSets) -> TagSets {
-    let empty = BTreeSet::new();
-    left.iter()
-        .map(|(group, tags)| (group.clone(), tags - right.get(group).unwrap_or(&empty)))
-        .filter(|(_, tags)| !tags.is_empty())
-        .collect()
+    let mut missing = TagSets::new();
+    for (group, tags) in left {
+        let tags = match right.get(group) {
+            Some(others) => tags - others,
+            None => tags.clone(),
+        };
+        if !tags.is_empty() {
+            missing.insert(group.clone(), tags);
+        }
+    }
+    missing
 }

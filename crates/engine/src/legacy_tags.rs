@@ -1,8 +1,8 @@
-//! The old way to tags: flat tags of devices as things of their own, which are listed, created and deleted.
+//! The old way to use tags: flat device tags as objects of their own, which are listed, created and deleted.
 //!
-//! Deleting a tag takes its number away (see `model::term::Term::Retired`), which costs the same however many devices have
-//! it: from then on its name leads nowhere, and whoever uses it again gets another number. The number itself is taken from
-//! the devices later, by a job.
+//! Deleting a tag takes its number away (see `model::term::Term::Retired`), which costs the same however many devices have it:
+//! from then on its name has no number, and using it again assigns another one. The old number is removed from the devices later,
+//! by a job.
 
 mod forget;
 
@@ -10,16 +10,16 @@ use std::collections::BTreeSet;
 
 use audience::index::Index;
 use audience::plan::Plan;
+use model::device_type::DeviceType;
 use model::ids::{AppId, TermId};
 use model::legacy_tag::{LegacyDevice, LegacyTagging, TagBatch};
-use model::platform::DeviceType;
 use model::tag::{DEVICE, Tag, TagGroup};
 use model::term::{RETIRED_GROUP, Term};
 use store::channels::{self, Channel};
 use store::{Tx, legacy_tags, terms};
 
+use crate::change_context::ChangeContext;
 use crate::channels::{address_key, apid_key};
-use crate::desk::Desk;
 use crate::job::Job;
 use crate::{Engine, Error, Result};
 
@@ -27,7 +27,7 @@ use crate::{Engine, Error, Result};
 const LISTED: u32 = 100;
 
 impl Engine {
-    /// The first tags, in their order: those that a device has, and those that were created and not deleted since.
+    /// The first tags, in order: those that a device has, and those that were created and not deleted since.
     pub async fn legacy_tags(&self, app: AppId) -> Result<Vec<Tag>> {
         let index = self.current_index(app).await?;
         let created = self.0.store.read(move |tx| legacy_tags::first(tx, app, LISTED)).await?;
@@ -44,18 +44,18 @@ impl Engine {
         self.0.store.write(app, move |tx| Ok(legacy_tags::insert(tx, app, &tag)? && !is_held(&index, &tag))).await
     }
 
-    /// Gives a tag, which is made if need be, to some devices and takes it from others. Devices that are unknown, uninstalled
-    /// or of another type are passed over.
+    /// Adds a tag, which is created if necessary, to some devices and removes it from others. Devices that are unknown,
+    /// uninstalled or of another type are skipped.
     pub async fn tag_devices(&self, app: AppId, tag: Tag, tagging: LegacyTagging) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
+        self.change_audience(app, move |tx, context| {
             legacy_tags::insert(tx, app, &tag)?;
             for device in &tagging.add {
-                change_tags(tx, desk, device, |tags| {
+                change_tags(tx, context, device, |tags| {
                     tags.insert(tag.clone());
                 })?;
             }
             for device in &tagging.remove {
-                change_tags(tx, desk, device, |tags| {
+                change_tags(tx, context, device, |tags| {
                     tags.remove(&tag);
                 })?;
             }
@@ -65,11 +65,11 @@ impl Engine {
     }
 
     /// Makes the flat tags of each device exactly those given. Devices that are unknown, uninstalled or of another type are
-    /// passed over.
+    /// skipped.
     pub async fn set_device_tags(&self, app: AppId, TagBatch(rows): TagBatch) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
+        self.change_audience(app, move |tx, context| {
             for row in &rows {
-                change_tags(tx, desk, &row.device, |tags| tags.clone_from(&row.tags))?;
+                change_tags(tx, context, &row.device, |tags| tags.clone_from(&row.tags))?;
             }
             Ok(())
         })
@@ -93,11 +93,11 @@ impl Engine {
                 let Some(number) = number else { return Ok(()) };
                 let retired = Term::Retired { number, tag: tag.clone() };
                 terms::retire(tx, app, number, &retired)?;
-                let mut desk = Desk::new(app, &index, now);
-                desk.journal.new_term(number, &retired);
-                let told_at = desk.journal.write(tx, app)?;
-                terms::set_retired_at(tx, app, told_at)?;
-                engine.enqueue(tx, app, now, &Job::ForgetTag { number, told_at })
+                let mut context = ChangeContext::new(app, &index, now);
+                context.journal.new_term(number, &retired);
+                let retired_at = context.journal.write(tx, app)?;
+                terms::set_retired_at(tx, app, retired_at)?;
+                engine.enqueue(tx, app, now, &Job::ForgetTag { number, retired_at })
             })
             .await
     }
@@ -118,13 +118,13 @@ fn has_holders(index: &Index, number: TermId) -> bool {
 
 fn change_tags(
     tx: &mut Tx<'_>,
-    desk: &mut Desk<'_>,
+    context: &mut ChangeContext<'_>,
     device: &LegacyDevice,
     change: impl FnOnce(&mut BTreeSet<Tag>),
 ) -> Result<()> {
-    let Some(row) = find(tx, desk.app, device)?.filter(|row| row.installed) else { return Ok(()) };
+    let Some(row) = find(tx, context.app, device)?.filter(|row| row.installed) else { return Ok(()) };
     let is_about = |group: &str| group == DEVICE || group == RETIRED_GROUP;
-    desk.change_own(tx, &row.into(), is_about, |own| change(own.tags.entry(TagGroup::device()).or_default()))
+    context.change_own(tx, &row.into(), is_about, |own| change(own.tags.entry(TagGroup::device()).or_default()))
 }
 
 fn find(tx: &mut Tx<'_>, app: AppId, device: &LegacyDevice) -> Result<Option<Channel>> {

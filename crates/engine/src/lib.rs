@@ -1,15 +1,17 @@
-//! What the service does. The only crate that joins the store, the audience index and the providers.
+//! The behavior of the service. The only crate that joins the store, the audience index and the providers.
 
 mod apps;
 mod attributes;
 mod audience;
+mod back_off;
 mod callers;
 mod causes;
+mod change_context;
 mod channels;
 mod contacts;
 mod credentials;
+mod database_check;
 mod deliver;
-mod desk;
 mod device_tokens;
 mod error;
 mod events;
@@ -37,7 +39,6 @@ mod part;
 mod pipelines;
 mod plan;
 mod platforms;
-mod pulse;
 mod push;
 mod reach;
 mod recent;
@@ -87,7 +88,7 @@ pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS};
 pub use metrics::Metrics;
 pub use named_users::NamedUserView;
-pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelineView};
+pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelinePage, PipelineView};
 pub use platforms::{
     Configured, OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange,
     ShownConfig,
@@ -96,18 +97,20 @@ pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushO
 pub use reports::{Buckets, Counts, DeviceCounts, Devices, EventTotals, GroupReport, PushReport, Series};
 pub use retention::Retention;
 pub use sandbox::SandboxFeed;
-pub use schedules::{CreatedSchedules, NamedSchedule, ScheduleView};
+pub use schedules::{CreatedSchedules, NamedSchedule, SchedulePage, ScheduleView};
 pub use seal::SealKey;
 pub use segments::{CreatedSegment, SegmentView};
 pub use signatures::{Bearer, Refusal};
 pub use subscriptions::SubscriptionListView;
-pub use templates::{CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplateSort, TemplateView};
+pub use templates::{
+    CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplatePage, TemplateSort, TemplateView,
+};
 pub use webhooks::{
     CreatedWebhook, Redelivered, ReplayFrom, WebhookLag, WebhookProof, WebhookStart, WebhookState, WebhookView,
 };
 pub use worker::Worker;
 
-/// What the engine needs to know beyond its parts.
+/// Settings of the engine beyond its parts.
 pub struct Settings {
     /// Seals everything secret that must be readable again. A database belongs to one key; with another the engine does not
     /// start.
@@ -139,9 +142,10 @@ struct Parts {
     retention: Retention,
     seal_key: SealKey,
     apps: callers::AppCache,
+    contact_keys: contacts::ContactKeys,
     audiences: audience::Audiences,
     recent: recent::RecentDeliveries,
-    pace: intake::Pace,
+    upload_rate: intake::UploadRate,
     explaining: explain::Turns,
     locations: LocationSettings,
     senders: senders::Senders,
@@ -169,10 +173,11 @@ impl Engine {
             retention: settings.retention,
             seal_key: settings.seal_key,
             apps: callers::AppCache::default(),
+            contact_keys: contacts::ContactKeys::default(),
             audiences: audience::Audiences::default(),
             watches: pipelines::Watches::default(),
             recent: recent::RecentDeliveries::default(),
-            pace: intake::Pace::default(),
+            upload_rate: intake::UploadRate::default(),
             explaining: explain::Turns::default(),
             locations: settings.locations,
             metrics: Metrics::default(),

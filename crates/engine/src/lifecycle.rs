@@ -1,4 +1,4 @@
-//! What happens to channels day by day, and the lifecycle lists that are made of it.
+//! Daily activity of channels, and the lifecycle lists made of it.
 //!
 //! The days are kept as sets of channels, apart from the channels, because they pass: a set is forgotten as a whole.
 
@@ -14,18 +14,18 @@ use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::{Tx, apps, term_sets};
 
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::lists::{ListStatus, ListView};
 use crate::plan::Planner;
 use crate::{Engine, Error, Result};
 
-impl Desk<'_> {
+impl ChangeContext<'_> {
     /// Notes that something happened to channels today.
     pub(crate) fn happened(&mut self, tx: &mut Tx<'_>, kind: DayKind, channels: &RoaringBitmap) -> Result<()> {
         self.happened_on(tx, kind, self.journal.now().day(), channels)
     }
 
-    /// Notes that something happened to channels on a day, unless nobody looks back so far.
+    /// Notes that something happened to channels on a day, unless the day is too old for any list.
     pub(crate) fn happened_on(
         &mut self,
         tx: &mut Tx<'_>,
@@ -41,7 +41,7 @@ impl Desk<'_> {
 }
 
 impl Planner<'_, '_> {
-    /// Who is in a lifecycle list; `None` when there is none of this name.
+    /// The members of a lifecycle list; `None` when there is none of this name.
     pub(crate) fn lifecycle(&mut self, name: &str) -> Result<Option<Plan>> {
         Ok(match lifecycle(name, self.now.day()) {
             None => None,
@@ -75,7 +75,7 @@ impl Engine {
         Ok(self.lifecycle_views(app, vec![name.to_owned()]).await?.pop())
     }
 
-    /// Those of some lists that are lifecycle lists, which are as old as the app.
+    /// The lifecycle lists among some lists. They are as old as the app.
     async fn lifecycle_views(&self, app: AppId, names: Vec<String>) -> Result<Vec<ListView>> {
         let (index, now) = (self.current_index(app).await?, self.clock().now());
         let read = move |tx: &mut Tx<'_>| {
@@ -110,11 +110,11 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                let mut desk = Desk::new(app, &index, now);
+                let mut context = ChangeContext::new(app, &index, now);
                 for term in old_days(tx, app, now)? {
-                    desk.forget_set(tx, term)?;
+                    context.forget_set(tx, term)?;
                 }
-                desk.journal.write(tx, app)?;
+                context.journal.write(tx, app)?;
                 Ok(())
             })
             .await

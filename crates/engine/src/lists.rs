@@ -1,7 +1,7 @@
 //! Uploaded lists: named sets of channels and named users that come as files and that audiences refer to by name.
 //!
-//! The rows of an upload are stored as they arrive, under a number of their own. When all are there, one transaction makes
-//! them the content of the list, and a job puts the list's term on whoever is on it and takes it from whoever is not.
+//! The rows of an upload are stored as they arrive, under a number of their own. When all are there, one transaction makes them
+//! the content of the list, and a job adds the list's term to its members and removes it from all others.
 
 mod content;
 mod record;
@@ -26,6 +26,7 @@ use uuid::Uuid;
 use record::Record;
 
 use crate::job::Job;
+use crate::known::known;
 use crate::{Engine, Error, IdempotencyKey, Result};
 
 /// A list as the API shows it.
@@ -37,7 +38,7 @@ pub struct ListView {
     /// When the content or the details were last given.
     pub updated: UtcMillis,
     pub status: ListStatus,
-    /// Installed channels that are on the list now, those of its named users included.
+    /// Installed channels that are on the list now, including those of its named users.
     pub channel_count: u64,
     /// Rows of the last upload that were left out.
     pub n_bad_rows: u64,
@@ -47,8 +48,13 @@ pub struct ListView {
 const JOBS: Uuid = Uuid::from_u128(0x6c69_7374);
 
 impl Engine {
-    /// Answers the id under which it was done.
-    pub async fn create_list(&self, app: AppId, list: NewList, once: Option<IdempotencyKey>) -> Result<OperationId> {
+    /// Returns the id under which it was done.
+    pub async fn create_list(
+        &self,
+        app: AppId,
+        list: NewList,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Result<OperationId> {
         refuse_reserved(&list.name)?;
         let now = self.clock().now();
         let operation_id = OperationId::at(now);
@@ -69,10 +75,10 @@ impl Engine {
             Record::new(list.details.clone(), now).save(tx, app, name, now)?;
             Ok(operation_id)
         };
-        self.write_once(app, once, write).await
+        self.write_once(app, idempotency_key, write).await
     }
 
-    /// Changes what is said about a list. Its rows stay.
+    /// Changes the description of a list. Its rows stay.
     pub async fn update_list(&self, app: AppId, name: ListName, update: ListUpdate) -> Result<()> {
         refuse_reserved(&name)?;
         let now = self.clock().now();
@@ -87,7 +93,7 @@ impl Engine {
             .await
     }
 
-    /// From here on the list reaches nobody and its name is used up; a job takes it from its members.
+    /// From here on the list is empty and its name is used up; a job removes its term from its members.
     pub async fn delete_list(&self, app: AppId, name: ListName) -> Result<()> {
         refuse_reserved(&name)?;
         let (engine, now) = (self.clone(), self.clock().now());
@@ -117,7 +123,11 @@ impl Engine {
     pub async fn lists(&self, app: AppId) -> Result<Vec<ListView>> {
         let found = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::List)).await?;
         let index = self.current_index(app).await?;
-        found.into_iter().map(|document| list_view(&index, document)).collect()
+        let view = |document: Document| {
+            let id = document.id.clone();
+            known(DocumentKind::List, &id, list_view(&index, document))
+        };
+        Ok(found.into_iter().filter_map(view).collect())
     }
 
     /// The rows of the list's last upload that were left out, up to as many as are kept.
@@ -136,8 +146,8 @@ impl Engine {
             .await
     }
 
-    /// Adds the job that brings everybody in line with the list's record to the transaction that changes the record. If it
-    /// is there already, it has not finished, and sees the change before it does.
+    /// Adds the job that applies the list's record to its members to the transaction that changes the record. An existing job has
+    /// not finished, and sees the change before it does.
     fn enqueue_tending(&self, tx: &mut Tx<'_>, app: AppId, name: &str, now: UtcMillis) -> Result<()> {
         let id = Id::from_uuid(Uuid::new_v5(&JOBS, name.as_bytes()));
         self.enqueue_as(tx, app, id, now, &Job::TendList { list: name.to_owned() })

@@ -1,5 +1,5 @@
-//! Where channels have been. What a device tells is turned into the places it was in, and these are kept by the day; the
-//! coordinates are not kept.
+//! Where channels have been. The location of a device becomes the places it was in, which are kept by the day; the coordinates
+//! are not kept.
 //!
 //! The days are sets of channels in the database. They are not terms: an app with devices all over the world would have tens
 //! of millions of them, most of which no audience ever asks for. Where channels were last seen is a term for each place.
@@ -24,7 +24,7 @@ const DAYS_FORGOTTEN_AT_ONCE: u32 = 5_000;
 const LAST_PLACES_FORGOTTEN_AT_ONCE: u32 = 500;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
-/// What is kept of where devices are.
+/// Which location data is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationSettings {
     /// Whether LOCATION events say where exactly a device was.
@@ -89,7 +89,7 @@ impl Engine {
         self.ask_atlas(places).await
     }
 
-    /// Forgets what was longer ago than places are kept.
+    /// Forgets places beyond their retention.
     pub(crate) async fn forget_old_places(&self, app: AppId) -> Result<()> {
         let first_day = self.clock().now().day() - self.kept_days();
         let forget = move |tx: &mut Tx<'_>| place_days::forget_before(tx, app, first_day, DAYS_FORGOTTEN_AT_ONCE);
@@ -97,9 +97,9 @@ impl Engine {
         // An index is not loaded for nothing.
         let is_old = move |tx: &mut Tx<'_>| -> Result<bool> { Ok(!old_last_places(tx, app, first_day)?.is_empty()) };
         while self.0.store.read(is_old).await? {
-            self.at_desk(app, move |tx, desk| {
+            self.change_audience(app, move |tx, context| {
                 for ordinal in old_last_places(tx, app, first_day)? {
-                    desk.forget_last_place(tx, ordinal)?;
+                    context.forget_last_place(tx, ordinal)?;
                 }
                 Ok(())
             })

@@ -1,4 +1,4 @@
-//! What the service counts about itself, for Prometheus. All names are here and below; docs/operations.md explains each.
+//! The metrics of the service, for Prometheus. All names are here and below; docs/operations.md explains each.
 
 mod known;
 mod platforms;
@@ -7,7 +7,7 @@ mod webhooks;
 use std::fmt;
 use std::time::Duration;
 
-use model::platform::DeviceType;
+use model::device_type::DeviceType;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -23,9 +23,9 @@ use known::KnownGauge;
 use platforms::PlatformGauges;
 use webhooks::WebhookGauges;
 
-/// More of them mean no more trouble, and cost more to count.
+/// A larger backlog is no worse, and costs more to count.
 const COUNTED_JOBS: u32 = 10_000;
-/// Whoever scrapes gives up soon after.
+/// Scrapers give up soon after.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -43,7 +43,7 @@ struct RouteLabels {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct DeliveryLabels {
-    platform: String,
+    device_type: String,
     transport: &'static str,
     outcome: &'static str,
 }
@@ -59,7 +59,7 @@ struct JobLabels {
     outcome: &'static str,
 }
 
-/// What a request of an ordinary kind takes is in the middle.
+/// The durations of ordinary requests are in the middle.
 const DURATIONS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 type Durations = Family<RouteLabels, Histogram, fn() -> Histogram>;
@@ -146,7 +146,7 @@ impl Metrics {
 
     pub(crate) fn delivered(&self, device_type: &DeviceType, transport: &'static str, outcome: &'static str, n: u64) {
         if n > 0 {
-            let labels = DeliveryLabels { platform: label(device_type), transport, outcome };
+            let labels = DeliveryLabels { device_type: label(device_type), transport, outcome };
             self.deliveries.get_or_create(&labels).inc_by(n);
         }
     }
@@ -176,7 +176,7 @@ impl Metrics {
     }
 }
 
-/// Tenants name their open platforms as they like, and every label lasts as long as the process: those share one.
+/// Tenants choose the names of open platforms, and every label lasts as long as the process: so all of them share one.
 fn label(device_type: &DeviceType) -> String {
     match device_type {
         DeviceType::Open(_) => "open".to_owned(),
@@ -192,7 +192,7 @@ fn label(device_type: &DeviceType) -> String {
 }
 
 impl Metrics {
-    /// What is known only to the database is not shown while it cannot be asked.
+    /// Figures from the database are not shown while it cannot be asked.
     fn forget_stored(&self) {
         for gauge in [&self.jobs_overdue, &self.jobs_overdue_seconds, &self.database_bytes] {
             gauge.set(None);
@@ -203,8 +203,8 @@ impl Metrics {
 }
 
 impl Engine {
-    /// All metrics in the text form of Prometheus, with what has to be asked for asked now. What that costs does not grow with
-    /// the work that waits. Without the database, what the process itself has counted is left.
+    /// All metrics in the text form of Prometheus, with current figures from the database. Their cost does not grow with the
+    /// backlog. Without the database, only the counts of the process are left.
     pub async fn metrics_text(&self) -> Result<String> {
         let metrics = &self.0.metrics;
         metrics.indexes.set(i64::try_from(self.0.audiences.apps().len()).unwrap_or(i64::MAX));

@@ -1,4 +1,4 @@
-//! Named users: whose channels are whose, and what users bring to their channels.
+//! Named users: the association of channels with users, and the terms that channels get from their users.
 
 mod lookup;
 mod tags;
@@ -8,49 +8,52 @@ pub use lookup::NamedUserView;
 use std::time::Duration;
 
 use model::channel::ChannelRef;
-use model::ids::{AppId, ContactId, NamedUserId, Ordinal};
+use model::ids::{AppId, NamedUserId, Ordinal};
 use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUpdate};
 use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
-use store::{Tx, contacts, named_users};
+use store::{Tx, named_users};
 
+use crate::change_context::ChangeContext;
 use crate::channels::uninstall_in;
-use crate::desk::Desk;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, contacts};
 
-/// For how long an association waits for its channel to register. Whoever installs an app opens it in days rather than weeks, and
-/// ids that nobody ever comes with must not add up.
+/// How long an association waits for its channel to register. An installed app is opened within days rather than weeks, and ids
+/// that never register must not add up.
 const ASSOCIATIONS_WAIT: Duration = Duration::from_secs(8 * 7 * 24 * 60 * 60);
 const FORGOTTEN_AT_ONCE: u32 = 1000;
 
 impl Engine {
     /// Gives a channel to a user. A channel that has not registered yet is given when it does.
     pub async fn associate(&self, app: AppId, association: Association) -> Result<()> {
-        self.at_desk(app, move |tx, desk| join(tx, desk, &association.channel, &association.named_user_id)).await
-    }
-
-    /// Takes a channel from its user; from one user only, if one is named.
-    pub async fn disassociate(&self, app: AppId, disassociation: Disassociation) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
-            leave(tx, desk, &disassociation.channel, disassociation.named_user_id.as_ref())
+        self.change_audience(app, move |tx, context| {
+            join(tx, context, &association.channel, &association.named_user_id)
         })
         .await
     }
 
-    /// Changes several things about one user, who is made if there is anything to keep.
+    /// Disassociates a channel from its user; from one user only, if one is named.
+    pub async fn disassociate(&self, app: AppId, disassociation: Disassociation) -> Result<()> {
+        self.change_audience(app, move |tx, context| {
+            leave(tx, context, &disassociation.channel, disassociation.named_user_id.as_ref())
+        })
+        .await
+    }
+
+    /// Makes several changes to one user, who is created if there is anything to keep.
     pub async fn update_named_user(&self, app: AppId, user: NamedUserId, update: NamedUserUpdate) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
+        self.change_audience(app, move |tx, context| {
             for channel in &update.disassociate {
-                leave(tx, desk, channel, Some(&user))?;
+                leave(tx, context, channel, Some(&user))?;
             }
             for channel in &update.associate {
-                join(tx, desk, channel, &user)?;
+                join(tx, context, channel, &user)?;
             }
             if let Some(operation) = &update.tags {
-                desk.change_user(tx, &user, |holdings| operation.apply(&mut holdings.tags))?;
+                context.change_user(tx, &user, |holdings| operation.apply(&mut holdings.tags))?;
             }
-            desk.change_user_attributes(tx, &user, &update.attributes)
+            context.change_user_attributes(tx, &user, &update.attributes)
         })
         .await
     }
@@ -63,21 +66,22 @@ impl Engine {
         Ok(())
     }
 
-    /// Uninstalls every channel of the users and forgets the users. Unknown ones are passed over.
+    /// Uninstalls every channel of the users and forgets the users. Unknown ones are skipped.
     pub async fn uninstall_named_users(&self, app: AppId, users: Vec<NamedUserId>) -> Result<()> {
         let index = self.index(app).await?;
+        let key = self.contact_key(app).await?;
         let now = self.clock().now();
         self.0
             .store
             .write(app, move |tx| {
-                let mut journal = Desk::new(app, &index, now).journal;
+                let mut journal = ChangeContext::new(app, &index, now).journal;
                 for user in &users {
                     let rows = named_users::channels_of(tx, app, user)?;
                     let ordinals: Vec<Ordinal> = rows.iter().map(|row| row.ordinal).collect();
                     journal = uninstall_in(tx, app, &index, journal, &ordinals)?;
                     named_users::forget_pending(tx, app, user)?;
                     attributes::forget(tx, app, &Owner::NamedUser(user.clone()))?;
-                    contacts::forget(tx, app, ContactId::of_named_user(app, user))?;
+                    contacts::forget(tx, app, &key, user)?;
                     named_users::delete(tx, app, user)?;
                 }
                 journal.write(tx, app)?;
@@ -92,16 +96,21 @@ pub(crate) fn has_room(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Resul
     Ok(named_users::count_channels(tx, app, user)? < limits::CHANNELS_PER_NAMED_USER)
 }
 
-/// The user is made if need be. A channel that is uninstalled, or of another type than the caller takes it for, is passed over.
-pub(crate) fn join(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, user: &NamedUserId) -> Result<()> {
-    let Some(row) = channels::by_id(tx, desk.app, channel.id)? else {
-        named_users::ensure(tx, desk.app, user, desk.journal.now())?;
-        return Ok(named_users::put_pending(tx, desk.app, channel, user, desk.journal.now())?);
+/// The user is created if necessary. A channel that is uninstalled, or of another type than the caller expects, is skipped.
+pub(crate) fn join(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    channel: &ChannelRef,
+    user: &NamedUserId,
+) -> Result<()> {
+    let Some(row) = channels::by_id(tx, context.app, channel.id)? else {
+        named_users::ensure(tx, context.app, user, context.journal.now())?;
+        return Ok(named_users::put_pending(tx, context.app, channel, user, context.journal.now())?);
     };
     if !row.installed || !channel.fits(&row.device_type) || row.named_user.as_ref() == Some(user) {
         return Ok(());
     }
-    if !has_room(tx, desk.app, user)? {
+    if !has_room(tx, context.app, user)? {
         let message = format!(
             "The named user '{}' has {} channels, which is the most; disassociate one first.",
             user.as_str(),
@@ -109,38 +118,38 @@ pub(crate) fn join(tx: &mut Tx<'_>, desk: &mut Desk<'_>, channel: &ChannelRef, u
         );
         return Err(Error::invalid("", message));
     }
-    named_users::ensure(tx, desk.app, user, desk.journal.now())?;
-    give(tx, desk, row, Some(user))
+    named_users::ensure(tx, context.app, user, context.journal.now())?;
+    give(tx, context, row, Some(user))
 }
 
-/// Of a channel that has not registered yet, the waiting association is taken back.
+/// The waiting association of a channel that has not registered yet is removed.
 pub(crate) fn leave(
     tx: &mut Tx<'_>,
-    desk: &mut Desk<'_>,
+    context: &mut ChangeContext<'_>,
     channel: &ChannelRef,
     user: Option<&NamedUserId>,
 ) -> Result<()> {
     let is_meant = |actual: &NamedUserId| user.is_none_or(|user| user == actual);
-    let Some(row) = channels::by_id(tx, desk.app, channel.id)? else {
-        let waiting = named_users::pending(tx, desk.app, channel.id)?;
+    let Some(row) = channels::by_id(tx, context.app, channel.id)? else {
+        let waiting = named_users::pending(tx, context.app, channel.id)?;
         if waiting.is_some_and(|waiting| is_meant(&waiting.named_user_id) && waiting.channel.agrees_with(channel)) {
-            named_users::delete_pending(tx, desk.app, channel.id)?;
+            named_users::delete_pending(tx, context.app, channel.id)?;
         }
         return Ok(());
     };
     if !channel.fits(&row.device_type) || !row.named_user.as_ref().is_some_and(is_meant) {
         return Ok(());
     }
-    give(tx, desk, row, None)
+    give(tx, context, row, None)
 }
 
-fn give(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, user: Option<&NamedUserId>) -> Result<()> {
+fn give(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel, user: Option<&NamedUserId>) -> Result<()> {
     for concerned in row.named_user.iter().chain(user) {
-        named_users::touch(tx, desk.app, concerned, desk.journal.now())?;
+        named_users::touch(tx, context.app, concerned, context.journal.now())?;
     }
-    let opened = desk.open(tx, row)?;
+    let opened = context.open(tx, row)?;
     let mut after = opened.state.clone();
     after.named_user = user.cloned();
-    desk.save(tx, opened, &after)?;
+    context.save(tx, opened, &after)?;
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::inbox::holders;
 use crate::plan::Planner;
 use crate::{Error, Result};
 
-/// Whom the other pushes of a run go to.
+/// The recipients of the other pushes of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Served {
     pub(crate) channels: RoaringBitmap,
@@ -29,7 +29,7 @@ impl Served {
         Self::default().since(tx, app, push, provenance)
     }
 
-    /// The channels served since this was looked up: the audiences of several pushes of a run may be worked out at once.
+    /// The channels served since this was looked up: the audiences of several pushes of a run may be resolved at once.
     pub(crate) fn since(&self, tx: &mut Tx<'_>, app: AppId, push: PushId, provenance: &Provenance) -> Result<Self> {
         let mut since = Self::default();
         let Some(run) = &provenance.run else { return Ok(since) };
@@ -67,7 +67,7 @@ impl Planner<'_, '_> {
                 parts.push(self.assigned(audience, provenance, part.share));
                 parts.extend(part.clocks.as_ref().map(|names| self.clocks(names)));
             }
-            // They are the audience; the word for them means nobody by itself.
+            // The stored set is the audience; the selector of such a push selects nobody.
             Part::Triggered => parts.push(self.stored_audience(push)?),
         }
         if provenance.run.is_some() {
@@ -88,12 +88,12 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// Those of an audience whose place in the experiment is within a share.
+    /// The channels of an audience whose position in the experiment is within a share.
     fn assigned(&self, audience: Plan, provenance: &Provenance, share: Share) -> Plan {
         let Some(experiment) = provenance.experiment() else { return Plan::Set(RoaringBitmap::new()) };
         let assignment = Assignment::of(experiment);
         let everybody = self.index.resolve(&audience.normalize());
-        Plan::Set(everybody.iter().filter(|n| share.contains(assignment.place(Ordinal(*n)))).collect())
+        Plan::Set(everybody.iter().filter(|n| share.contains(assignment.position(Ordinal(*n)))).collect())
     }
 
     fn stored_audience(&mut self, push: PushId) -> Result<Plan> {
@@ -109,7 +109,7 @@ impl Planner<'_, '_> {
         Plan::Or(clocks.map(|clock| self.clock(clock)).collect())
     }
 
-    /// Those who go by a clock.
+    /// The channels that use a clock.
     pub(crate) fn clock(&self, clock: &Clock) -> Plan {
         let exceptions = clock.exceptions.iter().map(|exception| self.term(exception)).collect();
         Plan::And(vec![self.term(&clock.term), Plan::Not(Box::new(Plan::Or(exceptions)))])
@@ -119,6 +119,7 @@ impl Planner<'_, '_> {
 #[cfg(test)]
 mod tests {
     use model::app::{AppKey, Mode};
+    use model::device_type::DeviceType;
     use model::ids::{Id, ScheduleId};
     use model::origin::Origin;
     use model::time::UtcMillis;
@@ -128,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// Two waves read whom the others serve before either has written whom it serves itself.
+    /// Two waves read the recipients of the others before either has written its own.
     #[tokio::test]
     async fn a_wave_that_was_fixed_meanwhile_is_seen_before_the_next_one_is() {
         let folder = tempfile::tempdir().unwrap();
@@ -154,7 +155,7 @@ mod tests {
                     gone: nobody.clone(),
                     failed: nobody,
                 };
-                blocks::insert(tx, app, &BlockKey { push, platform: "ios".to_owned(), number: 0 }, &progress)
+                blocks::insert(tx, app, &BlockKey { push, device_type: DeviceType::Ios, number: 0 }, progress.clone())
             };
             fix(tx, pushes[0], [1, 2])?;
             let first_look = Served::by_now(tx, app, pushes[2], &wave)?;

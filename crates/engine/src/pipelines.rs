@@ -1,5 +1,5 @@
-//! Pipelines: made, shown, replaced and deleted. What they wait for is read from the log (`watch.rs`, `reading.rs`), who waits
-//! for them is kept by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
+//! Pipelines: created, shown, replaced and deleted. Their triggers are read from the log (`watch.rs`, `reading.rs`), the waiting
+//! channels are kept by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
 
 mod clearing;
 mod conditions;
@@ -27,9 +27,10 @@ use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, DocumentKind, Order};
 
-use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
+use crate::push::{RequestPath, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::{Engine, Error, IdempotencyKey, Result};
 use stored::Stored;
+use timers::WaitingList;
 pub(crate) use watch::Watches;
 
 /// The answer to the creation of pipelines.
@@ -63,24 +64,34 @@ pub struct PipelineCounts {
 
 const NOT_FOUND: Error = Error::NotFound("pipeline");
 
+/// A page of a listing of pipelines.
+#[derive(Clone, Debug)]
+pub struct PipelinePage {
+    pub shown: Vec<PipelineView>,
+    /// How many there are on all pages.
+    pub total: usize,
+}
+
 impl Engine {
-    /// Creates all of the pipelines or none. What has happened before does not set them off.
+    /// Creates all of the pipelines or none. Earlier events do not trigger them.
     pub async fn create_pipelines(
         &self,
         app: AppId,
         pipelines: OneOrMany<Pipeline>,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedPipelines> {
-        let is_array = matches!(pipelines, OneOrMany::Many(_));
+        let request_path = RequestPath::of(&pipelines, "");
         let (pipelines, now) = (pipelines.into_vec(), self.clock().now());
-        refuse_outcomes(&pipelines, is_array, |push| refuse_unsupported_in_group([push], WHOLE))?;
+        refuse_outcomes(&pipelines, request_path, |push| refuse_unsupported_in_group([push], RequestPath::WHOLE))?;
         let ids = pipelines.iter().map(|_| PipelineId::at(now)).collect();
         let created = CreatedPipelines { operation_id: OperationId::at(now), ids };
         let engine = self.clone();
-        self.write_once(app, once, move |tx| {
-            refuse_outcomes(&pipelines, is_array, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))?;
+        self.write_once(app, idempotency_key, move |tx| {
+            refuse_outcomes(&pipelines, request_path, |push| {
+                refuse_unfit_platforms(tx, app, [push], RequestPath::WHOLE)
+            })?;
             for (id, pipeline) in created.ids.iter().zip(&pipelines) {
-                engine.put_pipeline(tx, app, *id, pipeline, None, now)?;
+                engine.put_pipeline(tx, app, WaitingList::first(*id), pipeline, None, now)?;
             }
             refuse_too_many(tx, app, now)?;
             engine.tend_automation(tx, app)?;
@@ -91,11 +102,13 @@ impl Engine {
 
     /// Finds everything [`Engine::create_pipelines`] would object to, and records nothing.
     pub async fn validate_pipelines(&self, app: AppId, pipelines: OneOrMany<Pipeline>) -> Result<()> {
-        let is_array = matches!(pipelines, OneOrMany::Many(_));
+        let request_path = RequestPath::of(&pipelines, "");
         let pipelines = pipelines.into_vec();
-        refuse_outcomes(&pipelines, is_array, |push| refuse_unsupported_in_group([push], WHOLE))?;
+        refuse_outcomes(&pipelines, request_path, |push| refuse_unsupported_in_group([push], RequestPath::WHOLE))?;
         let read = move |tx: &mut Tx<'_>| {
-            refuse_outcomes(&pipelines, is_array, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))
+            refuse_outcomes(&pipelines, request_path, |push| {
+                refuse_unfit_platforms(tx, app, [push], RequestPath::WHOLE)
+            })
         };
         self.0.store.read(read).await
     }
@@ -106,42 +119,53 @@ impl Engine {
         Stored::view(&document.ok_or(NOT_FOUND)?, self.clock().now())
     }
 
-    /// All pipelines, or those that are enabled or not, the newest first.
-    pub async fn pipelines(&self, app: AppId, enabled: Option<bool>) -> Result<Vec<PipelineView>> {
+    /// Some of all pipelines, or of those that are enabled or not, the newest first.
+    pub async fn pipelines(&self, app: AppId, enabled: Option<bool>, offset: u32, limit: u32) -> Result<PipelinePage> {
         let now = self.clock().now();
         let documents = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::Pipeline)).await?;
         let is_wanted = |view: &PipelineView| enabled.is_none_or(|enabled| view.pipeline.enabled == enabled);
-        Ok(Stored::views(documents.iter().rev(), now).filter(is_wanted).collect())
+        let wanted: Vec<_> = Stored::views(documents.iter().rev(), now).filter(is_wanted).collect();
+        let total = wanted.len();
+        let shown = wanted.into_iter().skip(offset as usize).take(limit as usize).collect();
+        Ok(PipelinePage { shown, total })
     }
 
-    /// Replaces a pipeline. Those who wait for it go on waiting and get what it sends then, unless it is not enabled any more.
+    /// Replaces a pipeline. Waiting channels keep waiting and get the new messages, unless it is no longer enabled.
     pub async fn replace_pipeline(&self, app: AppId, id: PipelineId, pipeline: Pipeline) -> Result<()> {
         let now = self.clock().now();
-        refuse_outcomes(slice::from_ref(&pipeline), false, |push| refuse_unsupported_in_group([push], WHOLE))?;
+        refuse_outcomes(slice::from_ref(&pipeline), RequestPath::WHOLE, |push| {
+            refuse_unsupported_in_group([push], RequestPath::WHOLE)
+        })?;
         let engine = self.clone();
         self.0
             .store
             .write(app, move |tx| {
-                let before = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?.ok_or(NOT_FOUND)?;
-                // One that cannot be read has done nothing and can be replaced.
-                let before = Stored::read(&before.body).ok();
+                let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?.ok_or(NOT_FOUND)?;
+                let list = stored::waiting_list(id, &document.body);
+                // An unreadable pipeline has done nothing and can be replaced.
+                let before = Stored::read(&document.body).ok();
                 let of_one = slice::from_ref(&pipeline);
-                refuse_outcomes(of_one, false, |push| refuse_unfit_platforms(tx, app, [push], WHOLE))?;
-                let was_enabled = before.as_ref().is_some_and(|before| before.pipeline.enabled);
-                match (was_enabled, pipeline.enabled) {
-                    (true, true) => {}
-                    (false, true) => engine.begin_anew(tx, app, id)?,
-                    (true | false, false) => engine.stop_waiting(tx, app, id, now)?,
-                }
-                spans::keep_up(tx, app, id, before.as_ref().map(|before| &before.pipeline), &pipeline)?;
-                engine.put_pipeline(tx, app, id, &pipeline, before.as_ref(), now)?;
+                refuse_outcomes(of_one, RequestPath::WHOLE, |push| {
+                    refuse_unfit_platforms(tx, app, [push], RequestPath::WHOLE)
+                })?;
+                let list = match before.as_ref().filter(|before| before.pipeline.enabled) {
+                    Some(before) if pipeline.enabled => {
+                        spans::keep_up(tx, app, list.key(), &before.pipeline, &pipeline)?;
+                        list
+                    }
+                    Some(_) | None => {
+                        engine.stop_waiting(tx, app, list, now)?;
+                        if pipeline.enabled { list.next() } else { list }
+                    }
+                };
+                engine.put_pipeline(tx, app, list, &pipeline, before.as_ref(), now)?;
                 refuse_too_many(tx, app, now)?;
                 engine.tend_automation(tx, app)
             })
             .await
     }
 
-    /// Deletes a pipeline. Whoever waits for it gets nothing; what it has sent stays sent.
+    /// Deletes a pipeline. Waiting channels get nothing; messages already sent stay.
     pub async fn delete_pipeline(&self, app: AppId, id: PipelineId) -> Result<()> {
         let (engine, now) = (self.clone(), self.clock().now());
         // Sorts by the time of the deletion.
@@ -149,10 +173,9 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                if !documents::delete(tx, app, DocumentKind::Pipeline, &id.to_string())? {
-                    return Err(NOT_FOUND);
-                }
-                engine.stop_waiting(tx, app, id, now)?;
+                let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?.ok_or(NOT_FOUND)?;
+                documents::delete(tx, app, DocumentKind::Pipeline, &id.to_string())?;
+                engine.stop_waiting(tx, app, stored::waiting_list(id, &document.body), now)?;
                 documents::put(tx, app, DocumentKind::DeletedPipeline, &deletion, &id.to_string(), now)?;
                 forget_old_deletions(tx, app)?;
                 engine.tend_automation(tx, app)
@@ -160,7 +183,7 @@ impl Engine {
             .await
     }
 
-    /// Pipelines that were deleted not after an instant, the last one first.
+    /// Pipelines that were deleted by an instant, the last one first.
     pub async fn deleted_pipelines(
         &self,
         app: AppId,
@@ -200,12 +223,12 @@ impl Engine {
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
-        id: PipelineId,
+        list: WaitingList,
         pipeline: &Pipeline,
         before: Option<&Stored>,
         now: UtcMillis,
     ) -> Result<()> {
-        // One that is replaced goes on from where it was: what has happened and was not read yet is not lost.
+        // A replaced pipeline continues where it was: events that were not read yet are not lost.
         let before = before.filter(|before| before.pipeline.enabled);
         let (since, since_time) = match before {
             Some(before) => (before.since, before.since_time),
@@ -213,31 +236,35 @@ impl Engine {
         };
         let watched = before.filter(|before| !before.pipeline.historical.is_empty());
         let checked_day = watched.map_or(now.day(), |before| before.checked_day);
-        Stored { pipeline: pipeline.clone(), modified: now, since, since_time, checked_day }.put(tx, app, id, now)?;
+        let WaitingList { pipeline: id, generation } = list;
+        let stored = Stored { pipeline: pipeline.clone(), modified: now, since, since_time, checked_day, generation };
+        stored.put(tx, app, id, now)?;
         self.plan_inactivity(tx, app, id, pipeline, now)
     }
 }
 
-/// Problems are found per outcome, without saying where it is.
-const WHOLE: Place = Place::of(&OneOrMany::One(()), "");
-
-/// Collects what is wrong with the outcomes, each problem at its place in the request.
-fn refuse_outcomes(pipelines: &[Pipeline], is_array: bool, mut check: impl FnMut(&Push) -> Result<()>) -> Result<()> {
+/// Collects the problems of the outcomes, each with its path in the request. `check` finds the problems of one push
+/// without knowing where it is.
+fn refuse_outcomes(
+    pipelines: &[Pipeline],
+    request_path: RequestPath,
+    mut check: impl FnMut(&Push) -> Result<()>,
+) -> Result<()> {
     let mut problems = Vec::new();
     for (n, pipeline) in pipelines.iter().enumerate() {
-        let pipeline_path = if is_array { format!("[{n}].") } else { String::new() };
         for (number, push) in pipeline.outcomes.iter().enumerate() {
-            let place = if pipeline.has_many_outcomes() { format!("outcome[{number}]") } else { "outcome".to_owned() };
+            let outcome =
+                if pipeline.has_many_outcomes() { format!("outcome[{number}]") } else { "outcome".to_owned() };
             match check(push) {
                 Err(Error::Invalid(found)) => problems.extend(found.iter().map(|problem| Problem {
-                    path: format!("{pipeline_path}{place}.push.{}", problem.path),
+                    path: request_path.beside_push(n, &format!("{outcome}.push.{}", problem.path)),
                     ..problem.clone()
                 })),
                 other => other?,
             }
         }
     }
-    fail_with(problems)
+    Error::refuse(problems)
 }
 
 fn count(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<PipelineCounts> {
@@ -251,7 +278,7 @@ fn count(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<PipelineCounts> 
     Ok(PipelineCounts { total: documents.len(), active })
 }
 
-/// Called after the change, which is undone with everything else.
+/// Called after the change, which is rolled back with everything else.
 fn refuse_too_many(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
     let PipelineCounts { total, active } = count(tx, app, now)?;
     let (most, most_active) = (limits::PIPELINES_PER_APP, limits::ACTIVE_PIPELINES_PER_APP);

@@ -1,17 +1,17 @@
 //! From an audience to a plan over the index: names become term numbers, single channels become ordinals.
 //!
-//! What selectors of a kind mean is said beside the kind, as further methods of [`Planner`]: attributes in `attributes.rs`,
+//! The selectors of each kind are planned in its own file, as further methods of [`Planner`]: attributes in `attributes.rs`,
 //! places in `locations/selecting.rs`, segments in `segments/expand.rs`, lifecycle lists in `lifecycle.rs`, openings in
-//! `lifecycle/openings.rs`. The part of an audience that one push of a run is for is in `part.rs`, who has an inbox in
-//! `inbox/mailing.rs`, who has been away in `pipelines/inactivity.rs`.
+//! `lifecycle/openings.rs`. The part of an audience that one push of a run is for is in `part.rs`, the holders of inboxes in
+//! `inbox/mailing.rs`, inactive channels in `pipelines/inactivity.rs`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use audience::index::Index;
 use audience::plan::Plan;
 use model::create_and_send::Recipients;
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, SegmentId};
-use model::platform::DeviceType;
 use model::property::selected_tag;
 use model::selector::{Atomic, Attribute, Audience, Selector};
 use model::tag::{Tag, TagGroup};
@@ -26,12 +26,12 @@ use crate::channels::{address_key, apid_key};
 use crate::segments::{Reached, reached};
 use crate::{Error, Result, subscriptions};
 
-/// Looks up what an audience names. Names that nobody has mean nobody.
+/// Looks up the names in an audience. Unknown names select nobody.
 pub(crate) struct Planner<'a, 'c> {
     pub(crate) tx: &'a mut Tx<'c>,
     pub(crate) app: AppId,
     pub(crate) index: &'a Index,
-    /// What dates are compared with.
+    /// The time that dates are compared with.
     pub(crate) now: UtcMillis,
     /// The open platforms the push goes to, in which addresses are looked up.
     pub(crate) open_types: Vec<DeviceType>,
@@ -39,14 +39,43 @@ pub(crate) struct Planner<'a, 'c> {
     pub(crate) segments: HashMap<SegmentId, PlannedSegment>,
     /// The plans of selectors by attribute, by the name of the attribute.
     pub(crate) attributes: HashMap<String, Vec<(Attribute, Plan)>>,
-    /// The places met so far that the atlas does not have, each as often as it was met.
-    pub(crate) unknown_places: Vec<String>,
+    pub(crate) unknown: Unknown,
 }
 
 #[derive(Clone)]
 pub(crate) struct PlannedSegment {
     pub(crate) plan: Plan,
-    pub(crate) unknown_places: Vec<String>,
+    /// The unknown names in its criteria, and in those of the segments that these refer to.
+    pub(crate) unknown: BTreeSet<String>,
+}
+
+/// The names met so far that nothing has: places that the atlas lacks, and segments that do not exist.
+#[derive(Default)]
+pub(crate) struct Unknown {
+    /// For people: a few of them, however many there are and however often segments refer to each other.
+    pub(crate) names: BTreeSet<String>,
+    n_met: usize,
+}
+
+impl Unknown {
+    const MOST_NAMES: usize = 5;
+
+    pub(crate) fn meet(&mut self, name: String) {
+        self.meet_all(&BTreeSet::from([name]));
+    }
+
+    /// The unknown names of one segment, if it has any.
+    pub(crate) fn meet_all(&mut self, names: &BTreeSet<String>) {
+        let n_free = Self::MOST_NAMES - self.names.len();
+        let new: Vec<String> = names.difference(&self.names).take(n_free).cloned().collect();
+        self.names.extend(new);
+        self.n_met += usize::from(!names.is_empty());
+    }
+
+    /// How often one was met. It tells whether a part of an audience has any.
+    pub(crate) const fn n_met(&self) -> usize {
+        self.n_met
+    }
 }
 
 impl<'a, 'c> Planner<'a, 'c> {
@@ -65,7 +94,7 @@ impl<'a, 'c> Planner<'a, 'c> {
             open_types,
             segments: HashMap::new(),
             attributes: HashMap::new(),
-            unknown_places: Vec::new(),
+            unknown: Unknown::default(),
         }
     }
 }
@@ -74,7 +103,7 @@ impl Planner<'_, '_> {
     pub(crate) fn audience(&mut self, audience: &Audience) -> Result<Plan> {
         match audience {
             Audience::All(_) => Ok(Plan::Everyone),
-            // Only pipelines accept it, and they put the channels that triggered them in its place.
+            // Only pipelines accept it, and they replace it by the channels that triggered them.
             Audience::Triggered(_) => Ok(Plan::Nobody),
             Audience::CreateAndSend(recipients) => self.recipients(recipients),
             Audience::Selector(selector) => {
@@ -84,8 +113,8 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// Finds out what takes more than looking up names: who is in the segments that a selector reaches, and who has the attributes
-    /// that it or they ask for. Everything is read once, however often it is asked for.
+    /// Finds out what takes more than looking up names: the members of the segments that a selector reaches, and the channels
+    /// with the attributes that it or they ask for. Everything is read once, however often it is used.
     pub(crate) fn prepare(&mut self, selector: &Selector) -> Result<Reached> {
         let reached = reached(self.tx, self.app, selector)?;
         let criteria = reached.values().flatten().map(|segment| &segment.criteria);
@@ -100,7 +129,7 @@ impl Planner<'_, '_> {
             Selector::And { members, .. } => self.members(members).map(Plan::And),
             Selector::Or { members, .. } => self.members(members).map(Plan::Or),
             Selector::Not { member, .. } => {
-                let n_unknown = self.unknown_places.len();
+                let n_unknown = self.unknown.n_met();
                 let plan = self.selector(member)?;
                 Ok(self.opposite(plan, n_unknown))
             }
@@ -108,11 +137,11 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// Everybody but those of a plan. Places were checked when the audience was stored, but a later atlas may lack one: then nobody
-    /// knows who is in the plan, and taking it for nobody would make its opposite everybody. `n_unknown` is how many unknown
-    /// places had been met before it was planned.
+    /// The complement of a plan. A segment that the audience names may have been deleted since, and a later atlas may lack a place:
+    /// then the members of the plan are unknown, and treating it as empty would make its complement everybody. `n_unknown` is
+    /// how many unknown names had been met before it was planned.
     pub(crate) fn opposite(&self, plan: Plan, n_unknown: usize) -> Plan {
-        if self.unknown_places.len() > n_unknown { Plan::Nobody } else { Plan::Not(Box::new(plan)) }
+        if self.unknown.n_met() > n_unknown { Plan::Nobody } else { Plan::Not(Box::new(plan)) }
     }
 
     fn members(&mut self, members: &[Selector]) -> Result<Vec<Plan>> {
@@ -150,7 +179,7 @@ impl Planner<'_, '_> {
             Atomic::Location(location) => self.location(location),
             Atomic::Activity(activity) => match activity.openings() {
                 Ok(openings) => self.openings(&openings),
-                // Refused when the push was accepted: taking it for nobody would make NOT mean everybody.
+                // Refused when the push was accepted: treating it as empty would make NOT mean everybody.
                 Err(why) => Err(Error::internal(why)),
             },
         }
@@ -177,7 +206,7 @@ impl Planner<'_, '_> {
                 None => uploaded.push(name.as_str()),
             }
         }
-        // Not by their terms alone: that of a deleted list stays for a while, until everybody has been taken off it.
+        // Not by their terms alone: the term of a deleted list stays until it is removed from all members.
         let found = documents::get_many(self.tx, self.app, DocumentKind::List, &uploaded)?;
         parts.extend(found.into_iter().map(|list| self.term(&Term::List(list.id))));
         Ok(Plan::Or(parts))
@@ -206,7 +235,7 @@ impl Planner<'_, '_> {
         self.by_key(addresses.flat_map(|address| types.iter().map(move |open| address_key(open, address))))
     }
 
-    /// An open channel goes by its address or by its id; a name that could be either is looked up as both.
+    /// An open channel is named by its address or by its id; a name that could be either is looked up as both.
     fn open_channels(&mut self, names: &[String]) -> Result<Plan> {
         let types = self.open_types.clone();
         let addresses = types.iter().flat_map(|open| names.iter().map(|name| address_key(open, name)));
@@ -218,12 +247,12 @@ impl Planner<'_, '_> {
     }
 }
 
-/// Who has a tag.
+/// The channels with a tag.
 pub(crate) fn tag_plan(index: &Index, group: &TagGroup, tag: &Tag) -> Plan {
     term_plan(index, &Term::Tag { group: group.clone(), tag: selected_tag(group, tag) })
 }
 
-/// Who holds a term; nobody, if it has no number yet.
+/// The holders of a term; none, if it has no number yet.
 pub(crate) fn term_plan(index: &Index, term: &Term) -> Plan {
     let (group, tag) = term.key();
     index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)

@@ -9,8 +9,8 @@ mod web_keys;
 
 use std::fmt;
 
+use model::device_type::{DeviceType, OpenPlatform};
 use model::ids::AppId;
-use model::platform::{DeviceType, OpenPlatform};
 use model::time::UtcMillis;
 use providers::platform::{PlatformConfig, Provider};
 use store::documents::{self, Document, DocumentKind};
@@ -63,7 +63,7 @@ impl PlatformName {
         }
     }
 
-    /// What devices of a type are reached through, if they can be.
+    /// The configuration for devices of a type, if they can be reached.
     pub(crate) fn of(device_type: &DeviceType) -> Option<Self> {
         match device_type {
             DeviceType::Open(platform) => Some(PlatformName::Open(platform.clone())),
@@ -71,7 +71,7 @@ impl PlatformName {
         }
     }
 
-    /// What an operator calls the way to devices of a type.
+    /// The operator's name for the platform of a device type.
     pub(crate) fn for_log(device_type: &DeviceType) -> String {
         Self::of(device_type).map_or_else(|| device_type.to_string(), |name| name.to_string())
     }
@@ -121,8 +121,8 @@ impl fmt::Display for PlatformName {
 }
 
 impl Engine {
-    /// How devices of a type are reached, if that is configured. Two answers are equal unless something was changed between
-    /// them, so that whatever is made of one can be kept together with it.
+    /// How devices of a type are reached, if that is configured. Two answers are equal unless something was changed between them,
+    /// so that a value derived from one can be cached together with it.
     pub(crate) async fn platform_config(&self, app: AppId, device_type: &DeviceType) -> Result<Option<PlatformConfig>> {
         let Some(name) = PlatformName::of(device_type) else { return Ok(None) };
         self.stored(app, name).await?.map(|stored| stored.config).transpose()

@@ -1,4 +1,4 @@
-//! Accepting pushes: everything that can be wrong is said now, and what is accepted is durable.
+//! Accepting pushes: all problems are reported now, and an accepted push is durable.
 
 mod check;
 mod control;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use model::app::AppKey;
 use model::event::{self, RecordKind};
-use model::ids::{AppId, Id, OperationId, PushId};
+use model::ids::{AppId, Id, MessageId, OperationId, PushId};
 use model::json::{self, OneOrMany};
 use model::origin::{Origin, Provenance};
 use model::payload::Push;
@@ -29,11 +29,10 @@ use crate::journal::Journal;
 use crate::{Engine, Error, IdempotencyKey, Result, pages};
 
 pub(crate) use check::{
-    Place, fail_with, misunderstood, refuse_unfit_platforms, refuse_unsupported, refuse_unsupported_in_group,
-    unsupported,
+    RequestPath, audience_problem, refuse_unfit_platforms, refuse_unsupported, refuse_unsupported_in_group, unsupported,
 };
 pub use control::PushControl;
-pub(crate) use control::Standing;
+pub(crate) use control::SendPermission;
 pub(crate) use recipients::Registry;
 pub use status::{PlatformProgress, PushStatus};
 pub use unfinished::PushOnItsWay;
@@ -64,17 +63,17 @@ pub(crate) struct NewPush<'a> {
 }
 
 impl Engine {
-    /// Accepts all of the pushes or none. After this returns, they survive anything but the loss of the database.
+    /// Accepts all of the pushes or none. After this returns, they survive everything but the loss of the database.
     pub async fn accept_pushes(
         &self,
         app: &Arc<App>,
         pushes: OneOrMany<Push>,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<AcceptedPushes> {
-        let place = Place::of(&pushes, "");
+        let request_path = RequestPath::of(&pushes, "");
         let pushes = pushes.into_vec();
         self.ready_atlas(&pushes).await?;
-        refuse_unsupported(&pushes, place)?;
+        refuse_unsupported(&pushes, request_path)?;
         let now = self.clock().now();
         let accepted = self.name_pushes(&app.key, &pushes, now);
         let payloads = pushes.iter().map(serde_json::to_string);
@@ -83,8 +82,8 @@ impl Engine {
         let (engine, app) = (self.clone(), app.id);
         let registry = self.registry_for(app, &pushes).await?;
         let (n_pushes, operation) = (payloads.len() as u64, accepted.operation_id);
-        let written = self.write_once(app, once, move |tx| {
-            refuse_unfit_platforms(tx, app, &pushes, place)?;
+        let written = self.write_once(app, idempotency_key, move |tx| {
+            refuse_unfit_platforms(tx, app, &pushes, request_path)?;
             let provenance = Provenance::of(Origin::Api);
             let named = accepted.push_ids.iter().zip(pushes.iter().zip(&payloads));
             let new = named.map(|(id, (push, payload))| NewPush { id: *id, push, payload, provenance: &provenance });
@@ -112,7 +111,7 @@ impl Engine {
         for push in pushes {
             let id = PushId::at(now);
             named.push_ids.push(id);
-            named.message_ids.extend(push.has_message().then(|| providers::message_id(id)));
+            named.message_ids.extend(push.has_message().then(|| MessageId::from(id).to_string()));
             named.content_urls.extend(pages::urls(self.public_url(), app, id, push));
             named.localized_ids.extend(push.localizations.as_ref().map(|_| Id::random()));
         }
@@ -121,14 +120,14 @@ impl Engine {
 
     /// Finds everything [`Engine::accept_pushes`] would object to, and records nothing.
     pub async fn validate_pushes(&self, app: &Arc<App>, pushes: OneOrMany<Push>) -> Result<()> {
-        let place = Place::of(&pushes, "");
+        let request_path = RequestPath::of(&pushes, "");
         let (app, pushes) = (app.id, pushes.into_vec());
         self.ready_atlas(&pushes).await?;
-        refuse_unsupported(&pushes, place)?;
-        self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, &pushes, place)).await
+        refuse_unsupported(&pushes, request_path)?;
+        self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, &pushes, request_path)).await
     }
 
-    /// Writes the pushes, where they come from, their PUSH_BODY events and the jobs that resolve them.
+    /// Writes the pushes, their origins, their PUSH_BODY events and the jobs that resolve them.
     pub(crate) fn insert_pushes(
         &self,
         tx: &mut Tx<'_>,
@@ -172,7 +171,7 @@ impl Engine {
     }
 }
 
-/// A push as it was stored, if it is not redacted. It was checked when it was accepted, so a problem now is ours.
+/// A stored push, if it is not redacted. It was checked when it was accepted, so a problem now is our fault.
 pub(crate) fn stored_push(row: &PushRow) -> Result<Option<Push>> {
     let parse = |payload: &String| {
         json::parse(payload.as_bytes(), |at| Push::parse_with(at, Purpose::Stored)).map_err(Error::internal)
@@ -180,7 +179,7 @@ pub(crate) fn stored_push(row: &PushRow) -> Result<Option<Push>> {
     row.payload.as_ref().map(parse).transpose()
 }
 
-/// When our own queue gives up. "Now or never" is meant for the provider; the queue gets a minute to be there now.
+/// When our own queue gives up. "Now or never" is meant for the provider; our queue gets a minute.
 fn expires(push: &Push, now: UtcMillis) -> Option<UtcMillis> {
     match push.options.as_ref()?.expiry.as_ref()? {
         Expiry::Seconds(0) => Some(now.plus(Duration::from_secs(60))),

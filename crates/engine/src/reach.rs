@@ -1,11 +1,11 @@
-//! Whom a push can be sent to on a platform: those who see notifications, or those who only take silent ones.
+//! The channels that a push can be sent to on a platform: those that show notifications, or those that only take silent ones.
 
+use model::device_type::DeviceType;
 use model::payload::Push;
 use model::payload::android::DeliverTo;
 use model::payload::localization::Content;
 use model::payload::notification::Notification;
 use model::payload::wns::WnsContent;
-use model::platform::DeviceType;
 use model::term::Reach;
 
 /// How a channel must be reachable to get the push on this platform; `None` when there is nothing to send. Of several
@@ -30,7 +30,7 @@ fn needed_for(content: &Content<'_>, device_type: &DeviceType) -> Option<Reach> 
             Some(_) => Some(Reach::Silent),
             None => wakes_app.then_some(Reach::Silent),
         },
-        // The app decides what to show, so an opt-out is respected here unless the push asks for everybody.
+        // The app decides what to show, so an opt-out is respected here unless the push asks for all channels.
         DeviceType::Android => match notification.and_then(Notification::for_android) {
             Some(android) if android.deliver_to == Some(DeliverTo::All) => Some(Reach::Addressed),
             Some(android) if android.alert.is_some() => Some(Reach::Alert),

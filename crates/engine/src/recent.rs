@@ -1,8 +1,8 @@
-//! Which pushes were delivered to whom in the last hours, in memory: openings of the app are attributed by it.
+//! Pushes delivered to channels in the last hours, in memory, to attribute openings of the app.
 //!
 //! It follows the records of deliveries in the log and is read from there when an app first needs it, so nothing else keeps it.
 
-mod known;
+mod deliveries;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,28 +18,28 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use crate::{Engine, Error, Result};
 
-pub(crate) use known::{Known, RecentPush};
+pub(crate) use deliveries::{Deliveries, RecentPush};
 
-/// For how long after its delivery a push can have influenced somebody.
+/// How long after its delivery a push can have influenced an opening.
 pub(crate) const INFLUENCE: Duration = Duration::from_secs(12 * 60 * 60);
-/// Devices may tell a little later.
+/// Devices may upload a little later.
 const KEPT: Duration = Duration::from_secs(13 * 60 * 60);
 const RECORDS_PER_READ: u32 = 1_000;
 
-/// The recent deliveries of the apps this process has had to do with.
+/// The recent deliveries of the apps that this process has used.
 #[derive(Default)]
 pub(crate) struct RecentDeliveries(Mutex<HashMap<AppId, Arc<Recent>>>);
 
-/// Those of one app.
+/// The recent deliveries of one app.
 #[derive(Default)]
 pub(crate) struct Recent {
-    /// How often somebody began to read the log. Grows with the lock of `read` only.
+    /// How often a task began to read the log. Grows only under the lock of `read`.
     begun: AtomicU64,
-    /// The last of these readings that came to its end.
+    /// The last of these readings that was completed.
     reached_by: AtomicU64,
     /// How far the log was read. The task that holds the lock reads on from there.
     read: AsyncMutex<Option<Offset>>,
-    known: RwLock<Known>,
+    deliveries: RwLock<Deliveries>,
 }
 
 impl RecentDeliveries {
@@ -62,14 +62,14 @@ impl Engine {
 }
 
 impl Recent {
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&Known) -> T) -> T {
-        look(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Deliveries) -> T) -> T {
+        look(&self.deliveries.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     async fn catch_up(&self, store: &Store, app: AppId, now: UtcMillis) -> Result<()> {
         let begun = self.begun.load(Ordering::SeqCst);
         let mut read = self.read.lock().await;
-        // Many ask at once, and one who began after this one asked has read enough for it.
+        // Many tasks ask at once, and a task that began after this one asked has read enough for it.
         if self.reached_by.load(Ordering::SeqCst) > begun {
             return Ok(());
         }
@@ -77,11 +77,11 @@ impl Recent {
         loop {
             let since = *read;
             let page = store.read(move |tx| next_page(tx, app, since, now)).await?;
-            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            let mut deliveries = self.deliveries.write().unwrap_or_else(PoisonError::into_inner);
             for many in page.found {
-                known.add(many.push, many.occurred, &codec::decode(&many.ordinals).map_err(Error::internal)?);
+                deliveries.add(many.push, many.occurred, &codec::decode(&many.ordinals).map_err(Error::internal)?);
             }
-            known.forget_before(now.minus(KEPT));
+            deliveries.forget_before(now.minus(KEPT));
             *read = Some(page.looked);
             if page.is_end {
                 self.reached_by.store(turn, Ordering::SeqCst);

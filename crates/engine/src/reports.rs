@@ -19,12 +19,12 @@ pub use pushes::{GroupReport, PushReport, Series};
 
 use crate::{Engine, Result};
 
-/// Counts over time: one bucket after the other, those in which nothing happened included.
+/// Counts over time: one bucket after the other, including empty ones.
 #[derive(Clone, Debug)]
 pub struct Buckets {
-    /// When each begins, and what is in it.
+    /// The start and the content of each bucket.
     pub buckets: Vec<(UtcMillis, Counts)>,
-    /// What did not fit on the page.
+    /// The rest that did not fit on the page.
     pub rest: Option<Period>,
 }
 
@@ -39,7 +39,7 @@ impl Engine {
         let page = period.page(at_most);
         let (hours, grain) = (page.hours.clone(), grain(period.precision));
         let sums = self.0.store.read(move |tx| counters::sums(tx, app, metrics, &hours, grain)).await?;
-        Ok(fill(&page, period.precision, &sums))
+        Ok(fill(&page, period.precision, sums))
     }
 }
 
@@ -52,7 +52,7 @@ const fn grain(precision: Precision) -> Grain {
 }
 
 /// Puts sums into the buckets of a page.
-fn fill(page: &Page, precision: Precision, sums: &[Sum]) -> Buckets {
+fn fill(page: &Page, precision: Precision, sums: Vec<Sum>) -> Buckets {
     let hours_per_slot = match grain(precision) {
         Grain::Hour => 1,
         Grain::Day => 24,
@@ -60,7 +60,7 @@ fn fill(page: &Page, precision: Precision, sums: &[Sum]) -> Buckets {
     let mut buckets: BTreeMap<i64, Counts> = page.buckets.iter().map(|first| (*first, Counts::default())).collect();
     for sum in sums {
         let bucket = buckets.entry(precision.bucket(sum.slot * hours_per_slot)).or_default();
-        bucket.add(&sum.platform, sum.metric, sum.n);
+        bucket.add(sum.device_type, sum.metric, sum.n);
     }
     let buckets = buckets.into_iter().map(|(first, counts)| (UtcMillis::of_hour(first), counts));
     Buckets { buckets: buckets.collect(), rest: page.rest }

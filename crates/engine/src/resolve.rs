@@ -1,4 +1,4 @@
-//! Resolving a push: who gets it, on which platform, in which blocks.
+//! Resolving a push: its recipients by platform and block.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,12 @@ use audience::block::blocks;
 use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
+use model::device_type::DeviceType;
 use model::event::SharedPush;
 use model::ids::PushId;
 use model::origin::Provenance;
 use model::payload::Push;
 use model::payload::device_types::DeviceTypes;
-use model::platform::DeviceType;
 use model::term::Term;
 use roaring::RoaringBitmap;
 use store::blocks::{self as block_rows, BlockKey, Progress};
@@ -27,14 +27,14 @@ use crate::plan::Planner;
 use crate::push::stored_push;
 use crate::{Engine, Result, reach};
 
-/// Who gets a push, by platform.
+/// The recipients of a push, by platform.
 struct Resolved {
     push: PushId,
     provenance: Provenance,
-    /// Whom other pushes of its run go to, who are left out.
+    /// The recipients of other pushes of its run, who are left out.
     served: Served,
-    /// What events say about it.
-    told: SharedPush,
+    /// The part that events say about the push.
+    shared_push: SharedPush,
     audiences: PerPlatform,
     /// Its message, and the channels that get it into their inboxes.
     mailing: Option<Mailing>,
@@ -55,7 +55,7 @@ impl Engine {
         self.ready_atlas_to_plan(app, &content.audience).await?;
         let index = self.index_at(app, row.accepted_at).await?;
         let (now, known) = (self.clock().now(), index.clone());
-        let told = provenance.shared_push(push, &content);
+        let shared_push = provenance.shared_push(push, &content);
         let resolved = self
             .0
             .store
@@ -63,16 +63,16 @@ impl Engine {
                 let served = Served::by_now(tx, app, push, &provenance)?;
                 let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
                 let audience = planner.audience(&content.audience)?;
-                if !planner.unknown_places.is_empty() {
-                    let places = planner.unknown_places.join(", ");
+                let unknown = &planner.unknown.names;
+                if !unknown.is_empty() {
                     let key = key_for_log_in(planner.tx, app);
-                    tracing::error!(app = key, %push, places, "an audience names places that are not known any more");
+                    tracing::warn!(app = key, %push, ?unknown, "an audience names places or segments that do not exist");
                 }
                 let audience = planner.part_for(audience, push, &provenance, &served)?;
                 let most = most_recipients(&content);
                 let (audiences, holders) = audience_per_platform(&mut planner, &content, &audience, most);
-                let mailing = Mailing::new(&row, &content, told.clone(), holders);
-                Ok(Resolved { push, provenance, served, told, audiences, mailing })
+                let mailing = Mailing::new(&row, &content, shared_push.clone(), holders);
+                Ok(Resolved { push, provenance, served, shared_push, audiences, mailing })
             })
             .await?;
         let (engine, claimed) = (self.clone(), claimed.clone());
@@ -92,24 +92,30 @@ impl Engine {
         let audiences = without(&resolved.audiences, &served);
         let mut n_blocks = 0;
         for (device_type, audience) in &*audiences {
-            let platform = device_type.to_string();
             let tally = Tally { targeted: audience.len(), ..Tally::default() };
-            pushes::add_tally(tx, app, push, &platform, &tally)?;
-            for (block, recipients) in blocks(audience) {
+            pushes::add_tally(tx, app, push, device_type, &tally)?;
+            for (n_before, (block, recipients)) in (0..).zip(blocks(audience)) {
                 let number = u32::from(block.0);
-                let key = BlockKey { push, platform: platform.clone(), number };
-                block_rows::insert(tx, app, &key, &untouched(&recipients))?;
-                let job = Job::Deliver { push, platform: platform.clone(), block: number };
-                self.enqueue(tx, app, self.clock().now(), &job)?;
+                let key = BlockKey { push, device_type: device_type.clone(), number };
+                block_rows::insert(tx, app, &key, untouched(&recipients))?;
+                let job = Job::Deliver { push, device_type: device_type.clone(), block: number };
+                self.enqueue_block(tx, app, self.clock().now(), &job, n_before)?;
                 n_blocks += 1;
             }
         }
         push_audience::delete(tx, app, push)?;
         let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
         pushes::set_state(tx, app, push, state, self.clock().now())?;
-        if let Some(experiment) = resolved.told.experiment_id {
+        if let Some(experiment) = resolved.shared_push.experiment_id {
             let chosen = union(&audiences);
-            self.watch_group(tx, app, (experiment, push), resolved.told.variant_id, &chosen, self.clock().now())?;
+            self.watch_group(
+                tx,
+                app,
+                (experiment, push),
+                resolved.shared_push.variant_id,
+                &chosen,
+                self.clock().now(),
+            )?;
         }
         Ok(())
     }
@@ -149,8 +155,7 @@ fn most_recipients(push: &Push) -> u64 {
     limits.map_or(u64::MAX, |limits| u64::from(limits.max_recipients))
 }
 
-/// Everybody a push goes to, and everybody its message goes to, no more than so many, by platform; platforms without anybody are
-/// left out.
+/// All recipients of a push and all holders of its message, up to a limit, by platform; empty platforms are left out.
 pub(crate) fn audience_per_platform(
     planner: &mut Planner<'_, '_>,
     push: &Push,
@@ -178,7 +183,7 @@ pub(crate) fn audience_per_platform(
     (recipients, holders)
 }
 
-/// The parts of both sets that have no more than so many members together.
+/// The parts of both sets that together have no more members than the limit.
 fn within(most: u64, reached: RoaringBitmap, holding: RoaringBitmap) -> [RoaringBitmap; 2] {
     if reached.union_len(&holding) <= most {
         return [reached, holding];
@@ -188,7 +193,7 @@ fn within(most: u64, reached: RoaringBitmap, holding: RoaringBitmap) -> [Roaring
     [reached & &chosen, holding & chosen]
 }
 
-/// Everybody of an audience who can be sent the push on some platform, or find its message in their inbox.
+/// All channels of an audience that can be sent the push on some platform, or get its message in their inbox.
 pub(crate) fn reachable(planner: &mut Planner<'_, '_>, push: &Push, audience: &Plan) -> RoaringBitmap {
     let (recipients, holders) = audience_per_platform(planner, push, audience, most_recipients(push));
     recipients.into_iter().chain(holders).fold(RoaringBitmap::new(), |all, (_, some)| all | some)

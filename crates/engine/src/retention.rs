@@ -1,4 +1,4 @@
-//! For how long an app's log is kept, its pushes, and who got which of them.
+//! Retention of an app's log, of its pushes, and of their recipients.
 
 mod pushes;
 
@@ -22,7 +22,8 @@ pub struct Retention {
 
 impl Retention {
     pub const PUSH_DAYS: u32 = 400;
-    /// Who got a push is kept for 30 days, because other pushes of the same run ask for it; the push has to stay longer than that.
+    /// The recipients of a push are kept for 30 days, because other pushes of the same run ask for them; the push has to stay
+    /// longer than that.
     pub const FEWEST_PUSH_DAYS: u32 = 31;
 }
 
@@ -36,13 +37,13 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Records deleted by one transaction, during which nothing else of the app is written.
 const PORTION: u32 = 2_000;
-/// After so many the sweep goes on with the other apps and comes back.
+/// After this many the sweep continues with the other apps and comes back.
 const PORTIONS_PER_RUN: usize = 200;
-/// Pushes of one run look up whom the others have served; no run takes nearly as long.
+/// Pushes of one run look up the recipients of the others; no run takes nearly as long.
 const BLOCKS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl Engine {
-    /// Deletes what is too old or too much of a log, and answers whether there is more to delete.
+    /// Deletes records of a log that are too old or too many, and returns whether there are more.
     pub(crate) async fn shorten_log(&self, app: AppId) -> Result<bool> {
         let Retention { age, bytes, .. } = self.0.retention;
         let oldest = self.0.clock.now().minus(age);
@@ -63,15 +64,15 @@ impl Engine {
         Ok(true)
     }
 
-    /// Deletes the sets of recipients of pushes that are long done, and what set them off. Their counts stay.
+    /// Deletes the sets of recipients of pushes that are long done, and their causes. Their counts stay.
     pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<bool> {
         let oldest = self.0.clock.now().minus(BLOCKS_KEPT_FOR);
         let first_kept = PushId::first_at(oldest);
         for _ in 0..PORTIONS_PER_RUN {
             let forget = move |tx: &mut Tx<'_>| -> Result<u64> {
-                // Sends are told with their causes for as long as they are told.
-                let first_told = log::time_after(tx, app, Offset(0))?.map_or(first_kept, PushId::first_at);
-                let n_causes = push_causes::delete_before(tx, app, first_kept.min(first_told), PORTION)?;
+                // Causes are kept as long as their SEND records.
+                let first_recorded = log::time_after(tx, app, Offset(0))?.map_or(first_kept, PushId::first_at);
+                let n_causes = push_causes::delete_before(tx, app, first_kept.min(first_recorded), PORTION)?;
                 Ok(n_causes.max(blocks::delete_settled_before(tx, app, oldest, PORTION)?))
             };
             if self.0.store.write(app, forget).await? < u64::from(PORTION) {

@@ -1,5 +1,5 @@
-//! Schedules: pushes that are sent later. One timer at a time stands for each; whoever changes a schedule replaces its timer,
-//! and a timer that is not the schedule's does nothing.
+//! Schedules: pushes that are sent later. Each has one timer at a time; changing a schedule replaces its timer, and a timer that
+//! is not the schedule's does nothing.
 
 mod best_hour;
 mod fire;
@@ -18,16 +18,16 @@ use store::jobs;
 use store::{Tx, origins};
 
 use crate::job::Job;
-use crate::push::{Place, fail_with, refuse_unfit_platforms, refuse_unsupported_in_group};
+use crate::push::{RequestPath, refuse_unfit_platforms, refuse_unsupported_in_group};
 use crate::{Engine, Error, IdempotencyKey, Result};
 pub(crate) use fire::waves_to_somebody;
 use stored::Stored;
 pub(crate) use stored::Timing;
 
-/// So many of the pushes that a schedule has sent are shown with it.
+/// How many of the pushes of a schedule are shown with it.
 const PUSHES_SHOWN: u32 = 100;
 
-/// The answer to the creation of schedules: what each of them is called.
+/// The answer to the creation of schedules: the ids of each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreatedSchedules {
     pub operation_id: OperationId,
@@ -37,7 +37,7 @@ pub struct CreatedSchedules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedSchedule {
     pub id: ScheduleId,
-    /// What the first push will be called.
+    /// The id of the first push.
     pub push: PushId,
 }
 
@@ -49,39 +49,53 @@ pub struct ScheduleView {
     pub push_ids: Vec<PushId>,
 }
 
+/// A page of a listing of schedules.
+#[derive(Clone, Debug)]
+pub struct SchedulePage {
+    pub shown: Vec<ScheduleView>,
+    /// The first schedule of the next page.
+    pub next: Option<ScheduleId>,
+    /// How many there are on all pages.
+    pub total: i64,
+}
+
 impl Engine {
     /// Creates all of the schedules or none.
     pub async fn create_schedules(
         &self,
         app: AppId,
         scheduled: OneOrMany<ScheduledPush>,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedSchedules> {
-        let place = Place::of(&scheduled, "push.");
+        let request_path = RequestPath::of(&scheduled, "push.");
         self.ready_atlas(scheduled.as_slice().iter().map(|scheduled| &scheduled.push)).await?;
         let mut scheduled = scheduled.into_vec();
         self.choose_best_hours(app, scheduled.iter_mut().map(|scheduled| &mut scheduled.schedule)).await?;
-        let planned = self.plan_schedules(scheduled, place)?;
+        let planned = self.plan_schedules(scheduled, request_path)?;
         let engine = self.clone();
-        self.write_once(app, once, move |tx| {
+        self.write_once(app, idempotency_key, move |tx| {
             planned.refuse_past()?;
-            refuse_unfit_platforms(tx, app, planned.pushes(), place)?;
+            refuse_unfit_platforms(tx, app, planned.pushes(), request_path)?;
             engine.insert_schedules(tx, app, &planned)?;
             Ok(planned.named.clone())
         })
         .await
     }
 
-    /// Names schedules and finds their first moments, or what is wrong with them at any time.
-    pub(crate) fn plan_schedules(&self, scheduled: Vec<ScheduledPush>, place: Place) -> Result<PlannedSchedules> {
-        refuse_unsendable(&scheduled, place)?;
+    /// Gives ids to schedules and finds their first moments, or their problems, including times that have passed.
+    pub(crate) fn plan_schedules(
+        &self,
+        scheduled: Vec<ScheduledPush>,
+        request_path: RequestPath,
+    ) -> Result<PlannedSchedules> {
+        refuse_unsendable(&scheduled, request_path)?;
         let now = self.clock().now();
         let past = scheduled.iter().enumerate().filter_map(|(n, scheduled)| {
             let problem = passed(scheduled.schedule.first, now)?;
-            Some(Problem { path: place.path_outside(n, &problem.path), ..problem })
+            Some(Problem { path: request_path.beside_push(n, &problem.path), ..problem })
         });
         let past = past.collect();
-        // Listings go by the ids, which are those of one instant.
+        // Listings are ordered by ids, which are all of one instant.
         let mut ids: Vec<ScheduleId> = scheduled.iter().map(|_| ScheduleId::at(now)).collect();
         ids.sort_unstable();
         let mut named = CreatedSchedules { operation_id: OperationId::at(now), schedules: Vec::new() };
@@ -107,14 +121,14 @@ impl Engine {
         Ok(found.ok_or(NOT_FOUND)?.scheduled)
     }
 
-    /// A page of schedules beginning with `start`, the id the next page begins with, and how many there are in all.
+    /// A page of schedules beginning with `start`.
     pub async fn schedules(
         &self,
         app: AppId,
         start: Option<ScheduleId>,
         order: Order,
         limit: u32,
-    ) -> Result<(Vec<ScheduleView>, Option<ScheduleId>, i64)> {
+    ) -> Result<SchedulePage> {
         self.0
             .store
             .read(move |tx| {
@@ -122,28 +136,28 @@ impl Engine {
                 let mut found = documents::page(tx, app, DocumentKind::Schedule, start.as_deref(), order, limit + 1)?;
                 let next = (found.len() > limit as usize).then(|| found.pop()).flatten();
                 let next = next.map(|next| next.id.parse()).transpose().map_err(Error::internal)?;
-                let mut views = Vec::with_capacity(found.len());
+                let mut shown = Vec::with_capacity(found.len());
                 for (id, Stored { scheduled, timing }) in found.iter().filter_map(Stored::known) {
                     let mut push_ids = origins::last_pushes(tx, app, Origin::Schedule(id), PUSHES_SHOWN)?;
                     push_ids.extend(timing.will_fire().then_some(timing.next_push));
-                    views.push(ScheduleView { id, scheduled, push_ids });
+                    shown.push(ScheduleView { id, scheduled, push_ids });
                 }
-                Ok((views, next, documents::count(tx, app, DocumentKind::Schedule)?))
+                Ok(SchedulePage { shown, next, total: documents::count(tx, app, DocumentKind::Schedule)? })
             })
             .await
     }
 
-    /// Replaces a schedule, which begins anew: it still fires once at each of its times. One that is being sent around the world
-    /// cannot be replaced meanwhile.
+    /// Replaces a schedule, which starts over: it still fires once at each of its times. A schedule that is being sent around the
+    /// world cannot be replaced meanwhile.
     pub async fn update_schedule(
         &self,
         app: AppId,
         id: ScheduleId,
         mut scheduled: ScheduledPush,
     ) -> Result<CreatedSchedules> {
-        let place = Place::of(&OneOrMany::One(()), "push.");
+        let request_path = RequestPath::of(&OneOrMany::One(()), "push.");
         self.ready_atlas([&scheduled.push]).await?;
-        refuse_unsendable(std::slice::from_ref(&scheduled), place)?;
+        refuse_unsendable(std::slice::from_ref(&scheduled), request_path)?;
         self.choose_best_hours(app, std::iter::once(&mut scheduled.schedule)).await?;
         let now = self.clock().now();
         let name = NamedSchedule { id, push: PushId::at(now) };
@@ -164,11 +178,11 @@ impl Engine {
                          reached the last; {way_out}."
                     )));
                 }
-                refuse_unfit_platforms(tx, app, [&scheduled.push], place)?;
+                refuse_unfit_platforms(tx, app, [&scheduled.push], request_path)?;
                 let timing = fresh.in_place_of(&old.timing, &scheduled.schedule, now);
                 // One that has begun keeps its first time, from which the others are counted.
                 if timing.has_ended(&scheduled.schedule) {
-                    fail_with(vec![past(scheduled.schedule.first, now)])?;
+                    Error::refuse(vec![past(scheduled.schedule.first, now)])?;
                 }
                 engine.stop_timer(tx, app, &old.timing)?;
                 engine.put_schedule(tx, app, id, &Stored { scheduled: scheduled.clone(), timing }, now)?;
@@ -177,7 +191,7 @@ impl Engine {
             .await
     }
 
-    /// Deletes a schedule. What it has sent already stays sent.
+    /// Deletes a schedule. Pushes already sent stay.
     pub async fn delete_schedule(&self, app: AppId, id: ScheduleId) -> Result<()> {
         let engine = self.clone();
         self.0
@@ -219,9 +233,9 @@ pub(crate) struct PlannedSchedules {
 }
 
 impl PlannedSchedules {
-    /// To be called when it is known that the request is a new one: a repeated one gets its answer, late as it may be.
+    /// To be called once the request is known to be new: a repeated one gets its answer, late as it may be.
     pub(crate) fn refuse_past(&self) -> Result<()> {
-        fail_with(self.past.clone())
+        Error::refuse(self.past.clone())
     }
 
     pub(crate) fn scheduled(&self) -> impl Iterator<Item = &ScheduledPush> {
@@ -233,7 +247,7 @@ impl PlannedSchedules {
     }
 }
 
-/// A first time that has passed for everybody is most likely a mistake.
+/// A first time that has passed in all time zones is most likely a mistake.
 pub(crate) fn passed(first: FirstTime, now: UtcMillis) -> Option<Problem> {
     first.has_passed(now).then(|| past(first, now))
 }
@@ -248,21 +262,21 @@ fn past(first: FirstTime, now: UtcMillis) -> Problem {
     Problem { path: format!("schedule.{}", first.key()), message, kind: ProblemKind::Invalid }
 }
 
-/// Refuses what can be told without the store and the clock.
-fn refuse_unsendable(scheduled: &[ScheduledPush], place: Place) -> Result<()> {
-    refuse_redacted(scheduled, place)?;
-    refuse_unsupported_in_group(scheduled.iter().map(|scheduled| &scheduled.push), place)
+/// Checks that need neither the store nor the clock.
+fn refuse_unsendable(scheduled: &[ScheduledPush], request_path: RequestPath) -> Result<()> {
+    refuse_redacted(scheduled, request_path)?;
+    refuse_unsupported_in_group(scheduled.iter().map(|scheduled| &scheduled.push), request_path)
 }
 
-/// A redacted payload is gone once it has been sent, and what recurs is sent again.
-fn refuse_redacted(scheduled: &[ScheduledPush], place: Place) -> Result<()> {
+/// A redacted payload is gone once it has been sent, and a recurring push is sent again.
+fn refuse_redacted(scheduled: &[ScheduledPush], request_path: RequestPath) -> Result<()> {
     let recurs = |(_, scheduled): &(usize, &ScheduledPush)| scheduled.schedule.recurring.is_some();
     let redacted = scheduled.iter().enumerate().filter(recurs).filter(|(_, scheduled)| scheduled.push.is_redacted());
     let problem = |(n, _)| Problem {
-        path: place.path(n, "options.redact_payload"),
+        path: request_path.of_push(n, "options.redact_payload"),
         message: "The payload of a recurring schedule cannot be redacted, because it is kept to be sent again."
             .to_owned(),
         kind: ProblemKind::Invalid,
     };
-    fail_with(redacted.map(problem).collect())
+    Error::refuse(redacted.map(problem).collect())
 }

@@ -7,7 +7,6 @@ mod reached;
 
 use model::ids::{AppId, OperationId, SegmentId};
 use model::json;
-use model::problem::Problems;
 use model::segment::SegmentBody;
 use model::selector::{Atomic, Selector};
 use model::time::UtcMillis;
@@ -16,7 +15,7 @@ use store::Tx;
 use store::documents::{self, Document, DocumentKind, Order};
 
 use crate::known::known;
-use crate::push::misunderstood;
+use crate::push::audience_problem;
 use crate::{Engine, Error, IdempotencyKey, Result};
 
 pub(crate) use places::segment_by_place;
@@ -43,15 +42,15 @@ impl Engine {
         &self,
         app: AppId,
         body: SegmentBody,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedSegment> {
         self.ready_atlas_for(&body.criteria).await?;
         check(&body)?;
         let now = self.clock().now();
         let (id, text) = (SegmentId::at(now), printed(&body)?);
         let operation_id = OperationId::at(now);
-        // Nobody knows the id yet, so that nothing can refer to it and close a circle.
-        self.write_once(app, once, move |tx| {
+        // The id is new, so nothing can refer to it and close a circle.
+        self.write_once(app, idempotency_key, move |tx| {
             documents::put(tx, app, DocumentKind::Segment, &id.to_string(), &text, now)?;
             Ok(CreatedSegment { operation_id, id })
         })
@@ -84,7 +83,7 @@ impl Engine {
             .await
     }
 
-    /// Replaces a segment. Whatever is sent to it from now on goes by the new criteria.
+    /// Replaces a segment. Pushes sent to it from now on use the new criteria.
     pub async fn update_segment(&self, app: AppId, id: SegmentId, body: SegmentBody) -> Result<()> {
         self.ready_atlas_for(&body.criteria).await?;
         check(&body)?;
@@ -92,7 +91,7 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                // One that cannot be read can be replaced as well.
+                // An unreadable segment can be replaced as well.
                 if documents::get(tx, app, DocumentKind::Segment, &id.to_string())?.is_none() {
                     return Err(Error::NotFound("segment"));
                 }
@@ -105,7 +104,7 @@ impl Engine {
             .await
     }
 
-    /// Deletes a segment. From now on nobody is in it, also where other segments refer to it.
+    /// Deletes a segment. From now on it is empty, also where other segments refer to it.
     pub async fn delete_segment(&self, app: AppId, id: SegmentId) -> Result<()> {
         let delete = move |tx: &mut Tx<'_>| documents::delete(tx, app, DocumentKind::Segment, &id.to_string());
         if self.0.store.write(app, delete).await? { Ok(()) } else { Err(Error::NotFound("segment")) }
@@ -114,8 +113,7 @@ impl Engine {
 
 /// Criteria that could not be evaluated are refused as they are in a push.
 fn check(body: &SegmentBody) -> Result<()> {
-    let problems = misunderstood(&body.criteria, "criteria".to_owned()).into_iter().collect();
-    Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
+    Error::refuse(audience_problem(&body.criteria, "criteria".to_owned()).into_iter().collect())
 }
 
 fn printed(body: &SegmentBody) -> Result<String> {
@@ -127,7 +125,7 @@ fn stored(tx: &mut Tx<'_>, app: AppId, id: SegmentId) -> Result<Option<SegmentBo
     found.as_ref().map(body_of).transpose()
 }
 
-/// It was checked when it was stored, so a problem now is ours.
+/// It was checked when it was stored, so a problem now is our fault.
 fn body_of(document: &Document) -> Result<SegmentBody> {
     json::parse(document.body.as_bytes(), SegmentBody::parse).map_err(Error::internal)
 }
@@ -143,33 +141,5 @@ fn view(document: &Document) -> Result<SegmentView> {
 
 /// The segments that criteria refer to.
 pub(crate) fn references(criteria: &Selector) -> impl Iterator<Item = SegmentId> {
-    criteria.atoms().flat_map(segments_of).copied()
-}
-
-/// The segments that an atomic selector refers to.
-pub(crate) fn segments_of(atom: &Atomic) -> &[SegmentId] {
-    match atom {
-        Atomic::Segment(ids) => ids.as_slice(),
-        Atomic::Tag { .. }
-        | Atomic::NamedUser(_)
-        | Atomic::Alias(_)
-        | Atomic::StaticList(_)
-        | Atomic::SubscriptionList { .. }
-        | Atomic::Channel(_)
-        | Atomic::IosChannel(_)
-        | Atomic::AndroidChannel(_)
-        | Atomic::AmazonChannel(_)
-        | Atomic::WebChannel(_)
-        | Atomic::OpenChannel(_)
-        | Atomic::DeviceToken(_)
-        | Atomic::Apid(_)
-        | Atomic::Wns(_)
-        | Atomic::Mpns(_)
-        | Atomic::DevicePin(_)
-        | Atomic::SmsId(_)
-        | Atomic::SmsSender(_)
-        | Atomic::Attribute(_)
-        | Atomic::Activity(_)
-        | Atomic::Location(_) => &[],
-    }
+    criteria.atoms().flat_map(Atomic::segments).copied()
 }

@@ -1,12 +1,12 @@
-//! The ways to the providers: built when first needed, shared by everybody who sends to the same platform of an app.
+//! The routes to the providers: built when first needed, shared by all blocks for the same platform of an app.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::app::AppKey;
+use model::device_type::DeviceType;
 use model::ids::AppId;
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use providers::platform::PlatformConfig;
 use providers::{Network, Sender};
@@ -20,14 +20,14 @@ pub(crate) struct Senders {
 }
 
 struct Cached {
-    /// What the route was made of: when that changes, here or on another node, a new one is made.
+    /// The configuration that the route was made from: when it changes, here or on another node, a new one is made.
     config: PlatformConfig,
     route: Arc<Route>,
 }
 
 /// The way to one platform of one app.
 pub(crate) struct Route {
-    /// What an operator calls the app and the platform.
+    /// The operator's names of the app and the platform.
     app: AppKey,
     platform: String,
     /// In the order in which they are tried; at least one.
@@ -42,10 +42,10 @@ pub(crate) struct Route {
     n_doubtful: AtomicU64,
 }
 
-/// One block's place on a route.
-pub(crate) struct Place(Arc<Route>);
+/// Use of a route by one block, counted until it is dropped.
+pub(crate) struct RouteUse(Arc<Route>);
 
-/// Answers that count when a provider is judged by what it did before.
+/// Answers after which the counts are halved, so that recent ones weigh more.
 const REMEMBERED: u64 = 20_000;
 
 impl Senders {
@@ -57,10 +57,10 @@ impl Senders {
         &self.network
     }
 
-    /// The way to a platform; `None` for open platforms, which are not sent to one message at a time.
+    /// The route to a platform; `None` for open platforms, which are not sent to one message at a time.
     pub(crate) fn route(&self, app: &App, device_type: &DeviceType, config: &PlatformConfig) -> Option<Arc<Route>> {
-        let place = (app.id, device_type.clone());
-        if let Some(cached) = self.routes().get(&place).filter(|cached| cached.config == *config) {
+        let key = (app.id, device_type.clone());
+        if let Some(cached) = self.routes().get(&key).filter(|cached| cached.config == *config) {
             return Some(cached.route.clone());
         }
         let keys = config.senders(&self.network);
@@ -68,11 +68,11 @@ impl Senders {
             return None;
         }
         let route = Arc::new(Route::new(app.key.clone(), device_type, keys));
-        self.routes().insert(place, Cached { config: config.clone(), route: route.clone() });
+        self.routes().insert(key, Cached { config: config.clone(), route: route.clone() });
         Some(route)
     }
 
-    /// Lets connections and tokens go that nobody uses any more. A change is noticed without it.
+    /// Drops connections and tokens that are no longer used. A change is noticed without it.
     pub(crate) fn forget(&self, app: AppId, device_type: &DeviceType) {
         self.routes().remove(&(app, device_type.clone()));
     }
@@ -101,9 +101,9 @@ impl Route {
         }
     }
 
-    pub(crate) fn enter(self: &Arc<Self>) -> Place {
+    pub(crate) fn enter(self: &Arc<Self>) -> RouteUse {
         self.n_users.fetch_add(1, Ordering::Relaxed);
-        Place(self.clone())
+        RouteUse(self.clone())
     }
 
     /// The number of the key in use.
@@ -115,7 +115,7 @@ impl Route {
         self.keys.get(key).unwrap_or(&self.keys[0])
     }
 
-    /// The provider refuses a key. Whether another one takes over; more than one may ask.
+    /// The provider refuses a key. Returns whether another one takes over; several blocks may ask.
     pub(crate) fn give_up(&self, refused: usize) -> bool {
         let next = refused + 1;
         if next < self.keys.len() && self.current.fetch_max(next, Ordering::Relaxed) < next {
@@ -163,7 +163,7 @@ impl Route {
     }
 }
 
-impl std::ops::Deref for Place {
+impl std::ops::Deref for RouteUse {
     type Target = Route;
 
     fn deref(&self) -> &Route {
@@ -171,7 +171,7 @@ impl std::ops::Deref for Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RouteUse {
     fn drop(&mut self) {
         self.0.n_users.fetch_sub(1, Ordering::Relaxed);
     }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use audience::index::Index;
 use audience::plan::Plan;
 use model::channel::{ChannelBatch, ChannelRef};
+use model::device_type::DeviceType;
 use model::ids::{AppId, NamedUserId};
 use model::limits;
-use model::platform::DeviceType;
 use model::subscription::{
     Scope, ScopedOperation, ScopedSubscriptions, ScopedUpdate, Subscription, SubscriptionAction, SubscriptionListId,
     SubscriptionOperation, SubscriptionUpdate,
@@ -18,13 +18,13 @@ use store::Tx;
 use store::attributes::Owner;
 use store::channels::Holder;
 
+use crate::change_context::ChangeContext;
 use crate::channels::about_tags;
-use crate::desk::Desk;
 use crate::holdings::Holdings;
 use crate::plan::term_plan;
 use crate::{Engine, Error, Result};
 
-/// A list that somebody has subscribed to, and the kinds of channels that are or were subscribed.
+/// A list with subscribers, and the kinds of channels that are or were subscribed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubscriptionListView {
     pub id: String,
@@ -32,21 +32,21 @@ pub struct SubscriptionListView {
 }
 
 impl Engine {
-    /// Channels that are unknown, uninstalled or of another type are passed over. Named users, who are made if need be,
+    /// Channels that are unknown, uninstalled or of another type are skipped. Named users, who are created if necessary,
     /// subscribe for all of their channels.
     pub async fn change_subscriptions(&self, app: AppId, update: SubscriptionUpdate) -> Result<()> {
         let everywhere = Scope::ALL.map(Some);
-        self.at_desk(app, move |tx, desk| {
-            let now = desk.journal.now();
+        self.change_audience(app, move |tx, context| {
+            let now = context.journal.now();
             let mut n_lists = 0;
-            for row in desk.installed(tx, update.audience.channels())? {
-                desk.change_own(tx, &row, is_subscription, |holdings| {
+            for row in context.installed(tx, update.audience.channels())? {
+                context.change_own(tx, &row, is_subscription, |holdings| {
                     apply(holdings, &update.operations, &[None], now);
                     n_lists = n_lists.max(holdings.n_subscription_lists());
                 })?;
             }
             for user in update.audience.named_users() {
-                desk.change_user(tx, user, |holdings| {
+                context.change_user(tx, user, |holdings| {
                     apply(holdings, &update.operations, &everywhere, now);
                     n_lists = n_lists.max(holdings.n_subscription_lists());
                 })?;
@@ -56,11 +56,11 @@ impl Engine {
         .await
     }
 
-    /// Changes the subscriptions of a named user, who is made if need be.
+    /// Changes the subscriptions of a named user, who is created if necessary.
     pub async fn change_scoped_subscriptions(&self, app: AppId, user: NamedUserId, update: ScopedUpdate) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
+        self.change_audience(app, move |tx, context| {
             let mut n_lists = 0;
-            desk.change_user(tx, &user, |holdings| {
+            context.change_user(tx, &user, |holdings| {
                 let mut subscriptions = holdings.scoped_subscriptions();
                 update.apply(&mut subscriptions);
                 holdings.set_scoped_subscriptions(subscriptions);
@@ -71,16 +71,16 @@ impl Engine {
         .await
     }
 
-    /// Changes several things about one channel, which has to be there.
+    /// Makes several changes to one channel, which must exist.
     pub async fn change_channel(&self, app: AppId, channel: ChannelRef, batch: ChannelBatch) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
-            let row = desk.installed_one(tx, &channel)?;
-            desk.change_channel(tx, &row.into(), &batch)
+        self.change_audience(app, move |tx, context| {
+            let row = context.installed_one(tx, &channel)?;
+            context.change_channel(tx, &row.into(), &batch)
         })
         .await
     }
 
-    /// Every list that anybody has ever subscribed to, in the order of the ids.
+    /// Every list that was ever subscribed to, in the order of the ids.
     pub async fn subscription_lists(&self, app: AppId) -> Result<Vec<SubscriptionListView>> {
         let index = self.current_index(app).await?;
         let mut lists: BTreeMap<String, BTreeSet<Scope>> = BTreeMap::new();
@@ -101,8 +101,8 @@ impl Engine {
     }
 }
 
-impl Desk<'_> {
-    /// Changes several things about an installed channel.
+impl ChangeContext<'_> {
+    /// Makes several changes to an installed channel.
     pub(crate) fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, batch: &ChannelBatch) -> Result<()> {
         let now = self.journal.now();
         self.change_attributes(tx, &Owner::Channel(row.ordinal), &batch.attributes)?;

@@ -1,4 +1,4 @@
-//! Housekeeping that recurs: what has served its time is deleted.
+//! Recurring housekeeping: deletes data that is no longer needed.
 
 use std::time::Duration;
 
@@ -9,14 +9,50 @@ use uuid::Uuid;
 
 use crate::apps::OPERATOR;
 use crate::job::Job;
+use crate::worker::Stop;
 use crate::{Engine, Error, Result, idempotency};
 
 const EVERY: Duration = Duration::from_secs(10 * 60);
-/// When there was too much to delete at once. Short, so that deleting keeps up with what is written.
+/// The pause when there was too much to delete at once. Short, so that deleting keeps up with writing.
 const SOON: Duration = Duration::from_secs(1);
 
 /// Kept answers that are deleted in one transaction.
 const PORTION: u32 = 1000;
+
+/// The things of an app that get old.
+#[derive(Clone, Copy, Debug)]
+enum Old {
+    Uploads,
+    ActivityDays,
+    Places,
+    PipelineSends,
+    ExperimentGroups,
+    LogRecords,
+    PushBlocks,
+    EventIds,
+    SignedRequests,
+    Messages,
+    PendingAssociations,
+    Pushes,
+}
+
+impl Old {
+    /// Pushes come after the messages, which keep their pushes.
+    const ALL: [Self; 12] = [
+        Old::Uploads,
+        Old::ActivityDays,
+        Old::Places,
+        Old::PipelineSends,
+        Old::ExperimentGroups,
+        Old::LogRecords,
+        Old::PushBlocks,
+        Old::EventIds,
+        Old::SignedRequests,
+        Old::Messages,
+        Old::PendingAssociations,
+        Old::Pushes,
+    ];
+}
 
 /// There is one sweep per installation: a fixed id makes a second one impossible.
 const SWEEP_JOB: Uuid = Uuid::from_u128(0x5eed);
@@ -30,25 +66,41 @@ impl Engine {
         self.0.store.write(OPERATOR, write).await
     }
 
-    /// Deleting what is old deletes nothing the second time.
-    pub(crate) async fn sweep(&self, claimed: &ClaimedJob) -> Result<()> {
-        let mut again = EVERY;
-        for app in self.0.store.read(apps::list).await? {
-            match self.sweep_app(app.id).await {
-                Ok(true) => again = SOON,
-                Ok(false) | Err(Error::AppGone) => {}
-                // The others do not wait for it, and it has another chance at the next sweep.
-                Err(error) => tracing::error!(
-                    app = app.key.as_str(),
-                    error = &error as &dyn std::error::Error,
-                    "what is old in an app cannot be deleted"
-                ),
-            }
-        }
-        self.forget_old_answers().await?;
+    /// Safe to run twice: the second run finds nothing more to delete. It can be interrupted anywhere, since every portion is a
+    /// transaction of its own.
+    pub(crate) async fn sweep(&self, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
+        let again = tokio::select! {
+            biased;
+            () = stop.requested() => Duration::ZERO,
+            again = self.sweep_all() => again?,
+        };
         let (now, claimed) = (self.0.clock.now(), claimed.clone());
         self.0.store.write(OPERATOR, move |tx| jobs::postpone(tx, &claimed, now.plus(again)).map(drop)).await?;
         Ok(())
+    }
+
+    /// Returns in how long to sweep again.
+    async fn sweep_all(&self) -> Result<Duration> {
+        let mut again = EVERY;
+        for app in self.0.store.read(apps::list).await? {
+            for old in Old::ALL {
+                match self.delete_old(old, app.id).await {
+                    Ok(true) => again = SOON,
+                    Ok(false) | Err(Error::AppGone) => {}
+                    // Nothing else can be deleted then, either.
+                    Err(error) if error.is_of_database() => return Err(error),
+                    // Neither the rest of the app nor the other apps wait for it, and it has another chance at the next sweep.
+                    Err(error) => tracing::error!(
+                        app = app.key.as_str(),
+                        ?old,
+                        error = &error as &dyn std::error::Error,
+                        "what is old in an app cannot be deleted"
+                    ),
+                }
+            }
+        }
+        self.forget_old_answers().await?;
+        Ok(again)
     }
 
     async fn forget_old_answers(&self) -> Result<()> {
@@ -58,19 +110,22 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether there is more to delete.
-    async fn sweep_app(&self, app: AppId) -> Result<bool> {
-        self.discard_dead_uploads(app).await?;
-        self.forget_old_days(app).await?;
-        self.forget_old_places(app).await?;
-        self.forget_old_sends(app).await?;
-        self.forget_old_groups(app).await?;
-        let is_more = self.shorten_log(app).await? | self.forget_old_blocks(app).await?;
-        self.forget_old_event_ids(app).await?;
-        self.forget_old_signed_requests(app).await?;
-        self.forget_ended_messages(app).await?;
-        self.forget_old_associations(app).await?;
-        // After the messages, which keep their pushes.
-        Ok(self.forget_old_pushes(app).await? | is_more)
+    /// Whether there is more of it to delete.
+    async fn delete_old(&self, old: Old, app: AppId) -> Result<bool> {
+        let all_gone = |()| false;
+        match old {
+            Old::Uploads => self.discard_dead_uploads(app).await.map(all_gone),
+            Old::ActivityDays => self.forget_old_days(app).await.map(all_gone),
+            Old::Places => self.forget_old_places(app).await.map(all_gone),
+            Old::PipelineSends => self.forget_old_sends(app).await.map(all_gone),
+            Old::ExperimentGroups => self.forget_old_groups(app).await.map(all_gone),
+            Old::LogRecords => self.shorten_log(app).await,
+            Old::PushBlocks => self.forget_old_blocks(app).await,
+            Old::EventIds => self.forget_old_event_ids(app).await.map(all_gone),
+            Old::SignedRequests => self.forget_old_signed_requests(app).await.map(all_gone),
+            Old::Messages => self.forget_ended_messages(app).await.map(all_gone),
+            Old::PendingAssociations => self.forget_old_associations(app).await.map(all_gone),
+            Old::Pushes => self.forget_old_pushes(app).await,
+        }
     }
 }

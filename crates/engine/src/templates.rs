@@ -1,4 +1,4 @@
-//! Templates: kept, changed and deleted. What is done with them is in the files beside.
+//! Templates: created, changed and deleted. Using them is in the files beside.
 
 mod made;
 mod send;
@@ -19,7 +19,7 @@ use store::documents::{self, DocumentKind, Order};
 use crate::{Engine, Error, IdempotencyKey, Result};
 pub use send::{CreatedTemplateSchedules, SentTemplates};
 
-/// A template and what has happened to it.
+/// A template and its history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateView {
     pub id: TemplateId,
@@ -29,12 +29,20 @@ pub struct TemplateView {
     pub last_used: Option<UtcMillis>,
 }
 
-/// What listings of templates go by.
+/// A page of a listing of templates.
+#[derive(Clone, Debug)]
+pub struct TemplatePage {
+    pub shown: Vec<TemplateView>,
+    /// How many there are on all pages.
+    pub total: usize,
+}
+
+/// The sort orders of listings of templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateSort {
     Created,
     Modified,
-    /// Those that have never been used come first.
+    /// Templates that were never used come first.
     LastUsed,
 }
 
@@ -52,12 +60,12 @@ impl Engine {
         &self,
         app: AppId,
         template: Template,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedTemplate> {
         let now = self.clock().now();
         let created = CreatedTemplate { operation_id: OperationId::at(now), id: TemplateId::at(now) };
         let text = stored::print(&template)?;
-        self.write_once(app, once, move |tx| {
+        self.write_once(app, idempotency_key, move |tx| {
             if documents::count(tx, app, DocumentKind::Template)? >= limits::TEMPLATES_PER_APP {
                 let most = limits::TEMPLATES_PER_APP;
                 return Err(Error::invalid("name", format!("An app has at most {most} templates; delete one first.")));
@@ -78,7 +86,7 @@ impl Engine {
         self.0.store.read(read).await
     }
 
-    /// The templates of one page, counting pages from 1, and how many there are in all.
+    /// The templates of one page, counting pages from 1.
     pub async fn templates(
         &self,
         app: AppId,
@@ -86,7 +94,7 @@ impl Engine {
         order: Order,
         page: u32,
         page_size: u32,
-    ) -> Result<(Vec<TemplateView>, usize)> {
+    ) -> Result<TemplatePage> {
         let read = move |tx: &mut Tx<'_>| {
             let mut heads = documents::heads(tx, app, DocumentKind::Template)?;
             let uses = documents::heads(tx, app, DocumentKind::TemplateUse)?;
@@ -106,12 +114,12 @@ impl Engine {
             let shown: Vec<&str> = shown.map(|head| head.id.as_str()).collect();
             let documents = documents::get_many(tx, app, DocumentKind::Template, &shown)?;
             let view = |document| stored::known_view(document, uses.get(&document.id).copied());
-            Ok((documents.iter().filter_map(view).collect(), heads.len()))
+            Ok(TemplatePage { shown: documents.iter().filter_map(view).collect(), total: heads.len() })
         };
         self.0.store.read(read).await
     }
 
-    /// Replaces what is given of a template and keeps the rest. What has been scheduled with it stays as it is.
+    /// Replaces the given parts of a template and keeps the rest. Pushes already scheduled with it stay as they are.
     pub async fn update_template(&self, app: AppId, id: TemplateId, change: TemplateChange) -> Result<()> {
         let now = self.clock().now();
         self.0
@@ -128,7 +136,7 @@ impl Engine {
             .await
     }
 
-    /// Nobody who sends it meanwhile can put it back: writers of an app wait for each other, on all nodes.
+    /// A concurrent sender cannot put it back: writers of an app wait for each other, on all nodes.
     pub async fn delete_template(&self, app: AppId, id: TemplateId) -> Result<()> {
         let delete = move |tx: &mut Tx<'_>| {
             documents::delete(tx, app, DocumentKind::TemplateUse, &id.to_string())?;

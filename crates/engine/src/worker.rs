@@ -2,8 +2,9 @@
 
 mod claiming;
 mod followers;
-mod places;
 mod running;
+mod slots;
+mod waiting;
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -16,18 +17,20 @@ use tokio::task::JoinSet;
 use tokio::time::{self, Instant};
 
 use crate::apps::OPERATOR;
+use crate::back_off::doubled;
 use crate::{Engine, Error, Result};
 use claiming::{Begun, Claimed};
-use places::Places;
 pub(crate) use running::Running;
+use slots::Slots;
 
 /// How long a claim lasts unless it is renewed. A node that dies delays its jobs by at most this.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 /// How long a lost signal can delay a job.
 const POLL: Duration = Duration::from_secs(1);
+const SHORTEST_BACK_OFF: Duration = Duration::from_secs(2);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
-/// Whoever follows a log and has failed waits no longer than this, because it grows meanwhile.
+/// The longest back-off of a follower, because its log grows meanwhile.
 const FOLLOWER_BACK_OFF: Duration = Duration::from_secs(10);
 
 /// Tells a long job that the process is about to end, so that it can stop at its next checkpoint.
@@ -35,9 +38,15 @@ const FOLLOWER_BACK_OFF: Duration = Duration::from_secs(10);
 pub(crate) struct Stop(pub(crate) watch::Receiver<bool>);
 
 impl Stop {
-    /// Also when nobody is left who could request it: nobody is left to work for.
+    /// Also when no sender is left: then there is nobody to work for.
     pub(crate) fn is_requested(&self) -> bool {
         *self.0.borrow() || self.0.has_changed().is_err()
+    }
+
+    /// Ends when it is.
+    pub(crate) async fn requested(&self) {
+        // An error says that nobody is left who could request it.
+        let _ = self.0.clone().wait_for(|is_requested| *is_requested).await;
     }
 }
 
@@ -54,37 +63,37 @@ impl Worker {
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let mut signals = self.engine.0.store.signals_of(Signal::Jobs);
         let stop = Stop(shutdown.clone());
-        let mut places = Places::default();
+        let mut slots = Slots::default();
         let mut running = JoinSet::new();
         let waking = tokio::spawn(self.engine.clone().keep_waking_followers());
-        let (mut is_time, mut look_again_at, mut is_one_running) = (true, Instant::now(), false);
+        let (mut is_time, mut look_again_at, mut is_one_running, mut left) = (true, Instant::now(), false, Vec::new());
         while !stop.is_requested() {
             if is_time {
-                let claimed = self.claim_or_log(&mut places).await;
+                let claimed = self.claim_or_log(&mut slots).await;
                 (look_again_at, is_one_running) = (Instant::now() + claimed.look_again_in, claimed.is_one_running);
-                for Begun { job, place, run } in claimed.jobs {
+                left = claimed.left;
+                for Begun { job, slot, run } in claimed.jobs {
                     let (engine, stop) = (self.engine.clone(), stop.clone());
                     running.spawn(async move {
                         engine.run_and_log(&job, &stop).await;
                         drop(run);
-                        place
+                        slot
                     });
                 }
             }
-            let full = places.full();
-            let has_place = places.n_free() > 0;
+            let has_slot = slots.n_free() > 0;
             is_time = tokio::select! {
                 _ = shutdown.changed() => false,
-                Some(Ok(place)) = running.join_next() => {
-                    places.leave(&place);
-                    while let Some(Ok(place)) = running.try_join_next() {
-                        places.leave(&place);
+                Some(Ok(slot)) = running.join_next() => {
+                    slots.leave(&slot);
+                    while let Some(Ok(slot)) = running.try_join_next() {
+                        slots.leave(&slot);
                     }
-                    // Everything else that is due was seen when there was a place for it as well.
-                    is_one_running || places.full() != full
+                    // Otherwise every due job that these slots could take was seen the last time.
+                    is_one_running || left.iter().any(|track| slots.has_room(track))
                 }
-                _ = signals.next(), if has_place => true,
-                () = time::sleep_until(look_again_at), if has_place => true,
+                _ = signals.next(), if has_slot => true,
+                () = time::sleep_until(look_again_at), if has_slot => true,
             };
         }
         waking.abort();
@@ -104,18 +113,18 @@ impl Worker {
     async fn step_until(&self, stops: bool) -> Result<bool> {
         let (_keep, stop) = watch::channel(stops);
         self.engine.wake_followers().await;
-        let Claimed { mut jobs, .. } = self.claim(1, &mut Places::default()).await?;
+        let Claimed { mut jobs, .. } = self.claim(1, &mut Slots::default()).await?;
         let Some(Begun { job, run: _run, .. }) = jobs.pop() else { return Ok(false) };
         self.engine.run_and_log(&job, &Stop(stop)).await;
         Ok(true)
     }
 
-    async fn claim_or_log(&self, places: &mut Places) -> Claimed {
-        self.claim(places.n_free(), places).await.unwrap_or_else(|error| {
+    async fn claim_or_log(&self, slots: &mut Slots) -> Claimed {
+        self.claim(slots.n_free(), slots).await.unwrap_or_else(|error| {
             if !error.is_of_database() {
                 tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
             }
-            Claimed { jobs: Vec::new(), look_again_in: POLL, is_one_running: false }
+            Claimed { jobs: Vec::new(), look_again_in: POLL, is_one_running: false, left: Vec::new() }
         })
     }
 }
@@ -146,7 +155,7 @@ impl Engine {
         if matches!(error, Error::AppGone) {
             return self.drop_job(job).await;
         }
-        // When even this fails the lease runs out, which has the same effect.
+        // If even this fails, the lease runs out, which has the same effect.
         let back_off = self.postpone_failed(job).await.unwrap_or(LEASE);
         tracing::warn!(
             job = job.kind,
@@ -164,7 +173,7 @@ impl Engine {
         let _ = self.0.store.write(OPERATOR, move |tx| jobs::cancel(tx, app, id)).await;
     }
 
-    /// Gives back a job that failed. Answers for how long.
+    /// Gives back a job that failed. Returns for how long.
     async fn postpone_failed(&self, job: &ClaimedJob) -> Result<Duration> {
         let (app, now, job) = (job.app, self.0.clock.now(), job.clone());
         let write = move |tx: &mut store::Tx<'_>| {
@@ -172,7 +181,7 @@ impl Engine {
                 store::followers::rest_until(tx, &job, now.plus(FOLLOWER_BACK_OFF))?;
                 return Ok(FOLLOWER_BACK_OFF);
             }
-            let back_off = Duration::from_secs(2 << job.failures.min(20)).min(LONGEST_BACK_OFF);
+            let back_off = doubled(SHORTEST_BACK_OFF, job.failures.saturating_add(1), LONGEST_BACK_OFF);
             jobs::postpone_failed(tx, &job, now.plus(back_off))?;
             Ok::<_, Error>(back_off)
         };

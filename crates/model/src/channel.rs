@@ -1,4 +1,4 @@
-//! Channels: what devices and open platforms register, the state that follows from it, and changes to it.
+//! Channels: the registrations of devices and open platforms, the state that follows from them, and changes to it.
 
 mod android;
 mod batch;
@@ -31,6 +31,7 @@ pub use reference::{ChannelRef, ClaimedType};
 pub use registration::Registration;
 pub use tag_operation::{TagOperation, TagSets};
 pub use uninstall::{Uninstall, Uninstalls};
+pub use unproven::Proof;
 pub use usage::{UsageDetails, UsageUpdate};
 pub use web::{WebDetails, WebSubscription};
 

@@ -1,5 +1,5 @@
-//! Create and send: a push that brings its recipients along, by their addresses on an open platform. Those that nobody has
-//! registered yet are registered with it, and its texts can say something else to each.
+//! Create and send: a push that brings its recipients along, by their addresses on an open platform. Addresses that are
+//! not registered yet are registered with it, and its texts can differ for each recipient.
 
 #[cfg(test)]
 mod tests;
@@ -10,10 +10,10 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::channel::open_address;
+use crate::device_type::DeviceType;
 use crate::json::{At, Json};
 use crate::limits;
 use crate::payload::Push;
-use crate::platform::DeviceType;
 use crate::selector::{Audience, Purpose};
 use crate::template::{VariableKey, key_rule, variable_value};
 
@@ -33,13 +33,13 @@ pub const KEY: &str = "create_and_send";
 /// Recipients of the hosted service that were uploaded before.
 const BULK_ID: &str = "bulk_id";
 const ADDRESS: &str = "ua_address";
-/// Every other key of a recipient that begins like this is one of the hosted service.
+/// Every other key of a recipient that begins with this is a key of the hosted service.
 const RESERVED: &str = "ua_";
 
 impl Push {
     /// A push that has to bring its recipients along.
     pub fn parse_create_and_send(at: &At<'_>) -> Option<Self> {
-        // Recipients of other kinds look different, and complaining about each of their keys would help nobody.
+        // Recipients of other kinds have other keys, and complaining about each of them would help nobody.
         if let Some(name) = unreachable_type(at.json()) {
             return at.invalid_key(
                 "device_types",
@@ -77,7 +77,7 @@ fn unreachable_type(push: &Json) -> Option<&str> {
 }
 
 impl Recipients {
-    /// Whether an audience is of this kind, be it good or bad.
+    /// Whether an audience is of this kind, valid or not.
     pub(crate) fn are_meant(audience: &Json) -> bool {
         [KEY, BULK_ID].iter().any(|key| audience.get(key).is_some())
     }

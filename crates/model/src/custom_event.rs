@@ -3,26 +3,26 @@
 use serde_json::{Map, Value};
 
 use crate::channel::{ChannelRef, ClaimedType, name_text};
+use crate::device_type::DeviceType;
 use crate::event::{Custom, CustomSource};
 use crate::ids::{ChannelId, NamedUserId};
 use crate::json::{At, Json, OneOrMany};
 use crate::limits;
-use crate::platform::DeviceType;
 use crate::time::UtcMillis;
 
-/// One event of a server's.
+/// One event from a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CustomEvent {
     /// Without it the event happens now.
     pub occurred: Option<UtcMillis>,
     pub about: About,
-    /// Without the push it may be due to.
+    /// Without the push that may have led to it.
     pub event: Custom,
     /// The sender's own id, by which a repeat is recognized.
     pub unique_id: Option<String>,
 }
 
-/// Whom an event is about.
+/// The channel or named user that an event is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
     Channel(ChannelRef),
@@ -95,7 +95,7 @@ fn parse_body(at: &At<'_>) -> Option<(Custom, Option<String>)> {
     let (interaction_type, session_id) = (text("interaction_type"), text("session_id"));
     let unique_id = text("unique_id");
     let properties = fields.nullable("properties", parse_properties).unwrap_or_default();
-    // Campaigns of other systems, in a form of theirs; there is nothing to do with them.
+    // Campaigns of other systems, in their own form; they have no use here.
     fields.take("external_campaigns");
     fields.finish();
     let event = Custom {

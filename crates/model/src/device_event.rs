@@ -1,7 +1,7 @@
-//! What devices tell, in every shape in which their libraries have told it over the years.
+//! Events that devices upload, in every form that their libraries have used over the years.
 //!
-//! Reading is lenient on purpose, unlike everywhere else: a device cannot mend what it sends, it drops a whole batch that is
-//! refused, and what old libraries send differs. So what cannot be understood costs one event at most.
+//! Reading is lenient on purpose, unlike everywhere else: a device cannot correct its events, it drops the whole batch if one is
+//! refused, and old libraries differ. So anything unreadable costs at most one event.
 
 mod echo;
 mod in_app;
@@ -21,13 +21,13 @@ use crate::problem::Problems;
 use crate::time::UtcMillis;
 
 pub use echo::{Echo, PushEcho};
-pub use in_app::{InAppEnd, ToldInApp};
+pub use in_app::{InAppEnd, UploadedInApp};
 
 /// The events of one upload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceEvents {
     pub events: Vec<DeviceEvent>,
-    /// Those that could not be understood, or were too large or too many.
+    /// How many could not be understood, or were too large or too many.
     pub n_unreadable: usize,
 }
 
@@ -35,33 +35,33 @@ pub struct DeviceEvents {
 pub struct DeviceEvent {
     /// The same whenever the event is sent again.
     pub id: EventId,
-    /// Whether the device gave no id, so that this one follows from the text of the event.
+    /// Whether the device gave no id, so that this one is derived from the text of the event.
     pub is_id_of_text: bool,
     /// By the clock of the device.
     pub time: Option<UtcMillis>,
     pub session: Option<String>,
-    pub told: Told,
+    pub content: Content,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
-    Opened(Opened),
+pub enum Content {
+    Opened(AppOpening),
     Closed,
-    Custom(ToldCustom),
+    Custom(UploadedCustom),
     Screen(ScreenViewed),
     Region(Region),
-    Location(ToldLocation),
-    InAppDisplay(ToldInApp),
-    InAppEnd(ToldInApp, InAppEnd),
+    Location(UploadedLocation),
+    InAppDisplay(UploadedInApp),
+    InAppEnd(UploadedInApp, InAppEnd),
     Button(Button),
-    /// All the ids under which others know the device.
+    /// All ids of the device in other systems.
     Identifiers(BTreeMap<String, String>),
     Other(Unrecognized),
 }
 
 /// The app came to the foreground.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Opened {
+pub struct AppOpening {
     pub echo: Echo,
     pub connection_type: Option<String>,
     pub carrier: Option<String>,
@@ -69,14 +69,14 @@ pub struct Opened {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToldCustom {
-    /// Without the pushes it may be due to.
+pub struct UploadedCustom {
+    /// Without the pushes that may have led to it.
     pub event: Custom,
     pub echo: Echo,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToldLocation {
+pub struct UploadedLocation {
     pub point: Point,
     /// As the device wrote them.
     pub latitude: String,
@@ -89,14 +89,14 @@ pub struct ToldLocation {
 pub struct Button {
     pub echo: Echo,
     pub button: String,
-    /// Whether the app was opened by it; then it tells so itself.
+    /// Whether it opened the app, which then uploads an event of its own.
     pub foreground: bool,
     /// As it came, for the log.
     pub whole: Unrecognized,
 }
 
 impl DeviceEvents {
-    /// Reads an array of events, or a single one. Fails for what is not JSON or neither of these.
+    /// Reads an array of events, or a single one. Fails for anything else, and for invalid JSON.
     pub fn read(body: &[u8]) -> Result<Self, Problems> {
         let raw = read::split(body)?;
         let mut events = Self { n_unreadable: raw.len().saturating_sub(limits::EVENTS_PER_UPLOAD), ..Self::default() };

@@ -22,7 +22,7 @@ use crate::payload::campaigns::Campaigns;
 use crate::payload::device_types::DeviceTypes;
 use crate::selector::{Audience, Purpose};
 
-/// What a caller says about an experiment, printed as it was sent with times in one form.
+/// An experiment as a caller describes it, printed as it was sent with times in one form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct Experiment {
     pub variants: Vec<Variant>,
 }
 
-/// What the pushes of all variants have in common, as it came.
+/// The parts that the pushes of all variants share, as they came.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Shared {
     audience: Json,
@@ -46,19 +46,28 @@ struct Shared {
     campaigns: Option<Json>,
 }
 
-/// What callers send back of what they were told.
+/// Keys of answers that callers may send back.
 const READ_ONLY: [&str; 3] = ["id", "push_id", "created_at"];
 
 impl Experiment {
     pub fn parse(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, Purpose::Send)
+    }
+
+    /// Reads a stored experiment.
+    pub fn parse_stored(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, Purpose::Stored)
+    }
+
+    fn parse_with(at: &At<'_>, purpose: Purpose) -> Option<Self> {
         let mut fields = at.object()?;
         let name = fields.nullable("name", |at| name_text(at, limits::EXPERIMENT_NAME_CHARS));
         let description = fields.nullable("description", |at| at.text(0..=limits::EXPERIMENT_DESCRIPTION_CHARS));
-        let shared = Shared::take(&mut fields);
+        let shared = Shared::take(&mut fields, purpose);
         let control = fields.nullable("control", |at| at.number(0.0..=1.0));
         let variants = fields.required("variants", |list| {
             let items = list.items(1..=limits::VARIANTS_PER_EXPERIMENT)?;
-            let read = (0..).zip(&items).map(|(id, item)| Variant::parse(item, at, id, shared.as_ref()));
+            let read = (0..).zip(&items).map(|(id, item)| Variant::parse(item, at, id, shared.as_ref(), purpose));
             // All of them are read, even when an earlier one is bad.
             read.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
         });
@@ -67,7 +76,8 @@ impl Experiment {
         }
         fields.finish();
         let experiment = Self { name, description, shared: shared?, control, variants: variants? };
-        if at.is_clean() && experiment.variants.len() == 1 && !experiment.has_control() {
+        let is_alone = experiment.variants.len() == 1 && !experiment.has_control();
+        if at.is_clean() && is_alone && purpose != Purpose::Stored {
             return at.invalid_key(
                 "variants",
                 "One variant alone has nothing to be compared with: give at least two, or a share for 'control'.",
@@ -86,15 +96,15 @@ impl Experiment {
         Shares::new(self.control.unwrap_or(0.0), &weights)
     }
 
-    /// What each variant sends to its share.
+    /// The push of each variant.
     pub fn pushes(&self) -> impl Iterator<Item = &Push> {
         self.variants.iter().map(|variant| &variant.push)
     }
 }
 
 impl Shared {
-    fn take(fields: &mut Fields<'_>) -> Option<Self> {
-        let audience = fields.required("audience", |at| as_it_came(at, Audience::parse(at, Purpose::Send)));
+    fn take(fields: &mut Fields<'_>, purpose: Purpose) -> Option<Self> {
+        let audience = fields.required("audience", |at| as_it_came(at, Audience::parse(at, purpose)));
         let device_types = fields.required("device_types", |at| as_it_came(at, DeviceTypes::parse(at)));
         let campaigns = fields.nullable("campaigns", |at| as_it_came(at, Campaigns::parse(at)));
         Some(Self { audience: audience?, device_types: device_types?, campaigns })

@@ -1,5 +1,7 @@
 //! Ids, each of its own type so that one cannot be passed for another.
 
+mod message_id;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -10,6 +12,8 @@ use uuid::Uuid;
 use crate::json::At;
 use crate::limits;
 use crate::time::UtcMillis;
+
+pub use message_id::{MessageId, NoMessageId};
 
 /// A UUID that names one kind of thing.
 #[derive(Serialize, Deserialize)]
@@ -49,9 +53,9 @@ pub type ScheduleId = Id<ScheduleKind>;
 pub type ExperimentId = Id<ExperimentKind>;
 /// One automated message.
 pub type PipelineId = Id<PipelineKind>;
-/// One person as devices know them: a named user, or whoever uses a channel that nobody has claimed.
+/// One person as devices know them: a named user, or the unknown user of a channel without a named user.
 pub type ContactId = Id<ContactKind>;
-/// One place that events are forwarded to.
+/// One destination that events are forwarded to.
 pub type WebhookId = Id<WebhookKind>;
 
 impl<Kind> Id<Kind> {
@@ -72,14 +76,14 @@ impl<Kind> Id<Kind> {
         Self::from_uuid(Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos)))
     }
 
-    /// No id that was made at this time or later comes before it.
+    /// An id that no id made at this time or later comes before.
     pub fn first_at(instant: UtcMillis) -> Self {
         let millis = u128::try_from(instant.0).unwrap_or(0);
         // Such ids begin with 48 bits of time.
         Self::from_uuid(Uuid::from_u128(millis << 80))
     }
 
-    /// When an id was made that sorts by it.
+    /// When an id made by [`Id::at`] was made.
     pub fn time(&self) -> Option<UtcMillis> {
         let (seconds, nanos) = self.0.get_timestamp()?.to_unix();
         let millis = i64::try_from(seconds).ok()?.checked_mul(1000)?;
@@ -111,37 +115,43 @@ impl DeliveryId {
 }
 
 impl SessionId {
-    /// Of the text by which a device names a session, which is almost always a UUID.
+    /// From the text by which a device names a session, which is almost always a UUID.
     pub fn of(text: &str) -> Self {
         text.parse().unwrap_or_else(|_| Self::from_uuid(Uuid::new_v5(&Uuid::nil(), text.as_bytes())))
     }
 }
 
 impl EventId {
-    /// Of what a push did to a channel: the same however often it is told.
+    /// For the effect of a push on a channel: the same however often it is reported.
     pub fn of(kind: &str, push: PushId, channel: ChannelId) -> Self {
         let name = [kind.as_bytes(), channel.as_bytes()].concat();
         Self::from_uuid(Uuid::new_v5(&push.uuid(), &name))
     }
 
-    /// Of the same event at one of the channels that it concerns.
+    /// For the same event at one of the channels that it concerns.
     pub fn on(self, channel: ChannelId) -> Self {
         Self::from_uuid(Uuid::new_v5(&self.uuid(), channel.as_bytes()))
     }
 }
 
 impl ContactId {
-    /// Whoever uses a channel of which nothing more is known. No such id has to be kept.
+    /// The unknown user of a channel. Such an id does not have to be stored.
     pub const fn of_channel(channel: ChannelId) -> Self {
         Self::from_uuid(channel.uuid())
     }
 
-    /// The same on every device of the user, however often they come and go.
-    pub fn of_named_user(app: AppId, user: &NamedUserId) -> Self {
+    /// From a digest that cannot be computed from the user's own id alone.
+    pub fn of_named_user(digest: &[u8; 16]) -> Self {
+        // The version tells such ids from those of channels, and is that of the former ids, which were made from names.
+        Self::from_uuid(uuid::Builder::from_sha1_bytes(*digest).into_uuid())
+    }
+
+    /// The id of a named user before ids were secret. Devices that received one may still use it.
+    pub fn once_of_named_user(app: AppId, user: &NamedUserId) -> Self {
         Self::from_uuid(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{}/{}", app.0, user.as_str()).as_bytes()))
     }
 
-    /// Whose id this is; both kinds are told apart by it, since devices can choose the ids of their channels.
+    /// Whether the id belongs to a named user. This tells both kinds apart, since devices can choose the ids of their channels.
     pub fn is_of_named_user(&self) -> bool {
         self.0.get_version() == Some(uuid::Version::Sha1)
     }

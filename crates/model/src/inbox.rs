@@ -1,6 +1,6 @@
-//! Inboxes of Message Center messages: whose they are, what devices ask of them, and what is kept with a message.
+//! Inboxes of Message Center messages: their owners, the requests of devices for them, and the data kept with a message.
 //!
-//! Devices send these bodies, and the apps they come from cannot be changed any more: keys that nobody knows are passed over.
+//! Devices send these bodies, and the apps they come from cannot be changed any more: unknown keys are skipped.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::channel::{ChannelRef, ClaimedType};
+use crate::device_type::DeviceType;
 use crate::ids::ChannelId;
 use crate::json::{At, Fields, Json};
 use crate::limits;
 use crate::payload::localization::{self, Localization};
 use crate::payload::message::{Icons, Message};
 use crate::payload::{Push, extra::TextExtra};
-use crate::platform::DeviceType;
 
-/// Who has an inbox: 22 characters of `[A-Za-z0-9_-]`, as devices expect.
+/// The owner of an inbox: 22 characters of `[A-Za-z0-9_-]`, as devices expect.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InboxUserId(String);
@@ -81,7 +81,7 @@ impl InboxChange {
         let mut change = Self::default();
         for (key, device_type) in CHANNEL_KEYS {
             let Some(at) = fields.take(key).filter(|at| !at.is_null()) else { continue };
-            // A bare list is what the creation of an inbox takes.
+            // A bare list is the body that creates an inbox.
             if let Json::Array(_) = at.json() {
                 change.add.extend(refs(&at, &device_type).into_iter().flatten());
                 continue;
@@ -101,8 +101,8 @@ fn refs(at: &At<'_>, device_type: &DeviceType) -> Option<Vec<ChannelRef>> {
     at.array(0..=limits::CHANNELS_PER_INBOX, |at| ChannelId::parse(at).map(|id| ChannelRef { id, claimed: claimed() }))
 }
 
-/// The ids of messages that a device has read or deleted. What is no id of a message is left out: the device would send it
-/// again and again.
+/// The ids of messages that a device has read or deleted. Anything that is not the id of a message is left out: the device
+/// would send it again and again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageIds(pub Vec<String>);
 
@@ -115,7 +115,7 @@ impl MessageIds {
         Self::parse(at, "delete")
     }
 
-    /// Devices of old name messages by their URLs, later ones by the object that came with each in the listing.
+    /// Old devices name messages by their URLs, later ones by the object that came with each in the listing.
     fn parse(at: &At<'_>, urls_key: &str) -> Option<Self> {
         let mut fields = at.object()?;
         let most = 0..=limits::MESSAGES_PER_REQUEST;
@@ -136,13 +136,13 @@ fn reported(mut fields: Fields<'_>) -> Option<String> {
     id
 }
 
-/// The id in the URL of a message. Only the path counts: devices put it after whatever address they know us by.
+/// The id in the URL of a message. Only the path counts: devices put it after whatever base URL they have for us.
 fn message_in(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("/message/")?;
     rest.split(['/', '?', '#']).next().filter(|id| !id.is_empty())
 }
 
-/// What a listing tells about a message beside its title and its type.
+/// The data in a listing about a message beside its title and its type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MessageDetails {
     #[serde(default)]
@@ -165,7 +165,7 @@ impl MessageDetails {
     }
 }
 
-/// Which text of a message is for whom. Text 0 is that of the push, n that of its n-th localization.
+/// Which text of a message is for which device. Text 0 is that of the push, n that of its n-th localization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextChoice {
     /// Without one, only devices of certain languages and countries have the message at all.

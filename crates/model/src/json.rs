@@ -1,7 +1,7 @@
 //! Strict reading of JSON: a tree that keeps duplicate keys visible, and a cursor that notes every problem with its path.
 //!
 //! A parse function has the shape `fn parse(at: &At) -> Option<T>`. `None` means at least one problem was noted; reading
-//! goes on elsewhere so that a caller learns everything at once. [`parse`] turns the outcome into a `Result`.
+//! continues elsewhere so that a caller learns everything at once. [`parse`] turns the outcome into a `Result`.
 
 mod cursor;
 mod fields;
@@ -14,17 +14,38 @@ pub use tree::Json;
 use crate::problem::Problems;
 use cursor::Sink;
 
+/// How unknown keys are treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnknownKeys {
+    #[default]
+    Refused,
+    /// For bodies of devices. Their libraries drop a refused request, and installed libraries cannot be corrected, so the next
+    /// library with more keys than we know has to be accepted all the same.
+    PassedOver,
+}
+
 /// Parses a request body. Syntax errors carry line and column, all others the path of the value to blame.
 pub fn parse<T>(body: &[u8], read: impl FnOnce(&At<'_>) -> Option<T>) -> Result<T, Problems> {
+    parse_with(body, UnknownKeys::Refused, read)
+}
+
+pub fn parse_with<T>(
+    body: &[u8],
+    unknown_keys: UnknownKeys,
+    read: impl FnOnce(&At<'_>) -> Option<T>,
+) -> Result<T, Problems> {
     let tree = Json::from_slice(body)?;
-    read_tree(&tree, read)
+    read_into(&Sink::new(unknown_keys), &tree, read)
 }
 
 /// As [`parse`], for JSON that has been taken apart already.
 pub fn read_tree<T>(tree: &Json, read: impl FnOnce(&At<'_>) -> Option<T>) -> Result<T, Problems> {
-    let sink = Sink::default();
-    let value = read(&At::root(tree, &sink));
-    match (value, Problems::from_vec(sink.into_problems())) {
+    read_into(&Sink::default(), tree, read)
+}
+
+fn read_into<T>(sink: &Sink, tree: &Json, read: impl FnOnce(&At<'_>) -> Option<T>) -> Result<T, Problems> {
+    let value = read(&At::root(tree, sink));
+    match (value, Problems::from_vec(sink.take_problems())) {
         (Some(value), None) => Ok(value),
         (_, Some(problems)) => Err(problems),
         // A parse function that gives up must say why; this keeps a forgotten note from becoming a panic.
@@ -73,12 +94,58 @@ mod tests {
         let uninstalls = format!("[{}]", vec![uninstall; limits::UNINSTALLS_PER_REQUEST].join(","));
         assert_eq!(parse(uninstalls.as_bytes(), Uninstalls::parse).map(|all| all.0.len()), Ok(1000));
 
-        // One selector is that which holds the others.
+        // One selector is the one that holds the others.
         let selectors = vec![r#"{"tag":"a","group":"b"}"#; limits::SELECTORS_PER_AUDIENCE - 1].join(",");
         let push =
             format!(r#"{{"audience":{{"or":[{selectors}]}},"device_types":"all","notification":{{"alert":"Hi"}}}}"#);
         let pushes = format!("[{}]", vec![push; limits::PUSHES_PER_REQUEST].join(","));
         assert_eq!(parse(pushes.as_bytes(), Push::parse_one_or_many).map(|all| all.as_slice().len()), Ok(100));
+    }
+
+    #[test]
+    fn a_byte_order_mark_says_nothing() {
+        let read = |body: &[u8]| parse(body, |at| at.integer(0..=9));
+        assert_eq!(read(b"\xef\xbb\xbf 7"), Ok(7));
+        assert!(read(b"\xef\xbb\xbf\xef\xbb\xbf7").is_err(), "one is enough");
+        assert!(read(b"\xef\xbb\xbf").unwrap_err().first().message.contains("empty"));
+    }
+
+    #[test]
+    fn integers_may_be_written_as_floats() {
+        let read = |body: &str| parse(body.as_bytes(), |at| at.integer(-10..=3600));
+        for (body, value) in [("3600.0", 3600), ("36e2", 3600), ("-10.0", -10), ("-0.0", 0), ("7", 7)] {
+            assert_eq!(read(body), Ok(value), "{body}");
+        }
+        let message = |body: &str| read(body).unwrap_err().first().message.clone();
+        for body in ["3600.5", "1e300", "-0.1"] {
+            assert!(message(body).starts_with("This must be an integer, not"), "{body}");
+        }
+        assert_eq!(message("3601.0"), "This must be between -10 and 3600, not 3601.0.");
+        assert_eq!(message("99999999999999999999"), message("1e20").replace("1e20", "99999999999999999999"));
+    }
+
+    #[test]
+    fn what_devices_say_beyond_what_we_know_is_passed_over() {
+        let read = |at: &At<'_>| {
+            let mut fields = at.object()?;
+            let inner = fields.required("a", |at| {
+                let mut fields = at.object()?;
+                let n = fields.required("n", |at| at.integer(1..=9));
+                fields.finish();
+                n
+            });
+            fields.finish();
+            inner
+        };
+        let paths = |body: &str, unknown_keys| match parse_with(body.as_bytes(), unknown_keys, read) {
+            Ok(n) => vec![n.to_string()],
+            Err(problems) => problems.iter().map(|problem| problem.path.clone()).collect(),
+        };
+        let more = r#"{"a": {"n": 1, "new": {}}, "newer": 1}"#;
+        assert_eq!(paths(more, UnknownKeys::PassedOver), ["1"]);
+        assert_eq!(paths(more, UnknownKeys::Refused), ["a.new", "newer"]);
+        assert_eq!(paths(r#"{"a": {"n": 0}}"#, UnknownKeys::PassedOver), ["a.n"]);
+        assert_eq!(paths(r#"{"x": 1, "x": 2}"#, UnknownKeys::PassedOver), ["x", "a"]);
     }
 
     #[test]

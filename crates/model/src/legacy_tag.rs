@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::channel::{ChannelRef, ClaimedType, name_text};
+use crate::device_type::DeviceType;
 use crate::ids::ChannelId;
 use crate::json::{self, At, Json, OneOrMany};
 use crate::limits;
-use crate::platform::DeviceType;
 use crate::problem::Problems;
 use crate::selector::DeviceToken;
 use crate::tag::Tag;
@@ -64,7 +64,7 @@ enum Kind {
     DevicePin,
 }
 
-/// The key of a row of a batch, the key of a list of devices, and what is under them.
+/// The key of a row of a batch, the key of a list of devices, and the kind of the values under them.
 const KINDS: [(&str, &str, Kind); 7] = [
     ("ios_channel", "ios_channels", Kind::Channel(Some(DeviceType::Ios))),
     ("android_channel", "android_channels", Kind::Channel(Some(DeviceType::Android))),
@@ -88,7 +88,7 @@ impl LegacyDevice {
         })
     }
 
-    /// The same for a channel whatever type it is taken for.
+    /// The same for a channel whatever type the caller takes it for.
     fn of_any_type(&self) -> Self {
         match self {
             LegacyDevice::Channel(channel) => LegacyDevice::Channel(ChannelRef { id: channel.id, claimed: None }),

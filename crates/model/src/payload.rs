@@ -1,4 +1,4 @@
-//! The push object: who a push is for, what it says on each platform, and how it is sent.
+//! The push object: its audience, its content on each platform, and how it is sent.
 
 pub mod actions;
 pub mod amazon;
@@ -40,9 +40,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::create_and_send::Recipients;
+use crate::device_type::{DeviceType, OpenPlatform};
 use crate::json::{self, At, OneOrMany};
 use crate::limits;
-use crate::platform::{DeviceType, OpenPlatform};
 use crate::problem::Problems;
 use crate::selector::{Audience, Purpose};
 use campaigns::Campaigns;
@@ -96,7 +96,7 @@ impl Push {
         at.one_or_many(1..=limits::PUSHES_PER_REQUEST, Self::parse)
     }
 
-    /// A push that is sent because somebody asks for it, now or later.
+    /// A push that is sent because of a request, now or later.
     pub fn parse(at: &At<'_>) -> Option<Self> {
         Self::parse_with(at, Purpose::Send)
     }
@@ -153,12 +153,12 @@ impl Push {
         self.in_app.as_ref().or_else(|| self.notification.as_ref()?.in_app.as_deref())
     }
 
-    /// Whether there is a Message Center message, at least for those of some locale.
+    /// Whether there is a Message Center message, at least for some locale.
     pub fn has_message(&self) -> bool {
         self.message.is_some() || self.localizations.iter().flatten().any(|one| one.message.is_some())
     }
 
-    /// Those whom the push brings along, and where they are.
+    /// The recipients that the push brings along, and their platform.
     pub fn recipients(&self) -> Option<(&OpenPlatform, &Recipients)> {
         match &self.audience {
             Audience::CreateAndSend(recipients) => Some((self.open_platforms().next()?, recipients)),
@@ -166,7 +166,7 @@ impl Push {
         }
     }
 
-    /// The open platforms named in `device_types`; whether they exist only the configuration knows.
+    /// The open platforms named in `device_types`; only the configuration knows whether they exist.
     pub fn open_platforms(&self) -> impl Iterator<Item = &OpenPlatform> {
         self.device_types.listed().iter().filter_map(|device_type| match device_type {
             DeviceType::Open(platform) => Some(platform),

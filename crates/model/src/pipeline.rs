@@ -1,4 +1,4 @@
-//! Pipelines: messages that are sent by themselves, when something happens to a channel.
+//! Pipelines: messages that are sent automatically, when something happens to a channel.
 
 mod condition;
 mod dayparts;
@@ -25,7 +25,7 @@ use crate::payload::Push;
 use crate::selector::{Audience, Purpose};
 use crate::time::UtcMillis;
 
-/// What is sent to a channel when something happens to it. Printed as it was sent.
+/// The pushes that are sent to a channel when something happens to it. Printed as it was sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pipeline {
     /// Without the keys that only the service sets.
@@ -34,43 +34,43 @@ pub struct Pipeline {
     pub enabled: bool,
     /// Everything that is sent, all of it at the same time; at least one.
     pub outcomes: Vec<Push>,
-    /// How long after the trigger it is sent; zero when that is at once.
+    /// How long after the trigger the outcomes are sent; zero for at once.
     pub delay: Duration,
-    /// When it may be sent, if not always.
+    /// When the outcomes may be sent, if not always.
     pub dayparts: Option<Dayparts>,
-    /// Any of them sets it off.
+    /// Any of them triggers the pipeline.
     pub immediate: Vec<Trigger>,
-    /// Not doing something for long enough sets it off as well.
+    /// Inactivity for long enough triggers it as well.
     pub historical: Vec<Inactivity>,
-    /// Any of them takes a channel out of those who wait.
+    /// Any of them removes a channel from the waiting ones.
     pub cancellation: Vec<Trigger>,
-    /// All of them have to hold when it is sent.
+    /// All of them have to hold when the outcomes are sent.
     pub conditions: Vec<Condition>,
-    /// All of them have to leave room for one more.
+    /// All of them have to allow one more push.
     pub rates: Vec<Rate>,
     pub active: Period,
 }
 
-/// When something counts; without end on a side that is not given.
+/// When a pipeline or trigger is active; unbounded on a side that is not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
     pub from: Option<UtcMillis>,
     pub until: Option<UtcMillis>,
 }
 
-/// What a pipeline is doing. The names are shown to callers.
+/// The status of a pipeline. The names are shown to callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PipelineStatus {
-    /// Its time has not come.
+    /// Its period has not begun.
     Pending,
     Live,
-    /// Its time is over.
+    /// Its period is over.
     Completed,
     Disabled,
 }
 
-/// Keys of what callers are shown, which they may send back.
+/// Keys of answers that callers may send back.
 const READ_ONLY: [&str; 5] = ["uid", "url", "status", "creation_time", "last_modified_time"];
 
 impl Pipeline {
@@ -82,7 +82,7 @@ impl Pipeline {
         Self::parse_with(at, Purpose::Pipeline)
     }
 
-    /// As it was stored.
+    /// Reads a stored pipeline.
     pub fn parse_stored(at: &At<'_>) -> Option<Self> {
         Self::parse_with(at, Purpose::Stored)
     }
@@ -133,7 +133,7 @@ impl Pipeline {
         Some(pipeline)
     }
 
-    /// What can be wrong with parts that are right by themselves.
+    /// Checks the rules across parts that are valid by themselves.
     fn check(&self, at: &At<'_>) -> Option<()> {
         if self.immediate.is_empty() && self.historical.is_empty() {
             return at.missing("immediate_trigger");
@@ -152,14 +152,16 @@ impl Pipeline {
         Some(())
     }
 
-    /// Whether the outcomes were given as an array, which shows in the paths of what is wrong with them.
+    /// Whether the outcomes were given as an array, which shows in the paths of their problems.
     pub fn has_many_outcomes(&self) -> bool {
         self.source.get("outcome").is_some_and(|outcome| matches!(outcome, Json::Array(_)))
     }
 
     pub fn status(&self, now: UtcMillis) -> PipelineStatus {
+        if !self.enabled {
+            return PipelineStatus::Disabled;
+        }
         match self.active {
-            _ if !self.enabled => PipelineStatus::Disabled,
             Period { until: Some(until), .. } if until <= now => PipelineStatus::Completed,
             Period { from: Some(from), .. } if from > now => PipelineStatus::Pending,
             Period { .. } => PipelineStatus::Live,
@@ -246,9 +248,7 @@ fn seconds(at: &At<'_>, least: i64) -> Option<Duration> {
 
 fn instant(at: &At<'_>) -> Option<UtcMillis> {
     let text = at.string()?;
-    UtcMillis::parse_api(text).or_else(|| {
-        at.invalid(format!("'{text}' is not a date-time; use the form 2030-01-31T12:00:00, without an offset."))
-    })
+    UtcMillis::parse_api(text).or_else(|| at.invalid(UtcMillis::refusal(text, "without an offset")))
 }
 
 fn without_read_only(json: &Json) -> Json {

@@ -1,4 +1,4 @@
-//! Device properties: the tags a channel has because of what it is, in groups that nobody can write to.
+//! Device properties: the tags that follow from the data of a channel, in groups that nobody can write to.
 
 mod locale;
 mod models;
@@ -14,7 +14,7 @@ pub use models::{IOS_MODELS, ios_model_name};
 pub use time_zone::{Clock, device_clocks};
 
 use crate::channel::Profile;
-use crate::platform::DeviceType;
+use crate::device_type::DeviceType;
 use crate::tag::{Tag, TagGroup};
 use crate::term::{Reach, Term};
 use versions::Version;
@@ -24,7 +24,7 @@ const UNKNOWN: &str = "Unknown";
 
 const APP_VERSION_CHARS: usize = 128;
 
-/// One term for every property group that applies to the channel, and its clock if that is not the one its tag means.
+/// One term for every property group that applies to the channel, and its clock if that differs from the clock of its tag.
 pub fn property_terms(profile: &Profile) -> Vec<Term> {
     let mut terms = vec![
         known_or(time_zone::GROUP, time_zone::NO_TIME_ZONE, profile.timezone.as_deref().and_then(time_zone::time_zone)),
@@ -51,7 +51,7 @@ pub fn property_terms(profile: &Profile) -> Vec<Term> {
     terms
 }
 
-/// What an installed channel is and how it can be reached. A channel that is not installed has none of these.
+/// The type of an installed channel and how it can be reached. A channel that is not installed has none of these.
 pub fn reach_terms(profile: &Profile) -> Vec<Term> {
     let mut terms = vec![Term::DeviceType(profile.device_type.clone())];
     if profile.address.is_some() {
@@ -66,7 +66,7 @@ pub fn reach_terms(profile: &Profile) -> Vec<Term> {
     terms
 }
 
-/// The tag that a selector for a tag in a group means: the same, except for time zones that are written in another way.
+/// The tag that a selector for a tag in a group means: the same, except for time zones that are spelled in another way.
 pub fn selected_tag(group: &TagGroup, tag: &Tag) -> Tag {
     match group.as_str() {
         time_zone::GROUP => Tag::new(time_zone::selected_time_zone(tag.as_str())).unwrap_or_else(|_| tag.clone()),
@@ -112,7 +112,7 @@ fn background(profile: &Profile) -> Term {
     flag("ua_background_enabled", profile.background.unwrap_or(false))
 }
 
-/// Only SDKs from 6.0 on tell about location. A device of unknown SDK that tells about it has one of those.
+/// Only SDKs from 6.0 on report location settings. A device of unknown SDK that reports them has one of those.
 fn location(profile: &Profile) -> Option<Term> {
     let is_enabled = match profile.sdk_version.as_deref().and_then(Version::parse) {
         Some(version) if version.major < 6 => None,

@@ -1,13 +1,13 @@
-//! Whom a request about tags, attributes or subscriptions is for: channels by their ids, and named users.
+//! The targets of a request about tags, attributes or subscriptions: channels by their ids, and named users.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
 use crate::channel::{ChannelRef, ClaimedType};
+use crate::device_type::DeviceType;
 use crate::ids::{ChannelId, NamedUserId};
 use crate::json::{At, Fields, OneOrMany};
 use crate::limits;
-use crate::platform::DeviceType;
 
 const CHANNEL_KEYS: [(&str, Option<DeviceType>); 5] = [
     ("channel", None),
@@ -17,7 +17,7 @@ const CHANNEL_KEYS: [(&str, Option<DeviceType>); 5] = [
     ("web_channel", Some(DeviceType::Web)),
 ];
 
-/// At least one channel, none of them twice: a channel that is named as of two types is at most of one of them.
+/// At least one channel, none of them twice: a channel that is named with two types has at most one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelAudience(Vec<ChannelRef>);
 
@@ -84,7 +84,7 @@ fn read_channels(fields: &mut Fields<'_>) -> Vec<ChannelRef> {
             at.invalid::<()>(format!("{what} are not supported here; name channels by their ids."));
         }
     }
-    // A channel that is named with and without its type is meant once.
+    // A channel that is named with and without its type counts once.
     let untyped: HashSet<ChannelId> =
         channels.iter().filter(|named| named.claimed.is_none()).map(|named| named.id).collect();
     channels.retain(|named| named.claimed.is_none() || !untyped.contains(&named.id));

@@ -1,4 +1,4 @@
-//! Subscription lists: who subscribes to what. Channels subscribe for themselves, named users for a kind of channel.
+//! Subscription lists: channels subscribe for themselves, named users for a kind of channel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::attribute;
+use crate::device_type::DeviceType;
 use crate::json::{At, OneOrMany};
 use crate::limits;
-use crate::platform::DeviceType;
 use crate::request_audience::OwnerAudience;
 use crate::time::UtcMillis;
 
@@ -31,7 +31,7 @@ pub enum SubscriptionAction {
 pub struct SubscriptionOperation {
     pub action: SubscriptionAction,
     pub list_id: SubscriptionListId,
-    /// When it was decided; now, if that is not said.
+    /// When it was decided; now, if not given.
     pub timestamp: Option<UtcMillis>,
 }
 
@@ -42,7 +42,7 @@ pub struct SubscriptionUpdate {
     pub operations: Vec<SubscriptionOperation>,
 }
 
-/// An operation of a person, for one kind of their channels.
+/// An operation on a named user, for one kind of the user's channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedOperation {
     pub operation: SubscriptionOperation,
@@ -67,7 +67,7 @@ pub struct Subscription {
     pub scope: Option<Scope>,
 }
 
-/// What a named user subscribes to. A scope without lists is left out.
+/// The subscriptions of a named user. A scope without lists is left out.
 pub type ScopedSubscriptions = BTreeMap<Scope, BTreeSet<SubscriptionListId>>;
 
 /// A change of the subscriptions of one named user, in the order of its parts.

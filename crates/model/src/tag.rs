@@ -1,8 +1,9 @@
 //! Tags and the groups they live in, as names that are known to be usable.
 
 use std::fmt;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::json::At;
 use crate::limits;
@@ -10,15 +11,16 @@ use crate::limits;
 /// The name of the group of the flat `tags` of a channel.
 pub const DEVICE: &str = "device";
 
-/// A word put on channels: 1 to 128 characters, none of them a control character.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// A word put on channels: 1 to 128 characters, none of them a control character. One change of tags copies each several times,
+/// so copying only increments a count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Tag(String);
+pub struct Tag(Arc<str>);
 
-/// The name of a set of tags: 1 to 128 characters, none of them a control character, the first not `@`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// The name of a set of tags: 1 to 128 characters, none of them a control character, the first not `@`. As cheap to copy as a tag.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
-pub struct TagGroup(String);
+pub struct TagGroup(Arc<str>);
 
 impl Tag {
     pub fn new(text: &str) -> Result<Self, &'static str> {
@@ -28,7 +30,7 @@ impl Tag {
         if text.contains(char::is_control) {
             return Err("A tag must not contain control characters.");
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.into()))
     }
 
     pub fn parse(at: &At<'_>) -> Option<Self> {
@@ -38,7 +40,7 @@ impl Tag {
     /// A tag that is written in the code.
     pub(crate) fn fixed(text: &'static str) -> Self {
         debug_assert!(Self::new(text).is_ok(), "{text}");
-        Self(text.to_owned())
+        Self(text.into())
     }
 
     pub fn as_str(&self) -> &str {
@@ -57,7 +59,7 @@ impl TagGroup {
         if name.starts_with('@') {
             return Err("A tag group name must not begin with '@', which marks the groups of the service itself.");
         }
-        Ok(Self(name.to_owned()))
+        Ok(Self(name.into()))
     }
 
     pub fn parse(at: &At<'_>) -> Option<Self> {
@@ -72,7 +74,7 @@ impl TagGroup {
     /// A group that is written in the code.
     pub(crate) fn fixed(name: &'static str) -> Self {
         debug_assert!(Self::new(name).is_ok(), "{name}");
-        Self(name.to_owned())
+        Self(name.into())
     }
 
     /// Whether the tags of this group follow from the properties of a device and cannot be set by hand.
@@ -100,6 +102,18 @@ impl TryFrom<String> for TagGroup {
     type Error = &'static str;
     fn try_from(name: String) -> Result<Self, Self::Error> {
         Self::new(&name)
+    }
+}
+
+impl Serialize for Tag {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl Serialize for TagGroup {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

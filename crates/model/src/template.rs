@@ -1,4 +1,4 @@
-//! Templates: pushes that are kept with variables in their texts, and are filled in when they are sent.
+//! Templates: pushes that are stored with variables in their texts, and are filled in when they are sent.
 
 mod html;
 mod personal;
@@ -27,7 +27,7 @@ use crate::payload::Push;
 use crate::problem::{Problem, ProblemKind};
 use variable::parse_variables;
 
-/// What a caller says about a template. Its push is printed as it was sent.
+/// A template as a caller describes it. Its push is printed as it was sent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Template {
     pub name: String,
@@ -37,13 +37,13 @@ pub struct Template {
     pub push: TemplatePush,
 }
 
-/// A push without audience and device types, whose texts may have variables. Everything in it is as it should be, except
-/// that nobody knows yet what texts with variables will be.
+/// A push without audience and device types, whose texts may have variables. Everything in it is valid, except that the
+/// final form of texts with variables is not known yet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct TemplatePush(Json);
 
-/// What of a template is to be replaced.
+/// The parts of a template that are to be replaced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateChange {
     pub name: Option<String>,
@@ -52,25 +52,13 @@ pub struct TemplateChange {
     pub push: Option<TemplatePush>,
 }
 
-/// What callers send back of what they were told.
+/// Keys of answers that callers may send back.
 const READ_ONLY: [&str; 5] = ["id", "template_id", "created_at", "modified_at", "last_used"];
 const GIVEN_LATER: [&str; 2] = ["audience", "device_types"];
 
 impl Template {
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let name = fields.required("name", template_name);
-        let description = fields.nullable("description", description);
-        let variables = match fields.has("variables") {
-            true => Some(fields.nullable("variables", parse_variables).unwrap_or_default()),
-            false => at.missing("variables"),
-        };
-        let push = fields.required("push", TemplatePush::parse);
-        for read_only in READ_ONLY {
-            fields.take(read_only);
-        }
-        fields.finish();
-        let template = Self { name: name?, description, variables: variables?, push: push? };
+        let template = Self::parse_with(at, TemplatePush::parse)?;
         if at.is_clean() {
             for Problem { path, message, .. } in template.undeclared_variables() {
                 at.invalid_key::<()>(&path, message);
@@ -79,7 +67,28 @@ impl Template {
         Some(template)
     }
 
-    /// The template after a change, or what would be wrong with it.
+    /// Reads a stored template. Rules that have become stricter since then do not apply to it.
+    pub fn parse_stored(at: &At<'_>) -> Option<Self> {
+        Self::parse_with(at, |at| at.object().map(|_| TemplatePush(at.json().clone())))
+    }
+
+    fn parse_with(at: &At<'_>, push: impl FnOnce(&At<'_>) -> Option<TemplatePush>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let name = fields.required("name", template_name);
+        let description = fields.nullable("description", description);
+        let variables = match fields.has("variables") {
+            true => Some(fields.nullable("variables", parse_variables).unwrap_or_default()),
+            false => at.missing("variables"),
+        };
+        let push = fields.required("push", push);
+        for read_only in READ_ONLY {
+            fields.take(read_only);
+        }
+        fields.finish();
+        Some(Self { name: name?, description, variables: variables?, push: push? })
+    }
+
+    /// The template after a change, or the problems it would have.
     pub fn changed(mut self, change: TemplateChange) -> Result<Self, Vec<Problem>> {
         let TemplateChange { name, description, variables, push } = change;
         self.name = name.unwrap_or(self.name);
@@ -87,14 +96,14 @@ impl Template {
         self.push = push.unwrap_or(self.push);
         self.variables = match variables {
             Some(variables) if !variables.is_empty() || !self.push.has_variables() => variables,
-            // One client library sends an empty list when it was told nothing about variables.
+            // One client library sends an empty list when it got no variables.
             Some(_) | None => self.variables,
         };
         let problems = self.undeclared_variables();
         if problems.is_empty() { Ok(self) } else { Err(problems) }
     }
 
-    /// A variable that nobody has heard of is most likely a typing mistake.
+    /// A variable that is not declared is most likely a typing mistake.
     fn undeclared_variables(&self) -> Vec<Problem> {
         let declared: BTreeSet<&str> = self.variables.iter().map(|variable| variable.key.as_str()).collect();
         let mut problems = Vec::new();
@@ -136,22 +145,26 @@ impl TemplatePush {
             at.invalid_key::<()>(key, format!("A template has no '{key}'; it is given when the template is sent."));
         }
         let push = Self(at.json().clone());
-        let texts = push.texts();
-        let is_open = |path: &str| texts.iter().any(|(open, text)| open == path && placeholder::is_in(text));
-        let whole = push.with(&GIVEN_LATER.map(|key| (key, Json::String("all".to_owned()))));
-        // What is wrong with a text that has variables will be seen when they have values.
-        if let Err(problems) = json::read_tree(&whole, Push::parse) {
-            for Problem { path, message, kind } in problems.iter().filter(|problem| !is_open(&problem.path)) {
-                match kind {
-                    ProblemKind::Missing => at.missing::<()>(path),
-                    ProblemKind::Invalid => at.invalid_key::<()>(path, message.clone()),
-                };
-            }
+        for Problem { path, message, kind } in push.problems() {
+            match kind {
+                ProblemKind::Missing => at.missing::<()>(&path),
+                ProblemKind::Invalid => at.invalid_key::<()>(&path, message),
+            };
         }
         at.is_clean().then_some(push)
     }
 
-    /// The push with these keys in place of what it has under them.
+    /// The problems it has with any values and for any audience.
+    fn problems(&self) -> Vec<Problem> {
+        let whole = self.with(&GIVEN_LATER.map(|key| (key, Json::String("all".to_owned()))));
+        let Err(problems) = json::read_tree(&whole, Push::parse) else { return Vec::new() };
+        let texts = self.texts();
+        // The problems of a text with variables show when they have values.
+        let is_open = |path: &str| texts.iter().any(|(open, text)| open == path && placeholder::is_in(text));
+        problems.iter().filter(|problem| !is_open(&problem.path)).cloned().collect()
+    }
+
+    /// The push with these keys replacing its own.
     fn with(&self, more: &[(&str, Json)]) -> Json {
         let Json::Object(own) = &self.0 else { return Json::Null };
         let kept = own.iter().filter(|(key, _)| more.iter().all(|(given, _)| key != given)).cloned();

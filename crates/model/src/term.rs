@@ -4,20 +4,20 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device_type::DeviceType;
 use crate::ids::{Ordinal, TermId};
 use crate::place::PlaceId;
-use crate::platform::DeviceType;
 use crate::subscription::{Scope, Subscription, SubscriptionListId};
 use crate::tag::{self, Tag, TagGroup};
 
 const TYPE_GROUP: &str = "@type";
 const REACH_GROUP: &str = "@reach";
 const LIST_GROUP: &str = "@list";
-/// What happened on days.
+/// Events on days.
 pub const DAY_GROUP: &str = "@day";
 const LAST_PLACE_GROUP: &str = "@last_place";
-/// Days in places were terms of this group once. Nodes of that version may still write some while others are brought up to
-/// date; they mean nothing any more.
+/// Days in places were terms of this group once. Nodes of that version may still write some while others are upgraded;
+/// they have no meaning any more.
 pub const FORMER_PLACE_GROUP: &str = "@place";
 const CLOCK_GROUP: &str = "@clock";
 /// Deleted tags of devices, until every channel has lost them.
@@ -39,12 +39,12 @@ pub enum Term {
     Subscription(Subscription),
     /// Every channel to which something happened on a day.
     Day(DayTerm),
-    /// Every channel that was in a place when it last told where it was.
+    /// Every channel that was in a place when it last reported its location.
     LastPlace(PlaceId),
     /// Every channel in a time zone whose clock is not that of the zone its tag names.
     Clock(String),
-    /// A tag of devices that was deleted, under the number it had. Channels hold it until they are next written; it means
-    /// nothing, and the tag gets another number when it is used again.
+    /// A device tag that was deleted, under the number it had. Channels hold it until they are next written; it has no
+    /// meaning, and the tag gets another number when it is used again.
     Retired { number: TermId, tag: Tag },
 }
 
@@ -166,7 +166,7 @@ impl Term {
     }
 }
 
-/// The group under which subscriptions of a scope are stored; of channels for themselves, without one.
+/// The group under which subscriptions of a scope are stored; without a scope, those of channels for themselves.
 pub const fn subscription_group(scope: Option<Scope>) -> &'static str {
     match scope {
         None => "@subscription",
@@ -189,12 +189,12 @@ fn subscription_scope(group: &str) -> Option<Option<Scope>> {
 
 /// Whether the terms of a group are kept as one set each instead of with every channel.
 ///
-/// What happened to a channel on some day remains true when the channel leaves, and does not make it part of everyone.
+/// An event of a channel on some day remains true when the channel leaves, and does not make it part of everyone.
 pub fn is_kept_apart(group: &str) -> bool {
     [DAY_GROUP, LAST_PLACE_GROUP].contains(&group)
 }
 
-/// Whether the terms of a group are what people put on channels, rather than what devices told or what happened to them.
+/// Whether the terms of a group are assigned by customers, rather than reported by devices or caused by events.
 pub fn is_put_there(group: &str) -> bool {
     match group.strip_prefix('@') {
         None => !tag::is_read_only(group),
@@ -205,7 +205,7 @@ pub fn is_put_there(group: &str) -> bool {
 /// One entry of an app's log: which channels gained and lost which terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermsRecord {
-    /// Terms that have been given their number here: the number, the group and the tag.
+    /// Terms that were given their number here: the number, the group and the tag.
     pub new_terms: Vec<(TermId, String, String)>,
     /// Applied in their order.
     pub changes: Vec<TermChange>,
@@ -213,7 +213,7 @@ pub struct TermsRecord {
     pub sets: Vec<TermSet>,
 }
 
-/// What changed for one channel.
+/// The changes of one channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermChange {
     pub ordinal: Ordinal,
@@ -221,7 +221,7 @@ pub struct TermChange {
     pub removed: Vec<TermId>,
 }
 
-/// What changed for one term and very many channels, as when a list is uploaded.
+/// The changes of one term for very many channels, as when a list is uploaded.
 ///
 /// A term that is not [kept apart](is_kept_apart) is added only to channels that hold such a term already: being on a
 /// list does not make a channel that has been uninstalled, or never was there, part of everyone. A channel that is in
@@ -229,7 +229,7 @@ pub struct TermChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermSet {
     pub term: TermId,
-    /// A bitmap of ordinals in the portable Roaring format. No bytes at all stand for no channels.
+    /// A bitmap of ordinals in the portable Roaring format. An empty vector stands for no channels.
     pub added: Vec<u8>,
     /// Like `added`.
     pub removed: Vec<u8>,

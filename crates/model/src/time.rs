@@ -31,32 +31,32 @@ impl UtcMillis {
         self.0.div_euclid(1000)
     }
 
-    /// When an hour begins that is so many after 1970.
+    /// The beginning of an hour, counted from 1970.
     pub const fn of_hour(hour: i64) -> Self {
         Self(hour.saturating_mul(60 * 60 * 1000))
     }
 
-    /// `2024-05-01T08:00:00`: what channels, schedules and devices are told.
+    /// `2024-05-01T08:00:00`: the form used for channels, schedules and devices.
     pub fn to_api(self) -> String {
         self.timestamp().strftime("%Y-%m-%dT%H:%M:%S").to_string()
     }
 
-    /// `2024-05-01 08:00:00`: what reports are told.
+    /// `2024-05-01 08:00:00`: the form used in reports.
     pub fn to_report(self) -> String {
         self.timestamp().strftime("%Y-%m-%d %H:%M:%S").to_string()
     }
 
-    /// `2024-05-01T08:00:00.123Z`: what events are told.
+    /// `2024-05-01T08:00:00.123Z`: the form used in events.
     pub fn to_iso(self) -> String {
         format!("{}.{:03}Z", self.to_api(), self.0.rem_euclid(1000))
     }
 
-    /// `Wed, 01 May 2024 08:00:00 GMT`: what HTTP headers are told.
+    /// `Wed, 01 May 2024 08:00:00 GMT`: the form used in HTTP headers.
     pub fn to_http_date(self) -> String {
         self.timestamp().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
     }
 
-    /// The dates of headers; `None` for what is not one.
+    /// The dates of headers; `None` for a text that is not one.
     pub fn parse_http(text: &str) -> Option<Self> {
         let parsed = jiff::fmt::rfc2822::parse(text).ok()?;
         Some(Self(parsed.timestamp().as_millisecond()))
@@ -65,19 +65,15 @@ impl UtcMillis {
     /// The date-times of request bodies, always UTC: `T` or a space, `HHMM`, `HH:MM` or `HH:MM:SS`, an optional fraction, an
     /// optional `Z`.
     pub fn parse_api(text: &str) -> Option<Self> {
-        let bare = text.strip_suffix('Z').unwrap_or(text);
-        let (date, time) = bare.split_once(['T', ' '])?;
-        // What else the parser below would take (an offset, the name of a zone) it would not heed.
-        let is_plain = time.bytes().all(|b| b.is_ascii_digit() || b":.,".contains(&b));
-        if date.len() != 10 || !is_plain {
-            return None;
+        Some(Self(civil_time(text)?.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond()))
+    }
+
+    /// The problem of a text that [`UtcMillis::parse_api`] does not read; `zone` says how to give the zone.
+    pub fn refusal(text: &str, zone: &str) -> String {
+        match civil_time(text) {
+            Some(_) => format!("'{text}' is too far ahead; use a time before 9999-12-30."),
+            None => format!("'{text}' is not a date-time; use the form 2030-01-31T12:00:00, {zone}."),
         }
-        let time = if time.len() == 4 { format!("{}:{}", &time[..2], &time[2..]) } else { time.to_owned() };
-        if !time.contains(':') {
-            return None;
-        }
-        let civil: DateTime = format!("{date}T{time}").parse().ok()?;
-        Some(Self(civil.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond()))
     }
 
     /// As [`UtcMillis::parse_api`], or with an offset from UTC instead of the `Z`: `+0200` or `+02:00`.
@@ -124,6 +120,22 @@ impl UtcMillis {
     }
 }
 
+/// The date and time that a text of a request body shows, whether or not there is such an instant.
+fn civil_time(text: &str) -> Option<DateTime> {
+    let bare = text.strip_suffix('Z').unwrap_or(text);
+    let (date, time) = bare.split_once(['T', ' '])?;
+    // Anything else that the parser below accepts (an offset, the name of a zone) it would ignore.
+    let is_plain = time.bytes().all(|b| b.is_ascii_digit() || b":.,".contains(&b));
+    if date.len() != 10 || !is_plain {
+        return None;
+    }
+    let time = if time.len() == 4 { format!("{}:{}", &time[..2], &time[2..]) } else { time.to_owned() };
+    if !time.contains(':') {
+        return None;
+    }
+    format!("{date}T{time}").parse().ok()
+}
+
 fn two_digits(tens: u8, ones: u8) -> Option<u64> {
     let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
     Some(digit(tens)? * 10 + digit(ones)?)
@@ -163,6 +175,15 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_that_is_too_far_ahead_is_called_that() {
+        assert!(UtcMillis::parse_api("9999-12-29T23:59:59").is_some());
+        assert_eq!(UtcMillis::parse_api("9999-12-31T23:59:59"), None);
+        let refusal = |text| UtcMillis::refusal(text, "in UTC");
+        assert!(refusal("9999-12-31T23:59:59").contains("too far ahead"));
+        assert!(refusal("tomorrow").ends_with("is not a date-time; use the form 2030-01-31T12:00:00, in UTC."));
+    }
 
     #[test]
     fn date_forms_of_the_api() {

@@ -11,7 +11,6 @@ pub mod http;
 mod in_app;
 mod jwt;
 mod keys;
-mod message_id;
 mod network;
 mod oauth;
 pub mod open;
@@ -33,7 +32,6 @@ mod wire;
 pub mod wns;
 
 pub use endpoint::Endpoint;
-pub use message_id::{message_id, push_of_message};
 pub use network::Network;
 pub use recipient::Recipient;
 pub use rendered::{NotSendable, RenderedPush};

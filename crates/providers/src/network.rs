@@ -1,4 +1,4 @@
-//! What all senders share: which addresses they may connect to, how long they wait, and the HTTP client.
+//! The parts that all senders share: the address policy, the timeouts, and the HTTP client.
 
 use std::sync::Arc;
 
@@ -17,6 +17,19 @@ const HTTP2: &[u8] = b"h2";
 pub struct Network {
     http: Client,
     timeouts: Timeouts,
+}
+
+/// What connections to a provider are made with.
+pub(crate) struct WireTo<'c> {
+    pub(crate) origin: Origin,
+    /// Certificate authorities to trust beside the public ones, as PEM.
+    pub(crate) ca: Option<&'c str>,
+    /// Shown to a provider that asks for one.
+    pub(crate) certificate: Option<CertifiedKey>,
+    /// The most connections.
+    pub(crate) connections: usize,
+    /// Wait for the first answer on a new connection before sending more on it.
+    pub(crate) one_stream_first: bool,
 }
 
 impl Network {
@@ -45,21 +58,15 @@ impl Network {
         }
     }
 
-    /// HTTP/2 connections to one origin: at most `connections`, with one request first on each if the provider wants it so.
-    pub(crate) fn wire(
-        &self,
-        origin: Origin,
-        ca: Option<&str>,
-        certificate: Option<CertifiedKey>,
-        connections: usize,
-        one_stream_first: bool,
-    ) -> Wire {
+    /// HTTP/2 connections to one provider.
+    pub(crate) fn wire(&self, to: WireTo<'_>) -> Wire {
+        let WireTo { origin, ca, certificate, connections, one_stream_first } = to;
         let mut tls = tls::client_config(ca, certificate);
         tls.alpn_protocols = vec![HTTP2.to_vec()];
         self.wire_over(tls, origin, connections, one_stream_first)
     }
 
-    /// As [`Network::wire`], to a server that may speak HTTP/1.1 only, which is then the error.
+    /// As [`Network::wire`], to a server that may speak HTTP/1.1 only, which is an error then.
     pub(crate) fn wire_if_spoken(&self, origin: Origin, ca: Option<&str>, connections: usize) -> Wire {
         let mut tls = tls::client_config(ca, None);
         tls.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];

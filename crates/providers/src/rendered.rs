@@ -1,8 +1,8 @@
 //! A push rendered for one platform: everything that is the same for all its devices, done once.
 
+use model::device_type::DeviceType;
 use model::payload::amazon::AmazonOverride;
 use model::payload::notification::Notification;
-use model::platform::DeviceType;
 
 use crate::adm::AdmPush;
 use crate::apns::ApnsPush;
@@ -69,7 +69,7 @@ impl RenderedPush {
         rendered.ok_or(NotSendable::NothingToSend)
     }
 
-    /// For those Android devices that Amazon reaches: what Android shows, as far as Amazon's messages can say it.
+    /// For Android devices reached through Amazon: the Android notification, as far as Amazon's messages can express it.
     pub fn for_android_by_amazon(rendering: &Rendering<'_>) -> Result<Self, NotSendable> {
         let content = &rendering.content;
         let has_more = content.message.is_some() || content.in_app.is_some();

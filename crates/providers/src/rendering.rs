@@ -1,10 +1,9 @@
-//! What every request of one push has in common: which push it is, when it was sent and what it carries beside the
-//! notification.
+//! The parts that all requests of a push share: which push it is, when it was sent, and its content beside the notification.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use model::app::AppKey;
-use model::ids::PushId;
+use model::ids::{MessageId, PushId};
 use model::payload::actions::{Actions, InlinePage};
 use model::payload::campaigns::Campaigns;
 use model::payload::expiry::Expiry;
@@ -14,14 +13,12 @@ use model::time::UtcMillis;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::message_id::message_id;
-
 /// A push on its way to one platform, in one language.
 #[derive(Clone, Copy)]
 pub struct Rendering<'a> {
     pub app_key: &'a AppKey,
     pub push_id: PushId,
-    /// What the pushes of one schedule, experiment or pipeline have in common.
+    /// The id that the pushes of one schedule, experiment or pipeline share.
     pub group_id: Option<Uuid>,
     /// Of an experiment.
     pub variant_id: Option<u32>,
@@ -48,10 +45,10 @@ pub(crate) mod key {
 impl Rendering<'_> {
     /// The id of the Message Center message that comes with the push.
     pub(crate) fn message_id(&self) -> Option<String> {
-        self.content.message.map(|_| message_id(self.push_id))
+        self.content.message.map(|_| MessageId::from(self.push_id).to_string())
     }
 
-    /// What devices report back when they are opened because of this push.
+    /// The metadata that devices send back when they are opened by this push.
     pub(crate) fn metadata(&self) -> String {
         let mut metadata = json!({ "version_id": 1, "time": self.sent_at.0, "push_id": self.push_id });
         if let Some(group) = self.group_id {

@@ -1,11 +1,11 @@
-//! Whether a push fits into what the providers take, and which part of it is to blame when it does not.
+//! Whether a push fits into the limits of the providers, and which part of it is too large if not.
 
+use model::device_type::DeviceType;
 use model::ids::{ChannelId, DeliveryId};
 use model::payload::Push;
 use model::payload::in_app::InApp;
 use model::payload::localization::{Content, Localization};
 use model::payload::notification::Notification;
-use model::platform::DeviceType;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use crate::recipient::Recipient;
 use crate::rendered::{NotSendable, RenderedPush};
 use crate::webpush;
 
-/// What of a push is too large for a platform.
+/// A part of a push that is too large for a platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TooLarge {
     /// Where in the push the largest part of it is.
@@ -23,13 +23,13 @@ pub struct TooLarge {
 }
 
 const MOST_APNS_BYTES: usize = 4096;
-/// Keys and values of the data, which is what Firebase counts.
+/// Keys and values of the data, the size that Firebase limits.
 const MOST_FCM_BYTES: usize = 4096;
 /// Keys and values of the data.
 const MOST_ADM_BYTES: usize = 6 * 1024;
 const MOST_WNS_BYTES: usize = 5000;
 
-/// What a page costs in the message of a device, which gets its address only.
+/// The size of a page in the message of a device, which gets only its address.
 const PAGE_WEIGHT: usize = 100;
 
 /// Everything that does not fit, on every platform the push is for. `render` makes the message of one platform for devices
@@ -46,7 +46,7 @@ pub fn too_large(
             let Ok(rendered) = render(variant.content, device_type) else { continue };
             let Some(size) = Size::of(&rendered).filter(|size| size.n_bytes > size.most) else { continue };
             let one = TooLarge { path: variant.largest_part(device_type), message: size.message(device_type) };
-            // What a localization takes from the top is reported there.
+            // A problem of a part that a localization inherits is reported at the top.
             if !found.contains(&one) {
                 found.push(one);
             }
@@ -61,7 +61,7 @@ struct Size {
 }
 
 impl Size {
-    /// As large as it gets for any device; `None` where nobody sets a limit.
+    /// The largest size for any device; `None` where there is no limit.
     fn of(rendered: &RenderedPush) -> Option<Self> {
         let (delivery, channel) = (DeliveryId::from_uuid(Uuid::nil()), ChannelId::from_uuid(Uuid::nil()));
         let recipient = Recipient { badge: i64::MAX, ..Recipient::new(delivery, channel, "") };
@@ -91,7 +91,7 @@ fn data_bytes(body: &str, pointer: &str) -> usize {
     data.into_iter().flatten().map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum()
 }
 
-/// What some devices get, and where in the push it comes from.
+/// The content of some devices, and where in the push it comes from.
 struct Variant<'a> {
     content: Content<'a>,
     notification_path: String,
@@ -119,7 +119,7 @@ impl<'a> Variant<'a> {
         }
     }
 
-    /// The heaviest of what goes into the message of a platform.
+    /// The largest part of the message of a platform.
     fn largest_part(&self, device_type: &DeviceType) -> String {
         let mut parts: Vec<(String, usize)> = Vec::new();
         if let Some(notification) = self.content.notification {

@@ -4,9 +4,9 @@ use model::app::{AppKey, Mode};
 use model::ids::{AppId, Ordinal, TermId};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Row, Signal, Tx};
+use crate::{Constraint, Error, Result, Row, Signal, Tx};
 
-/// What belongs to no app is under this number; apps are counted from 1.
+/// The number of rows that belong to no app; apps are counted from 1.
 pub const OPERATOR: AppId = AppId(0);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct SecretHashes {
     pub master: [u8; 32],
 }
 
-/// What a new app starts with.
+/// The values of a new app.
 pub struct NewApp {
     pub key: AppKey,
     pub name: String,
@@ -36,7 +36,7 @@ pub struct NewApp {
     pub secrets: SecretHashes,
 }
 
-/// Fails with `Conflict("app_by_key")` when the key is taken.
+/// Fails with a conflict of `app_by_key` when the key is taken.
 pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
     let sql = "update serial set value = value + 1 where name = 'app' returning value";
     let id = AppId(tx.query_one(sql, &[], |row| row.get(0))?);
@@ -83,7 +83,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
     tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
 
-/// What the operator can change about an app: its name, its mode, and what its devices may do.
+/// The fields of an app that the operator can change: its name, its mode, and what its devices may do.
 pub fn change(tx: &mut Tx<'_>, app: AppId, name: &str, mode: Mode, device_associations: bool) -> Result<()> {
     tx.execute(
         "update app set name = $2, mode = $3, device_associations = $4 where id = $1",
@@ -102,7 +102,7 @@ pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Resul
     Ok(())
 }
 
-/// Takes the app's credentials away at once; [`erase_some`] removes what it left behind.
+/// Takes the app's credentials away at once; [`erase_some`] removes its rows.
 pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
     let n_deleted = tx.execute("delete from app where id = $1", &[app.into()])?;
     tx.deletes_app(app);
@@ -110,7 +110,7 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
     Ok(n_deleted > 0)
 }
 
-/// Every table that holds rows of apps, with the columns that tell the rows of one app apart.
+/// Every table that holds rows of apps, with the columns that identify the rows of one app.
 const OWNED_TABLES: &[(&str, &str)] = &[
     ("log", "position"),
     ("term", "id"),
@@ -164,7 +164,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
 
 /// Deletes up to `at_most` rows of an app that is gone. Returns whether anything may be left.
 pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: u64) -> Result<bool> {
-    // What was counted in this transaction would otherwise be written after everything is gone.
+    // Counts of this transaction would otherwise be written after everything is gone.
     tx.write_counts()?;
     let mut left = at_most;
     for (table, key) in OWNED_TABLES {
@@ -180,7 +180,7 @@ pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: u64) -> Result<bool> {
     Ok(false)
 }
 
-/// Gives out the next ordinal of the app. Fails with `Conflict("app")` when the app is gone, as does everything that takes
+/// Gives out the next ordinal of the app. Fails with [`Constraint::AppGone`] when the app is gone, as does everything that takes
 /// one of its numbers.
 pub fn take_ordinal(tx: &mut Tx<'_>, app: AppId) -> Result<Ordinal> {
     take_ordinals(tx, app, 1)
@@ -198,9 +198,9 @@ pub(crate) fn take_term(tx: &mut Tx<'_>, app: AppId) -> Result<TermId> {
     tx.query_opt(sql, &[app.into()], |row| row.get(0))?.ok_or_else(gone)
 }
 
-/// What a command hears that has outlived its app.
+/// The error of a command whose app was deleted before it ran.
 pub(crate) fn gone() -> Error {
-    Error::Conflict(Error::APP_GONE.to_owned())
+    Error::Conflict(Constraint::AppGone)
 }
 
 fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {

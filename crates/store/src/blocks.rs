@@ -1,16 +1,17 @@
-//! Blocks: the part of a push's audience on one platform within 65,536 consecutive ordinals, and how far it has got.
-//! The sets are serialized bitmaps; what is in them is the engine's business.
+//! Blocks: the part of a push's audience on one platform within 65,536 consecutive ordinals, and its progress. The sets are
+//! serialized bitmaps, opaque to the store.
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
 use crate::{Result, Tx};
 
-/// Which block.
+/// Identifies a block.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BlockKey {
     pub push: PushId,
-    pub platform: String,
+    pub device_type: DeviceType,
     pub number: u32,
 }
 
@@ -27,7 +28,7 @@ pub struct Progress {
     pub failed: Vec<u8>,
 }
 
-pub fn insert(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: &Progress) -> Result<()> {
+pub fn insert(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: Progress) -> Result<()> {
     tx.execute(
         "insert into push_block (app, push, platform, block, settled, tries, pending, delivered, gone, failed)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -36,7 +37,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: &Progress) 
     Ok(())
 }
 
-pub fn save(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: &Progress) -> Result<()> {
+pub fn save(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: Progress) -> Result<()> {
     tx.execute(
         "update push_block set settled = $5, tries = $6, pending = $7, delivered = $8, gone = $9, failed = $10
          where app = $1 and push = $2 and platform = $3 and block = $4",
@@ -49,7 +50,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<Progres
     tx.query_opt(
         "select settled, tries, pending, delivered, gone, failed from push_block
          where app = $1 and push = $2 and platform = $3 and block = $4",
-        &[app.into(), key.push.into(), key.platform.as_str().into(), key.number.into()],
+        &[app.into(), key.push.into(), (&key.device_type).into(), key.number.into()],
         |row| {
             Ok(Progress {
                 settled: row.get(0)?,
@@ -77,8 +78,8 @@ pub fn unsettled(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<i64> {
     tx.query_one(sql, &[app.into(), push.into()], |row| row.get(0))
 }
 
-/// Deletes up to `at_most` settled blocks of pushes that were accepted before an instant, and answers how many. The id of a
-/// push can be older than the push, which is named when it is scheduled, but is never younger.
+/// Deletes up to `at_most` settled blocks of pushes that were accepted before an instant, and returns how many. The id of a push
+/// can be older than the push, because scheduling assigns it, but is never younger.
 pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: UtcMillis, at_most: u32) -> Result<u64> {
     tx.execute(
         "delete from push_block where app = $1 and (push, platform, block) in
@@ -89,17 +90,17 @@ pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: UtcMillis,
     )
 }
 
-fn values(app: AppId, key: &BlockKey, progress: &Progress) -> [crate::Value; 10] {
+fn values(app: AppId, key: &BlockKey, progress: Progress) -> [crate::Value; 10] {
     [
         app.into(),
         key.push.into(),
-        key.platform.as_str().into(),
+        (&key.device_type).into(),
         key.number.into(),
         progress.settled.into(),
         progress.tries.into(),
-        progress.pending.clone().into(),
-        progress.delivered.clone().into(),
-        progress.gone.clone().into(),
-        progress.failed.clone().into(),
+        progress.pending.into(),
+        progress.delivered.into(),
+        progress.gone.into(),
+        progress.failed.into(),
     ]
 }

@@ -4,12 +4,12 @@ mod holders;
 
 use std::borrow::Cow;
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, TermId};
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use ring::digest;
 
-use crate::{Error, Result, Row, Tx, Value, named_users, terms};
+use crate::{Result, Row, Tx, Value, named_users, terms};
 
 pub use holders::{Holder, holders};
 
@@ -27,20 +27,20 @@ pub struct Channel {
     pub last_registration: Option<UtcMillis>,
     /// Everything the channel can be addressed by, sorted.
     pub terms: Vec<TermId>,
-    /// What the device told about itself, as JSON of the engine's making.
+    /// The properties that the device reported, as JSON written by the engine.
     pub profile: String,
 }
 
 const COLUMNS: &str = "ordinal, id, device_type, installed, address, language, country, named_user, created,
                        last_registration, terms, profile";
 
-/// Fails with `Conflict("channel_by_id")` when the id is taken.
+/// Fails with a conflict of `channel_by_id` when the id is taken.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
     tx.execute(&insert_sql(), &values(app, channel))?;
     Ok(())
 }
 
-/// Inserts channels with their keys, which nobody may have yet: for loading many at once.
+/// Inserts channels with keys that must be unused so far: for loading many at once.
 pub fn insert_many(tx: &mut Tx<'_>, app: AppId, channels: &[(Channel, Vec<Key>)]) -> Result<()> {
     tx.execute_many(&insert_sql(), channels.iter().map(|(channel, _)| values(app, channel)))?;
     let keys = channels.iter().flat_map(|(channel, keys)| keys.iter().map(|key| key_row(app, key, channel.ordinal)));
@@ -155,8 +155,8 @@ pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Op
     Ok((least <= newest.0).then_some(Ordinal(least)))
 }
 
-/// The terms of up to `at_most` installed channels from an ordinal on, in order, those of their named users included: what
-/// an index is built from.
+/// The terms of up to `at_most` installed channels from an ordinal on, in order, including those of their named users: the index
+/// is built from these.
 pub fn terms_from(tx: &mut Tx<'_>, app: AppId, first: i64, at_most: u32) -> Result<Vec<(Ordinal, Vec<TermId>)>> {
     tx.query(
         "select c.ordinal, c.terms, u.terms from channel c
@@ -212,7 +212,7 @@ pub fn keys_of(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Vec<Key>
     Ok(keys)
 }
 
-/// Makes `keys` exactly the keys of a channel. A key that another channel had moves over; those channels are returned.
+/// Makes `keys` exactly the keys of a channel. A key of another channel moves over; the channels that lost one are returned.
 pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key]) -> Result<Vec<(Ordinal, Key)>> {
     let current = keys_of(tx, app, ordinal)?;
     let is_same = |stored: &Key, key: &Key| stored.kind == key.kind && stored.value == stored_value(&key.value);
@@ -225,7 +225,7 @@ pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key])
     add_keys(tx, app, ordinal, keys.iter().filter(|key| !current.iter().any(|stored| is_same(stored, key))))
 }
 
-/// Gives more keys to a channel. Those that another channel had move over; these channels are returned.
+/// Gives more keys to a channel. A key of another channel moves over; the channels that lost one are returned.
 pub fn add_keys<'k>(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -236,7 +236,7 @@ pub fn add_keys<'k>(
     for key in keys {
         let row = key_row(app, key, ordinal);
         let add = "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4) on conflict do nothing";
-        // Almost always the key is new, and nobody has to be looked for.
+        // Almost always the key is new, and no other channel has to be looked for.
         if tx.execute(add, &row)? == 0 {
             let previous = by_key(tx, app, key)?.filter(|previous| *previous != ordinal);
             robbed.extend(previous.map(|previous| (previous, key.clone())));
@@ -282,7 +282,7 @@ fn read_channel(row: &Row<'_>) -> Result<Channel> {
     Ok(Channel {
         ordinal: row.get(0)?,
         id: row.get(1)?,
-        device_type: read_device_type(row.get(2)?)?,
+        device_type: row.get(2)?,
         installed: row.get(3)?,
         address: row.get(4)?,
         language: row.get(5)?,
@@ -293,8 +293,4 @@ fn read_channel(row: &Row<'_>) -> Result<Channel> {
         terms: terms::decode(row.get(10)?)?,
         profile: row.get(11)?,
     })
-}
-
-fn read_device_type(name: &str) -> Result<DeviceType> {
-    DeviceType::from_name(name).ok_or_else(|| Error::corrupt(format!("device type {name:?}")))
 }

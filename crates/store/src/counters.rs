@@ -1,10 +1,11 @@
-//! Counts per hour and platform, of an app, of its pushes and of groups of them, raised in the transaction of what they count; and
-//! their sums.
+//! Counts per hour and platform, of an app, of its pushes and of groups of them, raised in the transaction of the counted change;
+//! and their sums.
 
 mod groups;
 mod pending;
 mod sums;
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
@@ -18,12 +19,12 @@ pub use sums::{
 
 use crate::{Error, Result, Tx};
 
-/// What is counted. The names are stored: never change one.
+/// A figure that is counted. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Metric {
     /// Messages that were handed to a provider.
     Sends,
-    /// Those of them that devices show or sound.
+    /// The sends that devices show or sound.
     AlertingSends,
     /// Channels that were held back as the control group of an experiment.
     Controls,
@@ -33,7 +34,7 @@ pub enum Metric {
     InfluencedResponses,
     /// All openings of the app.
     Opens,
-    /// Those of them whose device says what its clock shows, by the hours of that clock instead of UTC.
+    /// The openings whose device says what its clock shows, by the hours of that clock instead of UTC.
     LocalOpens,
     /// Openings by channels that were opted in at the time.
     OptedInOpens,
@@ -42,8 +43,8 @@ pub enum Metric {
     /// Sessions that have ended, and for how many seconds they lasted.
     Sessions,
     SessionSeconds,
-    /// Channels that were made, those that were uninstalled, and changes of opt-in: what there is at a time is what was added until
-    /// then less what was taken away.
+    /// Channels created and uninstalled, and changes of opt-in: the number at a time is the sum of everything added until then
+    /// less everything taken away.
     Created,
     Uninstalled,
     OptedIn,
@@ -105,47 +106,28 @@ impl Metric {
     }
 }
 
-/// Hours since 1970 in UTC, which is what counts are kept by; local openings go by hours of local time.
+/// Hours since 1970 in UTC, the unit of counts; local openings use hours of local time.
 pub fn hour(at: UtcMillis) -> i64 {
     at.0.div_euclid(3_600_000)
 }
 
 /// Raises a count of the app, at the end of the transaction.
-pub fn add(tx: &mut Tx<'_>, app: AppId, metric: Metric, at: UtcMillis, platform: &str, n: u64) -> Result<()> {
-    tx.pending_counts()?.add(app, metric, hour(at), platform, n);
+pub fn add(tx: &mut Tx<'_>, app: AppId, metric: Metric, at: UtcMillis, device_type: &DeviceType, n: u64) -> Result<()> {
+    tx.pending_counts()?.add(app, metric, hour(at), device_type, n);
     Ok(())
 }
 
-/// Raises the count of one push, and of the group it belongs to, at the end of the transaction. What the app as a whole counts is
-/// raised with [`add`].
+/// Raises the count of one push, and of its group, at the end of the transaction. The counts of the whole app are raised with
+/// [`add`].
 pub fn add_of_push(
     tx: &mut Tx<'_>,
     app: AppId,
     push: PushId,
     metric: Metric,
     at: UtcMillis,
-    platform: &str,
+    device_type: &DeviceType,
     n: u64,
 ) -> Result<()> {
-    tx.pending_counts()?.add_of_push(app, push, metric, hour(at), platform, n);
+    tx.pending_counts()?.add_of_push(app, push, metric, hour(at), device_type, n);
     Ok(())
-}
-
-/// The total of one metric and platform over all time.
-pub fn total(tx: &mut Tx<'_>, app: AppId, metric: Metric, platform: &str) -> Result<i64> {
-    tx.query_one(
-        "select coalesce(cast(sum(n) as bigint), 0) from counter where app = $1 and metric = $2 and platform = $3",
-        &[app.into(), metric.name().into(), platform.into()],
-        |row| row.get(0),
-    )
-}
-
-/// The total of one metric of a push, by platform, over all time.
-pub fn totals_of_push(tx: &mut Tx<'_>, app: AppId, push: PushId, metric: Metric) -> Result<Vec<(String, i64)>> {
-    tx.query(
-        "select platform, cast(sum(n) as bigint) from push_counter where app = $1 and push = $2 and metric = $3
-         group by platform order by platform",
-        &[app.into(), push.into(), metric.name().into()],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )
 }

@@ -1,4 +1,4 @@
-//! Configuration objects: one table, told apart by kind, each body the JSON of a type that the caller owns.
+//! Configuration objects: one table for all kinds, each body the JSON of a type that the caller owns.
 
 use model::app::AppKey;
 use model::ids::AppId;
@@ -6,7 +6,7 @@ use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Tx, Value};
 
-/// What a document is. The names are stored: never change one.
+/// The kind of a document. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentKind {
     /// The address of one open platform, with its secrets, encrypted.
@@ -15,15 +15,17 @@ pub enum DocumentKind {
     Provider,
     /// The key pair that an app has for web push from the beginning, encrypted.
     WebKeys,
-    /// The app secret, encrypted: what devices sign with it can only be checked by who has it.
+    /// The app secret, encrypted: signatures of devices can only be checked with it.
     AppSecret,
-    /// What keeps a platform from being sent to: refused by its provider, without an answer, or held by the operator.
+    /// What the contact ids of an app's named users follow from.
+    ContactKey,
+    /// Why a platform is not sent to: refused by its provider, without an answer, or held by the operator.
     PlatformHealth,
     /// An audience with a name.
     Segment,
     /// An uploaded list, apart from its rows.
     List,
-    /// What is left of a list that was deleted: its name cannot be used again.
+    /// The remains of a deleted list: its name cannot be used again.
     DeletedList,
     /// The rows of a list's last upload that could not be used.
     ListErrors,
@@ -39,11 +41,11 @@ pub enum DocumentKind {
     ExperimentStart,
     /// A push that is sent when something happens, and how far it has got.
     Pipeline,
-    /// What is left of a pipeline that was deleted.
+    /// The remains of a deleted pipeline.
     DeletedPipeline,
-    /// What all pipelines of an app have in common.
+    /// Settings of all pipelines of an app together.
     Automation,
-    /// A known text, sealed: of the installation, not of any app. What opens it is the installation's key.
+    /// A known text, sealed: of the installation, not of any app. The key that opens it is the installation's.
     InstallationKey,
     /// Something that is written to see whether it can be, and deleted: of the installation.
     WritingTrial,
@@ -56,6 +58,7 @@ impl DocumentKind {
             DocumentKind::Provider => "provider",
             DocumentKind::WebKeys => "web_keys",
             DocumentKind::AppSecret => "app_secret",
+            DocumentKind::ContactKey => "contact_key",
             DocumentKind::PlatformHealth => "platform_health",
             DocumentKind::Segment => "segment",
             DocumentKind::List => "list",
@@ -116,7 +119,7 @@ pub fn exists(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Resu
     Ok(n_found > 0)
 }
 
-/// Those of several documents that there are, in the order of the ids.
+/// The documents that exist, in the order of the ids.
 pub fn get_many(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, ids: &[&str]) -> Result<Vec<Document>> {
     let sql = "select id, created, modified, body from document where app = $1 and kind = $2 and id = $3";
     let wanted = ids.iter().map(|id| [app.into(), kind.name().into(), Value::from(*id)]);

@@ -1,5 +1,5 @@
-//! What can go wrong in the store. Three classes, because callers can do three different things: tell the client about a
-//! conflict, try again later, or report a defect. A missing row is not an error: lookups answer `Option`.
+//! The errors of the store. Three classes, because callers can do three different things: report a conflict to the client, try
+//! again later, or report a defect. A missing row is not an error: lookups return `Option`.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -9,14 +9,24 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[derive(Clone, Debug)]
 pub enum Error {
-    /// A uniqueness rule was violated; carries the name of the unique index (`<table>_pkey` for a primary key), the same on
-    /// both engines. Rows that refer to missing rows are reported as [`Error::FOREIGN_KEY`].
-    Conflict(String),
+    /// The change contradicts what is stored.
+    Conflict(Constraint),
     /// The database could not be reached or could not do the work now. After a write this may also mean that the outcome
     /// of the commit is unknown.
     Unavailable(Cause),
     /// The database, or a statement of ours, is not what this program expects.
     Corrupt(Cause),
+}
+
+/// What keeps a change from being made, the same on both engines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Constraint {
+    /// A command has outlived its app.
+    AppGone,
+    /// A row refers to one that does not exist.
+    ForeignKey,
+    /// The unique index of this name would have two rows for a key; `<table>_pkey` for a primary key.
+    Index(String),
 }
 
 /// A sentence, and the driver's error behind it.
@@ -27,11 +37,6 @@ pub struct Cause {
 }
 
 impl Error {
-    /// The name carried by [`Error::Conflict`] when a row refers to one that does not exist.
-    pub const FOREIGN_KEY: &'static str = "foreign key";
-    /// The name carried by [`Error::Conflict`] when a command has outlived its app.
-    pub const APP_GONE: &'static str = "app";
-
     pub fn unavailable(message: impl Into<Cause>) -> Self {
         Error::Unavailable(message.into())
     }
@@ -50,13 +55,23 @@ impl Cause {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Conflict(name) => write!(f, "the change conflicts with what is stored ({name})"),
+            Error::Conflict(constraint) => write!(f, "the change conflicts with what is stored ({constraint})"),
             Error::Unavailable(cause) => {
                 write!(f, "the database is unavailable: {}", cause.message)
             }
             Error::Corrupt(cause) => {
                 write!(f, "the database is not as expected: {}", cause.message)
             }
+        }
+    }
+}
+
+impl fmt::Display for Constraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Constraint::AppGone => f.write_str("app"),
+            Constraint::ForeignKey => f.write_str("foreign key"),
+            Constraint::Index(name) => f.write_str(name),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Counts of custom events per hour, by name and by how much a push had to do with them.
+//! Counts of custom events per hour, by name and by their relation to a push.
 
 mod names;
 mod totals;
@@ -12,9 +12,9 @@ pub use names::MOST_NAMES;
 pub use totals::{EventTotal, totals, totals_of_pushes};
 
 use crate::counters::{Groups, group_column, hour};
-use crate::{Error, Result, Row, Tx, Value};
+use crate::{Error, Result, Tx, Value};
 
-/// How much a push had to do with an event. The names are stored: never change one.
+/// The relation of an event to a push. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Conversion {
     /// It happened after the notification was tapped.
@@ -41,7 +41,7 @@ impl Conversion {
     }
 }
 
-/// What is counted together. An event that is attributed to a push is not [`Conversion::Unattributed`].
+/// The key of a count. An event that is attributed to a push is not [`Conversion::Unattributed`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Counted {
     /// Hours since 1970 in UTC.
@@ -77,7 +77,7 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, counted: Counted, sum: Sum) -> Result<()
     Ok(())
 }
 
-/// What has a name beyond [`MOST_NAMES`] of its day is counted under one for all of these.
+/// Events whose names exceed [`MOST_NAMES`] of their day are counted under one common name.
 pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>, groups: &Groups) -> Result<()> {
     if sums.is_empty() {
         return Ok(());
@@ -131,8 +131,8 @@ pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>, gro
     Ok(())
 }
 
-/// Lets what was counted of a push be of none, so that the push can be forgotten and the sums of the app stay. Answers how many
-/// rows that were.
+/// Detaches the counts of a push from it, so that the push can be forgotten and the sums of the app stay. Returns how many rows
+/// there were.
 pub(crate) fn detach(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     let of_push = [app.into(), push.into()];
     tx.execute(
@@ -145,37 +145,6 @@ pub(crate) fn detach(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     tx.execute("delete from event_counter where app = $1 and push = $2", &of_push)
 }
 
-/// Everything that was counted from one hour on and before another, hour by hour.
-pub fn between(tx: &mut Tx<'_>, app: AppId, first: i64, end: i64) -> Result<Vec<(Counted, Sum)>> {
-    tx.query(
-        "select hour, name, conversion, push, n, value from event_counter
-         where app = $1 and hour >= $2 and hour < $3 order by hour, name, conversion, push",
-        &[app.into(), first.into(), end.into()],
-        read,
-    )
-}
-
-/// Everything that was counted of one push.
-pub fn of_push(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<(Counted, Sum)>> {
-    tx.query(
-        "select hour, name, conversion, push, n, value from event_counter
-         where app = $1 and push = $2 order by hour, name, conversion",
-        &[app.into(), push.into()],
-        read,
-    )
-}
-
 fn push_column(push: Option<PushId>) -> Vec<u8> {
     push.map_or_else(Vec::new, |push| push.as_bytes().to_vec())
-}
-
-fn read(row: &Row<'_>) -> Result<(Counted, Sum)> {
-    let push: &[u8] = row.get(3)?;
-    let counted = Counted {
-        hour: row.get(0)?,
-        name: names::shown(row.get(1)?),
-        conversion: Conversion::from_name(row.get(2)?)?,
-        push: if push.is_empty() { None } else { Some(row.get(3)?) },
-    };
-    Ok((counted, Sum { n: u64::try_from(row.get::<i64>(4)?).unwrap_or(0), millionths: row.get(5)? }))
 }

@@ -5,10 +5,7 @@ use model::time::UtcMillis;
 
 use crate::{Result, Tx};
 
-/// The name carried by [`crate::Error::Conflict`] when another node has kept an answer under the key meanwhile.
-pub const TAKEN: &str = "idempotency_pkey";
-
-/// What the first request with a key was and was answered.
+/// The first request with a key, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// A digest of the first request.
@@ -21,6 +18,7 @@ pub fn find(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<Option<Kept>> {
     tx.query_opt(sql, &[app.into(), key.into()], |row| Ok(Kept { request: row.get(0)?, answer: row.get(1)? }))
 }
 
+/// Fails with a conflict of the primary key when another node has kept an answer under the key meanwhile.
 pub fn keep(tx: &mut Tx<'_>, app: AppId, key: &str, kept: &Kept, now: UtcMillis) -> Result<()> {
     tx.execute(
         "insert into idempotency (app, key, request, answer, created) values ($1, $2, $3, $4, $5)",

@@ -1,9 +1,9 @@
-//! Users of inboxes, the channels they have them on, and what they did with their messages.
+//! Users of inboxes, their channels, and the messages they have read and deleted.
 
 use model::app::AppKey;
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, Ordinal};
 use model::inbox::InboxUserId;
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Tx};
@@ -16,7 +16,7 @@ pub struct InboxCredentials {
     pub password_hash: [u8; 32],
 }
 
-/// What is known of a user beside its password. The sets are serialized and are the engine's business.
+/// The data of a user beside its password. The sets are serialized and opaque to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxUser {
     /// When the inbox last changed by something that was done to this user alone.
@@ -36,7 +36,7 @@ pub struct InboxChannel {
     pub installed: bool,
 }
 
-/// Fails with `Conflict("inbox_user_by_id")` when any app has a user of this id.
+/// Fails with a conflict of `inbox_user_by_id` when any app has a user of this id.
 pub fn insert(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -80,7 +80,7 @@ pub fn save(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId, user: &InboxUser) -> 
     Ok(())
 }
 
-/// Notes that the inbox of a user is not what it was.
+/// Marks the inbox of a user as changed.
 pub fn touch(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId, now: UtcMillis) -> Result<()> {
     let sql = "update inbox_user set changed = $3 where app = $1 and id = $2 and changed < $3";
     tx.execute(sql, &[app.into(), id.as_str().into(), now.into()])?;
@@ -117,12 +117,10 @@ pub fn channels(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Vec<Inb
                join channel c on c.app = i.app and c.ordinal = i.ordinal
                where i.app = $1 and i.user_id = $2";
     let mut channels = tx.query(sql, &[app.into(), id.as_str().into()], |row| {
-        let device_type: String = row.get(2)?;
         Ok(InboxChannel {
             ordinal: row.get(0)?,
             id: row.get(1)?,
-            device_type: DeviceType::from_name(&device_type)
-                .ok_or_else(|| Error::corrupt(format!("device type {device_type:?}")))?,
+            device_type: row.get(2)?,
             language: row.get(3)?,
             country: row.get(4)?,
             installed: row.get(5)?,

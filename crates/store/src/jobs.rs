@@ -1,18 +1,20 @@
 //! Durable work with a due time. Claiming a job moves its due time to the end of the lease, so a job whose worker died is
 //! simply due again; the attempt number, which every claim raises, keeps the dead worker from settling it afterwards.
 
+use std::collections::BTreeSet;
+
 use model::ids::{AppId, Id, PushId};
 use model::time::UtcMillis;
 
 use crate::{Result, Row, Signal, Tx};
 
-pub enum JobKind {}
-pub type JobId = Id<JobKind>;
+pub enum JobIdKind {}
+pub type JobId = Id<JobIdKind>;
 
-/// What tells a job from all others.
+/// Identifies a job.
 pub type JobKey = (AppId, JobId);
 
-/// A job to enqueue. What `kind` and `payload` mean is the engine's business.
+/// A job to enqueue. Only the engine knows what `kind` and `payload` mean.
 #[derive(Clone, Debug)]
 pub struct NewJob {
     pub id: JobId,
@@ -20,31 +22,61 @@ pub struct NewJob {
     /// Jobs of one app and lane can be kept from being claimed together.
     pub lane: String,
     pub due: UtcMillis,
-    /// What it is part of, so that it can be woken together with the rest.
+    /// Within a lane, jobs with a lower turn may go before older ones.
+    pub turn: u32,
+    /// The push that it is part of, to wake all jobs of the push together.
     pub push: Option<PushId>,
     pub payload: Vec<u8>,
 }
 
-/// The due time of a job that waits to be woken.
+/// The due time of a job that waits to be woken. Waking a lane does not wake it.
 pub const NEVER: UtcMillis = UtcMillis(i64::MAX);
 
-/// The due time of a job that waits for its lane to be woken, which leaves those alone that are due never.
-pub const WITH_LANE: UtcMillis = UtcMillis(i64::MAX - 1);
+/// What ends the wait of a parked job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParkUntil {
+    /// Waking its push.
+    PushWoken,
+    /// Waking its lane or its push.
+    LaneOrPushWoken,
+    /// The time, or waking its lane or its push before then.
+    Time(UtcMillis),
+}
 
-/// What jobs compete for: one platform of one app, and the like.
+impl ParkUntil {
+    const fn due(self) -> UtcMillis {
+        match self {
+            ParkUntil::PushWoken => NEVER,
+            ParkUntil::LaneOrPushWoken => UtcMillis(NEVER.0 - 1),
+            ParkUntil::Time(due) => due,
+        }
+    }
+}
+
+/// A resource that jobs compete for, such as one platform of one app.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lane {
     pub app: AppId,
     pub name: String,
 }
 
-/// A job that somebody could claim.
+/// A job that can be claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueJob {
     pub app: AppId,
     pub id: JobId,
     pub kind: String,
     pub lane: Lane,
+    pub turn: u32,
+    pub due: UtcMillis,
+}
+
+/// Jobs that could be claimed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Due {
+    /// The longest due first; then, unless these are all, the first of every lane and turn.
+    pub jobs: Vec<DueJob>,
+    pub are_all: bool,
 }
 
 /// A job that this process holds until its lease ends.
@@ -54,77 +86,84 @@ pub struct ClaimedJob {
     pub id: JobId,
     pub kind: String,
     pub attempt: i64,
-    /// How often it has failed since it last went well.
+    /// How often it has failed in a row.
     pub failures: u32,
     pub payload: Vec<u8>,
 }
 
-/// A job whose id is there already stays as it is, so that a job that must exist once can be given a fixed id.
-pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: &NewJob) -> Result<()> {
+/// An existing job with the same id stays as it is, so that a job that must exist once can have a fixed id.
+pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: NewJob) -> Result<()> {
     tx.execute(
-        "insert into job (app, id, kind, lane, due, leased, attempt, push, payload)
-         values ($1, $2, $3, $4, $5, 0, 0, $6, $7)
+        "insert into job (app, id, kind, lane, due, turn, leased, attempt, push, payload)
+         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8)
          on conflict (app, id) do nothing",
         &[
             app.into(),
             job.id.into(),
             job.kind.into(),
-            job.lane.as_str().into(),
+            job.lane.into(),
             job.due.into(),
+            job.turn.into(),
             job.push.into(),
-            job.payload.clone().into(),
+            job.payload.into(),
         ],
     )?;
     tx.signal(Signal::Jobs);
     Ok(())
 }
 
-/// Jobs that are not to be claimed for now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Full {
-    Lane(Lane),
-    /// All jobs of one kind that an app has.
-    App(AppId, &'static str),
-    /// All jobs of one kind.
-    Kind(&'static str),
-    /// All jobs but those of one kind.
-    AllBut(&'static str),
-}
-
-/// Up to `at_most` jobs that are due, the longest due first, none of them among those that are `full`. To be read apart from
-/// claiming them: where a lane is full, all that waits in it is walked past, and nobody should have to wait for that.
-pub fn due(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32, full: &[Full]) -> Result<Vec<DueJob>> {
-    let mut params = vec![now.into(), at_most.into()];
-    let mut others = String::new();
-    for full in full {
-        let (first, second) = (params.len() + 1, params.len() + 2);
-        match full {
-            Full::Lane(lane) => {
-                others += &format!(" and not (app = ${first} and lane = ${second})");
-                params.extend([lane.app.into(), lane.name.as_str().into()]);
-            }
-            Full::App(app, kind) => {
-                others += &format!(" and not (app = ${first} and kind = ${second})");
-                params.extend([(*app).into(), (*kind).into()]);
-            }
-            Full::Kind(kind) => {
-                others += &format!(" and kind <> ${first}");
-                params.push((*kind).into());
-            }
-            Full::AllBut(kind) => {
-                others += &format!(" and kind = ${first}");
-                params.push((*kind).into());
-            }
-        }
+/// The `at_most` jobs that have been due the longest. If more are due, also the first of every lane and turn, so that no lane is
+/// hidden by the backlog of another. Finding those costs a few steps for every lane that has jobs, however many jobs wait in it.
+pub fn due(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Due> {
+    let sql = "select app, id, kind, lane, turn, due from job where due <= $1 order by due, app, id limit $2";
+    let mut jobs = tx.query(sql, &[now.into(), at_most.into()], read_due)?;
+    let are_all = jobs.len() < at_most as usize;
+    if !are_all {
+        let known: BTreeSet<JobKey> = jobs.iter().map(|job| (job.app, job.id)).collect();
+        let mut others = first_of_each_lane(tx, now)?;
+        others.retain(|key| !known.contains(key));
+        let sql = "select app, id, kind, lane, turn, due from job where app = $1 and id = $2";
+        jobs.extend(tx.query_many(sql, others.iter().map(|(app, id)| [(*app).into(), (*id).into()]), read_due)?);
     }
-    let sql = format!("select app, id, kind, lane from job where due <= $1{others} order by due, app, id limit $2");
-    tx.query(&sql, &params, |row| {
-        let app = row.get(0)?;
-        Ok(DueJob { app, id: row.get(1)?, kind: row.get(2)?, lane: Lane { app, name: row.get(3)? } })
-    })
+    Ok(Due { jobs, are_all })
 }
 
-/// Claims those of some jobs that are still due. Those that another node is claiming at this moment are left to it.
+/// Steps along the index from one app, lane and turn to the next. Both databases answer these scalar subqueries from the index,
+/// whatever they believe about the size of the table.
+fn first_of_each_lane(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<JobKey>> {
+    let sql = "
+        select app, id from (with recursive
+        apps (app) as (
+            select min(app) from job
+            union all
+            select (select min(job.app) from job where job.app > apps.app) from apps where apps.app is not null),
+        lanes (app, lane) as (
+            select apps.app, (select min(job.lane) from job where job.app = apps.app)
+            from apps where apps.app is not null
+            union all
+            select lanes.app, (select min(job.lane) from job where job.app = lanes.app and job.lane > lanes.lane)
+            from lanes where lanes.lane is not null),
+        turns (app, lane, turn) as (
+            select lanes.app, lanes.lane,
+                (select min(job.turn) from job where job.app = lanes.app and job.lane = lanes.lane)
+            from lanes where lanes.lane is not null
+            union all
+            select turns.app, turns.lane,
+                (select min(job.turn) from job
+                 where job.app = turns.app and job.lane = turns.lane and job.turn > turns.turn)
+            from turns where turns.turn is not null),
+        firsts (app, id) as (
+            select turns.app,
+                (select job.id from job
+                 where job.app = turns.app and job.lane = turns.lane and job.turn = turns.turn and job.due <= $1
+                 order by job.due, job.id limit 1)
+            from turns where turns.turn is not null)
+        select app, id from firsts) as found";
+    let found = tx.query(sql, &[now.into()], |row| Ok((row.get(0)?, row.get::<Option<JobId>>(1)?)))?;
+    Ok(found.into_iter().filter_map(|(app, id)| Some((app, id?))).collect())
+}
+
+/// Claims those of the jobs that are still due and that no other node is claiming at this moment.
 pub fn claim(tx: &mut Tx<'_>, wanted: &[JobKey], now: UtcMillis, lease_until: UtcMillis) -> Result<Vec<ClaimedJob>> {
     let sql = format!(
         "select app, id, kind, attempt + 1, failures, payload from job where app = $1 and id = $2 and due <= $3{}",
@@ -154,7 +193,7 @@ pub fn settle(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<bool> {
     Ok(tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into()])? > 0)
 }
 
-/// Gives the job back, to be claimed again at `due`: so far it went well. `false` as in [`renew`].
+/// Gives back a job that has not failed, to be claimed again at `due`. `false` as in [`renew`].
 pub fn postpone(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<bool> {
     give_back(tx, job, due, 0)
 }
@@ -173,16 +212,15 @@ fn give_back(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis, failures: u32) -
     Ok(n_given_back > 0)
 }
 
-/// Gives the job back until `due`, or until the push that it is part of is woken, or its lane if `due` is [`WITH_LANE`].
-/// `false` as in [`renew`].
-pub fn park(tx: &mut Tx<'_>, job: &ClaimedJob, push: PushId, due: UtcMillis) -> Result<bool> {
+/// Gives back a job that is part of a push, to wait. `false` as in [`renew`].
+pub fn park(tx: &mut Tx<'_>, job: &ClaimedJob, push: PushId, until: ParkUntil) -> Result<bool> {
     let sql = "update job set due = $4, leased = 0, failures = 0, push = $5
                where app = $1 and id = $2 and attempt = $3 and leased = 1";
-    let row = [job.app.into(), job.id.into(), job.attempt.into(), due.into(), push.into()];
+    let row = [job.app.into(), job.id.into(), job.attempt.into(), until.due().into(), push.into()];
     Ok(tx.execute(sql, &row)? > 0)
 }
 
-/// Makes every job of a push due that waits.
+/// Makes all waiting jobs of a push due.
 pub fn wake_push(tx: &mut Tx<'_>, app: AppId, push: PushId, now: UtcMillis) -> Result<u64> {
     let sql = "update job set due = $3 where app = $1 and push = $2 and leased = 0 and due > $3";
     let n_woken = tx.execute(sql, &[app.into(), push.into(), now.into()])?;
@@ -190,7 +228,7 @@ pub fn wake_push(tx: &mut Tx<'_>, app: AppId, push: PushId, now: UtcMillis) -> R
     Ok(n_woken)
 }
 
-/// Makes every job of a lane due that waits.
+/// Makes all waiting jobs of a lane due, except those at [`NEVER`].
 pub fn wake_lane(tx: &mut Tx<'_>, lane: &Lane, now: UtcMillis) -> Result<u64> {
     let sql = "update job set due = $3 where app = $1 and lane = $2 and leased = 0 and due > $3 and due < $4";
     let n_woken = tx.execute(sql, &[lane.app.into(), lane.name.as_str().into(), now.into(), NEVER.into()])?;
@@ -198,13 +236,20 @@ pub fn wake_lane(tx: &mut Tx<'_>, lane: &Lane, now: UtcMillis) -> Result<u64> {
     Ok(n_woken)
 }
 
-/// Removes a job, also one that somebody is running, who will not be able to settle it.
+/// Removes a job, even while it runs; its worker cannot settle it then.
 pub fn cancel(tx: &mut Tx<'_>, app: AppId, job: JobId) -> Result<()> {
     tx.execute("delete from job where app = $1 and id = $2", &[app.into(), job.into()])?;
     Ok(())
 }
 
-/// Removes up to `at_most` jobs of a lane, as [`cancel`] does, and says how many there were.
+/// As [`cancel`], for many.
+pub fn cancel_many(tx: &mut Tx<'_>, app: AppId, jobs: impl IntoIterator<Item = JobId>) -> Result<()> {
+    let rows = jobs.into_iter().map(|job| [app.into(), job.into()]);
+    tx.execute_many("delete from job where app = $1 and id = $2", rows)?;
+    Ok(())
+}
+
+/// Removes up to `at_most` jobs of a lane, as [`cancel`] does, and returns how many.
 pub fn cancel_some(tx: &mut Tx<'_>, lane: &Lane, at_most: u32) -> Result<u64> {
     let sql = "delete from job where app = $1 and id in (select id from job where app = $1 and lane = $2 limit $3)";
     tx.execute(sql, &[lane.app.into(), lane.name.as_str().into(), at_most.into()])
@@ -220,25 +265,38 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<UtcMillis>> {
     tx.query_one("select min(due) from job", &[], |row| row.get(0))
 }
 
-/// When the first of those jobs is due that are not due yet.
+/// When the next job that is not due yet will be.
 pub fn next_due_after(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Option<UtcMillis>> {
     tx.query_one("select min(due) from job where due > $1", &[now.into()], |row| row.get(0))
 }
 
-/// The jobs that wait for a worker.
+/// The jobs waiting for a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Due, and not being worked on: those of a worker that died are among them once its lease has run out.
+    /// Due and not running. Jobs of a worker that died count once their lease has run out.
     pub n_overdue: i64,
     /// When the first of them was due.
     pub longest_due: Option<UtcMillis>,
 }
 
-/// Counts up to `at_most`, by the index that jobs are claimed by.
+/// Counts up to `at_most`, using the index that claiming uses.
 pub fn backlog(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Backlog> {
     let sql = "select count(*), min(due) from (select due from job where due <= $1 order by due limit $2) as overdue";
     tx.query_one(sql, &[now.into(), at_most.into()], |row| {
         Ok(Backlog { n_overdue: row.get(0)?, longest_due: row.get(1)? })
+    })
+}
+
+fn read_due(row: &Row<'_>) -> Result<DueJob> {
+    let app = row.get(0)?;
+    let turn: i64 = row.get(4)?;
+    Ok(DueJob {
+        app,
+        id: row.get(1)?,
+        kind: row.get(2)?,
+        lane: Lane { app, name: row.get(3)? },
+        turn: u32::try_from(turn).unwrap_or(u32::MAX),
+        due: row.get(5)?,
     })
 }
 

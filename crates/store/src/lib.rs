@@ -53,7 +53,7 @@ use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
 
 pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
-pub use error::{Cause, Error, Result};
+pub use error::{Cause, Constraint, Error, Result};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 use db::postgres::{self, listener::Listener};
@@ -134,7 +134,7 @@ impl Store {
     /// it must compute everything from its arguments and the transaction, and change nothing outside. If the answer is
     /// [`Error::Unavailable`], the change may nevertheless have been made: the connection can break during the commit.
     /// Commands of one app queue up behind each other; those of different apps need not. For an app that was deleted nothing is
-    /// written: the first statement of `body` fails with the conflict [`Error::APP_GONE`].
+    /// written: the first statement of `body` fails with the conflict [`Constraint::AppGone`].
     pub async fn write<T, E>(
         &self,
         app: AppId,
@@ -153,12 +153,12 @@ impl Store {
         answer.await.map_err(|_| closed())?
     }
 
-    /// Subscribes to what is committed from now on, here and on other nodes.
+    /// Subscribes to commits from now on, here and on other nodes.
     pub fn signals(&self) -> Signals {
         self.shared.hub.subscribe(None)
     }
 
-    /// As [`Store::signals`], for one kind of change: whoever waits for it is not woken by others.
+    /// As [`Store::signals`], for one kind of change: other kinds do not wake the subscriber.
     pub fn signals_of(&self, signal: Signal) -> Signals {
         self.shared.hub.subscribe(Some(signal))
     }
@@ -173,14 +173,13 @@ impl Store {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
-    /// What the database does not do at the moment, judged by what it was last asked to. Nobody knows better until somebody
-    /// reads or writes again.
+    /// The operation that currently fails, judged by the last read and the last write.
     pub fn trouble(&self) -> Option<Trouble> {
         self.shared.vitals.trouble()
     }
 
-    /// Finishes what is queued, refuses anything new, and lets go of the database. Without it the same happens some time after
-    /// the last clone is dropped.
+    /// Finishes queued commands, refuses new ones, and closes the database. Without it the same happens some time after the last
+    /// clone is dropped.
     pub async fn close(self) {
         self.shared.close();
         let threads = std::mem::take(&mut *lock(&self.shared.threads));
@@ -194,7 +193,7 @@ impl Store {
         lock(&self.shared.queues).clone().ok_or_else(closed)
     }
 
-    /// Returns once signals of other nodes are heard.
+    /// Returns once signals of other nodes are received.
     fn listen(&self, server: Arc<postgres::server::Server>) -> Result<()> {
         let (ready, listening) = oneshot::channel();
         let listener =

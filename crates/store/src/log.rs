@@ -45,21 +45,10 @@ pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: &[NewRecord])
     let sql = "update app set log_head = log_head + $2, log_bytes = log_bytes + $3 where id = $1 returning log_head";
     let last = tx.query_opt(sql, &[app.into(), n_records.into(), n_bytes.into()], |row| row.get::<i64>(0))?;
     let last = last.ok_or_else(apps::gone)?;
-    let rows: Vec<_> = records
-        .iter()
-        .zip(last - n_records + 1..)
-        .map(|(record, position)| {
-            vec![
-                app.into(),
-                position.into(),
-                at.into(),
-                record.kind.number().into(),
-                record.ordinal.into(),
-                record.body.clone().into(),
-            ]
-        })
-        .collect();
-    tx.execute_many("insert into log (app, position, at, kind, ordinal, body) values ($1, $2, $3, $4, $5, $6)", &rows)?;
+    let rows = records.iter().zip(last - n_records + 1..).map(|(NewRecord { kind, ordinal, body }, position)| {
+        [app.into(), position.into(), at.into(), kind.number().into(), (*ordinal).into(), body.clone().into()]
+    });
+    tx.execute_many("insert into log (app, position, at, kind, ordinal, body) values ($1, $2, $3, $4, $5, $6)", rows)?;
     tx.signal(Signal::Log(app));
     Ok(Offset(last))
 }
@@ -135,17 +124,17 @@ impl From<RecordRow<'_>> for Record {
     }
 }
 
-/// Records that change terms, and how far the log was looked through for them.
+/// Records that change terms, and how far the log was read for them.
 pub struct TermsRecords {
-    /// Whether there are no records any more between the offset and those that were found.
+    /// Whether records right after the offset have already been deleted.
     pub is_gap: bool,
     /// Offsets and bodies, oldest first.
     pub found: Vec<(Offset, Vec<u8>)>,
     pub looked: Offset,
 }
 
-/// Up to `at_most` records that change terms after an offset. Whoever follows an index reads nothing else, and some other
-/// records are large.
+/// Up to `at_most` records that change terms after an offset. Followers of an index read nothing else, and some other records are
+/// large.
 pub fn terms_after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Result<TermsRecords> {
     let (head, start) = (head(tx, app)?, start(tx, app)?);
     let found: Vec<(Offset, Vec<u8>)> = tx.query(

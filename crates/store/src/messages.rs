@@ -1,5 +1,5 @@
-//! Message Center messages: each is stored once, and beside it in whose inboxes it is. The sets are serialized bitmaps; what
-//! is in them is the engine's business. Holders without a set are in the file beside.
+//! Message Center messages: each is stored once, and beside it the sets of its holders, which are serialized bitmaps, opaque to
+//! the store. Holders without a set are in `inbox_messages`.
 
 use model::event::SharedPush;
 use model::ids::{AppId, MessageNumber, PushId};
@@ -16,12 +16,12 @@ pub struct Message {
     pub number: MessageNumber,
     pub push: PushId,
     pub sent: UtcMillis,
-    /// What devices are told.
+    /// The expiry that devices see.
     pub expires: Option<UtcMillis>,
-    /// From then on it is in nobody's inbox.
+    /// From then on it is in no inbox.
     pub ends: UtcMillis,
-    /// What events say about the push.
-    pub told: SharedPush,
+    /// The part that its events say about the push.
+    pub shared_push: SharedPush,
     pub texts: TextChoice,
     /// The slices that have a set of holders.
     pub slices: Vec<u8>,
@@ -53,10 +53,10 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, message: &Message) -> Result<()> {
         message.sent.into(),
         message.expires.into(),
         message.ends.into(),
-        json(&message.told)?.into(),
+        json(&message.shared_push)?.into(),
         json(&message.texts)?.into(),
         message.slices.clone().into(),
-        message.told.group_id.map(|group| group.as_bytes().to_vec()).into(),
+        message.shared_push.group_id.map(|group| group.as_bytes().to_vec()).into(),
     ];
     tx.execute(sql, &params)?;
     Ok(())
@@ -105,8 +105,8 @@ pub fn by_push(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Messa
     tx.query_opt(sql, &[app.into(), push.into()], read_message)
 }
 
-/// Up to `at_most` messages of a group after a number, with their pushes, which were accepted by an instant; also those that
-/// have ended.
+/// Up to `at_most` messages of a group after a number, with their pushes, if these were accepted by an instant; also messages
+/// that have ended.
 pub fn of_group(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -134,13 +134,13 @@ pub fn by_numbers(
     tx.query_many(sql, numbers.into_iter().map(|number| [app.into(), number.into()]), read_message)
 }
 
-/// Who holds which message within a slice, in the order of the messages.
+/// The holders of each message within a slice, in the order of the messages.
 pub fn held_within(tx: &mut Tx<'_>, app: AppId, slice: u32) -> Result<Vec<(MessageNumber, Vec<u8>)>> {
     let sql = "select number, holders from message_holders where app = $1 and slice = $2 order by number";
     tx.query(sql, &[app.into(), slice.into()], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Who holds a message within slices.
+/// The holders of a message within slices.
 pub fn holders(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -151,7 +151,7 @@ pub fn holders(
     tx.query_many(sql, slices.into_iter().map(|slice| [app.into(), slice.into(), number.into()]), |row| row.get(0))
 }
 
-/// The heads of texts; those that are gone are left out.
+/// The heads of texts, without those that are gone.
 pub fn heads(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -199,7 +199,7 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, message: &Message, slices: impl IntoI
     Ok(sets + few)
 }
 
-/// When the last message ended of those that are forgotten.
+/// When the last of the forgotten messages ended.
 pub fn forgotten(tx: &mut Tx<'_>, app: AppId) -> Result<UtcMillis> {
     let found = tx.query_opt("select messages_forgotten from app where id = $1", &[app.into()], |row| row.get(0))?;
     Ok(found.unwrap_or_default())
@@ -222,7 +222,7 @@ fn read_message(row: &Row<'_>) -> Result<Message> {
         sent: row.get(2)?,
         expires: row.get(3)?,
         ends: row.get(4)?,
-        told: parse(row.get(5)?)?,
+        shared_push: parse(row.get(5)?)?,
         texts: parse(row.get(6)?)?,
         slices: row.get(7)?,
     })

@@ -39,6 +39,7 @@ const STEPS: &[Step] = &[
     Step { name: "0024_push_groups", sql: include_str!("../migrations/0024_push_groups.sql") },
     Step { name: "0025_jobs", sql: include_str!("../migrations/0025_jobs.sql") },
     Step { name: "0026_claimed_types", sql: include_str!("../migrations/0026_claimed_types.sql") },
+    Step { name: "0027_fair_turns", sql: include_str!("../migrations/0027_fair_turns.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (
@@ -55,7 +56,7 @@ const UNFINISHED: &str = "unfinished copy";
 pub(crate) enum History {
     /// That many steps have been applied, all of them ours.
     Steps(usize),
-    /// Somebody has begun to copy another database into this one, and has not come to the end.
+    /// A copy of another database into this one was begun and has not ended.
     Unfinished,
 }
 
@@ -68,6 +69,7 @@ pub(crate) const TABLE: &str = "schema_version";
 
 /// Brings the database to the newest version.
 pub(crate) fn run(connection: &mut Connection) -> Result<()> {
+    let mut first = None;
     loop {
         let mut tx = connection.begin(Access::Write(&[]))?;
         tx.lock_database()?;
@@ -82,8 +84,13 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
                 ));
             }
         };
+        // Who starts for the first time is not upgrading: the steps are of no interest.
+        let is_new = *first.get_or_insert(version) == 0;
         let Some(step) = STEPS.get(version) else {
             tx.commit()?;
+            if is_new {
+                tracing::info!(steps = version, "the tables of a new database were made");
+            }
             return Ok(());
         };
         for statement in statements(step.sql) {
@@ -93,7 +100,9 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
         let insert = "insert into schema_version (version, name, checksum) values ($1, $2, $3)";
         tx.execute(insert, &[number.into(), step.name.into(), checksum(step.sql).into()])?;
         tx.commit()?;
-        tracing::info!(step = step.name, "the database was brought up to date");
+        if !is_new {
+            tracing::info!(step = step.name, "the database was brought up to date");
+        }
     }
 }
 
@@ -127,7 +136,7 @@ pub(crate) fn history(tx: &mut Tx<'_>) -> Result<History> {
                 STEPS.len()
             )));
         };
-        // What was done counts, not what the file was called.
+        // The content of the file counts, not its name.
         if checksum(step.sql) != *applied_checksum {
             return Err(Error::corrupt(format!(
                 "its step {name} is not the step {} of this program; it was made by another build",

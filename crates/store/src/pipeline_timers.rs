@@ -1,18 +1,18 @@
-//! Who waits for a pipeline, by the instant at which it is due and by block. The members are serialized bitmaps; what is in them
-//! is the engine's business.
+//! The channels that wait for a pipeline, by the instant at which they are due and by block. The members are serialized bitmaps,
+//! opaque to the store.
 
 use model::ids::{AppId, PipelineId};
 use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Tx};
 
-/// The part of those who wait that is within a block.
+/// The waiting channels of one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimerPart {
     pub due: UtcMillis,
     pub block: u16,
     pub members: Vec<u8>,
-    /// What set them off, where that is told.
+    /// Their causes, where events show them.
     pub causes: Option<Vec<u8>>,
 }
 
@@ -86,9 +86,16 @@ pub fn delete_part(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMi
     Ok(())
 }
 
-/// Deletes up to `at_most` parts of what waits for a pipeline, and says how many there were.
-pub fn delete_some(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, at_most: u32) -> Result<u64> {
-    let sql = "delete from pipeline_timer where app = $1 and pipeline = $2 and (due, block) in
-               (select due, block from pipeline_timer where app = $1 and pipeline = $2 order by due, block limit $3)";
-    tx.execute(sql, &[app.into(), pipeline.into(), at_most.into()])
+/// Deletes up to `at_most` parts of what waits for a pipeline, and says when each of them was due.
+pub fn delete_some(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, at_most: u32) -> Result<Vec<UtcMillis>> {
+    let sql = "select due, block from pipeline_timer where app = $1 and pipeline = $2 order by due, block limit $3";
+    let parts: Vec<(UtcMillis, i64)> =
+        tx.query(sql, &[app.into(), pipeline.into(), at_most.into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if !parts.is_empty() {
+        tx.execute_many(
+            "delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3 and block = $4",
+            parts.iter().map(|(due, block)| [app.into(), pipeline.into(), (*due).into(), (*block).into()]),
+        )?;
+    }
+    Ok(parts.into_iter().map(|(due, _)| due).collect())
 }

@@ -1,10 +1,11 @@
-//! Accepted pushes and what became of them, per platform.
+//! Accepted pushes and their results per platform.
 
 mod aging;
 mod unfinished;
 
 use std::ops::Range;
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, Offset, OperationId, PushId};
 use model::origin::Origin;
 use model::payload::push_type::PushType;
@@ -19,13 +20,13 @@ use crate::{Error, Result, Row, Tx, origins};
 /// Where a push is on its way. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushState {
-    /// Durable; nobody has been chosen yet.
+    /// Durable; no recipients have been chosen yet.
     Accepted,
     /// The audience is fixed and cut into blocks.
     Sending,
     /// Every block is settled.
     Done,
-    /// Called off before it was done; what had not been sent then never is.
+    /// Canceled before it was done; the rest is never sent.
     Canceled,
 }
 
@@ -64,7 +65,7 @@ pub struct PushRow {
     pub expires: Option<UtcMillis>,
     pub push_type: PushType,
     pub state: PushState,
-    /// Held back until somebody resumes it. Says nothing about a push that is done or canceled.
+    /// Waits until it is resumed. Meaningless for a push that is done or canceled.
     pub paused: bool,
     /// The log offset at which the push was accepted: its audience is resolved by an index that has reached it.
     pub accepted_at: Offset,
@@ -174,10 +175,17 @@ fn read_type(name: &str) -> Result<PushType> {
     PushType::from_name(name).ok_or_else(|| Error::corrupt(format!("push type {name:?}")))
 }
 
-/// Whether a push is to be sent, as far as those go who are sending it; `None` when there is no such push.
-pub fn standing(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<(PushState, bool)>> {
+/// Whether a push is still to be sent, and whether it is paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendingState {
+    pub state: PushState,
+    pub is_paused: bool,
+}
+
+/// Read by the senders of a push between deliveries; `None` when there is no such push.
+pub fn sending_state(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<SendingState>> {
     let sql = "select state, paused from push where app = $1 and id = $2";
-    let read = |row: &Row<'_>| Ok((PushState::from_name(row.get(0)?)?, row.get(1)?));
+    let read = |row: &Row<'_>| Ok(SendingState { state: PushState::from_name(row.get(0)?)?, is_paused: row.get(1)? });
     tx.query_opt(sql, &[app.into(), push.into()], read)
 }
 
@@ -215,7 +223,7 @@ pub fn share_payload(tx: &mut Tx<'_>, app: AppId, push: PushId, earlier: PushId)
     Ok(())
 }
 
-/// What became of a push on one platform.
+/// The results of a push on one platform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub targeted: u64,
@@ -228,7 +236,7 @@ pub struct Tally {
 }
 
 /// Adds to the counts of a platform.
-pub fn add_tally(tx: &mut Tx<'_>, app: AppId, push: PushId, platform: &str, more: &Tally) -> Result<()> {
+pub fn add_tally(tx: &mut Tx<'_>, app: AppId, push: PushId, device_type: &DeviceType, more: &Tally) -> Result<()> {
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).into();
     tx.execute(
         "insert into push_tally (app, push, platform, targeted, delivered, gone, failed, expired, reason)
@@ -243,7 +251,7 @@ pub fn add_tally(tx: &mut Tx<'_>, app: AppId, push: PushId, platform: &str, more
         &[
             app.into(),
             push.into(),
-            platform.into(),
+            device_type.into(),
             count(more.targeted),
             count(more.delivered),
             count(more.gone),
@@ -256,7 +264,7 @@ pub fn add_tally(tx: &mut Tx<'_>, app: AppId, push: PushId, platform: &str, more
 }
 
 /// The counts of each platform, by name.
-pub fn tallies(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<(String, Tally)>> {
+pub fn tallies(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<(DeviceType, Tally)>> {
     tx.query(
         "select platform, targeted, delivered, gone, failed, expired, reason from push_tally
          where app = $1 and push = $2 order by platform",

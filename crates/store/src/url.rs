@@ -34,10 +34,15 @@ impl DatabaseUrl {
                 Err(why) => Err(InvalidDatabaseUrl(format!("The PostgreSQL URL cannot be read: {why}."))),
             };
         }
-        // The text may hold a password, so only its scheme is repeated.
-        let scheme = text.split_once(':').map_or("no scheme", |(scheme, _)| scheme);
+        let is_path = text.starts_with(['/', '.', '~']);
+        // The text may hold a password, so no more than its scheme is repeated, unless it is a path.
+        let but = match text.split_once(':') {
+            Some((scheme, _)) if !is_path => format!("it begins with \"{scheme}:\""),
+            None if !is_path => "it has no scheme".to_owned(),
+            Some(_) | None => format!("for this file it is \"sqlite:{text}\""),
+        };
         Err(InvalidDatabaseUrl(format!(
-            "The database URL must be \"sqlite:PATH\" or begin with \"postgres://\" or \"postgresql://\"; it has {scheme:?}."
+            "The database URL must be \"sqlite:PATH\" or begin with \"postgres://\" or \"postgresql://\"; {but}."
         )))
     }
 }

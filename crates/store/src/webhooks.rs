@@ -1,4 +1,4 @@
-//! Webhooks: what is configured, how far each has got, and what became of its requests.
+//! Webhooks: their configuration, how far each has got, and the outcome of its requests.
 
 mod dead_letters;
 mod history;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, Row, Tx};
 
-pub use dead_letters::{DeadLetter, bury, dead_letters, discard, exhume};
-pub use history::{Attempt, Entry, Happening, history, note};
+pub use dead_letters::{DeadLetter, dead_letters, discard_dead_letters, keep_dead_letters, remove_dead_letter};
+pub use history::{Attempt, Entry, EntryKind, history, note};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
@@ -24,22 +24,22 @@ pub struct Webhook {
     pub disabled_why: Option<String>,
     /// Encrypted.
     pub config: String,
-    /// Raised by every change of what is configured.
+    /// Raised by every change of the configuration.
     pub changes: i64,
-    pub place: Place,
+    pub position: Position,
     pub tally: Tally,
-    /// Since when, and why, nothing or not everything is taken.
+    /// Since when and why deliveries fail.
     pub failing: Option<(UtcMillis, String)>,
 }
 
 /// How far a webhook has got.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Raised whenever any of this changes. Whoever works with an older one has nothing to say any more.
+pub struct Position {
+    /// Raised whenever any of this changes. A run that began with an older version cannot save its progress.
     pub version: i64,
     /// Everything up to here is delivered.
     pub done: EventOffset,
-    /// What was not taken of what lies beyond it, as the engine wrote it. `None`: nothing beyond it was sent.
+    /// The undelivered events beyond it, encoded by the engine. `None`: nothing beyond it was sent.
     pub held: Option<Vec<u8>>,
 }
 
@@ -51,14 +51,14 @@ pub struct Tally {
     pub n_failed: i64,
     /// Dead letters that are kept now.
     pub n_dead: i64,
-    /// Events that became dead letters, whatever has become of those.
+    /// Events that became dead letters, including those deleted since.
     pub n_given_up: i64,
     /// Log records that were deleted before they could be sent.
     pub n_missed: i64,
     pub last_delivered: Option<UtcMillis>,
 }
 
-/// What is to be remembered of a stretch of deliveries.
+/// The result of a stretch of deliveries.
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
     pub done: EventOffset,
@@ -75,7 +75,7 @@ const COLUMNS: &str = "id, created, modified, enabled, disabled_why, config, cha
                        n_delivered, n_failed, n_dead, n_given_up, n_missed, last_delivered, failing_since, failure";
 const N_COLUMNS: usize = 18;
 
-/// A new webhook, which begins after an offset.
+/// A new webhook, which starts after an offset.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, new: &Webhook) -> Result<()> {
     tx.execute(
         "insert into webhook (app, id, created, modified, enabled, config, changes, version, done,
@@ -88,7 +88,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, new: &Webhook) -> Result<()> {
             new.modified.into(),
             new.enabled.into(),
             new.config.as_str().into(),
-            new.place.done.number().into(),
+            new.position.done.number().into(),
         ],
     )?;
     Ok(())
@@ -131,21 +131,27 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, id: WebhookId) -> Result<bool> {
     Ok(tx.execute("delete from webhook where app = $1 and id = $2", &key)? > 0)
 }
 
-/// Replaces what is configured.
+/// Replaces the configuration.
 pub fn configure(tx: &mut Tx<'_>, app: AppId, id: WebhookId, config: &str, now: UtcMillis) -> Result<()> {
     let sql = "update webhook set config = $3, modified = $4, changes = changes + 1 where app = $1 and id = $2";
     tx.execute(sql, &[app.into(), id.into(), config.into(), now.into()])?;
     Ok(())
 }
 
-/// Enables or disables a webhook; `why` is for one that the service itself disables.
-pub fn set_enabled(tx: &mut Tx<'_>, app: AppId, id: WebhookId, enabled: bool, why: Option<&str>) -> Result<()> {
-    let sql = "update webhook set enabled = $3, disabled_why = $4, changes = changes + 1 where app = $1 and id = $2";
-    tx.execute(sql, &[app.into(), id.into(), enabled.into(), why.into()])?;
+pub fn enable(tx: &mut Tx<'_>, app: AppId, id: WebhookId) -> Result<()> {
+    let sql = "update webhook set enabled = 1, disabled_why = null, changes = changes + 1 where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), id.into()])?;
     Ok(())
 }
 
-/// Lets a webhook begin again after an offset, whatever it was doing.
+/// Disables a webhook; `why` is for one that the service itself disables.
+pub fn disable(tx: &mut Tx<'_>, app: AppId, id: WebhookId, why: Option<&str>) -> Result<()> {
+    let sql = "update webhook set enabled = 0, disabled_why = $3, changes = changes + 1 where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), id.into(), why.into()])?;
+    Ok(())
+}
+
+/// Lets a webhook start again after an offset, whatever it was doing.
 pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, held: Option<&[u8]>) -> Result<()> {
     let sql = "update webhook set done = $3, held = $4, version = version + 1, failing_since = null, failure = null
                where app = $1 and id = $2";
@@ -153,8 +159,8 @@ pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, he
     Ok(())
 }
 
-/// Remembers a stretch of deliveries that began from version `version`. `None`: somebody else has moved the webhook since, or it
-/// is gone, and nothing is remembered; else how often its configuration has changed.
+/// Saves a stretch of deliveries that began at version `version`. Returns how often the configuration has changed; `None` if the
+/// webhook was moved or deleted since, and nothing is saved.
 pub fn remember(tx: &mut Tx<'_>, app: AppId, id: WebhookId, version: i64, stretch: &Stretch) -> Result<Option<i64>> {
     let (since, why) = stretch.failing.as_ref().map_or((None, None), |(since, why)| (Some(*since), Some(why.as_str())));
     tx.query_opt(
@@ -192,7 +198,7 @@ fn read_webhook(row: &Row<'_>) -> Result<Webhook> {
         disabled_why: row.get(4)?,
         config: row.get(5)?,
         changes: row.get(6)?,
-        place: Place { version: row.get(7)?, done: EventOffset::from_number(row.get(8)?), held: row.get(9)? },
+        position: Position { version: row.get(7)?, done: EventOffset::from_number(row.get(8)?), held: row.get(9)? },
         tally: Tally {
             n_delivered: row.get(10)?,
             n_failed: row.get(11)?,

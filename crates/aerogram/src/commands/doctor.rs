@@ -15,12 +15,12 @@ use serde::Deserialize;
 use store::DatabaseUrl;
 
 use crate::client::{Client, Refused, Reply};
-use crate::config::{Data, Remote};
+use crate::config::{Data, Remote, Sealing};
 use crate::data::{DataFolder, Exposed};
 use finding::{Finding, Report};
 use metrics::Metrics;
 
-/// The code of a node that is well, and leaves it to others to answer.
+/// The code of a healthy node that does not serve the API.
 const ONLY_SENDS: u32 = 50303;
 
 #[derive(Args, Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct Doctor {
     remote: Remote,
     #[command(flatten)]
     data: Data,
+    #[command(flatten)]
+    sealing: Sealing,
 }
 
 #[derive(Deserialize)]
@@ -41,7 +43,7 @@ impl Doctor {
         let mut report = Report::default();
         report.add("files", self.files().into());
         report.add("database", self.database().into());
-        let client = Client::anonymous(&self.remote);
+        let client = Client::anonymous(&self.remote)?;
         match client.get("/health").await {
             Ok(health) => {
                 report.add("server", version(&health).into());
@@ -66,10 +68,21 @@ impl Doctor {
             let commands = exposed.iter().map(|Exposed { path, mode }| format!("chmod {mode} {}", path.display()));
             bail!("Other users can get at files of the service; run `{}`.", commands.collect::<Vec<_>>().join(" && "));
         }
+        if self.sealing.secrets_key.is_none() && self.has_started(&folder)? && folder.secrets_key()?.is_none() {
+            return Err(folder.no_secrets_key());
+        }
         Ok(Finding::Fine(format!("Nobody else can read the files in {}.", folder.path().display())))
     }
 
-    /// Looks from outside only: opening the database would migrate it, and a running service has the file to itself.
+    /// Whether a node has run with this folder, and so bound the database to a key.
+    fn has_started(&self, folder: &DataFolder) -> Result<bool> {
+        match &self.data.database {
+            DatabaseUrl::Sqlite(path) => Ok(path.exists()),
+            DatabaseUrl::Postgres(_) => Ok(folder.operator_token()?.is_some()),
+        }
+    }
+
+    /// Checks from outside only: opening the database would migrate it, and a running service has the file to itself.
     fn database(&self) -> Result<Finding> {
         match &self.data.database {
             DatabaseUrl::Sqlite(path) => match std::fs::OpenOptions::new().read(true).write(true).open(path) {
@@ -91,7 +104,7 @@ impl Doctor {
         }
     }
 
-    /// What only a server that answers can tell.
+    /// The checks that need a running server.
     async fn ask(&self, client: &Client, report: &mut Report) {
         report.add("ready", ready(client).await.into());
         let operator = match Client::operator(&self.remote, &self.data) {
@@ -127,7 +140,7 @@ impl Doctor {
     }
 }
 
-/// Whether there is the folder for it, so that this may be the machine of the service.
+/// Whether the folder of the file exists, so that this may be the machine of the service.
 fn is_in_a_folder(path: &Path) -> bool {
     path.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.is_dir())
 }

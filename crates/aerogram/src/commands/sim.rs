@@ -38,8 +38,8 @@ enum Action {
 #[derive(Args, Debug)]
 struct Serve {
     /// Address and port for TLS
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443", value_parser = listen_address)]
-    listen: SocketAddr,
+    #[arg(long = "listen", value_name = "ADDRESS", default_value = "127.0.0.1:8443", value_parser = listen_address)]
+    tls_listen: SocketAddr,
     /// Address and port without TLS, for HTTP/1.1 and for HTTP/2 with prior knowledge
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480", value_parser = listen_address)]
     plain_listen: SocketAddr,
@@ -134,7 +134,7 @@ impl Serve {
         let keys = Keys::in_folder(&self.folder)
             .with_context(|| format!("The keys in {} cannot be used", self.folder.display()))?;
         let settings = SimSettings {
-            listen: self.listen,
+            listen: self.tls_listen,
             plain_listen: self.plain_listen,
             faults: self.faults.faults(),
             keys: Some(keys),
@@ -153,7 +153,7 @@ impl Serve {
         output::line(format_args!("{:#}", serde_json::json!(simulator.stats())))
     }
 
-    /// Beside the keys, what else a server is configured with.
+    /// Writes the other credentials that a server is configured with, beside the keys.
     fn write_credentials(&self, simulator: &Simulator) -> Result<()> {
         let contents =
             [(SERVICE_ACCOUNT_FILE, simulator.service_account(true)), (CLIENT_SECRET_FILE, CLIENT_SECRET.to_owned())];

@@ -119,7 +119,7 @@ fn the_file_can_be_named_by_the_environment() {
 #[test]
 fn bad_values_name_the_setting_and_its_source() {
     let file = "\nlisten = \"nowhere\"\n";
-    let reason = "It must be an address and a port, such as 127.0.0.1:8080.";
+    let reason = "It must be an address and a port, such as 127.0.0.1:8080; a name such as localhost is none.";
     assert_eq!(
         serve(file).refusal(),
         format!("The setting 'listen' cannot be 'nowhere' (from aerogram.toml line 2). {reason}")
@@ -144,6 +144,18 @@ fn bad_values_name_the_setting_and_its_source() {
         serve("roles = [\"api\", \"cook\"]").refusal(),
         "The setting 'roles' cannot be 'cook' (from aerogram.toml line 1). Use one of: api, worker."
     );
+}
+
+#[test]
+fn commands_read_where_the_server_listens_only_if_they_need_to() {
+    let remote = |listen: &str, url: Option<&str>| Remote {
+        url: url.map(|url| url.parse().unwrap()),
+        listen: listen.to_owned(),
+        json: false,
+    };
+    assert_eq!(remote("0.0.0.0:81", None).url().unwrap().as_str(), "http://127.0.0.1:81");
+    assert!(remote("localhost:1", None).url().unwrap_err().to_string().contains("cannot be 'localhost:1'"));
+    assert_eq!(remote("localhost:1", Some("https://example.com")).url().unwrap().as_str(), "https://example.com");
 }
 
 #[test]

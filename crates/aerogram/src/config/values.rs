@@ -21,7 +21,7 @@ pub(crate) struct BaseUrl(String);
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token(String);
 
-/// What somebody or something is called by the server: one segment of a path.
+/// The server's name for an object or a person: one segment of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name(String);
 
@@ -106,7 +106,7 @@ impl FromStr for Name {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // In a path these mean another one, also when they are encoded.
+        // In a path these lead to another path, even if they are encoded.
         match text {
             "" | "." | ".." => Err("Nothing is called that."),
             name => Ok(Self(name.to_owned())),
@@ -153,10 +153,11 @@ impl fmt::Debug for SecretsKey {
 }
 
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
-    text.parse().map_err(|_| "It must be an address and a port, such as 127.0.0.1:8080.")
+    text.parse()
+        .map_err(|_| "It must be an address and a port, such as 127.0.0.1:8080; a name such as localhost is none.")
 }
 
-/// A parser of whole numbers that says which ones there are.
+/// A parser of whole numbers whose error names the allowed range.
 pub(crate) fn number_in<T: FromStr + PartialOrd + Clone + fmt::Display>(
     range: RangeInclusive<T>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
@@ -177,7 +178,7 @@ pub(crate) fn secret(text: &str) -> Result<Secret, &'static str> {
 pub(crate) fn log_level(text: &str) -> Result<Targets, &'static str> {
     const FORM: &str = "Use off, error, warn, info, debug or trace, alone or by part as in info,store=debug.";
     let levels = text.split(',').map(|part| part.rsplit('=').next().unwrap_or(part).trim());
-    // A word that is no level would be taken for the name of a part, and silently log everything of it.
+    // A word that is not a level would be taken for the name of a part, and silently log everything of it.
     for level in levels {
         level.parse::<tracing_subscriber::filter::LevelFilter>().map_err(|_| FORM)?;
     }

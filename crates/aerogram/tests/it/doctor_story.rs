@@ -42,6 +42,14 @@ fn the_doctor_finds_what_is_wrong() {
     let report = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{report}");
     assert!(report.contains("FAIL  files") && report.contains("chmod 600"), "{report}");
+    // The service would not start again without it.
+    let content = std::fs::read_to_string(&key).unwrap();
+    std::fs::remove_file(&key).unwrap();
+    let output = story.command(&["doctor"]).output().unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    assert!(report.contains("FAIL  files     There is no ") && report.contains("AEROGRAM_SECRETS_KEY"), "{report}");
+    assert!(!story.says(&["doctor", "--secrets-key", content.trim()]).contains("FAIL"));
 }
 
 #[test]

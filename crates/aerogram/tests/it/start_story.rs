@@ -22,6 +22,8 @@ fn the_first_start_writes_credentials_down_once_and_sigterm_ends_in_order() {
         assert!(name == "AEROGRAM_APP_KEY=" || !log.contains(value), "{log}");
     }
     assert!(log.contains("\"stopped\""), "{log}");
+    assert_eq!(log.matches("the tables of a new database were made").count(), 1, "{log}");
+    assert!(!log.contains("brought up to date"), "{log}");
 
     let server = Server::start(folder.path(), &[]);
     server.signal("INT");
@@ -70,6 +72,28 @@ fn without_the_key_of_the_database_nothing_starts() {
     );
     stop(Server::start(folder.path(), &[]));
     assert_eq!(run(&[&serve[..], &["--secrets-key", key.trim()]].concat()).0, Some(1));
+}
+
+#[test]
+fn what_keeps_it_from_starting_is_said_once_with_a_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let serve = |arguments: &[&str]| {
+        let output = aerogram(folder.path()).arg("serve").args(arguments).output().unwrap();
+        assert!(!output.status.success());
+        let said = String::from_utf8(output.stderr).unwrap();
+        said.lines().rfind(|line| line.starts_with("aerogram: ")).unwrap_or_else(|| panic!("{said}")).to_owned()
+    };
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let said = serve(&["--listen", &taken.local_addr().unwrap().to_string()]);
+    assert!(said.contains("choose another with --listen"), "{said}");
+    let said = serve(&["--listen", "localhost:1"]);
+    assert!(said.contains("a name such as localhost is none"), "{said}");
+    std::fs::write(folder.path().join("text.db"), "not a database at all, but long enough to be looked at".repeat(100))
+        .unwrap();
+    let said = serve(&["--listen", "127.0.0.1:0", "--database", "sqlite:text.db"]);
+    assert_eq!(said.matches("file is not a database").count(), 1, "{said}");
+    let said = serve(&["--database", "/var/text.db"]);
+    assert!(said.contains("\"sqlite:/var/text.db\""), "{said}");
 }
 
 #[test]

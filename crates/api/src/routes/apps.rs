@@ -46,7 +46,7 @@ struct Created {
     master_secret: String,
 }
 
-/// As above, for those that were replaced.
+/// As above, for replaced secrets.
 #[derive(Serialize)]
 struct Rotated {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ struct Rotated {
 
 pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input) -> Result<Answer> {
     let new = input.parse(parse_new_app).await?;
-    let created = edge.engine.create_app(new, input.once).await?;
+    let created = edge.engine.create_app(new, input.idempotency_key).await?;
     let CreatedApp { operation_id, key, name, mode, created, app_secret, master_secret } = created;
     let location = links.to(&format!("/operator/apps/{key}"));
     let app = AppRecord { key, name, mode: mode.name(), device_associations: true, created: created.to_api() };
@@ -88,7 +88,7 @@ pub(super) async fn delete(State(edge): State<Edge>, PathVars(key): PathVars<Str
 pub(super) async fn rotate(State(edge): State<Edge>, PathVars(key): PathVars<String>, input: Input) -> Result<Answer> {
     let choice = input.parse(parse_choice).await?;
     let RotatedSecrets { operation_id, app_secret, master_secret } =
-        edge.engine.rotate(&key, choice, input.once).await?;
+        edge.engine.rotate(&key, choice, input.idempotency_key).await?;
     Answer::changed(operation_id, Rotated { app_secret, master_secret })
 }
 

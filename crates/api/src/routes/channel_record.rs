@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{Attributes, ChannelView};
 use model::channel::{IosDetails, OpenDetails, WebDetails};
+use model::device_type::{DeviceType, OpenPlatform};
 use model::ids::{ChannelId, NamedUserId};
-use model::platform::{DeviceType, OpenPlatform};
 use model::subscription::SubscriptionListId;
 use model::tag::{Tag, TagGroup};
 use serde::Serialize;

@@ -46,7 +46,7 @@ pub(super) async fn register(
     input: Input,
 ) -> Result<Answer> {
     let registration = registration(&app, rights, &input).await?;
-    let registered = edge.engine.register_channel(app.id, registration, input.once).await?;
+    let registered = edge.engine.register_channel(app.id, registration, input.idempotency_key).await?;
     let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
     let answer = Answer::changed(registered.operation_id, Registered { channel_id: registered.id })?.status(status);
     Ok(answer.location(&location(&links, registered.id)))
@@ -61,7 +61,7 @@ pub(super) async fn update(
     input: Input,
 ) -> Result<Answer> {
     let registration = registration(&app, rights, &input).await?;
-    // Upon a conflict devices forget the id and register anew, which is the way out of an id that is none.
+    // Upon a conflict devices forget the id and register anew, which is the way out of an invalid id.
     let id = id.parse().map_err(|_| Error::Conflict("A channel id is a UUID; register a new channel.".to_owned()))?;
     let updated = edge.engine.update_channel(app.id, id, registration).await?;
     let answer = Answer::changed(updated.operation_id, Registered { channel_id: updated.id })?;
@@ -108,8 +108,8 @@ pub(super) async fn no_sms() -> Error {
     Error::NotFound("This version has no SMS channels.".to_owned())
 }
 
-/// What a device says about whose it is counts for nothing where that is left to servers. It is not refused: registering matters
-/// more than being somebody's.
+/// The named user that a device sends is ignored where only servers may set it. It is not refused: registering matters more than
+/// the association.
 async fn registration(app: &App, rights: CallingRights, input: &Input) -> Result<Registration> {
     let mut registration = input.parse(Registration::parse).await?;
     if !rights.may_associate(app) {

@@ -1,5 +1,5 @@
-//! Uploads of events by devices. They drop what is answered with 4xx and send again what is answered with 429 or 5xx, so
-//! whatever is JSON is taken: an event that cannot be used costs nobody but itself.
+//! Uploads of events by devices. They drop an upload that is answered with 4xx and send it again after 429 or 5xx, so all JSON is
+//! accepted: an event that cannot be used affects only itself.
 
 use axum::extract::State;
 use engine::{Rights, Upload};
@@ -33,15 +33,11 @@ pub(super) async fn upload(
 ) -> Result<Answer> {
     let header = |name: &'static str| headers.get(name).and_then(|value| value.to_str().ok());
     let channel = match rights {
-        // A token speaks for its channel, whatever the header says.
+        // A token speaks for its channel, even if the header names another.
         Rights::Channel(channel) => Some(channel),
         Rights::Master | Rights::Device | Rights::Contact(_) | Rights::KeyOnly => {
             header(CHANNEL_ID).and_then(|id| id.trim().parse().ok())
         }
-    };
-    let is_proven = match rights {
-        Rights::Master | Rights::Device | Rights::Channel(_) | Rights::Contact(_) => true,
-        Rights::KeyOnly => false,
     };
     if let Some(channel) = channel {
         let too_often = |retry_after| Error::TooMany { text: TOO_OFTEN, retry_after };
@@ -50,7 +46,7 @@ pub(super) async fn upload(
     let upload = Upload {
         channel,
         sent_at: header("x-ua-sent-at").and_then(seconds),
-        usage: UsageUpdate::from_headers(is_proven, header),
+        usage: UsageUpdate::from_headers(rights.proof(), header),
         events: input.read(DeviceEvents::read).await??,
     };
     edge.engine.take_events(app.id, upload).await?;

@@ -21,8 +21,8 @@ use crate::accept::{self, StreamForm};
 use crate::auth::Calling;
 use crate::edge::Edge;
 use crate::error::{Error, Result};
+use crate::fair_share::Permit;
 use crate::input::Input;
-use crate::places::Place;
 use crate::query::Params;
 use crate::stopping::Stopping;
 
@@ -31,7 +31,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 const PER_PIECE: u32 = 500;
 const STARTS: [(&str, EventStart); 2] = [("earliest", EventStart::Earliest), ("latest", EventStart::Latest)];
 
-/// What to stream is said in the query.
+/// The stream that a query asks for.
 pub(super) async fn get(
     State(edge): State<Edge>,
     Calling(caller): Calling,
@@ -60,7 +60,7 @@ pub(super) async fn get(
     open(&edge, caller, request, stopping, &headers).await
 }
 
-/// What to stream is said in the body.
+/// The stream that a body asks for.
 pub(super) async fn post(
     State(edge): State<Edge>,
     Calling(caller): Calling,
@@ -79,7 +79,7 @@ async fn open(
     stopping: Stopping,
     headers: &HeaderMap,
 ) -> Result<Response> {
-    let place = edge.admit_stream(caller.app().id)?;
+    let permit = edge.admit_stream(caller.app().id)?;
     let EventRequest { follow, limit, offset_updates, .. } = request;
     let feed = edge.engine.event_feed(caller, request).await?;
     let form = accept::stream_form(headers);
@@ -93,7 +93,7 @@ async fn open(
         offset_updates,
         is_begun: false,
         keep_alive: edge.keep_alive,
-        _place: place,
+        _permit: permit,
     };
     let pieces = stream::unfold(Some(open), |open| async {
         let mut open = open?;
@@ -117,7 +117,7 @@ struct OpenStream {
     offset_updates: bool,
     is_begun: bool,
     keep_alive: Duration,
-    _place: Place,
+    _permit: Permit,
 }
 
 impl OpenStream {
@@ -129,7 +129,7 @@ impl OpenStream {
         }
         if !self.is_begun && matches!(self.form, StreamForm::ServerSent) {
             self.is_begun = true;
-            // Who loses the connection before the first event comes back to here, and not to wherever the end is then.
+            // A client that loses the connection before the first event resumes here, and not at the end of the log by then.
             return Some(Ok(format!("id: {}\n\n", self.feed.position()).into()));
         }
         let (feed, follow) = (&mut self.feed, self.follow);

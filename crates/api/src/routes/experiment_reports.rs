@@ -115,7 +115,7 @@ pub(super) async fn detail(
     let found = place.and_then(|place| results.experiment.variants.get(place).zip(results.variants.get(place)));
     let no_variant = || Error::NotFound("The experiment has no such variant; they are counted from 0.".to_owned());
     let (variant, VariantResults { counts, .. }) = found.ok_or_else(no_variant)?;
-    let platforms = counts.platforms().into_iter().chain(["android", "ios"]);
+    let platforms = counts.families().into_iter().chain(["android", "ios"]);
     Answer::ok(Detail {
         app_key: app.key.as_str(),
         experiment_id: results.id,
@@ -158,7 +158,7 @@ impl Figures {
 
 /// On all platforms.
 fn total(counts: &Counts, metric: Metric) -> u64 {
-    counts.platforms().into_iter().map(|platform| counts.on(platform, metric)).sum()
+    counts.families().into_iter().map(|platform| counts.on(platform, metric)).sum()
 }
 
 /// With two decimals.

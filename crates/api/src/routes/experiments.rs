@@ -58,7 +58,7 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let experiment = input.parse(Experiment::parse).await?;
     let CreatedExperiment { operation_id, id, .. } =
-        edge.engine.create_experiment(app.id, experiment, input.once).await?;
+        edge.engine.create_experiment(app.id, experiment, input.idempotency_key).await?;
     let answer = Answer::changed(operation_id, Created { experiment_id: id, push_id: id })?;
     Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/experiments/{id}"))))
 }
@@ -114,7 +114,7 @@ pub(super) async fn delete(
     }
 }
 
-/// How many are passed over, and how many are shown.
+/// How many are skipped, and how many are shown.
 fn slice(params: &mut Params) -> (u32, u32) {
     let offset = params.number("offset", 0..=u32::MAX).unwrap_or(0);
     (offset, params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(PER_PAGE))

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use engine::{CreatedInbox, InboxCaller, Rights};
 use http::StatusCode;
+use model::device_type::DeviceType;
 use model::ids::{ChannelId, OperationId};
 use model::inbox::{CHANNEL_KEYS, InboxChange, InboxUserId, NewInbox};
-use model::platform::DeviceType;
 use serde::Serialize;
 
 use super::message_deletion::push_of;
@@ -36,7 +36,7 @@ struct User {
     channels: Channels,
 }
 
-/// Channels by platform. Old libraries look for a list of device tokens as well, which are not kept apart here.
+/// Channels by platform. Old libraries also look for a list of device tokens, which are not kept apart here.
 #[derive(Serialize)]
 struct Channels {
     #[serde(flatten)]
@@ -56,7 +56,7 @@ pub(super) async fn create(
         new.0.retain(|channel| channel.id == own);
     }
     let CreatedInbox { operation_id, user, password, channels } =
-        edge.engine.create_inbox(app.id, new, input.once).await?;
+        edge.engine.create_inbox(app.id, new, input.idempotency_key).await?;
     let user_url = user_url(&links, &user);
     let channels = by_platform(&channels);
     let created = Created { user_id: user, password, user_url: user_url.clone(), channels };

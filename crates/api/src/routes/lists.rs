@@ -1,4 +1,4 @@
-//! Uploaded lists and their rows, and the lifecycle lists, which can only be looked at.
+//! Uploaded lists and their rows, and the read-only lifecycle lists.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ use crate::query::Params;
 use crate::upload::Upload;
 
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
-/// Rows are taken from so many bytes at a time, which bounds how many wait to be stored.
+/// Rows are parsed from so many bytes at a time, which bounds how many wait to be stored.
 const PIECE: usize = 64 * 1024;
-/// More problems than this help nobody.
+/// A longer list of problems would be of no more help.
 const MOST_PROBLEMS: usize = 100;
 
 #[derive(Clone, Copy)]
@@ -76,7 +76,7 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let list = input.parse(NewList::parse).await?;
     let location = links.to(&format!("/api/lists/{}", list.name));
-    let operation_id = edge.engine.create_list(app.id, list, input.once).await?;
+    let operation_id = edge.engine.create_list(app.id, list, input.idempotency_key).await?;
     Ok(Answer::changed(operation_id, Done {})?.status(StatusCode::CREATED).location(&location))
 }
 
@@ -184,7 +184,7 @@ pub(super) async fn errors(
     Ok(csv(Body::from(format!("line,error\r\n{}", lines.collect::<String>()))))
 }
 
-/// The next rows as text. An error breaks the answer off, so that nobody takes half a list for a whole one.
+/// The next rows as text. An error breaks the answer off, so that half a list cannot be taken for a whole one.
 async fn page(content: &mut ListContent) -> Result<Option<String>, std::io::Error> {
     match content.next().await {
         Ok(rows) if rows.is_empty() => Ok(None),

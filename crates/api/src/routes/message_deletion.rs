@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use axum::extract::State;
 use http::StatusCode;
-use model::ids::PushId;
+use model::ids::{MessageId, PushId};
 use model::message_deletion::MessageDeletion;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ struct Deleted {
     errors: Vec<Missing>,
 }
 
-/// What there is nothing to delete of.
+/// An id for which there is nothing to delete.
 #[derive(Serialize)]
 struct Missing {
     #[serde(flatten)]
@@ -37,7 +37,8 @@ enum MissingId {
     GroupId(String),
 }
 
-/// What is not found is told beside what was; nothing at all is 404. What is named twice is told once.
+/// Ids that are not found are listed beside the deleted ones; if none is found, the answer is 404. An id given twice is listed
+/// once.
 pub(super) async fn delete(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let mut deleted = Deleted { deleted_message_ids: Vec::new(), errors: Vec::new() };
     let mut goes_on = false;
@@ -51,7 +52,7 @@ pub(super) async fn delete(State(edge): State<Edge>, CallingApp(app): CallingApp
             let found: BTreeSet<PushId> = edge.engine.delete_messages(app.id, pushes).await?.into_iter().collect();
             for (push, id) in named {
                 match push.filter(|push| found.contains(push)) {
-                    Some(push) => deleted.deleted_message_ids.push(providers::message_id(push)),
+                    Some(push) => deleted.deleted_message_ids.push(MessageId::from(push).to_string()),
                     None => deleted.errors.push(missing(MissingId::MessageId(id), "Message not found.")),
                 }
             }
@@ -64,7 +65,8 @@ pub(super) async fn delete(State(edge): State<Edge>, CallingApp(app): CallingApp
                 if of_group.deleted.is_empty() && !of_group.goes_on {
                     deleted.errors.push(missing(MissingId::GroupId(group.to_string()), "Group not found."));
                 }
-                deleted.deleted_message_ids.extend(of_group.deleted.into_iter().map(providers::message_id));
+                let ids = of_group.deleted.into_iter().map(|push| MessageId::from(push).to_string());
+                deleted.deleted_message_ids.extend(ids);
             }
         }
     }
@@ -76,7 +78,7 @@ pub(super) async fn delete(State(edge): State<Edge>, CallingApp(app): CallingApp
 
 /// By the id of the message, or by that of its push.
 pub(super) fn push_of(id: &str) -> Option<PushId> {
-    providers::push_of_message(id).or_else(|| id.parse().ok())
+    id.parse().ok().map(MessageId::push).or_else(|| id.parse().ok())
 }
 
 fn missing(id: MissingId, error_message: &'static str) -> Missing {

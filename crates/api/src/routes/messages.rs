@@ -6,8 +6,8 @@ use axum::response::Response;
 use engine::{Inbox, InboxCaller, Mark, MessageView};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, IF_MODIFIED_SINCE, LAST_MODIFIED, REFERRER_POLICY};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue};
-use model::ids::{ChannelId, PushId};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use model::ids::{ChannelId, MessageId, PushId};
 use model::inbox::{InboxUserId, MessageDetails, MessageIds};
 use model::time::UtcMillis;
 use serde::Serialize;
@@ -50,7 +50,7 @@ struct Message {
     message_reporting: Reporting,
 }
 
-/// What devices send back when they have read or deleted the message.
+/// The id that devices send back when they have read or deleted the message.
 #[derive(Serialize)]
 struct Reporting {
     message_id: String,
@@ -71,7 +71,7 @@ struct WithBody {
     body: Option<String>,
 }
 
-/// The channel that a request comes from, if it says so.
+/// The channel that a request comes from, if it is named.
 pub(super) struct Asking(Option<ChannelId>);
 
 impl FromRequestParts<Edge> for Asking {
@@ -169,13 +169,17 @@ pub(super) async fn body(
     Ok(response)
 }
 
-/// Devices fetch this address, some with GET.
+/// Devices fetch this address, some with GET. What only looks whether it is there has not read the message.
 pub(super) async fn read(
+    method: Method,
     State(edge): State<Edge>,
     CallingInbox(caller): CallingInbox,
     Asking(asking): Asking,
     PathVars((_, id)): PathVars<(String, String)>,
 ) -> Result<Answer> {
+    if method == Method::HEAD {
+        return Err(Error::HeadNotAllowed);
+    }
     mark(&edge, caller, asking, &MessageIds(vec![id]), Mark::Read).await
 }
 
@@ -188,7 +192,7 @@ pub(super) async fn delete(
     mark(&edge, caller, asking, &MessageIds(vec![id]), Mark::Deleted).await
 }
 
-/// Messages that are not there are passed over: devices would report them again and again.
+/// Missing messages are skipped: devices would report them again and again.
 async fn mark(
     edge: &Edge,
     caller: InboxCaller,
@@ -196,19 +200,19 @@ async fn mark(
     ids: &MessageIds,
     mark: Mark,
 ) -> Result<Answer> {
-    let pushes = ids.0.iter().filter_map(|id| providers::push_of_message(id)).collect();
+    let pushes = ids.0.iter().filter_map(|id| id.parse().ok()).map(MessageId::push).collect();
     edge.engine.mark_messages(caller, asking, pushes, mark).await?;
     Answer::done()
 }
 
 fn push_of(message_id: &str) -> Result<PushId> {
-    let push = providers::push_of_message(message_id);
-    push.ok_or_else(|| Error::NotFound("There is no such message.".to_owned()))
+    let message: Result<MessageId, _> = message_id.parse();
+    message.map(MessageId::push).map_err(|_| Error::NotFound("There is no such message.".to_owned()))
 }
 
 impl Message {
     fn new(links: &Links, user: &InboxUserId, view: MessageView) -> Self {
-        let message_id = providers::message_id(view.push);
+        let message_id = MessageId::from(view.push).to_string();
         let message_url = format!("{}messages/message/{message_id}/", user_url(links, user));
         Self {
             message_body_url: format!("{message_url}body/"),
@@ -224,8 +228,8 @@ impl Message {
             message_reporting: Reporting {
                 message_id: message_id.clone(),
                 push_id: view.push,
-                group_id: view.told.group_id.map(|id| id.to_string()),
-                variant_id: view.told.variant_id,
+                group_id: view.shared_push.group_id.map(|id| id.to_string()),
+                variant_id: view.shared_push.variant_id,
             },
             message_id,
         }

@@ -1,4 +1,4 @@
-//! Named users: whose channels are whose, lookup and listing, and uninstalling all that belongs to somebody.
+//! Named users: associating channels, lookup and listing, and uninstalling all channels of a user.
 
 use axum::extract::State;
 use model::ids::NamedUserId;
@@ -89,7 +89,7 @@ pub(super) async fn list(
     links: Links,
     mut params: Params,
 ) -> Result<Answer> {
-    let id = params.parsed("id", NamedUserId::new);
+    let id = params.parsed_as_given("id", NamedUserId::new);
     let start = params.parsed("start", NamedUserId::new);
     let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(PER_PAGE);
     params.finish()?;

@@ -1,4 +1,4 @@
-//! Channels of open platforms, which servers register and name by platform and address.
+//! Channels of open platforms, which servers register and address by platform and address.
 
 use axum::extract::State;
 use engine::{RegisteredOpen, Rights};
@@ -36,12 +36,12 @@ pub(super) async fn register(
 ) -> Result<Answer> {
     let registration = input.parse(OpenRegistration::parse).await?;
     let RegisteredOpen { operation_id, id, channel } =
-        edge.engine.register_open(app.id, registration, Rights::Master, input.once).await?;
+        edge.engine.register_open(app.id, registration, Rights::Master, input.idempotency_key).await?;
     let registered = Registered { channel_id: id, channel: channel.into() };
     Ok(Answer::changed(operation_id, registered)?.location(&location(&links, id)))
 }
 
-/// For devices, which can make channels of an open platform but not change them. They are told the id and no more.
+/// For devices, which can create channels of an open platform but not change them. The answer has only the id.
 pub(super) async fn register_restricted(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -51,7 +51,7 @@ pub(super) async fn register_restricted(
 ) -> Result<Answer> {
     let registration = input.parse(OpenRegistration::parse).await?;
     let RegisteredOpen { operation_id, id, .. } =
-        edge.engine.register_open(app.id, registration, rights, input.once).await?;
+        edge.engine.register_open(app.id, registration, rights, input.idempotency_key).await?;
     Ok(Answer::changed(operation_id, Restricted { channel_id: id })?.location(&location(&links, id)))
 }
 

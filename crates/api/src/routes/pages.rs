@@ -11,8 +11,8 @@ use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::path_vars::PathVars;
 
-/// A page or message is a customer's own HTML. It may do what pages do, but as nobody: in an origin of its own, without access to
-/// anything else that this host serves.
+/// A page or message is a customer's own HTML. It may do what pages do, but in an origin of its own, without access to anything
+/// else that this host serves.
 pub(super) const SANDBOXED: HeaderValue = HeaderValue::from_static("sandbox allow-scripts allow-forms allow-popups");
 /// A page never changes, but it can be deleted.
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("private, max-age=3600");
@@ -28,7 +28,7 @@ pub(super) async fn show(
     let mut response = Response::new(Body::from(page.bytes()));
     let headers: [(HeaderName, HeaderValue); 4] = [
         (CACHE_CONTROL, FOR_AN_HOUR),
-        (CONTENT_TYPE, HeaderValue::from_str(page.content_type.as_str()).map_err(|_| no_page())?),
+        (CONTENT_TYPE, HeaderValue::from_str(&page.mime_type()).map_err(|_| no_page())?),
         (CONTENT_SECURITY_POLICY, SANDBOXED),
         (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     ];

@@ -1,7 +1,7 @@
-//! Pipelines. They are shown as they were sent, together with what the service knows of them.
+//! Pipelines. They are shown as they were sent, together with their state.
 
 use axum::extract::State;
-use engine::{CreatedPipelines, DeletedPipeline, PipelineView};
+use engine::{CreatedPipelines, DeletedPipeline, PipelinePage, PipelineView};
 use http::StatusCode;
 use model::ids::{OperationId, PipelineId, PipelineKind};
 use model::limits;
@@ -91,7 +91,8 @@ pub(super) async fn create(
     input: Input,
 ) -> Result<Answer> {
     let pipelines = input.parse(Pipeline::parse_one_or_many).await?;
-    let CreatedPipelines { operation_id, ids } = edge.engine.create_pipelines(app.id, pipelines, input.once).await?;
+    let CreatedPipelines { operation_id, ids } =
+        edge.engine.create_pipelines(app.id, pipelines, input.idempotency_key).await?;
     let pipeline_urls = ids.iter().map(|id| url(&links, *id)).collect();
     let answer = Answer::ok(Created { operation_id, pipeline_urls, pipeline_ids: ids })?;
     Ok(answer.data_attribute("pipeline_urls").status(StatusCode::CREATED))
@@ -110,17 +111,15 @@ pub(super) async fn list(
     mut params: Params,
 ) -> Result<Answer> {
     let enabled = params.choice("enabled", &[("true", true), ("false", false)]);
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let limit = params.limit(MOST_PER_PAGE);
     let offset = params.number("offset", 0..=u32::MAX).unwrap_or(0);
     params.finish()?;
-    let pipelines = edge.engine.pipelines(app.id, enabled).await?;
-    let total_count = pipelines.len();
+    let PipelinePage { shown, total: total_count } = edge.engine.pipelines(app.id, enabled, offset, limit).await?;
     let filter = enabled.map(|enabled| format!("&enabled={enabled}")).unwrap_or_default();
     let page = |offset: u32| links.to(&format!("/api/pipelines?limit={limit}&offset={offset}{filter}"));
     let next = offset.checked_add(limit).filter(|next| (*next as usize) < total_count);
     let next_page = next.map(page);
-    let shown = pipelines.into_iter().skip(offset as usize).take(limit as usize);
-    let pipelines: Vec<_> = shown.map(|view| record(&links, view)).collect();
+    let pipelines: Vec<_> = shown.into_iter().map(|view| record(&links, view)).collect();
     let prev_page = (offset > 0).then(|| page(offset.saturating_sub(limit)));
     let count = pipelines.len();
     let answer = Answer::ok(Page { total_count, next_page: next_page.clone(), prev_page, pipelines })?;

@@ -1,4 +1,4 @@
-//! Sending: accept pushes, check them, steer them, and tell what became of them.
+//! Sending: accepts, checks and controls pushes, and shows their results.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub(super) struct Progress {
 
 pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let pushes = input.parse(Push::parse_one_or_many).await?;
-    let accepted = edge.engine.accept_pushes(&app, pushes, input.once).await?;
+    let accepted = edge.engine.accept_pushes(&app, pushes, input.idempotency_key).await?;
     Ok(Answer::ok(accepted)?.data_attribute("push_ids"))
 }
 
@@ -89,7 +89,7 @@ pub(super) async fn cancel(edge: State<Edge>, app: CallingApp, id: PathId<PushKi
     control(edge, app, id, PushControl::Cancel).await
 }
 
-/// These take no body: one that is sent is not looked at.
+/// These take no body: any body is ignored.
 async fn control(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -103,7 +103,8 @@ async fn control(
 impl From<PushStatus> for Status {
     fn from(status: PushStatus) -> Self {
         let total = status.total().into();
-        let platforms = status.platforms.into_iter().map(|(name, progress)| (name, progress.into()));
+        let platforms =
+            status.platforms.into_iter().map(|(device_type, progress)| (device_type.to_string(), progress.into()));
         let push = StatusOfPush {
             push_id: status.id,
             push_type: status.push_type,

@@ -1,4 +1,4 @@
-//! Reports: what the API shows of counts over time, of pushes and of devices.
+//! Reports: the API's view of counts over time, of pushes and of devices.
 
 mod activity;
 mod buckets;
@@ -20,7 +20,7 @@ pub(super) use responses::{list, of_push};
 pub(super) use series::{group_series, push_series};
 pub(super) use statistics::push_stats;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Counts;
 use model::ids::PushId;
@@ -41,8 +41,8 @@ const MOST_BUCKETS: usize = 1000;
 /// The platforms that every report has a figure for.
 const ALWAYS: [&str; 2] = ["android", "ios"];
 
-/// Figures by platform: of those that are always there, and of others on which something was counted.
-type ByPlatform<'c, T> = BTreeMap<&'c str, T>;
+/// Figures by platform: the fixed ones, and others on which something was counted.
+type ByPlatform<T> = BTreeMap<&'static str, T>;
 
 /// Rows under the name of the report.
 struct Report<T> {
@@ -62,15 +62,17 @@ impl<T: Serialize> Serialize for Report<T> {
     }
 }
 
-fn by_platform<'c, T>(counts: &'c Counts, figure: impl Fn(&str) -> T) -> ByPlatform<'c, T> {
-    counts.platforms().into_iter().chain(ALWAYS).map(|platform| (platform, figure(platform))).collect()
+fn by_platform<T>(counts: &Counts, figure: impl Fn(&'static str) -> T) -> ByPlatform<T> {
+    figures(counts.families(), figure)
 }
 
-/// As [`by_platform`], without open platforms, which are told about apart.
-fn by_device_platform<'c, T>(counts: &'c Counts, figure: impl Fn(&str) -> T) -> ByPlatform<'c, T> {
-    let mut figures = by_platform(counts, figure);
-    figures.remove("open");
-    figures
+/// As [`by_platform`], without open platforms, which are listed separately.
+fn by_device_platform<T>(counts: &Counts, figure: impl Fn(&'static str) -> T) -> ByPlatform<T> {
+    figures(counts.device_families(), figure)
+}
+
+fn figures<T>(families: BTreeSet<&'static str>, figure: impl Fn(&'static str) -> T) -> ByPlatform<T> {
+    families.into_iter().chain(ALWAYS).map(|family| (family, figure(family))).collect()
 }
 
 fn period(mut params: Params, usual: Precision) -> Result<Period> {

@@ -1,4 +1,4 @@
-//! The sandbox: what providers would have got, as a list and as it happens.
+//! The sandbox: the messages that providers would have got, as a list and as a stream.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::answer::Answer;
 use crate::auth::{Calling, CallingApp};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
-use crate::places::Place;
+use crate::fair_share::Permit;
 use crate::query::Params;
 use crate::stopping::Stopping;
 
@@ -42,7 +42,7 @@ struct DeliveryRecord {
     device_type: String,
     transport: String,
     at: String,
-    /// What the provider would have got, in whatever form that provider wants it.
+    /// The message that the provider would have got, in the provider's format.
     request: Value,
 }
 
@@ -59,7 +59,7 @@ pub(super) async fn list(
     params.finish()?;
     if wait > 0 {
         // Waiting is what streams do, and as many may do it.
-        let _place = edge.admit_stream(app.id)?;
+        let _permit = edge.admit_stream(app.id)?;
         let mut feed = edge.engine.sandbox_feed(caller, filter, Some(0)).await?;
         // Whether something came or not, the list is the answer.
         tokio::select! {
@@ -83,9 +83,9 @@ pub(super) async fn stream(
 ) -> Result<Response> {
     let filter = filter(&mut params);
     params.finish()?;
-    let place = edge.admit_stream(caller.app().id)?;
+    let permit = edge.admit_stream(caller.app().id)?;
     let feed = edge.engine.sandbox_feed(caller, filter, last_event_id(&headers)?).await?;
-    let open = OpenStream { feed, stopping, keep_alive: edge.keep_alive, _place: place };
+    let open = OpenStream { feed, stopping, keep_alive: edge.keep_alive, _permit: permit };
     let events = stream::unfold(open, |mut open| async { open.next().await.map(|text| (text, open)) });
     let mut response = Response::new(Body::from_stream(events));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -96,7 +96,7 @@ struct OpenStream {
     feed: SandboxFeed,
     stopping: Stopping,
     keep_alive: Duration,
-    _place: Place,
+    _permit: Permit,
 }
 
 impl OpenStream {

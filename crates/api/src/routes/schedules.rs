@@ -1,7 +1,7 @@
 //! Schedules. Their answers have the old form: one of them alone is not an object with `"ok": true`.
 
 use axum::extract::State;
-use engine::{CreatedSchedules, ScheduleView};
+use engine::{CreatedSchedules, SchedulePage, ScheduleView};
 use http::StatusCode;
 use model::ids::{OperationId, PushId, ScheduleId, ScheduleKind};
 use model::limits;
@@ -55,11 +55,11 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let scheduled = input.parse(ScheduledPush::parse_one_or_many).await?;
     let as_sent = scheduled.as_slice().iter().map(with_pause).collect();
-    let created = edge.engine.create_schedules(app.id, scheduled, input.once).await?;
+    let created = edge.engine.create_schedules(app.id, scheduled, input.idempotency_key).await?;
     Ok(created_answer(&links, &created, as_sent)?.status(StatusCode::CREATED))
 }
 
-/// What callers learn of schedules that they have made or changed, each of which is paused or not.
+/// The schedules that a caller has created or changed, each with whether it is paused.
 pub(super) fn created_answer<T: Serialize>(
     links: &Links,
     created: &CreatedSchedules,
@@ -89,16 +89,16 @@ pub(super) async fn list(
     let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
     let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
     params.finish()?;
-    let (page, next, total_count) = edge.engine.schedules(app.id, start, order, limit).await?;
+    let SchedulePage { shown, next, total: total_count } = edge.engine.schedules(app.id, start, order, limit).await?;
     let word = order_word(order);
     let next_page = next.map(|next| links.to(&format!("/api/schedules?start={next}&limit={limit}&order={word}")));
-    let schedules: Vec<_> = page.into_iter().map(|view| record(&links, view)).collect();
+    let schedules: Vec<_> = shown.into_iter().map(|view| record(&links, view)).collect();
     let page = Page { count: schedules.len(), total_count, next_page: next_page.clone(), schedules };
     let answer = Answer::ok(&page)?.data_attribute("schedules").counts(page.count, total_count);
     Ok(answer.next_page(next_page.as_deref()))
 }
 
-/// Nothing but what was sent.
+/// Only the fields of the request.
 pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -128,7 +128,7 @@ pub(super) async fn delete(
     Ok(Answer::nothing())
 }
 
-/// Takes no body, like its counterpart: one that is sent is not looked at.
+/// Takes no body, like its counterpart: any body is ignored.
 pub(super) async fn pause(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,

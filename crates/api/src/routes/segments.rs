@@ -56,7 +56,7 @@ pub(super) async fn create(
     input: Input,
 ) -> Result<Answer> {
     let body = input.parse(SegmentBody::parse).await?;
-    let CreatedSegment { operation_id, id } = edge.engine.create_segment(app.id, body, input.once).await?;
+    let CreatedSegment { operation_id, id } = edge.engine.create_segment(app.id, body, input.idempotency_key).await?;
     let answer = Answer::changed(operation_id, Created { segment_id: id })?;
     Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/segments/{id}"))))
 }
@@ -81,7 +81,7 @@ pub(super) async fn list(
     Ok(answer.next_page(next_page.as_deref()))
 }
 
-/// Nothing but what was sent.
+/// Only the fields of the request.
 pub(super) async fn look_up(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,

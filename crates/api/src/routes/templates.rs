@@ -1,7 +1,7 @@
 //! Templates: kept, shown, and sent with values for their variables, now or later.
 
 use axum::extract::State;
-use engine::{CreatedTemplate, TemplateSort, TemplateView};
+use engine::{CreatedTemplate, TemplatePage, TemplateSort, TemplateView};
 use http::StatusCode;
 use model::ids::OperationId;
 use model::limits;
@@ -48,7 +48,7 @@ struct Page {
     prev_page: Option<String>,
 }
 
-/// The id has two names, which were documented one after the other.
+/// The id under two names, which were documented one after the other.
 #[derive(Serialize)]
 struct TemplateRecord {
     id: TemplateId,
@@ -67,7 +67,8 @@ pub(super) async fn create(
     input: Input,
 ) -> Result<Answer> {
     let template = input.parse(Template::parse).await?;
-    let CreatedTemplate { operation_id, id } = edge.engine.create_template(app.id, template, input.once).await?;
+    let CreatedTemplate { operation_id, id } =
+        edge.engine.create_template(app.id, template, input.idempotency_key).await?;
     let answer = Answer::changed(operation_id, Created { template_id: id })?;
     Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/templates/{id}"))))
 }
@@ -86,7 +87,7 @@ pub(super) async fn list(
     let sort = params.choice("sort", &SORTS).unwrap_or(TemplateSort::Created);
     let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
     params.finish()?;
-    let (found, total_count) = edge.engine.templates(app.id, sort, order, page, size).await?;
+    let TemplatePage { shown, total: total_count } = edge.engine.templates(app.id, sort, order, page, size).await?;
     let sort_word = SORTS.iter().find(|(_, known)| *known == sort).map_or("created_at", |(word, _)| word);
     let order = order_word(order);
     let link =
@@ -94,7 +95,7 @@ pub(super) async fn list(
     let has_next = (page as usize).saturating_mul(size as usize) < total_count;
     let next_page = has_next.then(|| link(page + 1));
     let prev_page = (page > 1).then(|| link(page - 1));
-    let templates: Vec<_> = found.into_iter().map(TemplateRecord::from).collect();
+    let templates: Vec<_> = shown.into_iter().map(TemplateRecord::from).collect();
     let page = Page { count: templates.len(), total_count, templates, next_page: next_page.clone(), prev_page };
     let total = i64::try_from(total_count).unwrap_or(i64::MAX);
     let answer = Answer::ok(&page)?.data_attribute("templates").counts(page.count, total);
@@ -132,7 +133,7 @@ pub(super) async fn delete(
 
 pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let uses = input.parse(TemplateUse::parse_one_or_many).await?;
-    let sent = edge.engine.send_templates(&app, uses, input.once).await?;
+    let sent = edge.engine.send_templates(&app, uses, input.idempotency_key).await?;
     Ok(Answer::ok(sent)?.data_attribute("push_ids"))
 }
 
@@ -150,7 +151,7 @@ pub(super) async fn schedule(
 ) -> Result<Answer> {
     let scheduled = input.parse(TemplateSchedule::parse_one_or_many).await?;
     let paused = scheduled.as_slice().iter().map(|scheduled| scheduled.schedule.is_paused()).collect::<Vec<_>>();
-    let answer = edge.engine.schedule_templates(app.id, scheduled, input.once).await?;
+    let answer = edge.engine.schedule_templates(app.id, scheduled, input.idempotency_key).await?;
     let records = answer.scheduled.into_iter().zip(paused).collect();
     Ok(schedules::created_answer(&links, &answer.created, records)?.status(StatusCode::CREATED))
 }

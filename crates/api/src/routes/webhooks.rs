@@ -1,4 +1,4 @@
-//! Webhooks for events, for the operator: configure, test, replay, and see what became of requests.
+//! Webhooks for events, for the operator: configure, test, replay, and see the outcome of requests.
 
 mod record;
 
@@ -32,7 +32,7 @@ pub(super) async fn create(
     let app = edge.engine.app(&key).await?;
     let (change, start) = input.parse(parse_new).await?;
     let CreatedWebhook { operation_id, webhook } =
-        edge.engine.create_webhook(app.id, change, start, input.once).await?;
+        edge.engine.create_webhook(app.id, change, start, input.idempotency_key).await?;
     let location = links.to(&format!("/operator/apps/{key}/webhooks/{}", webhook.id));
     let answer = Answer::changed(operation_id, One { webhook: WebhookRecord::from(webhook) })?;
     Ok(answer.status(StatusCode::CREATED).location(&location))

@@ -68,10 +68,10 @@ async fn a_node_whose_disk_is_full_is_not_ready_until_there_is_room() {
             app.operator().get("/operator/apps").await.expect(200);
             assert!(metric(&app, "aerogram_jobs_overdue").await.is_some());
             // Trying whether there is room again needs room.
-            app.engine().feel_pulse().await;
+            app.engine().check_database().await;
         }
         set_full(&app, false).await;
-        app.engine().feel_pulse().await;
+        app.engine().check_database().await;
         app.nobody().get("/ready").await.expect(200);
         assert_eq!(metric(&app, "aerogram_database_up").await, Some(1));
         assert_eq!(create_app(&app).await, 201);

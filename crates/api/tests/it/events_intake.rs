@@ -20,7 +20,7 @@ use http::Method;
 use model::event::EventOffset;
 use model::ids::AppId;
 use serde_json::{Value, json};
-use store::counters::{self, Metric};
+use store::counters::{self, Metric, Pushes};
 use testkit::app::{START, TestApp};
 use testkit::client::Reply;
 use uuid::Uuid;
@@ -84,15 +84,16 @@ async fn types(app: &TestApp) -> Vec<String> {
     told(app).await.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
 }
 
-async fn count(app: &TestApp, metric: Metric, platform: &'static str) -> i64 {
+async fn count(app: &TestApp, metric: Metric, family: &'static str) -> i64 {
     let id = id_of(app).await;
-    app.engine().store().read(move |tx| counters::total(tx, id, metric, platform)).await.unwrap()
+    let totals = app.engine().store().read(move |tx| counters::totals_until(tx, id, &[metric], i64::MAX)).await;
+    totals.unwrap().iter().filter(|total| total.device_type.family() == family).map(|total| total.n).sum()
 }
 
 async fn count_of_push(app: &TestApp, push: &str, metric: Metric) -> i64 {
     let (id, push) = (id_of(app).await, push.parse().unwrap());
-    let totals = app.engine().store().read(move |tx| counters::totals_of_push(tx, id, push, metric)).await.unwrap();
-    totals.iter().map(|(_, n)| n).sum()
+    let read = move |tx: &mut store::Tx<'_>| counters::totals_of_pushes(tx, id, Pushes::One(push), &[metric]);
+    app.engine().store().read(read).await.unwrap().iter().map(|total| total.n).sum()
 }
 
 async fn push_to(app: &TestApp, channels: &[&str], notification: Value) -> String {

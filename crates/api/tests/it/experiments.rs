@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use model::device_type::DeviceType;
 use model::event::{Many, RecordKind};
 use model::ids::{AppId, Offset};
 use serde_json::{Value, json};
@@ -91,8 +92,9 @@ async fn told(app: &TestApp, kind: RecordKind) -> Vec<Many> {
 }
 
 async fn n_controls(app: &TestApp) -> i64 {
-    let read = |tx: &mut store::Tx<'_>| counters::total(tx, AppId(1), Metric::Controls, "android");
-    app.engine().store().read(read).await.unwrap()
+    let read = |tx: &mut store::Tx<'_>| counters::totals_until(tx, AppId(1), &[Metric::Controls], i64::MAX);
+    let totals = app.engine().store().read(read).await.unwrap();
+    totals.iter().filter(|total| total.device_type == DeviceType::Android).map(|total| total.n).sum()
 }
 
 /// What devices are told to report back.

@@ -93,7 +93,7 @@ async fn a_provider_that_is_down_is_told_of_once_and_once_more_when_it_is_back()
 
         app.advance(Duration::from_secs(32));
         app.step_all().await;
-        let retried = "aerogram_deliveries_total{platform=\"open\",transport=\"open\",outcome=\"retried\"}";
+        let retried = "aerogram_deliveries_total{device_type=\"open\",transport=\"open\",outcome=\"retried\"}";
         assert_eq!(metric(&app, retried).await, Some(format!("{retried} 1")), "since the restart");
         app.advance(Duration::from_secs(64));
         app.step_all().await;

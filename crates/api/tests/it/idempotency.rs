@@ -77,7 +77,7 @@ async fn repeats_get_the_first_answer_on_every_route_that_sends_or_creates() {
         ];
         let marked: BTreeSet<String> = api::routes()
             .into_iter()
-            .filter(|route| route.once)
+            .filter(|route| route.takes_idempotency_key)
             .map(|route| route.path.replace("{key}", &app.app.key))
             .collect();
         assert_eq!(marked, table.iter().map(|(_, path, _)| (*path).to_owned()).collect::<BTreeSet<_>>());
@@ -252,7 +252,8 @@ fn the_documentation_lists_the_routes() {
         .map(|quoted| quoted.trim_start_matches("POST ").replace("<key>", "{key}"))
         .filter(|quoted| quoted.starts_with('/'))
         .collect();
-    let marked = api::routes().into_iter().filter(|route| route.once).map(|route| route.path.to_owned());
+    let marked =
+        api::routes().into_iter().filter(|route| route.takes_idempotency_key).map(|route| route.path.to_owned());
     assert_eq!(listed, marked.collect());
 }
 

@@ -193,6 +193,13 @@ async fn devices_old_and_new_mark_messages() {
         let app = app.restart().await;
         assert_eq!(phone.titles(&app).await.len(), 5, "marks last");
         assert_eq!(phone.unread(&app).await, Vec::<String>::new());
+        // Looking whether a message could be marked does not mark it.
+        let (_, id) = send(&app, "looked at", json!({})).await;
+        let path = phone.path(&format!("messages/message/{id}/read/"));
+        let head = phone.caller(&app).request(Method::HEAD, &path).body(Bytes::new()).unwrap();
+        let refused = phone.caller(&app).send(head).await;
+        assert_eq!((refused.status.as_u16(), refused.header("allow")), (405, Some("GET,POST")));
+        assert_eq!(phone.unread(&app).await, ["looked at"]);
         phone.caller(&app).post(&phone.path("messages/unread"), json!({"messages": "x"})).await.expect(400);
     })
     .await;

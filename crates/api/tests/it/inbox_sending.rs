@@ -6,7 +6,7 @@ use model::event::{Event, Many, RecordKind, RichMessage};
 use model::ids::{AppId, Offset};
 use roaring::RoaringBitmap;
 use serde_json::{Value, json};
-use store::counters::{self, Metric};
+use store::counters::{self, Metric, Pushes, Total};
 use store::log;
 use testkit::app::{TestApp, on_each_engine};
 use testkit::rows::row_counts;
@@ -24,16 +24,18 @@ async fn records(app: &TestApp, kind: RecordKind) -> Vec<(Option<u32>, Vec<u8>)>
 }
 
 /// The counts of the app and of the push; they have to agree.
-async fn count(app: &TestApp, push: &str, metric: Metric, platform: &'static str) -> i64 {
+async fn count(app: &TestApp, push: &str, metric: Metric, family: &str) -> i64 {
     let push = push.parse().unwrap();
     let read = app.engine().store().read(move |tx| {
-        let of_push = counters::totals_of_push(tx, APP, push, metric)?;
-        let of_push = of_push.into_iter().find(|(name, _)| name == platform).map_or(0, |(_, n)| n);
-        Ok::<_, store::Error>((counters::total(tx, APP, metric, platform)?, of_push))
+        let of_app = counters::totals_until(tx, APP, &[metric], i64::MAX)?;
+        Ok::<_, store::Error>((of_app, counters::totals_of_pushes(tx, APP, Pushes::One(push), &[metric])?))
     });
     let (of_app, of_push) = read.await.unwrap();
-    assert_eq!(of_app, of_push);
-    of_push
+    let on = |totals: &[Total]| -> i64 {
+        totals.iter().filter(|total| total.device_type.family() == family).map(|total| total.n).sum()
+    };
+    assert_eq!(on(&of_app), on(&of_push));
+    on(&of_push)
 }
 
 #[tokio::test]

@@ -9,6 +9,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::Method;
 use serde_json::{Value, json};
+use store::Tx;
+use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::client::Reply;
 use testkit::rows::row_counts;
@@ -319,6 +321,28 @@ async fn an_upload_that_breaks_off_is_forgotten() {
         assert_eq!(list(&app, "vip").await["status"], "failure");
         assert_eq!(download(&app, "vip").await, lines(&["named_user,kim"]));
         assert_eq!(row_counts(app.engine().store()).await["list_member"], 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_read_stops_nothing() {
+    on_each_engine(async |app| {
+        create(&app, "vip").await;
+        create(&app, "spoiled").await;
+        let (id, now) = (app.engine().app(&app.app.key).await.unwrap().id, app.clock().now());
+        let spoil = move |tx: &mut Tx<'_>| documents::put(tx, id, DocumentKind::List, "spoiled", "{}", now);
+        app.engine().store().write(id, spoil).await.unwrap();
+        let listed = app.master().get("/api/lists").await.expect(200);
+        let names: Vec<&Value> = listed["lists"].as_array().unwrap().iter().map(|list| &list["name"]).collect();
+        assert!(names.contains(&&json!("vip")) && !names.contains(&&json!("spoiled")), "{listed}");
+        // What waits for a channel that never registers is forgotten all the same.
+        let wish = json!({"channel_id": SOMEBODY, "named_user_id": "kim"});
+        app.master().post("/api/named_users/associate", wish).await.expect(200);
+        assert_eq!(row_counts(app.engine().store()).await["pending_association"], 1);
+        app.advance(std::time::Duration::from_secs(9 * 7 * 24 * 60 * 60));
+        app.step_all().await;
+        assert_eq!(row_counts(app.engine().store()).await["pending_association"], 0);
     })
     .await;
 }

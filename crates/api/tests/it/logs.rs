@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::Method;
 use serde_json::{Value, json};
+use store::documents::{self, DocumentKind};
 use testkit::app::{OPERATOR_TOKEN, on_each_engine};
 
 use crate::inbox::Phone;
@@ -86,9 +87,16 @@ async fn requests_are_logged_by_route_and_without_secrets() {
         user.send(request.body(Bytes::new()).unwrap()).await.expect(200);
         let created =
             app.operator().post("/operator/apps", json!({"name": "x", "mode": "production"})).await.expect(201);
+        let segment = json!({"display_name": "spoiled", "criteria": {"tag": "a"}});
+        let segment =
+            master.post("/api/segments", segment).await.expect(201)["segment_id"].as_str().unwrap().to_owned();
+        let (id, spoiled, now) = (app.engine().app(&app.app.key).await.unwrap().id, segment.clone(), app.clock().now());
+        let spoil = move |tx: &mut store::Tx<'_>| documents::put(tx, id, DocumentKind::Segment, &spoiled, "{}", now);
+        app.engine().store().write(id, spoil).await.unwrap();
+        let failed = master.get(&format!("/api/segments/{segment}")).await.expect(500);
         app.engine().store().clone().close().await;
         let request = master.request(Method::GET, "/api/channels").header("x-request-id", "third");
-        let failed = master.send(request.body(Bytes::new()).unwrap()).await.expect(503);
+        let without_database = master.send(request.body(Bytes::new()).unwrap()).await.expect(503);
 
         let first = log.answered("first");
         assert_eq!((&first["fields"]["route"], &first["fields"]["method"]), (&json!("/api/push"), &json!("POST")));
@@ -104,6 +112,9 @@ async fn requests_are_logged_by_route_and_without_secrets() {
         let text = log.text();
         // The caller knows the failure by its operation_id, and so does the log.
         assert!(text.contains(failed["operation_id"].as_str().unwrap()), "{text}");
+        // That the database is away is said by the store, once, and not by every request.
+        assert!(!text.contains(without_database["operation_id"].as_str().unwrap()), "{text}");
+        assert_eq!(log.answered("third")["fields"]["status"], 503);
         let basic = STANDARD.encode(format!("{}:{}", app.app.key, app.app.master_secret));
         let new = [&created["app_secret"], &created["master_secret"]].map(|secret| secret.as_str().unwrap());
         for secret in [&app.app.master_secret, &app.app.app_secret, &basic, OPERATOR_TOKEN, "private-", new[0], new[1]]

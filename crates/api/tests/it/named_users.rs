@@ -323,7 +323,7 @@ async fn listings_have_pages() {
         assert_eq!(seen, ids);
         let from = app.master().get("/api/named_users?start=b").await.expect(200);
         assert_eq!(from["named_users"][0]["named_user_id"], "kim", "an id that nobody has is a place as well");
-        for query in ["limit=0", "limit=1001", "limit=x", "start=%20x"] {
+        for query in ["limit=0", "limit=1001", "limit=x", "start=%20x", "id=", "id=%20"] {
             let refused = app.master().get(&format!("/api/named_users?{query}")).await.expect(400);
             assert_eq!(refused["details"]["path"], query.split('=').next().unwrap());
         }

@@ -19,12 +19,13 @@ async fn pages_are_served_as_they_were_sent() {
     on_each_engine(async |app| {
         let html = json!({"body": "<h1>Hé</h1>", "content_type": "text/html"});
         let encoded = json!({"body": "PGgxPkhpPC9oMT4=", "content_type": "text/html", "content_encoding": "base64"});
-        for (page, text) in [(html, "<h1>Hé</h1>"), (encoded, "<h1>Hi</h1>")] {
+        let with_charset = "text/html; charset=utf-8";
+        for (page, text, mime) in [(html, "<h1>Hé</h1>", with_charset), (encoded, "<h1>Hi</h1>", "text/html")] {
             let paths = push_with_page(&app, page).await;
             assert_eq!(paths.len(), 1);
             let reply = app.nobody().get(&paths[0]).await;
             assert_eq!((reply.status.as_u16(), reply.text()), (200, text));
-            assert_eq!(reply.header("content-type"), Some("text/html"));
+            assert_eq!(reply.header("content-type"), Some(mime));
             assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
             let policy = reply.header("content-security-policy").unwrap();
             assert!(policy.starts_with("sandbox") && !policy.contains("allow-same-origin"), "{policy}");

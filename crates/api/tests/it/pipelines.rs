@@ -224,6 +224,8 @@ async fn there_are_limits_and_deleted_ones_are_listed() {
             seen.extend(page["pipelines"].as_array().unwrap().iter().map(|one| one["uid"].to_string()));
             next = page["next_page"].as_str().map(str::to_owned);
         }
+        let all = app.master().get("/api/pipelines?limit=4294967295").await.expect(200);
+        assert_eq!(all["pipelines"].as_array().unwrap().len(), 50, "as many as a page has, and no more than there are");
         let newest_first = seen.windows(2).all(|pair| pair[0] > pair[1]);
         assert!(seen.len() == 50 && newest_first);
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 use serde_json::{Value, json};
@@ -30,13 +31,14 @@ pub(crate) async fn push(app: &TestApp, audience: Value) -> String {
 
 /// Counts something as those do who take events in.
 pub(crate) async fn count(app: &TestApp, metric: Metric, at: UtcMillis, platform: &'static str, n: u64) {
-    let add = app.engine().store().write(APP, move |tx| counters::add(tx, APP, metric, at, platform, n));
+    let device_type = DeviceType::from_name(platform).unwrap();
+    let add = app.engine().store().write(APP, move |tx| counters::add(tx, APP, metric, at, &device_type, n));
     add.await.unwrap();
 }
 
 async fn count_of_push(app: &TestApp, push: &str, metric: Metric, at: UtcMillis, platform: &'static str, n: u64) {
-    let push: PushId = push.parse().unwrap();
-    let add = move |tx: &mut store::Tx<'_>| counters::add_of_push(tx, APP, push, metric, at, platform, n);
+    let (push, device_type): (PushId, _) = (push.parse().unwrap(), DeviceType::from_name(platform).unwrap());
+    let add = move |tx: &mut store::Tx<'_>| counters::add_of_push(tx, APP, push, metric, at, &device_type, n);
     app.engine().store().write(APP, add).await.unwrap();
 }
 
@@ -133,10 +135,12 @@ async fn what_clients_write_is_understood_and_the_rest_refused_by_name() {
         }
         let both = app.master().get("/api/reports/sends?precision=x").await;
         assert_eq!(both.header("aerogram-problems"), Some("3"));
-        for (query, path) in [("limit=0", "limit"), ("limit=101", "limit"), ("push_id_start=x", "push_id_start")] {
+        for (query, path) in [("limit=0", "limit"), ("limit=x", "limit"), ("push_id_start=x", "push_id_start")] {
             let query = format!("/api/reports/responses/list?start=2024-05-01&end=2024-05-02&{query}");
             assert_eq!(app.master().get(&query).await.expect(400)["details"]["path"], path);
         }
+        let most = "/api/reports/responses/list?start=2024-05-01&end=2024-05-02&limit=101";
+        app.master().get(most).await.expect(200);
         for report in ["responses", "perpush/detail", "perpush/series", "perpush/pushbody", "mappings/send_ids"] {
             app.master().get(&format!("/api/reports/{report}/{UNKNOWN}")).await.expect(404);
             app.master().get(&format!("/api/reports/{report}/x")).await.expect(400);

@@ -214,14 +214,24 @@ async fn pushes_go_by_the_criteria_of_the_moment() {
 
         let app = app.restart().await;
         assert_eq!(crowd.reached(&app, &segment(&outer)).await, "three");
-        // A deleted segment has nobody in it, here and inside others, and that is no error.
+        // A deleted segment has nobody in it, here and inside others, and that is no error. Whoever left out its members does
+        // not mean everybody now.
+        let others =
+            json!({"audience": {"not": segment(&both)}, "device_types": "all", "notification": {"alert": "Hi"}});
+        let others = app.master().post("/api/push", others).await.expect(200);
         let path = format!("/api/segments/{both}");
         assert!(app.master().delete(&path).await.expect(204).is_null());
         app.master().delete(&path).await.expect(404);
         app.master().get(&path).await.expect(404);
         assert_eq!(crowd.reached(&app, &segment(&both)).await, "");
-        assert_eq!(crowd.reached(&app, &segment(&outer)).await, "one three two");
-        assert_eq!(crowd.reached(&app, &segment(&outermost)).await, "one three two");
+        app.step_all().await;
+        let status =
+            app.master().get(&format!("/api/push/{}", others["push_ids"][0].as_str().unwrap())).await.expect(200);
+        assert_eq!(status["push"]["platforms"], json!({}), "{status}");
+        assert_eq!(crowd.reached(&app, &json!({"not": segment(&both)})).await, "");
+        assert_eq!(crowd.reached(&app, &json!({"or": [tag("b"), {"not": segment(&both)}]})).await, "three two");
+        assert_eq!(crowd.reached(&app, &segment(&outer)).await, "");
+        assert_eq!(crowd.reached(&app, &json!({"not": segment(&outermost)})).await, "");
     })
     .await;
 }
@@ -277,7 +287,8 @@ async fn long_chains_and_thousands_of_selectors_are_fine() {
     on_each_engine(async |app| {
         let crowd = crowd(&app).await;
         // A chain of a hundred segments, each with two ways to the next: a naive expansion would never end.
-        let mut id = create(&app, "0", tag("a")).await;
+        let first = create(&app, "0", tag("a")).await;
+        let mut id = first.clone();
         for n in 1..100 {
             let twice = json!({"or": [segment(&id), {"and": [segment(&id), tag("b")]}]});
             id = create(&app, &n.to_string(), twice).await;
@@ -292,6 +303,11 @@ async fn long_chains_and_thousands_of_selectors_are_fine() {
         assert_eq!(crowd.reached(&app, &segment(&wide)).await, "three two");
         members.push(segment(&id));
         assert_eq!(crowd.reached(&app, &json!({ "or": members })).await, "one three two");
+        // The first of the chain is unknown to all of them then, by as many ways.
+        app.master().delete(&format!("/api/segments/{first}")).await.expect(204);
+        assert_eq!(crowd.reached(&app, &segment(&id)).await, "");
+        assert_eq!(crowd.reached(&app, &json!({"not": segment(&id)})).await, "");
+        assert_eq!(crowd.reached(&app, &json!({"or": [tag("b"), segment(&id)]})).await, "three two");
     })
     .await;
 }

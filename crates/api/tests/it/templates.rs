@@ -306,6 +306,39 @@ async fn one_that_cannot_be_read_does_not_hide_the_others() {
 }
 
 #[tokio::test]
+async fn one_that_would_be_refused_today_is_still_listed_changed_and_sent() {
+    on_each_engine(async |app| {
+        register(&app).await;
+        let id = create(&app, greeting()).await;
+        let in_app = r#"{"alert":"Hi","display_type":"banner"}"#;
+        let (old, now) = (id.clone(), app.engine().clock().now());
+        let rewrite = move |tx: &mut store::Tx<'_>| {
+            let stored = documents::get(tx, AppId(1), DocumentKind::Template, &old)?.unwrap();
+            let twice = format!(r#""in_app":{in_app},"notification":{{"in_app":{in_app},"#);
+            let body = stored.body.replace(r#""notification":{"#, &twice);
+            documents::put(tx, AppId(1), DocumentKind::Template, &old, &body, now)
+        };
+        app.engine().store().write(AppId(1), rewrite).await.unwrap();
+        let app = app.restart().await;
+        let old = look_up(&app, &id).await;
+        let mut today = greeting();
+        today["push"] = old["push"].clone();
+        let refused = app.master().post("/api/templates", today).await.expect(400);
+        assert_eq!(refused["details"]["path"], "push.notification.in_app", "{refused}");
+        assert_eq!(app.master().get("/api/templates").await.expect(200)["count"], 1);
+        app.master().post(&format!("/api/templates/{id}"), json!({"name": "Hello"})).await.expect(200);
+        app.master().post("/api/templates/push", usage(&id, &json!({"NAME": "Jo"}))).await.expect(200);
+        let [body] = &shown(&app).await[..] else { panic!() };
+        assert!(body.contains("Good day, Jo"), "{body}");
+        let mut elsewhere = usage(&id, &json!({"NAME": "Jo"}));
+        elsewhere["audience"] = json!({"ios_channel": UNKNOWN});
+        elsewhere["device_types"] = json!(["android"]);
+        app.master().post("/api/templates/push", elsewhere).await.expect(400);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_template_has_a_size() {
     on_each_engine(async |app| {
         let id = create(&app, greeting()).await;

@@ -1,10 +1,10 @@
-//! The devices of a broadcast: how they are registered, how they are reached, and what they are sent.
+//! The devices of a broadcast: how they are registered, how they are reached, and their pushes.
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use model::device_type::DeviceType;
 use model::ids::{ChannelId, Ordinal};
-use model::platform::DeviceType;
 use model::term::{Reach, Term};
 use model::time::UtcMillis;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(super) struct Devices {
     pub(super) protocol: Protocol,
     device_type: DeviceType,
     platform: &'static str,
-    /// Where the provider is.
+    /// The root URL of the provider.
     root: String,
     profile: String,
 }
@@ -79,7 +79,7 @@ impl Devices {
         format!("/operator/apps/{APP_KEY}/platforms/{}", self.platform)
     }
 
-    /// What the operator sets so that messages reach the simulator.
+    /// The operator's configuration that makes messages reach the simulator.
     pub(super) fn platform(&self, provider: &Provider) -> Value {
         let sim = &provider.sim;
         let endpoint = json!({"url": self.root, "ca": sim.ca_pem()});

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use model::device_type::DeviceType;
 use model::ids::{AppId, Offset, OperationId, PipelineId, PushId};
 use model::origin::{Origin, Part, Provenance};
 use model::payload::push_type::PushType;
@@ -23,7 +24,7 @@ const DAYS: u32 = 366;
 const PUSHES_PER_DAY: u32 = 100;
 pub(super) const PUSHES: u32 = DAYS * PUSHES_PER_DAY;
 const OPEN_HOURS: i64 = 12;
-const PLATFORMS: [&str; 3] = ["ios", "android", "web"];
+const DEVICE_TYPES: [DeviceType; 3] = [DeviceType::Ios, DeviceType::Android, DeviceType::Web];
 const EVENTS: [&str; 10] =
     ["open_cart", "purchase", "search", "share", "login", "logout", "rate", "invite", "watch", "listen"];
 
@@ -50,7 +51,7 @@ impl Year {
         Ok(Self { counts })
     }
 
-    /// What is asked: a name and a path.
+    /// The requests: a name and a path each.
     pub(super) fn questions(&self) -> Vec<(&'static str, String)> {
         let year = "start=2024-01-01&end=2025-01-01";
         let report = |path: &str| format!("/api/reports/{path}");
@@ -79,9 +80,9 @@ impl Year {
 
     pub(super) fn sends_by_day(&self) -> BTreeMap<(i64, usize), u64> {
         let mut days = BTreeMap::new();
-        for (hour, metric, platform, n) in &self.counts {
+        for (hour, metric, device_type, n) in &self.counts {
             if *metric == Metric::Sends {
-                *days.entry((hour / 24, *platform)).or_default() += n;
+                *days.entry((hour / 24, *device_type)).or_default() += n;
             }
         }
         days
@@ -91,8 +92,8 @@ impl Year {
 fn counts_of_hour(hour: i64) -> impl Iterator<Item = (i64, Metric, usize, u64)> {
     let every = Metric::ALL.into_iter().enumerate();
     every.flat_map(move |(place, metric)| {
-        let n = move |platform: usize| (hour.unsigned_abs() * 31 + place as u64 * 7 + platform as u64) % 1000 + 1;
-        (0..PLATFORMS.len()).map(move |platform| (hour, metric, platform, n(platform)))
+        let n = move |device_type: usize| (hour.unsigned_abs() * 31 + place as u64 * 7 + device_type as u64) % 1000 + 1;
+        (0..DEVICE_TYPES.len()).map(move |device_type| (hour, metric, device_type, n(device_type)))
     })
 }
 
@@ -104,8 +105,8 @@ async fn write_day(
     counts: Vec<(i64, Metric, usize, u64)>,
 ) -> Result<()> {
     let write = store.write(app, move |tx| {
-        for (hour, metric, platform, n) in &counts {
-            counters::add(tx, app, *metric, UtcMillis::of_hour(*hour), PLATFORMS[*platform], *n)?;
+        for (hour, metric, device_type, n) in &counts {
+            counters::add(tx, app, *metric, UtcMillis::of_hour(*hour), &DEVICE_TYPES[*device_type], *n)?;
         }
         for hour in first_hour..first_hour + 24 {
             write_events(tx, app, hour)?;
@@ -146,20 +147,20 @@ fn write_push(tx: &mut Tx<'_>, app: AppId, number: u32, hour: i64) -> store::Res
         let counted = Counted::at(created, EVENTS[number as usize % EVENTS.len()], Conversion::Direct, Some(id));
         event_counters::add(tx, app, counted, Sum { n: 5, millionths: 12_500_000.0 })?;
     }
-    for platform in PLATFORMS {
+    for device_type in &DEVICE_TYPES {
         for metric in [Metric::Sends, Metric::AlertingSends] {
-            counters::add_of_push(tx, app, id, metric, created, platform, 10_000)?;
+            counters::add_of_push(tx, app, id, metric, created, device_type, 10_000)?;
         }
         for later in 0..OPEN_HOURS {
             let at = UtcMillis::of_hour(hour + later);
-            counters::add_of_push(tx, app, id, Metric::DirectResponses, at, platform, 50)?;
-            counters::add_of_push(tx, app, id, Metric::InfluencedResponses, at, platform, 80)?;
+            counters::add_of_push(tx, app, id, Metric::DirectResponses, at, device_type, 50)?;
+            counters::add_of_push(tx, app, id, Metric::InfluencedResponses, at, device_type, 80)?;
         }
     }
     Ok(())
 }
 
-/// What every other push comes from.
+/// The origin of every other push.
 fn pipeline() -> PipelineId {
     PipelineId::from_uuid(Uuid::from_u128(u128::MAX / 3))
 }

@@ -1,7 +1,7 @@
 //! The keys under which a channel can be found other than by its id.
 
 use model::channel::{IdentityHints, Profile};
-use model::platform::DeviceType;
+use model::device_type::DeviceType;
 use store::channels::Key;
 
 /// The key of an address. A device has one channel, so an address belongs to one channel of a type.

@@ -14,11 +14,11 @@ use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
 
 use crate::attributes::{Attributes, attributes_of, read};
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::holdings::Holdings;
 use crate::{Engine, Error, Result};
 
-/// Everything there is to say about a channel.
+/// Everything that the API shows of a channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ChannelView {
     pub id: ChannelId,
@@ -27,7 +27,7 @@ pub struct ChannelView {
     pub last_registration: Option<UtcMillis>,
     pub named_user: Option<NamedUserId>,
     pub profile: Profile,
-    /// Tags of all groups, those that follow from device properties included.
+    /// Tags of all groups, including those derived from device properties.
     pub tags: TagSets,
     pub attributes: Attributes,
     /// The lists the channel subscribes to for itself.
@@ -42,7 +42,7 @@ impl Engine {
             .store
             .read(move |tx| {
                 let channel = channels::by_id(tx, app, id)?.ok_or(Error::NotFound("channel"))?;
-                ChannelView::of(tx, &Desk::new(app, &index, now), channel)
+                ChannelView::of(tx, &ChangeContext::new(app, &index, now), channel)
             })
             .await
     }
@@ -59,7 +59,7 @@ impl Engine {
         self.0
             .store
             .read(move |tx| {
-                let desk = Desk::new(app, &index, now);
+                let context = ChangeContext::new(app, &index, now);
                 let mut page = channels::page(tx, app, start, limit + 1)?;
                 let next = (page.len() > limit as usize).then(|| page.pop()).flatten();
                 let mut stored = match page.first().zip(page.last()) {
@@ -68,7 +68,7 @@ impl Engine {
                 };
                 let views = page.into_iter().map(|channel| {
                     let attributes = stored.remove(&channel.ordinal).unwrap_or_default();
-                    ChannelView::with(tx, &desk, channel, read(attributes)?)
+                    ChannelView::with(tx, &context, channel, read(attributes)?)
                 });
                 Ok((views.collect::<Result<_>>()?, next.map(|channel| channel.id)))
             })
@@ -77,18 +77,18 @@ impl Engine {
 }
 
 impl ChannelView {
-    pub(crate) fn of(tx: &mut Tx<'_>, desk: &Desk<'_>, channel: Channel) -> Result<ChannelView> {
-        let attributes = attributes_of(tx, desk.app, &Owner::Channel(channel.ordinal))?;
-        Self::with(tx, desk, channel, attributes)
+    pub(crate) fn of(tx: &mut Tx<'_>, context: &ChangeContext<'_>, channel: Channel) -> Result<ChannelView> {
+        let attributes = attributes_of(tx, context.app, &Owner::Channel(channel.ordinal))?;
+        Self::with(tx, context, channel, attributes)
     }
 
     pub(crate) fn with(
         tx: &mut Tx<'_>,
-        desk: &Desk<'_>,
+        context: &ChangeContext<'_>,
         channel: Channel,
         attributes: Attributes,
     ) -> Result<ChannelView> {
-        let terms = desk.names(tx, &channel.terms)?;
+        let terms = context.names(tx, &channel.terms)?;
         let subscriptions = Holdings::of(terms.clone()).own_subscriptions();
         let mut tags = TagSets::new();
         for term in terms {

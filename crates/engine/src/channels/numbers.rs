@@ -8,8 +8,8 @@ use store::counters::{self, Metric};
 
 use crate::Result;
 
-/// Counts the change of a channel from `before` to `after`, `None` where it is not installed. A channel that is uninstalled is
-/// counted as opted out, too, so that the number opted in is always those who opted in less those who opted out.
+/// Counts the change of a channel from `before` to `after`, `None` where it is not installed. An uninstalled channel also counts
+/// as opted out, so that the number opted in is always the opt-ins less the opt-outs.
 pub(super) fn count_change(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -17,8 +17,7 @@ pub(super) fn count_change(
     before: Option<&Profile>,
     after: Option<&Profile>,
 ) -> Result<()> {
-    let mut count =
-        |metric: Metric, profile: &Profile| counters::add(tx, app, metric, now, &profile.device_type.to_string(), 1);
+    let mut count = |metric: Metric, profile: &Profile| counters::add(tx, app, metric, now, &profile.device_type, 1);
     match (before, after) {
         (None, Some(after)) => count(Metric::Created, after)?,
         (Some(before), None) => count(Metric::Uninstalled, before)?,

@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use model::channel::{Change, OpenRegistration};
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, OperationId};
-use model::platform::DeviceType;
 use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::channels::{self, Channel};
 
 use super::state::State;
 use super::{ChannelView, keys};
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::{Engine, Error, IdempotencyKey, Result, Rights};
 
-/// The answer to the registration of an open channel, which is shown as it was right afterwards.
+/// The answer to the registration of an open channel, with the channel as it was right afterwards.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RegisteredOpen {
     pub operation_id: OperationId,
@@ -26,31 +26,30 @@ impl Engine {
     /// Creates or updates the channel of an address. An uninstalled channel that is named by its id comes back to life with
     /// nothing but that id.
     ///
-    /// Devices make such channels for their users. An address is no proof of anything, so that they cannot get at a channel
-    /// that is there already.
+    /// Devices create such channels for their users. An address proves nothing, so they cannot get at an existing channel.
     pub async fn register_open(
         &self,
         app: AppId,
         registration: OpenRegistration,
         rights: Rights,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<RegisteredOpen> {
         let index = self.index(app).await?;
         let clock = self.clock().clone();
         let operation_id = OperationId::at(clock.now());
-        self.write_once(app, once, move |tx| {
-            let mut desk = Desk::new(app, &index, clock.now());
+        self.write_once(app, idempotency_key, move |tx| {
+            let mut context = ChangeContext::new(app, &index, clock.now());
             let known = find(tx, app, &registration)?;
             if known.is_some() && rights != Rights::Master {
                 let text = "There is an open channel like this already; only servers can change it.";
                 return Err(Error::Conflict(text.to_owned()));
             }
             let channel = match known {
-                Some(channel) => update(tx, &mut desk, channel, &registration)?,
-                None => create_open(tx, &mut desk, &registration)?,
+                Some(channel) => update(tx, &mut context, channel, &registration)?,
+                None => create_open(tx, &mut context, &registration)?,
             };
-            let (id, channel) = (channel.id, ChannelView::of(tx, &desk, channel)?);
-            desk.journal.write(tx, app)?;
+            let (id, channel) = (channel.id, ChannelView::of(tx, &context, channel)?);
+            context.journal.write(tx, app)?;
             Ok(RegisteredOpen { operation_id, id, channel })
         })
         .await
@@ -58,24 +57,33 @@ impl Engine {
 }
 
 /// Makes the channel of an address that no channel has.
-pub(crate) fn create_open(tx: &mut Tx<'_>, desk: &mut Desk<'_>, registration: &OpenRegistration) -> Result<Channel> {
+pub(crate) fn create_open(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    registration: &OpenRegistration,
+) -> Result<Channel> {
     let mut state = State::new(registration.apply(None));
     state.set_device_tags(registration.device_tags(&BTreeSet::new()));
     if let Some(chosen) = registration.channel_id {
-        desk.claim_association(tx, chosen, &Change::Keep, &mut state)?;
+        context.claim_association(tx, chosen, &Change::Keep, &mut state)?;
     }
-    let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(desk.journal.now()));
-    desk.create(tx, id, &state)
+    let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(context.journal.now()));
+    context.create(tx, id, &state)
 }
 
-fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &OpenRegistration) -> Result<Channel> {
-    let mut opened = desk.open(tx, row)?;
+fn update(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    row: Channel,
+    registration: &OpenRegistration,
+) -> Result<Channel> {
+    let mut opened = context.open(tx, row)?;
     let mut after = opened.state.clone();
     after.profile = registration.apply(Some(&opened.state.profile));
     after.set_device_tags(registration.device_tags(&opened.state.device_tags()));
     opened.row.installed = true;
-    opened.row.last_registration = Some(desk.journal.now());
-    desk.save(tx, opened, &after)
+    opened.row.last_registration = Some(context.journal.now());
+    context.save(tx, opened, &after)
 }
 
 /// The channel a registration is about: by id, by the address it is to be renamed from, by its address.

@@ -1,19 +1,20 @@
-//! Changing what people put on a channel, which leaves alone what the device told about itself.
+//! Changing the assigned tags and lists of a channel, without its device properties.
 
 use model::channel::TagOperation;
 use model::ids::TermId;
+use model::limits;
 use model::tag::DEVICE;
 use model::term::{RETIRED_GROUP, Term, is_put_there};
 use store::channels::{self, Holder};
 use store::{Tx, terms};
 
 use crate::Result;
-use crate::desk::{Desk, Tags, union};
+use crate::change_context::{ChangeContext, Tags, union};
 use crate::holdings::Holdings;
 
-impl Desk<'_> {
-    /// Changes the tags and memberships of an installed channel, as far as they are in the groups that the change is about. This is
-    /// what servers do all day, so neither the profile is read nor any other term named: they stay as they are.
+impl ChangeContext<'_> {
+    /// Changes the tags and memberships of an installed channel, as far as they are in the groups that the change is about.
+    /// Servers do this all day, so the profile is not read and no other terms are named: they stay as they are.
     pub(crate) fn change_own(
         &mut self,
         tx: &mut Tx<'_>,
@@ -31,16 +32,19 @@ impl Desk<'_> {
         }
         let mut kept = row.terms.clone();
         kept.retain(|id| !numbers.contains(id));
-        after.check_number_of_tags(self.n_tags(tx, &kept)?)?;
+        // Most channels have so few terms that it does not matter which of them are tags.
+        if kept.len() + after.n_tags() > limits::TAGS_PER_CHANNEL {
+            after.check_number_of_tags(self.n_tags(tx, &kept)?)?;
+        }
         let terms = union(&kept, &self.numbers(tx, &after.terms())?).into_owned();
         let of_user = self.terms_of_user(tx, row.named_user.as_ref())?;
         self.journal.change_terms(row.ordinal, &union(&row.terms, &of_user), &union(&terms, &of_user));
         channels::set_terms(tx, self.app, row.ordinal, &terms)?;
-        let before = Tags { own: &before.tags_told(), others: &of_user };
+        let before = Tags { own: &before.published_tags(), others: &of_user };
         self.tell_tags(tx, row.ordinal, before, Tags { own: &after.tags, others: &of_user })
     }
 
-    /// How many of the terms are tags that people put there.
+    /// How many of the terms are assigned tags.
     fn n_tags(&self, tx: &mut Tx<'_>, ids: &[TermId]) -> Result<usize> {
         let is_tag = |group: &str| !group.starts_with('@') && is_put_there(group);
         let (mut n_tags, mut new) = (0, Vec::new());
@@ -48,7 +52,7 @@ impl Desk<'_> {
             Some((group, _)) => n_tags += usize::from(is_tag(group)),
             None => new.push(id),
         });
-        // So new that the index has not read of them.
+        // Terms so new that the index has not read them.
         for id in new {
             n_tags += usize::from(is_tag(terms::name(tx, self.app, id)?.key().0));
         }
@@ -59,7 +63,7 @@ impl Desk<'_> {
 /// The groups that operations on tags are about.
 pub(crate) fn about_tags(operations: &[TagOperation]) -> impl Fn(&str) -> bool {
     move |group| {
-        // Tags of devices that were deleted are still told of as such.
+        // Deleted device tags still belong to their group until events have reported the deletion.
         let group = if group == RETIRED_GROUP { DEVICE } else { group };
         operations.iter().any(|operation| operation.names(group))
     }

@@ -10,7 +10,7 @@ use store::{Tx, named_users};
 
 use super::keys;
 use super::state::State;
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::locations::Whereabouts;
 use crate::named_users::has_room;
 use crate::{Engine, Error, IdempotencyKey, Result, inbox};
@@ -20,7 +20,7 @@ use crate::{Engine, Error, IdempotencyKey, Result, inbox};
 pub struct Registered {
     pub operation_id: OperationId,
     pub id: ChannelId,
-    /// Whether the channel was made by this registration.
+    /// Whether this registration created the channel.
     pub created: bool,
 }
 
@@ -31,22 +31,22 @@ impl Engine {
         &self,
         app: AppId,
         registration: Registration,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<Registered> {
         let index = self.index(app).await?;
         let seen = self.seen_by(&registration).await?;
         let clock = self.clock().clone();
         let operation_id = OperationId::at(clock.now());
-        self.write_once(app, once, move |tx| {
-            let mut desk = Desk::new(app, &index, clock.now());
+        self.write_once(app, idempotency_key, move |tx| {
+            let mut context = ChangeContext::new(app, &index, clock.now());
             let known = recognize(tx, app, &registration)?;
             let created = known.is_none();
             let id = match known {
-                Some(channel) => update(tx, &mut desk, channel, &registration)?,
-                None => create(tx, &mut desk, NewId::Ours, &registration)?,
+                Some(channel) => update(tx, &mut context, channel, &registration)?,
+                None => create(tx, &mut context, NewId::Ours, &registration)?,
             };
-            note_place(tx, &mut desk, id, &seen)?;
-            desk.journal.write(tx, app)?;
+            note_place(tx, &mut context, id, &seen)?;
+            context.journal.write(tx, app)?;
             Ok(Registered { operation_id, id, created })
         })
         .await
@@ -62,11 +62,11 @@ impl Engine {
         self.0
             .store
             .write(app, move |tx| {
-                let mut desk = Desk::new(app, &index, clock.now());
+                let mut context = ChangeContext::new(app, &index, clock.now());
                 let known = channels::by_id(tx, app, id)?;
                 let created = known.is_none();
                 let id = match known {
-                    None => create(tx, &mut desk, NewId::Theirs(id), &registration)?,
+                    None => create(tx, &mut context, NewId::Theirs(id), &registration)?,
                     Some(channel) if !channel.installed => {
                         return Err(Error::Conflict(format!("The channel {id} is uninstalled; register a new one.")));
                     }
@@ -76,10 +76,10 @@ impl Engine {
                             channel.device_type
                         )));
                     }
-                    Some(channel) => update(tx, &mut desk, channel, &registration)?,
+                    Some(channel) => update(tx, &mut context, channel, &registration)?,
                 };
-                note_place(tx, &mut desk, id, &seen)?;
-                desk.journal.write(tx, app)?;
+                note_place(tx, &mut context, id, &seen)?;
+                context.journal.write(tx, app)?;
                 Ok(Registered { operation_id, id, created })
             })
             .await
@@ -90,30 +90,35 @@ impl Engine {
     }
 }
 
-fn note_place(tx: &mut Tx<'_>, desk: &mut Desk<'_>, id: ChannelId, seen: &[Whereabouts]) -> Result<()> {
+fn note_place(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, id: ChannelId, seen: &[Whereabouts]) -> Result<()> {
     if seen.is_empty() {
         return Ok(());
     }
-    match channels::ordinal_of(tx, desk.app, id)? {
-        Some(ordinal) => desk.seen(tx, ordinal, seen),
+    match channels::ordinal_of(tx, context.app, id)? {
+        Some(ordinal) => context.seen(tx, ordinal, seen),
         None => Ok(()),
     }
 }
 
 /// A new channel under an id of ours or of the device's choice.
-fn create(tx: &mut Tx<'_>, desk: &mut Desk<'_>, choice: NewId, registration: &Registration) -> Result<ChannelId> {
+fn create(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    choice: NewId,
+    registration: &Registration,
+) -> Result<ChannelId> {
     let mut state = State::new(registration.apply(None));
     state.set_device_tags(registration.device_tags(&BTreeSet::new()));
-    set_named_user(tx, desk, &mut state, registration)?;
+    set_named_user(tx, context, &mut state, registration)?;
     let id = match choice {
-        NewId::Ours => ChannelId::at(desk.journal.now()),
+        NewId::Ours => ChannelId::at(context.journal.now()),
         NewId::Theirs(id) => {
-            desk.claim_association(tx, id, &registration.named_user_id, &mut state)?;
+            context.claim_association(tx, id, &registration.named_user_id, &mut state)?;
             id
         }
     };
-    let channel = desk.create(tx, id, &state)?;
-    link_inbox(tx, desk, &channel, registration)?;
+    let channel = context.create(tx, id, &state)?;
+    link_inbox(tx, context, &channel, registration)?;
     Ok(id)
 }
 
@@ -123,32 +128,47 @@ enum NewId {
     Theirs(ChannelId),
 }
 
-fn update(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, registration: &Registration) -> Result<ChannelId> {
-    let mut opened = desk.open(tx, row)?;
+fn update(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    row: Channel,
+    registration: &Registration,
+) -> Result<ChannelId> {
+    let mut opened = context.open(tx, row)?;
     let mut after = opened.state.clone();
     after.profile = registration.apply(Some(&opened.state.profile));
     after.set_device_tags(registration.device_tags(&opened.state.device_tags()));
-    set_named_user(tx, desk, &mut after, registration)?;
-    opened.row.last_registration = Some(desk.journal.now());
-    let channel = desk.save(tx, opened, &after)?;
-    link_inbox(tx, desk, &channel, registration)?;
+    set_named_user(tx, context, &mut after, registration)?;
+    opened.row.last_registration = Some(context.journal.now());
+    let channel = context.save(tx, opened, &after)?;
+    link_inbox(tx, context, &channel, registration)?;
     Ok(channel.id)
 }
 
 /// Devices name the user of their inbox when they register.
-fn link_inbox(tx: &mut Tx<'_>, desk: &Desk<'_>, channel: &Channel, registration: &Registration) -> Result<()> {
+fn link_inbox(
+    tx: &mut Tx<'_>,
+    context: &ChangeContext<'_>,
+    channel: &Channel,
+    registration: &Registration,
+) -> Result<()> {
     let user = registration.identity_hints.user_id.as_deref();
-    inbox::link_registered(tx, desk.app, channel.ordinal, user, desk.journal.now())
+    inbox::link_registered(tx, context.app, channel.ordinal, user, context.journal.now())
 }
 
 /// Some devices name their user when they register.
-fn set_named_user(tx: &mut Tx<'_>, desk: &Desk<'_>, state: &mut State, registration: &Registration) -> Result<()> {
+fn set_named_user(
+    tx: &mut Tx<'_>,
+    context: &ChangeContext<'_>,
+    state: &mut State,
+    registration: &Registration,
+) -> Result<()> {
     if let Change::Set(user) = &registration.named_user_id {
-        // Registering matters more than being somebody's.
-        if state.named_user.as_ref() != Some(user) && !has_room(tx, desk.app, user)? {
+        // Registering matters more than the association.
+        if state.named_user.as_ref() != Some(user) && !has_room(tx, context.app, user)? {
             return Ok(());
         }
-        named_users::ensure(tx, desk.app, user, desk.journal.now())?;
+        named_users::ensure(tx, context.app, user, context.journal.now())?;
     }
     registration.named_user_id.update(&mut state.named_user);
     Ok(())

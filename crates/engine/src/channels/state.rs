@@ -1,12 +1,12 @@
-//! A channel taken apart into what it is made of, and writing it back with its terms, keys and events.
+//! A channel taken apart into its state, and writing it back with its terms, keys and events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::channel::{Change, Profile};
+use model::channel::{Change, Profile, TagSets};
+use model::device_type::DeviceType;
 use model::event::{FirstOpen, FirstOptIn, RecordKind};
 use model::ids::{ChannelId, NamedUserId, Ordinal, TermId};
 use model::named_user::Association;
-use model::platform::DeviceType;
 use model::property::{property_terms, reach_terms};
 use model::tag::{Tag, TagGroup};
 use model::term::{Term, is_put_there};
@@ -15,7 +15,7 @@ use store::{Tx, named_users};
 
 use super::keys;
 use super::numbers::count_change;
-use crate::desk::{Desk, Tags, union};
+use crate::change_context::{ChangeContext, Tags, union};
 use crate::holdings::Holdings;
 use crate::named_users::has_room;
 use crate::{Error, Result, inbox};
@@ -25,21 +25,21 @@ use crate::{Error, Result, inbox};
 pub(crate) struct State {
     pub(crate) profile: Profile,
     pub(crate) named_user: Option<NamedUserId>,
-    /// What people put on the channel; what follows from its profile comes on top.
+    /// The tags and lists assigned to the channel; the terms derived from its profile come on top.
     pub(crate) own: Holdings,
 }
 
 /// A stored channel that is about to be changed. The row may be changed too; the rest is how it was.
-pub(crate) struct Opened {
+pub(crate) struct OpenedChannel {
     pub(crate) row: Channel,
     pub(crate) state: State,
     was_installed: bool,
-    /// Everything it could be addressed by, for the sake of its named user or its own.
+    /// All of its terms, its own and those of its named user.
     held: Vec<TermId>,
     of_user: Vec<TermId>,
 }
 
-/// A row that is ready to be written, and what it can be addressed by for the sake of its named user.
+/// A row that is ready to be written, and the terms it gets from its named user.
 struct Filled {
     row: Channel,
     of_user: Vec<TermId>,
@@ -70,15 +70,15 @@ impl State {
     }
 }
 
-impl Desk<'_> {
-    pub(crate) fn open(&self, tx: &mut Tx<'_>, row: Channel) -> Result<Opened> {
+impl ChangeContext<'_> {
+    pub(crate) fn open(&self, tx: &mut Tx<'_>, row: Channel) -> Result<OpenedChannel> {
         let mut profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
         profile.address.clone_from(&row.address);
         let own = Holdings::of(self.named_of(tx, &row.terms, is_put_there)?.into_iter().map(|(_, term)| term));
         let state = State { profile, named_user: row.named_user.clone(), own };
         let of_user = self.of_user(tx, &row)?;
         let held = union(&row.terms, &of_user).into_owned();
-        Ok(Opened { was_installed: row.installed, row, state, held, of_user })
+        Ok(OpenedChannel { was_installed: row.installed, row, state, held, of_user })
     }
 
     pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, state: &State) -> Result<Channel> {
@@ -97,21 +97,20 @@ impl Desk<'_> {
             terms: Vec::new(),
             profile: String::new(),
         };
-        let before = State::nothing(row.device_type.clone());
+        let state_before = State::nothing(row.device_type.clone());
         let nothing =
-            Opened { row, state: before.clone(), was_installed: false, held: Vec::new(), of_user: Vec::new() };
+            OpenedChannel { row, state: state_before, was_installed: false, held: Vec::new(), of_user: Vec::new() };
         let Filled { row, of_user } = self.fill(tx, nothing, state)?;
         channels::insert(tx, self.app, &row)?;
         let first_open = FirstOpen { opted_in: state.profile.is_opted_in() };
         self.journal.event(RecordKind::FirstOpen, Some(row.ordinal), first_open)?;
-        let before = Tags { own: &before.own.tags, others: &[] };
+        let before = Tags { own: &TagSets::new(), others: &[] };
         self.tell_tags(tx, row.ordinal, before, Tags { own: &state.own.tags, others: &of_user })?;
         Ok(row)
     }
 
-    /// Gives a channel that is about to be made the user it was associated with before, unless a channel of another type was
-    /// meant. Only ids that devices choose can have been heard of before. Who says itself whose it is knows better than whoever
-    /// said so earlier.
+    /// Gives a channel that is about to be created the user it was associated with in advance, unless a channel of another type
+    /// was meant. Only ids chosen by devices can be known in advance. A user named in the registration itself takes precedence.
     pub(super) fn claim_association(
         &self,
         tx: &mut Tx<'_>,
@@ -129,9 +128,9 @@ impl Desk<'_> {
         Ok(())
     }
 
-    pub(crate) fn save(&mut self, tx: &mut Tx<'_>, mut opened: Opened, after: &State) -> Result<Channel> {
+    pub(crate) fn save(&mut self, tx: &mut Tx<'_>, mut opened: OpenedChannel, after: &State) -> Result<Channel> {
         let (own_before, of_user_before) =
-            (opened.state.own.tags_told().into_owned(), std::mem::take(&mut opened.of_user));
+            (opened.state.own.published_tags().into_owned(), std::mem::take(&mut opened.of_user));
         let could_never = !opened.state.profile.is_opted_in() && !opened.state.profile.was_opted_in;
         let locale_before = (opened.row.language.clone(), opened.row.country.clone());
         let Filled { row, of_user } = self.fill(tx, opened, after)?;
@@ -142,7 +141,7 @@ impl Desk<'_> {
         if row.installed && could_never && after.profile.is_opted_in() {
             self.journal.event(RecordKind::FirstOptIn, Some(row.ordinal), FirstOptIn {})?;
         }
-        // An uninstalled channel has no tags; that it left is told otherwise.
+        // An uninstalled channel has no tags; its departure is another event.
         if row.installed {
             let before = Tags { own: &own_before, others: &of_user_before };
             self.tell_tags(tx, row.ordinal, before, Tags { own: &after.own.tags, others: &of_user })?;
@@ -150,10 +149,10 @@ impl Desk<'_> {
         Ok(row)
     }
 
-    /// Puts a state into a row and notes what follows from it for the index and for other channels.
-    fn fill(&mut self, tx: &mut Tx<'_>, opened: Opened, state: &State) -> Result<Filled> {
+    /// Puts a state into a row and writes the consequences for the index and for other channels.
+    fn fill(&mut self, tx: &mut Tx<'_>, opened: OpenedChannel, state: &State) -> Result<Filled> {
         state.own.check_number_of_tags(0)?;
-        let Opened { mut row, held, was_installed, state: before, .. } = opened;
+        let OpenedChannel { mut row, held, was_installed, state: before, .. } = opened;
         let mut stored = state.profile.clone();
         stored.was_opted_in = !stored.is_opted_in() && (before.profile.is_opted_in() || before.profile.was_opted_in);
         row.address = stored.address.take();
@@ -174,7 +173,7 @@ impl Desk<'_> {
         Ok(Filled { row, of_user })
     }
 
-    /// Most changes leave the keys alone, and most new channels have keys that nobody had.
+    /// Most changes leave the keys alone, and most new channels have new keys.
     fn change_keys(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal, before: &[Key], after: &[Key]) -> Result<()> {
         if before == after {
             return Ok(());
@@ -198,7 +197,7 @@ impl Desk<'_> {
         self.terms_of_user(tx, row.named_user.as_ref().filter(|_| row.installed))
     }
 
-    /// What an installed channel can be addressed by for the sake of its named user.
+    /// The terms that an installed channel gets from its named user.
     pub(super) fn terms_of_user(&self, tx: &mut Tx<'_>, user: Option<&NamedUserId>) -> Result<Vec<TermId>> {
         let Some(user) = user else { return Ok(Vec::new()) };
         Ok(named_users::get(tx, self.app, user)?.map_or_else(Vec::new, |user| user.terms))

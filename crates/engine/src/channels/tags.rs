@@ -1,23 +1,23 @@
 //! Tags set by servers, and by devices for themselves.
 
 use model::channel::{ChannelRef, OpenAddress, TagOperation};
+use model::device_type::DeviceType;
 use model::ids::AppId;
-use model::platform::DeviceType;
 use store::Tx;
 use store::channels::{self, Holder};
 
 use super::keys;
 use super::own::about_tags;
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Changes the tags of channels. Ids that are unknown, uninstalled or of another type are passed over.
+    /// Changes the tags of channels. Ids that are unknown, uninstalled or of another type are skipped.
     pub async fn tag_channels(&self, app: AppId, channels: Vec<ChannelRef>, operation: TagOperation) -> Result<()> {
-        self.tag(app, operation, move |tx, desk| desk.installed(tx, &channels)).await
+        self.tag(app, operation, move |tx, context| context.installed(tx, &channels)).await
     }
 
-    /// Changes the tags of one open channel. An address nobody has registered is passed over.
+    /// Changes the tags of one open channel. An unregistered address is skipped.
     pub async fn tag_open(&self, app: AppId, address: OpenAddress, operation: TagOperation) -> Result<()> {
         self.tag(app, operation, move |tx, _| {
             let key = keys::address_key(&DeviceType::Open(address.platform.clone()), &address.address);
@@ -32,12 +32,12 @@ impl Engine {
         &self,
         app: AppId,
         operation: TagOperation,
-        find_installed: impl Fn(&mut Tx<'_>, &Desk<'_>) -> Result<Vec<Holder>> + Send + 'static,
+        find_installed: impl Fn(&mut Tx<'_>, &ChangeContext<'_>) -> Result<Vec<Holder>> + Send + 'static,
     ) -> Result<()> {
-        self.at_desk(app, move |tx, desk| {
-            for row in find_installed(tx, desk)? {
+        self.change_audience(app, move |tx, context| {
+            for row in find_installed(tx, context)? {
                 let is_about = about_tags(std::slice::from_ref(&operation));
-                desk.change_own(tx, &row, is_about, |own| operation.apply(&mut own.tags))?;
+                context.change_own(tx, &row, is_about, |own| operation.apply(&mut own.tags))?;
             }
             Ok(())
         })

@@ -3,9 +3,9 @@
 
 use audience::index::Index;
 use model::channel::{OpenAddress, Uninstall};
+use model::device_type::DeviceType;
 use model::event::{self, RecordKind};
 use model::ids::{AppId, Ordinal};
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use store::Tx;
 use store::attributes::{self, Owner};
@@ -14,12 +14,12 @@ use store::sessions;
 
 use super::keys;
 use super::state::State;
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::journal::Journal;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Uninstalls channels. Ids that are unknown, uninstalled already or of another device type are passed over.
+    /// Uninstalls channels. Ids that are unknown, uninstalled already or of another device type are skipped.
     pub async fn uninstall_channels(&self, app: AppId, uninstalls: Vec<Uninstall>) -> Result<()> {
         let index = self.index(app).await?;
         let now = self.clock().now();
@@ -64,58 +64,67 @@ pub(crate) fn uninstall_in(
     journal: Journal,
     ordinals: &[Ordinal],
 ) -> Result<Journal> {
-    let mut desk = Desk::with_journal(app, index, journal);
+    let mut context = ChangeContext::with_journal(app, index, journal);
     for ordinal in ordinals {
         if let Some(row) = channels::by_ordinal(tx, app, *ordinal)? {
-            uninstall(tx, &mut desk, row)?;
+            uninstall(tx, &mut context, row)?;
         }
     }
-    Ok(desk.journal)
+    Ok(context.journal)
 }
 
 /// Uninstalls channels that a provider says are gone, except those that registered later than it noticed.
-pub(crate) fn uninstall_gone_in(tx: &mut Tx<'_>, desk: &mut Desk<'_>, gone: &[(Ordinal, UtcMillis)]) -> Result<()> {
+pub(crate) fn uninstall_gone_in(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    gone: &[(Ordinal, UtcMillis)],
+) -> Result<()> {
     for (ordinal, since) in gone {
-        if let Some(row) = unchanged_since(tx, desk, *ordinal, *since)? {
-            uninstall(tx, desk, row)?;
+        if let Some(row) = unchanged_since(tx, context, *ordinal, *since)? {
+            uninstall(tx, context, row)?;
         }
     }
     Ok(())
 }
 
-fn uninstall(tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel) -> Result<()> {
+fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> Result<()> {
     if !row.installed {
         return Ok(());
     }
-    let mut opened = desk.open(tx, row)?;
+    let mut opened = context.open(tx, row)?;
     opened.row.installed = false;
-    // Nothing that tells a person is kept with the channel; the sets of who was where on a day pass with their days.
+    // No personal data is kept with the channel; the sets of places by day expire with their days.
     let nothing = State::nothing(opened.row.device_type.clone());
-    let row = desk.save(tx, opened, &nothing)?;
-    attributes::forget(tx, desk.app, &Owner::Channel(row.ordinal))?;
-    desk.forget_last_place(tx, row.ordinal)?;
-    sessions::set(tx, desk.app, row.ordinal, None)?;
-    desk.journal.event(RecordKind::Uninstall, Some(row.ordinal), event::Uninstall { decay: false })
+    let row = context.save(tx, opened, &nothing)?;
+    attributes::forget(tx, context.app, &Owner::Channel(row.ordinal))?;
+    context.forget_last_place(tx, row.ordinal)?;
+    sessions::set(tx, context.app, row.ordinal, None)?;
+    context.journal.event(RecordKind::Uninstall, Some(row.ordinal), event::Uninstall { decay: false })
 }
 
 /// Gives a channel the address that its provider has known it by since an instant, unless it registered later.
 pub(crate) fn move_in(
     tx: &mut Tx<'_>,
-    desk: &mut Desk<'_>,
+    context: &mut ChangeContext<'_>,
     ordinal: Ordinal,
     address: &str,
     since: UtcMillis,
 ) -> Result<()> {
-    let row = unchanged_since(tx, desk, ordinal, since)?;
+    let row = unchanged_since(tx, context, ordinal, since)?;
     let Some(row) = row.filter(|row| row.installed) else { return Ok(()) };
-    let opened = desk.open(tx, row)?;
+    let opened = context.open(tx, row)?;
     let mut after = opened.state.clone();
     after.profile.address = Some(address.to_owned());
-    desk.save(tx, opened, &after)?;
+    context.save(tx, opened, &after)?;
     Ok(())
 }
 
-fn unchanged_since(tx: &mut Tx<'_>, desk: &Desk<'_>, ordinal: Ordinal, since: UtcMillis) -> Result<Option<Channel>> {
-    let row = channels::by_ordinal(tx, desk.app, ordinal)?;
+fn unchanged_since(
+    tx: &mut Tx<'_>,
+    context: &ChangeContext<'_>,
+    ordinal: Ordinal,
+    since: UtcMillis,
+) -> Result<Option<Channel>> {
+    let row = channels::by_ordinal(tx, context.app, ordinal)?;
     Ok(row.filter(|row| row.last_registration.unwrap_or(row.created) <= since))
 }

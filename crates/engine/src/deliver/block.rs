@@ -1,7 +1,8 @@
-//! One block while it is being delivered: who is still to be served, and the checkpoints that make progress durable.
+//! One block while it is being delivered: its pending recipients, and the checkpoints that make progress durable.
 
 use audience::codec;
 use audience::index::Index;
+use model::device_type::DeviceType;
 use model::event::{RecordKind, SharedPush};
 use model::ids::{AppId, PushId};
 use model::term::DayKind;
@@ -10,14 +11,14 @@ use roaring::RoaringBitmap;
 use store::Tx;
 use store::blocks::{self, BlockKey, Progress};
 use store::counters::{self, Metric};
-use store::jobs::{self, ClaimedJob};
+use store::jobs::{self, ClaimedJob, ParkUntil};
 use store::pushes::{self, PushState, Tally};
 use store::sandbox;
 
 use super::outcomes::Outcomes;
+use crate::change_context::ChangeContext;
 use crate::channels::{move_in, uninstall_gone_in};
-use crate::desk::Desk;
-use crate::push::Standing;
+use crate::push::SendPermission;
 use crate::worker::LEASE;
 use crate::{Engine, Error, PlatformHealth, Result};
 
@@ -25,8 +26,8 @@ use crate::{Engine, Error, PlatformHealth, Result};
 pub(super) struct Block {
     claimed: ClaimedJob,
     key: BlockKey,
-    /// What events say about the push.
-    pub(super) told: SharedPush,
+    /// The part that events say about the push.
+    pub(super) shared_push: SharedPush,
     /// Whether devices show or sound something.
     pub(super) is_alerting: bool,
     pub(super) tries: u32,
@@ -36,18 +37,18 @@ pub(super) struct Block {
     failed: RoaringBitmap,
 }
 
-/// What those who send a block have to know between two deliveries.
+/// Whether a block may be sent, asked between two deliveries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Look {
-    pub(super) standing: Standing,
+    pub(super) permission: SendPermission,
     /// Whether the operator holds the platform.
     pub(super) is_held: bool,
 }
 
 impl Look {
-    pub(super) fn at(tx: &mut Tx<'_>, app: AppId, push: PushId, platform: &str) -> Result<Self> {
-        let is_held = PlatformHealth::is_held(tx, app, platform)?;
-        Ok(Self { standing: Standing::of(tx, app, push)?, is_held })
+    pub(super) fn at(tx: &mut Tx<'_>, app: AppId, push: PushId, device_type: &DeviceType) -> Result<Self> {
+        let is_held = PlatformHealth::is_held(tx, app, device_type)?;
+        Ok(Self { permission: SendPermission::of(tx, app, push)?, is_held })
     }
 }
 
@@ -56,16 +57,16 @@ impl Look {
 pub(super) enum Next {
     /// There are more recipients to go through.
     GoOn,
-    /// Some have to be tried again. `tries`: how often in a row nobody was served.
+    /// Some recipients have to be tried again. `tries`: how often in a row none was served.
     TryAgainAt { due: UtcMillis, tries: u32 },
-    /// The platform wants to be left alone, which is no try.
+    /// The platform wants to be left alone, which does not count as a try.
     WaitUntil(UtcMillis),
     /// The process is stopping; another run takes over at once.
     HandOver,
     /// The push is paused: the block waits until it is resumed, or until it expires.
-    Park(UtcMillis),
+    Park(ParkUntil),
     /// The operator holds the platform: the block waits until that ends, or until the push expires.
-    Hold(UtcMillis),
+    Hold(ParkUntil),
     /// Nothing is left to do; channels that are still pending never get the push.
     Settled,
 }
@@ -79,7 +80,7 @@ impl Block {
         let set = |bytes: &[u8]| codec::decode(bytes).map_err(Error::internal);
         Ok(Some(Self {
             claimed: claimed.clone(),
-            told: SharedPush::of(key.push),
+            shared_push: SharedPush::of(key.push),
             is_alerting: false,
             tries: progress.tries,
             pending: set(&progress.pending)?,
@@ -96,7 +97,7 @@ impl Block {
     }
 
     /// Makes outcomes durable together with everything that follows from them. Fails, without changing anything, when
-    /// another worker has taken the job over: then this one must stop. Answers how things stand.
+    /// another worker has taken the job over: then this one must stop. Returns whether the block may be sent on.
     pub(super) fn checkpoint(
         &mut self,
         engine: &Engine,
@@ -122,7 +123,7 @@ impl Block {
                 block.count(tx, now, &outcomes)?;
                 block.log(tx, &index, now, &outcomes)?;
                 sandbox::add(tx, app, &outcomes.sandbox)?;
-                Look::at(tx, app, block.key.push, &block.key.platform)
+                Look::at(tx, app, block.key.push, &block.key.device_type)
             };
             engine.0.store.write(app, write).await
         }
@@ -133,13 +134,13 @@ impl Block {
             Next::GoOn => jobs::renew(tx, &self.claimed, now.plus(LEASE))?,
             Next::TryAgainAt { due, .. } | Next::WaitUntil(due) => jobs::postpone(tx, &self.claimed, due)?,
             Next::HandOver => jobs::postpone(tx, &self.claimed, now)?,
-            // Resuming a push wakes the blocks that wait, so that a block may begin to wait only while the push is still paused.
-            Next::Park(until) => match Standing::of(tx, self.claimed.app, self.key.push)? {
-                Standing::Paused => jobs::park(tx, &self.claimed, self.key.push, until)?,
-                Standing::GoOn | Standing::Over => jobs::postpone(tx, &self.claimed, now)?,
+            // Resuming a push wakes its waiting blocks, so a block may start to wait only while the push is still paused.
+            Next::Park(until) => match SendPermission::of(tx, self.claimed.app, self.key.push)? {
+                SendPermission::Paused => jobs::park(tx, &self.claimed, self.key.push, until)?,
+                SendPermission::Allowed | SendPermission::Ended => jobs::postpone(tx, &self.claimed, now)?,
             },
             // The same for a platform, which may have been released meanwhile.
-            Next::Hold(until) => match PlatformHealth::is_held(tx, self.claimed.app, &self.key.platform)? {
+            Next::Hold(until) => match PlatformHealth::is_held(tx, self.claimed.app, &self.key.device_type)? {
                 true => jobs::park(tx, &self.claimed, self.key.push, until)?,
                 false => jobs::postpone(tx, &self.claimed, now)?,
             },
@@ -158,11 +159,11 @@ impl Block {
             gone: codec::encode(&self.gone),
             failed: codec::encode(&self.failed),
         };
-        blocks::save(tx, app, &self.key, &progress)?;
+        blocks::save(tx, app, &self.key, progress)?;
         if next == Next::Settled && blocks::unsettled(tx, app, self.key.push)? == 0 {
-            // One that was canceled stays so.
-            let state = pushes::standing(tx, app, self.key.push)?.map(|(state, _)| state);
-            if state == Some(PushState::Sending) {
+            // A canceled push stays canceled.
+            let found = pushes::sending_state(tx, app, self.key.push)?;
+            if found.is_some_and(|found| found.state == PushState::Sending) {
                 pushes::set_state(tx, app, self.key.push, PushState::Done, now)?;
             }
         }
@@ -182,13 +183,21 @@ impl Block {
             expired: outcomes.expired.len(),
             reason: outcomes.reason.clone(),
         };
-        pushes::add_tally(tx, app, self.key.push, &self.key.platform, &tally)?;
+        pushes::add_tally(tx, app, self.key.push, &self.key.device_type, &tally)?;
         if tally.delivered > 0 {
-            let platform = &self.key.platform;
-            counters::add(tx, app, Metric::Sends, now, platform, tally.delivered)?;
-            counters::add_of_push(tx, app, self.key.push, Metric::Sends, now, platform, tally.delivered)?;
+            let device_type = &self.key.device_type;
+            counters::add(tx, app, Metric::Sends, now, device_type, tally.delivered)?;
+            counters::add_of_push(tx, app, self.key.push, Metric::Sends, now, device_type, tally.delivered)?;
             if self.is_alerting {
-                counters::add_of_push(tx, app, self.key.push, Metric::AlertingSends, now, platform, tally.delivered)?;
+                counters::add_of_push(
+                    tx,
+                    app,
+                    self.key.push,
+                    Metric::AlertingSends,
+                    now,
+                    device_type,
+                    tally.delivered,
+                )?;
             }
         }
         Ok(())
@@ -196,16 +205,16 @@ impl Block {
 
     fn log(&self, tx: &mut Tx<'_>, index: &Index, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
         let app = self.claimed.app;
-        let mut desk = Desk::new(app, index, now);
+        let mut context = ChangeContext::new(app, index, now);
         if !outcomes.delivered.is_empty() {
-            desk.happened(tx, DayKind::Sent, &outcomes.delivered)?;
-            desk.journal.many(RecordKind::Send, &self.told, self.is_alerting, &outcomes.delivered)?;
+            context.happened(tx, DayKind::Sent, &outcomes.delivered)?;
+            context.journal.many(RecordKind::Send, &self.shared_push, self.is_alerting, &outcomes.delivered)?;
         }
         for (ordinal, address, since) in &outcomes.moved {
-            move_in(tx, &mut desk, *ordinal, address, *since)?;
+            move_in(tx, &mut context, *ordinal, address, *since)?;
         }
-        uninstall_gone_in(tx, &mut desk, &outcomes.gone)?;
-        desk.journal.write(tx, app)?;
+        uninstall_gone_in(tx, &mut context, &outcomes.gone)?;
+        context.journal.write(tx, app)?;
         Ok(())
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use model::app::Mode;
 use model::channel::DeliveryType;
+use model::device_type::DeviceType;
 use model::ids::{Ordinal, PushId};
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use providers::RenderedPush;
 use providers::open::OpenPlatformConfig;
@@ -15,7 +15,7 @@ use store::apps::App;
 
 use super::batch::Batch;
 use super::target::Target;
-use crate::senders::Place;
+use crate::senders::RouteUse;
 use crate::{Engine, PlatformName, Result};
 
 pub(super) enum Courier {
@@ -23,32 +23,32 @@ pub(super) enum Courier {
     Provider(Provider),
     /// The endpoint of an open platform.
     Open(OpenPlatformConfig),
-    /// The exact request is kept for its author to look at.
+    /// The exact request is kept for the developer to look at.
     Sandbox,
-    /// Production apps do not pretend: without a way to send, deliveries fail and say why.
+    /// Production apps do not pretend: without a provider, deliveries fail and say why.
     Missing { reason: String },
 }
 
 pub(super) struct Provider {
-    pub(super) route: Place,
+    pub(super) route: RouteUse,
     /// The way to those Android devices that Amazon reaches.
-    amazon: Option<Place>,
+    amazon: Option<RouteUse>,
 }
 
-/// What goes out in one request.
+/// The messages of one request.
 pub(super) enum Parcel {
     One { target: Target, content: Arc<RenderedPush>, way: Way, read_at: UtcMillis },
     Many { batch: Batch, read_at: UtcMillis },
 }
 
-/// Which credentials a message goes out with.
+/// The credentials that a message is sent with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Key(usize),
     Amazon(usize),
 }
 
-/// Whom a message is handed to.
+/// The receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
     /// The provider of the platform.
@@ -66,7 +66,7 @@ impl Way {
     }
 }
 
-/// What came back.
+/// The result of a request.
 pub(super) enum Landed {
     One { target: Target, way: Way, outcome: Outcome, read_at: UtcMillis },
     Many { answers: Vec<(Vec<Ordinal>, Outcome)>, n_messages: usize, read_at: UtcMillis },
@@ -91,7 +91,7 @@ impl Courier {
         }
     }
 
-    /// Sends one parcel. Always ends: whatever it waits for is bounded in time.
+    /// Sends one parcel. Always ends: every wait is bounded in time.
     pub(super) async fn carry(&self, engine: &Engine, push: PushId, parcel: Parcel, now: UtcMillis) -> Landed {
         match (parcel, self) {
             (Parcel::One { target, content, way, read_at }, Courier::Provider(provider)) => {
@@ -126,7 +126,7 @@ fn misdirected() -> Outcome {
     Outcome::Rejected { reason: "There is no way to deliver to this platform.".to_owned() }
 }
 
-async fn amazon(engine: &Engine, app: &App) -> Result<Option<Place>> {
+async fn amazon(engine: &Engine, app: &App) -> Result<Option<RouteUse>> {
     let config = engine.platform_config(app.id, &DeviceType::Amazon).await?;
     let route = config.and_then(|config| engine.0.senders.route(app, &DeviceType::Amazon, &config));
     Ok(route.map(|route| route.enter()))
@@ -167,7 +167,7 @@ impl Provider {
         self.amazon.as_ref().is_some_and(|amazon| amazon.quiet_until() > now)
     }
 
-    /// The provider refuses what a message went out with. Whether something else is left to try.
+    /// The provider refuses the credentials of a message. Returns whether there are others to try.
     pub(super) fn give_up(&self, way: Way) -> bool {
         match (way, &self.amazon) {
             (Way::Key(key), _) => self.route.give_up(key),

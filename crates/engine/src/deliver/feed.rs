@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use audience::plan::Plan;
 use model::create_and_send::Recipients;
+use model::device_type::DeviceType;
 use model::ids::{AppId, Ordinal};
 use model::payload::Push;
-use model::platform::DeviceType;
 use model::term::{Reach, Term};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
@@ -20,7 +20,7 @@ use crate::{Engine, Result, reach};
 
 /// Recipients read at once: enough for two full requests to an endpoint.
 pub(super) const CHUNK: usize = 2_000;
-/// With fewer recipients than one in so many channels, looking them up beats reading the range they are in.
+/// With fewer recipients than one in this many channels, looking them up beats reading the range they are in.
 const SPARSE: u32 = 4;
 
 pub(super) struct Feed {
@@ -30,9 +30,9 @@ pub(super) struct Feed {
     reach: Option<Reach>,
     need: Need,
     is_localized: bool,
-    /// What the push says about those it brought along, by their addresses.
+    /// The push's own data about the recipients it named, by their addresses.
     values: Option<Arc<ValuesByAddress>>,
-    /// Those who have not been handed out.
+    /// Recipients that have not been handed out.
     left: RoaringBitmap,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Chunk {
     pub(super) targets: Vec<Target>,
     /// No longer to be sent to: uninstalled, opted out or without an address since they were chosen.
     pub(super) missing: RoaringBitmap,
-    /// Cannot be sent to, because what is stored about them makes no sense.
+    /// Cannot be sent to, because their stored data is invalid.
     pub(super) unreadable: Vec<Ordinal>,
     pub(super) read_at: UtcMillis,
 }
@@ -72,7 +72,7 @@ impl Feed {
         self.read(window)
     }
 
-    /// Any one recipient; which, follows from `seed`.
+    /// Any one recipient, chosen by `seed`.
     pub(super) fn read_one(&mut self, seed: u64) -> impl Future<Output = Result<Chunk>> + Send + 'static {
         let place = u32::try_from(seed % self.left.len().max(1)).unwrap_or(0);
         let window = self.left.select(place).into_iter().collect();
@@ -103,7 +103,7 @@ fn by_address(recipients: &Recipients) -> ValuesByAddress {
     all.map(|recipient| (recipient.address.clone(), Arc::new(recipient.values.clone()))).collect()
 }
 
-/// A channel that has another address by now is not one of the recipients any more, and is left out.
+/// A channel that has another address by now is no longer one of the recipients, and is left out.
 fn give_values(targets: &mut Vec<Target>, values: &ValuesByAddress) {
     targets.retain_mut(|target| {
         target.values = values.get(&*target.address).cloned();

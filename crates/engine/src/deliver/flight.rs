@@ -11,8 +11,8 @@ use std::task::Poll;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 
 use super::block::{Block, Look};
@@ -20,22 +20,22 @@ use super::courier::{Courier, To};
 use super::feed::Feed;
 use super::outcomes::{Ledger, OF_BATCHES, OF_MESSAGES};
 use super::render::Renderer;
-use crate::push::Standing;
+use crate::push::SendPermission;
 use crate::worker::Stop;
 use crate::{Engine, Error, Result};
 use chores::{Chores, Event};
 use loading::Ready;
 
-/// Deliveries of a block that are under way or not yet recorded, at most: so many are repeated after a crash.
+/// The most deliveries of a block that are under way or not yet recorded: at most this many are repeated after a crash.
 const UNRECORDED: usize = 4096;
-/// As many are worth a checkpoint; the rest of the above goes on meanwhile.
+/// This many are worth a checkpoint; the rest of the above is sent meanwhile.
 const CHECKPOINT: usize = UNRECORDED / 2;
-/// So often a block has its platform paused for objections to devices, which may be its own devices only.
+/// How often a block has its platform paused for objections to devices, which may be its own devices only.
 const DOUBTED_TRIES: u32 = 3;
 /// Answers taken in before new messages go out.
 const LANDINGS: usize = 64;
 
-/// What does not change during a run.
+/// The constants of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Course<'a> {
     pub(super) engine: &'a Engine,
@@ -52,8 +52,8 @@ pub(super) struct Flight<'a> {
     renderer: Renderer<'a>,
     block: Block,
     feed: Feed,
-    /// What goes to the provider of the platform, and what goes to Amazon instead: neither takes room from the other. What is
-    /// read ahead is counted for both together, so a slow one can still hold up the reading of the block.
+    /// The messages for the provider of the platform, and those for Amazon: neither takes room from the other. Recipients read
+    /// ahead are counted for both together, so a slow one can still hold up the reading of the block.
     own: Queue,
     by_amazon: Queue,
     ledger: Ledger,
@@ -74,13 +74,13 @@ pub(super) struct Flight<'a> {
     halt: Option<Halt>,
     /// Why Amazon refuses us, which reaches some devices of another platform.
     amazon_refusal: Option<String>,
-    /// What broke the run, for the caller.
+    /// The error that broke the run, for the caller.
     failure: Option<Error>,
 }
 
 #[derive(Default)]
 struct Queue {
-    /// What can be sent next.
+    /// The requests that can be sent next.
     ready: VecDeque<Ready>,
     /// Requests under way.
     n_requests: usize,
@@ -98,10 +98,10 @@ enum Probe {
     Passed,
 }
 
-/// What a run knows of its platform when it begins.
+/// How a run treats its platform, chosen by what is known of it at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
-    Plain,
+pub(super) enum RunMode {
+    Normal,
     /// The provider refused us, and this run tries whether it still does.
     Probing,
     /// The provider took nothing the last time.
@@ -123,14 +123,14 @@ enum Halt {
     Refused(String),
     /// The provider objects to most devices, says this reason. It may be us, and the platform is to be paused.
     Doubted(String),
-    /// Something of ours failed: what was sent is recorded before the error is told.
+    /// An error of our own: deliveries are recorded before it is returned.
     Broken,
-    /// The probe of a paused platform came to nothing.
+    /// The probe of a paused platform failed.
     Unproven,
 }
 
 impl<'a> Flight<'a> {
-    pub(super) fn new(course: Course<'a>, renderer: Renderer<'a>, block: Block, feed: Feed, manner: Manner) -> Self {
+    pub(super) fn new(course: Course<'a>, renderer: Renderer<'a>, block: Block, feed: Feed, mode: RunMode) -> Self {
         Self {
             course,
             renderer,
@@ -145,8 +145,8 @@ impl<'a> Flight<'a> {
             has_sent: false,
             has_served: false,
             n_looks: 0,
-            probe: if manner == Manner::Probing { Probe::Waiting } else { Probe::No },
-            is_down: manner == Manner::AfterOutage,
+            probe: if mode == RunMode::Probing { Probe::Waiting } else { Probe::No },
+            is_down: mode == RunMode::AfterOutage,
             halt: None,
             amazon_refusal: None,
             failure: None,
@@ -226,20 +226,20 @@ impl<'a> Flight<'a> {
         }
     }
 
-    fn heed(&mut self, Look { standing, is_held }: Look) {
-        match standing {
-            Standing::GoOn if is_held => {
+    fn heed(&mut self, Look { permission, is_held }: Look) {
+        match permission {
+            SendPermission::Allowed if is_held => {
                 self.halt.get_or_insert(Halt::Held);
             }
-            Standing::GoOn => {}
-            Standing::Paused => {
+            SendPermission::Allowed => {}
+            SendPermission::Paused => {
                 self.halt.get_or_insert(Halt::Paused);
             }
-            Standing::Over => self.halt = Some(Halt::Over),
+            SendPermission::Ended => self.halt = Some(Halt::Over),
         }
     }
 
-    /// The provider took a message: everybody may send again.
+    /// The provider took a message: all blocks may send again.
     async fn resume(&mut self) {
         if let Err(error) = self.course.engine.resume_platform(self.course.app, self.course.device_type).await {
             self.break_off(error);

@@ -1,4 +1,4 @@
-//! What became of recipients since the last checkpoint, and what to make of answers that may be about us.
+//! The outcomes of recipients since the last checkpoint, and how to read answers that may be about us.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use providers::outcome::Outcome;
 use roaring::RoaringBitmap;
 use store::sandbox::SandboxDelivery;
 
-/// What a checkpoint records. Those of a block's pending recipients that are in none of the sets stay pending.
+/// The content of a checkpoint. Pending recipients of a block that are in none of the sets stay pending.
 #[derive(Clone, Default)]
 pub(super) struct Outcomes {
     pub(super) delivered: RoaringBitmap,
@@ -37,7 +37,7 @@ pub(super) struct Ledger {
     pub(super) later: RoaringBitmap,
     /// The longest wait that the platform asked for.
     pub(super) retry_after: Option<Duration>,
-    weather: Weather,
+    recent_answers: RecentAnswers,
     /// Messages that have to be sent once more.
     n_retried: u64,
     /// Doubts that were kept when it was last closed, because it was too early to judge them.
@@ -52,7 +52,7 @@ struct Doubt {
     asked_at: UtcMillis,
 }
 
-/// What is known of a provider when its doubtful answers are judged.
+/// How far a provider is trusted when its doubtful answers are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     /// It has served most devices lately, so it lets us through.
@@ -69,32 +69,33 @@ pub(super) enum More {
     Ends,
 }
 
-/// What doubtful answers are taken for.
+/// The meaning of doubtful answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Belief {
     /// Others were served, so it is the devices.
     Believed,
-    /// Not enough to tell: these deliveries have failed, but nobody is uninstalled for it.
+    /// Undecided: these deliveries have failed, but no channel is uninstalled for it.
     Unclear,
     /// Most devices cannot be wrong at once: it is us.
     Refused,
 }
 
-/// Doubtful answers that are too few to accuse ourselves.
+/// Fewer doubtful answers than this do not suggest a fault of ours.
 const FEW_DOUBTS: usize = 10;
-/// Answers of a provider of single messages before its objections are taken for more than bad luck.
+/// Answers of a provider of single messages before its objections count as more than bad luck.
 pub(super) const OF_MESSAGES: u32 = 8;
 /// The same for requests that carry many messages each.
 pub(super) const OF_BATCHES: u32 = 1;
-/// Answers that count when the weather is judged.
+/// Answers after which the counts are halved, so that recent ones weigh more.
 const LAST_ANSWERS: u32 = 64;
 
-/// How long a block waits before its next try, unless the provider as a whole asks for more time.
+/// How long a block waits before its next try, at first and at most, unless the provider as a whole asks for more time.
+pub(super) const SHORTEST_WAIT: Duration = Duration::from_secs(2);
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// Whether the provider as a whole lets us through.
+/// How often the provider as a whole objected lately, rather than to single messages.
 #[derive(Default)]
-struct Weather {
+struct RecentAnswers {
     n_answers: u32,
     n_objections: u32,
 }
@@ -117,13 +118,13 @@ impl Ledger {
     pub(super) fn delivered(&mut self, ordinal: Ordinal) {
         self.delivered.push(ordinal.0);
         self.n_finished += 1;
-        self.weather.add(false);
+        self.recent_answers.add(false);
     }
 
-    /// Files recipients under what became of their request. `Unauthorized` is not for them, and stays with the caller.
+    /// Files recipients under the outcome of their request. `Unauthorized` is not about them, and stays with the caller.
     pub(super) fn file(&mut self, ordinals: &[Ordinal], outcome: Outcome, asked_at: UtcMillis) {
         let all = || ordinals.iter().map(|ordinal| ordinal.0);
-        self.weather.add(matches!(outcome, Outcome::Retry { everybody: true, .. }));
+        self.recent_answers.add(matches!(outcome, Outcome::Retry { everybody: true, .. }));
         let reason = match outcome {
             Outcome::Delivered => {
                 self.delivered.extend(all());
@@ -135,7 +136,7 @@ impl Ledger {
                 None
             }
             Outcome::Gone { since } => {
-                // A registration that came while we were asking is newer than what we asked about.
+                // A registration that came during the request is newer than the answer.
                 let since = since.map_or(asked_at, |since| since.min(asked_at));
                 self.rest.gone.extend(ordinals.iter().map(|ordinal| (*ordinal, since)));
                 None
@@ -152,7 +153,7 @@ impl Ledger {
             Outcome::Retry { after, reason, everybody } => {
                 self.later.extend(all());
                 self.n_retried += ordinals.len() as u64;
-                // What a single device asks for must not keep the others waiting for long.
+                // A wait that a single device asks for must not hold up the others for long.
                 let after = if everybody { after } else { after.map(|after| after.min(LONGEST_WAIT)) };
                 self.retry_after = self.retry_after.max(after);
                 self.rest.reason = Some(reason);
@@ -168,9 +169,9 @@ impl Ledger {
         self.rest.reason = reason.or(self.rest.reason.take());
     }
 
-    /// Whether going on now would only make things worse.
+    /// Whether sending on would only make things worse.
     pub(super) fn says_wait(&self, first_answers: u32) -> bool {
-        self.weather.is_bad(first_answers)
+        self.recent_answers.are_mostly_objections(first_answers)
     }
 
     /// Hands over everything so far, except for what it is too early to judge as long as there is `more` to come. A reason comes
@@ -216,7 +217,7 @@ impl Ledger {
         self.doubts.len() as u64
     }
 
-    /// Those doubts that have come since the last time it was closed: the others were counted then.
+    /// Doubts since the ledger was last closed: the others were counted then.
     pub(super) fn n_new_doubts(&self) -> u64 {
         (self.doubts.len() - self.n_held) as u64
     }
@@ -234,7 +235,7 @@ impl Belief {
     }
 }
 
-impl Weather {
+impl RecentAnswers {
     fn add(&mut self, is_objection: bool) {
         if self.n_answers >= LAST_ANSWERS {
             self.n_answers /= 2;
@@ -244,13 +245,13 @@ impl Weather {
         self.n_objections += u32::from(is_objection);
     }
 
-    fn is_bad(&self, first_answers: u32) -> bool {
+    fn are_mostly_objections(&self, first_answers: u32) -> bool {
         self.n_answers >= first_answers && self.n_objections * 2 > self.n_answers
     }
 }
 
 impl Outcomes {
-    /// Everybody who is no longer pending.
+    /// All recipients that are no longer pending.
     pub(super) fn settled(&self) -> RoaringBitmap {
         let gone: RoaringBitmap = self.gone.iter().map(|(ordinal, _)| ordinal.0).collect();
         &self.delivered | gone | &self.missing | &self.failed | &self.expired

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::app::AppKey;
+use model::device_type::DeviceType;
 use model::event::SharedPush;
 use model::payload::Push;
-use model::platform::DeviceType;
 use model::term::Reach;
 use model::time::UtcMillis;
 use providers::{NotSendable, RenderedPush, Rendering};
@@ -15,15 +15,15 @@ use store::pushes::PushRow;
 use super::target::Locale;
 use crate::{Engine, pages, reach};
 
-/// The place of a localization in its push; `None` stands for the top-level content.
+/// The index of a localization in its push; `None` for the top-level content.
 pub(super) type Localized = Option<usize>;
 
 pub(super) type Rendered = Result<Arc<RenderedPush>, NotSendable>;
 
 pub(super) struct Renderer<'a> {
     app_key: &'a AppKey,
-    /// Which push it is, as events tell it too.
-    told: SharedPush,
+    /// The push, as events show it too.
+    shared_push: SharedPush,
     sent_at: UtcMillis,
     push: &'a Push,
     device_type: DeviceType,
@@ -36,13 +36,13 @@ impl<'a> Renderer<'a> {
     pub(super) fn new(
         engine: &'a Engine,
         app_key: &'a AppKey,
-        (row, told): (&PushRow, SharedPush),
+        (row, shared_push): (&PushRow, SharedPush),
         push: &'a Push,
         device_type: DeviceType,
     ) -> Self {
         Self {
             app_key,
-            told,
+            shared_push,
             sent_at: row.created,
             push,
             device_type,
@@ -57,7 +57,7 @@ impl<'a> Renderer<'a> {
         reach::needed(self.push, &self.device_type) == Some(Reach::Alert)
     }
 
-    /// What a device of this locale gets.
+    /// The content for a device of this locale.
     pub(super) fn localized(&self, locale: &Locale) -> Localized {
         let (language, country) = locale.as_deref()?;
         self.push.localization_for(language.as_deref(), country.as_deref())
@@ -88,12 +88,12 @@ impl<'a> Renderer<'a> {
         now: UtcMillis,
         render: impl FnOnce(&Rendering<'_>) -> Result<RenderedPush, NotSendable>,
     ) -> Rendered {
-        let page_url = |page: &_| pages::url(self.public_url, self.app_key, self.told.push_id, self.push, page);
+        let page_url = |page: &_| pages::url(self.public_url, self.app_key, self.shared_push.push_id, self.push, page);
         let rendering = Rendering {
             app_key: self.app_key,
-            push_id: self.told.push_id,
-            group_id: self.told.group_id,
-            variant_id: self.told.variant_id,
+            push_id: self.shared_push.push_id,
+            group_id: self.shared_push.group_id,
+            variant_id: self.shared_push.variant_id,
             sent_at: self.sent_at,
             now,
             expiry: self.push.options.as_ref().and_then(|options| options.expiry.as_ref()),

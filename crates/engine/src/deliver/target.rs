@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::channel::{AndroidDetails, DeliveryType, WebSubscription};
+use model::device_type::DeviceType;
 use model::ids::{ChannelId, DeliveryId, Ordinal, PushId};
 use model::payload::Push;
 use model::payload::ios::Badge;
 use model::payload::notification::Notification;
-use model::platform::DeviceType;
 use serde::Deserialize;
 use store::recipients::Recipient;
 
 use crate::{Error, Result};
 
-/// What decides which localization a device gets; `None` when there is nothing to decide.
+/// The locale that decides which localization a device gets; `None` when there is nothing to decide.
 pub(super) type Locale = Option<Box<(Option<String>, Option<String>)>>;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Target {
     pub(super) channel: ChannelId,
     pub(super) address: Box<str>,
     pub(super) locale: Locale,
-    /// What the push that brought it along says about it.
+    /// The push's own data about a recipient that it named.
     pub(super) values: Option<Arc<BTreeMap<String, String>>>,
     details: Details,
 }
@@ -63,7 +63,7 @@ impl Need {
         }
     }
 
-    /// Reads only what is needed: there are many profiles, and most of each is of no use here.
+    /// Reads only the needed fields: there are many profiles, and most of each is of no use here.
     fn read(self, profile: Option<&str>) -> Result<Details> {
         #[derive(Deserialize)]
         struct OfIos {

@@ -1,15 +1,16 @@
-//! The bodies of events that are not stored as customers see them, and what the others say about pushes.
+//! The bodies of events that are not stored as customers see them, and the pushes that the others mention.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use model::event::{Campaign, Event, EventUser, MessageContext, PushBody, PushResource, SharedPush};
-use model::ids::{AppId, EventId, ExperimentId, NamedUserId, PushId};
+use model::ids::{EventId, ExperimentId, NamedUserId, PushId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::gather::{ManyShape, Shared};
+use crate::contacts::ContactKey;
 use crate::{Error, Result};
 
 /// A stored event whose body passes through unread.
@@ -24,7 +25,7 @@ pub(super) struct Stored<'a> {
 #[derive(Serialize)]
 struct Send<'a> {
     #[serde(flatten)]
-    push: Told<'a>,
+    push: PushRef<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     variant_id: Option<u32>,
     alerting: bool,
@@ -35,7 +36,7 @@ struct Send<'a> {
 #[derive(Serialize)]
 struct Control<'a> {
     #[serde(flatten)]
-    push: Told<'a>,
+    push: PushRef<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     experiment_id: Option<ExperimentId>,
 }
@@ -43,7 +44,7 @@ struct Control<'a> {
 #[derive(Serialize)]
 struct RichDelivery<'a> {
     #[serde(flatten)]
-    push: Told<'a>,
+    push: PushRef<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     variant_id: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +52,7 @@ struct RichDelivery<'a> {
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct PushRef<'a> {
     push_id: PushId,
     #[serde(skip_serializing_if = "Option::is_none")]
     group_id: Option<Uuid>,
@@ -85,10 +86,10 @@ struct PublicPushBody<'a> {
     trimmed: bool,
 }
 
-/// What all events of a record of many channels say, or those that are due to a custom event.
+/// The body of all events of a record about many channels, or of those that are due to a custom event.
 pub(super) fn of_many(Shared { shape, many, extra }: &Shared, cause: Option<EventId>) -> Result<Vec<u8>> {
     let shared = &many.push;
-    let push = Told {
+    let push = PushRef {
         push_id: shared.push_id,
         group_id: shared.group_id,
         campaigns: (!shared.categories.is_empty()).then_some(Categories { categories: &shared.categories }),
@@ -122,14 +123,15 @@ pub(super) fn of_push(stored: &RawValue) -> Result<Vec<u8>> {
 }
 
 /// The user of a custom event that is about no channel.
-pub(super) fn of_customer(app: AppId, stored: &RawValue) -> Result<Option<Vec<u8>>> {
+pub(super) fn of_customer(contact_key: &ContactKey, stored: &RawValue) -> Result<Option<Vec<u8>>> {
     #[derive(Deserialize)]
     struct Customer {
         customer_id: Option<String>,
     }
     let Customer { customer_id } = serde_json::from_str(stored.get()).map_err(Error::internal)?;
     let user = customer_id.and_then(|user| NamedUserId::new(&user).ok());
-    user.map(|user| serde_json::to_vec(&EventUser::named(app, &user)).map_err(Error::internal)).transpose()
+    let written = |user| serde_json::to_vec(&EventUser::named(contact_key.contact_of(&user), &user));
+    user.map(|user| written(user).map_err(Error::internal)).transpose()
 }
 
 pub(super) fn pushes_of(push: &SharedPush) -> impl Iterator<Item = Uuid> {

@@ -1,13 +1,14 @@
 //! The channels of a page of events, each written as JSON once however many events it has.
 
 use model::channel::Profile;
+use model::device_type::DeviceType;
 use model::event::{EventDevice, EventUser};
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal};
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::{Tx, devices};
 
+use crate::contacts::ContactKey;
 use crate::{Error, Result};
 
 /// Sorted by their ordinals.
@@ -18,7 +19,7 @@ pub(super) struct Device {
     pub(super) id: ChannelId,
     pub(super) device_type: DeviceType,
     pub(super) named_user: Option<String>,
-    /// What events say about the device and its user, as they say it.
+    /// The device and its user, as events show them.
     pub(super) json: Vec<u8>,
 }
 
@@ -29,13 +30,19 @@ impl Devices {
     }
 }
 
-pub(super) fn read(tx: &mut Tx<'_>, app: AppId, wanted: &RoaringBitmap, now: UtcMillis) -> Result<Devices> {
+pub(super) fn read(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    wanted: &RoaringBitmap,
+    contact_key: &ContactKey,
+    now: UtcMillis,
+) -> Result<Devices> {
     let ordinals: Vec<Ordinal> = wanted.iter().map(Ordinal).collect();
     let mut found = Vec::with_capacity(ordinals.len());
     let mut unreadable = None;
     devices::visit(tx, app, &ordinals, |row| {
         if wanted.contains(row.ordinal.0) {
-            match device(app, row, now) {
+            match device(contact_key, row, now) {
                 Ok(device) => found.push(device),
                 Err(error) => unreadable = Some(error),
             }
@@ -45,13 +52,13 @@ pub(super) fn read(tx: &mut Tx<'_>, app: AppId, wanted: &RoaringBitmap, now: Utc
     unreadable.map_or(Ok(Devices(found)), |error| Err(Error::internal(error)))
 }
 
-fn device(app: AppId, row: devices::Device<'_>, now: UtcMillis) -> serde_json::Result<Device> {
+fn device(contact_key: &ContactKey, row: devices::Device<'_>, now: UtcMillis) -> serde_json::Result<Device> {
     let profile: Profile = serde_json::from_str(row.profile)?;
     let mut json = b"\"device\":".to_vec();
     serde_json::to_writer(&mut json, &EventDevice::new(row.id, &profile, row.named_user, now))?;
     let named_user = row.named_user.map(NamedUserId::new);
     let user = match &named_user {
-        Some(Ok(user)) => Some(EventUser::named(app, user)),
+        Some(Ok(user)) => Some(EventUser::named(contact_key.contact_of(user), user)),
         Some(Err(_)) => None,
         None => EventUser::of_channel(row.id),
     };

@@ -1,10 +1,10 @@
-//! Which events somebody wants.
+//! Filters of events.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use model::device_type::DeviceType;
 use model::event::{RecordKind, device_type_name};
-use model::platform::DeviceType;
 use roaring::RoaringBitmap;
 use uuid::Uuid;
 
@@ -24,7 +24,7 @@ pub struct EventClause {
     /// As events have them: `IOS`.
     pub device_types: Option<BTreeSet<String>>,
     pub named_users: Option<BTreeSet<String>>,
-    /// Ids of pushes, or of what several pushes have in common.
+    /// Ids of pushes, or of groups.
     pub pushes: Option<BTreeSet<Uuid>>,
 }
 
@@ -34,7 +34,7 @@ impl EventFilter {
         Self::any_of(vec![EventClause::default()])
     }
 
-    /// Events of some types. What customers never see stays out.
+    /// Events of some types, without those that customers never see.
     pub fn of_kinds(kinds: impl IntoIterator<Item = RecordKind>) -> Self {
         Self::any_of(vec![EventClause { kinds: Some(kinds.into_iter().collect()), ..EventClause::default() }])
     }
@@ -62,12 +62,12 @@ impl EventClause {
         self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))
     }
 
-    /// `mentioned` are the pushes that an event names, and what they have in common with others.
+    /// `mentioned` are the ids of the push that an event names, and of its group.
     pub(super) fn accepts_pushes(&self, mentioned: impl IntoIterator<Item = Uuid>) -> bool {
         self.pushes.as_ref().is_none_or(|pushes| mentioned.into_iter().any(|id| pushes.contains(&id)))
     }
 
-    /// Whether an event can be about no channel at all.
+    /// Whether an event about no channel can be accepted.
     pub(super) fn accepts_no_channel(&self) -> bool {
         self.channels.is_none() && self.device_types.is_none() && self.named_users.is_none()
     }

@@ -16,35 +16,35 @@ use crate::{Error, Result};
 
 /// Records looked through for one page, so that rare events do not keep a connection busy for long.
 const WINDOW: i64 = 20_000;
-/// Records read at first: one that tells of many channels can fill the page. Each time it takes more, it takes more of them.
+/// Records read at first: one about many channels can fill the page. Every further read takes more.
 const FIRST_PORTION: u32 = 16;
 const MORE: u32 = 4;
 const LARGEST_PORTION: u32 = 1024;
-/// What the bodies of a page may take, apart from the last.
+/// The size of all bodies of a page, apart from the last.
 const MOST_BYTES: usize = 1 << 20;
 
 pub(super) struct Gathered<'f> {
-    pub(super) told: Vec<Told<'f>>,
+    pub(super) records: Vec<PageRecord<'f>>,
     pub(super) looked: EventOffset,
     pub(super) is_end: bool,
     pub(super) missed: u64,
 }
 
 /// A record, and which events of it are on the page.
-pub(super) struct Told<'f> {
+pub(super) struct PageRecord<'f> {
     pub(super) record: Record,
     pub(super) content: Content,
-    /// What accepts the record as such. Whether one of them also accepts the device is left to be seen.
+    /// The clauses that accept the record. Whether one of them also accepts the device is checked later.
     pub(super) clauses: Vec<&'f EventClause>,
 }
 
 pub(super) enum Content {
     One(OneShape),
-    /// With the places of the channels within the record.
+    /// Channels with their indexes within the record.
     Many(Shared, Vec<(u32, Ordinal)>),
 }
 
-/// What a record of many channels has for all of them.
+/// The part of a record about many channels that all of them share.
 pub(super) struct Shared {
     pub(super) shape: ManyShape,
     pub(super) many: Many,
@@ -52,18 +52,18 @@ pub(super) struct Shared {
     pub(super) extra: TextExtra,
 }
 
-/// How the body of an event of one channel at most comes from its record.
+/// How the body of an event of at most one channel is made from its record.
 #[derive(Clone, Copy)]
 pub(super) enum OneShape {
     /// As it is stored.
     Stored,
     /// From the push as it was submitted.
     Push,
-    /// Not at all: there is nothing to say.
+    /// There is no body.
     Empty,
 }
 
-/// What the events of a record of many channels say.
+/// The events of a record about many channels.
 #[derive(Clone, Copy)]
 pub(super) enum ManyShape {
     Send,
@@ -102,11 +102,11 @@ const fn shape(kind: RecordKind) -> Shape {
 }
 
 impl Gathered<'_> {
-    /// The pushes that were sent to channels on the page for what these did, and some others that are parts of a group.
+    /// The pushes on the page that pipelines sent to channels, and some others that are parts of a group.
     pub(super) fn automated_pushes(&self) -> BTreeMap<PushId, RoaringBitmap> {
         let mut pushes: BTreeMap<PushId, RoaringBitmap> = BTreeMap::new();
-        for told in &self.told {
-            match &told.content {
+        for on_page in &self.records {
+            match &on_page.content {
                 Content::Many(Shared { shape: ManyShape::Send, many: Many { push, .. }, .. }, channels)
                     if push.group_id.is_some() && push.experiment_id.is_none() =>
                 {
@@ -121,9 +121,9 @@ impl Gathered<'_> {
     /// Of all channels on the page.
     pub(super) fn ordinals(&self) -> RoaringBitmap {
         let mut ordinals = RoaringBitmap::new();
-        for told in &self.told {
-            match &told.content {
-                Content::One(_) => ordinals.extend(told.record.ordinal.map(|ordinal| ordinal.0)),
+        for on_page in &self.records {
+            match &on_page.content {
+                Content::One(_) => ordinals.extend(on_page.record.ordinal.map(|ordinal| ordinal.0)),
                 Content::Many(_, channels) => ordinals.extend(channels.iter().map(|(_, ordinal)| ordinal.0)),
             }
         }
@@ -141,15 +141,15 @@ pub(super) fn gather<'f>(
     let head = log::head(tx, app)?;
     let done = after.records_done();
     let mut from = done.max(Offset(log::start(tx, app)?.0 - 1));
-    // Who begins at the beginning begins with what there is.
+    // A reader from the beginning starts with the oldest record that is kept.
     let is_behind = from > done && after != EventOffset::START && after < log::last_deleted(tx, app)?;
     let missed = if is_behind { u64::try_from(from.0 - done.0).unwrap_or(0) } else { 0 };
     let until = head.min(Offset(from.0 + WINDOW));
     if filter.kinds().is_empty() {
         let looked = EventOffset::end_of(head).max(after);
-        return Ok(Gathered { told: Vec::new(), looked, is_end: true, missed });
+        return Ok(Gathered { records: Vec::new(), looked, is_end: true, missed });
     }
-    let mut page = Page { after, room: at_most, told: Vec::new(), filter };
+    let mut page = Page { after, room: at_most, records: Vec::new(), filter };
     let mut n_bytes = 0;
     let mut portion = FIRST_PORTION;
     let looked = loop {
@@ -177,18 +177,18 @@ pub(super) fn gather<'f>(
         portion = (portion * MORE).min(LARGEST_PORTION);
     };
     let looked = looked.max(after);
-    Ok(Gathered { told: page.told, looked, is_end: looked.records_done() >= head, missed })
+    Ok(Gathered { records: page.records, looked, is_end: looked.records_done() >= head, missed })
 }
 
 struct Page<'f> {
     after: EventOffset,
     room: usize,
-    told: Vec<Told<'f>>,
+    records: Vec<PageRecord<'f>>,
     filter: &'f EventFilter,
 }
 
 impl Page<'_> {
-    /// Takes the events of a record as far as there is room. When there was not enough: up to where they were taken.
+    /// Takes the events of a record as far as there is room. If there was not enough, returns up to where they were taken.
     fn take(&mut self, record: Record) -> Result<Option<EventOffset>> {
         match shape(record.kind) {
             Shape::One(shape) => self.take_one(record, shape),
@@ -218,7 +218,7 @@ impl Page<'_> {
             return Ok(Some(before(record.offset, 0)));
         }
         self.room -= 1;
-        self.told.push(Told { record, content: Content::One(shape), clauses });
+        self.records.push(PageRecord { record, content: Content::One(shape), clauses });
         Ok(None)
     }
 
@@ -229,25 +229,29 @@ impl Page<'_> {
         let mut clauses = self.accepting(record.kind);
         clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&many.push)));
         let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
-        let next_place = self.after.next_place_in(record.offset);
-        let Some(first) = all.select(next_place) else { return Ok(None) };
+        let next_index = self.after.next_index_in(record.offset);
+        let Some(first) = all.select(next_index) else { return Ok(None) };
         let wanted = among(&all, &clauses);
         let is_all = wanted.len() == all.len();
         let mut channels = Vec::new();
         let mut full = None;
-        for (place_of_all, ordinal) in (next_place..).zip(wanted.range(first..)) {
+        for (index_of_all, ordinal) in (next_index..).zip(wanted.range(first..)) {
             // Counting is quick for all of them, ranks (which begin with 1) for a few.
             let rank = || u32::try_from(all.rank(ordinal).saturating_sub(1)).unwrap_or(u32::MAX);
-            let place = if is_all { place_of_all } else { rank() };
+            let index = if is_all { index_of_all } else { rank() };
             if self.room == 0 {
-                full = Some(before(record.offset, place));
+                full = Some(before(record.offset, index));
                 break;
             }
             self.room -= 1;
-            channels.push((place, Ordinal(ordinal)));
+            channels.push((index, Ordinal(ordinal)));
         }
         if !channels.is_empty() {
-            self.told.push(Told { record, content: Content::Many(Shared { shape, many, extra }, channels), clauses });
+            self.records.push(PageRecord {
+                record,
+                content: Content::Many(Shared { shape, many, extra }, channels),
+                clauses,
+            });
         }
         Ok(full)
     }
@@ -259,7 +263,7 @@ impl<'f> Page<'f> {
     }
 }
 
-/// Those that at least one of the clauses accepts.
+/// The channels that at least one of the clauses accepts.
 fn among(all: &RoaringBitmap, clauses: &[&EventClause]) -> RoaringBitmap {
     let mut wanted = RoaringBitmap::new();
     for clause in clauses {
@@ -271,7 +275,7 @@ fn among(all: &RoaringBitmap, clauses: &[&EventClause]) -> RoaringBitmap {
     wanted
 }
 
-/// After everything that comes before a place in a record.
-const fn before(record: Offset, place: u32) -> EventOffset {
-    if place == 0 { EventOffset::end_of(Offset(record.0 - 1)) } else { EventOffset::new(record, place - 1) }
+/// The offset after everything before an index in a record.
+const fn before(record: Offset, index: u32) -> EventOffset {
+    if index == 0 { EventOffset::end_of(Offset(record.0 - 1)) } else { EventOffset::new(record, index - 1) }
 }

@@ -6,14 +6,15 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use model::event::{EventOffset, RecordKind};
-use model::ids::{AppId, EventId, Ordinal, PushId};
+use model::ids::{EventId, Ordinal, PushId};
 use model::time::UtcMillis;
 
 use super::PublicEvent;
 use super::bodies::{self, Stored};
 use super::devices::{Device, Devices};
-use super::gather::{Content, OneShape, Told};
+use super::gather::{Content, OneShape, PageRecord};
 use crate::causes::Causes;
+use crate::contacts::ContactKey;
 use crate::{Error, Result};
 
 /// A guess, to begin with.
@@ -21,24 +22,24 @@ const BYTES_PER_EVENT: usize = 768;
 
 /// The events, and all of them together with a line break after each.
 pub(super) fn write(
-    app: AppId,
-    told: &[Told<'_>],
+    contact_key: &ContactKey,
+    records: &[PageRecord<'_>],
     devices: &Devices,
     causes: &HashMap<PushId, Causes>,
 ) -> Result<(Vec<PublicEvent>, Bytes)> {
     let mut page = Writing::default();
-    page.text.reserve(told.len() * BYTES_PER_EVENT);
-    for one in told {
+    page.text.reserve(records.len() * BYTES_PER_EVENT);
+    for one in records {
         match &one.content {
-            Content::One(shape) => page.one(app, one, *shape, devices)?,
+            Content::One(shape) => page.one(contact_key, one, *shape, devices)?,
             Content::Many(shared, channels) => {
                 let (many, body) = (&shared.many, bodies::of_many(shared, None)?);
                 let causes = causes.get(&many.push.push_id);
                 let name = one.record.kind.public_name().unwrap_or_default();
-                for (place, ordinal) in channels {
+                for (index, ordinal) in channels {
                     let Some(device) = accepted(one, devices, *ordinal) else { continue };
                     let id = EventId::of(name, many.push.push_id, device.id);
-                    let offset = EventOffset::new(one.record.offset, *place);
+                    let offset = EventOffset::new(one.record.offset, *index);
                     let cause = causes.and_then(|causes| causes.get(ordinal.0));
                     let own = cause.map(|cause| bodies::of_many(shared, Some(cause))).transpose()?;
                     let body = own.as_ref().unwrap_or(&body);
@@ -50,18 +51,18 @@ pub(super) fn write(
     Ok(page.finish())
 }
 
-/// The channel of an event, if what wants the event also wants it of this channel. Channels are never deleted as long as their
-/// app exists.
-fn accepted<'d>(told: &Told<'_>, devices: &'d Devices, ordinal: Ordinal) -> Option<&'d Device> {
+/// The channel of an event, if a clause that accepts the event also accepts this channel. Channels are never deleted as long as
+/// their app exists.
+fn accepted<'d>(on_page: &PageRecord<'_>, devices: &'d Devices, ordinal: Ordinal) -> Option<&'d Device> {
     let device = devices.get(ordinal)?;
-    let is_wanted = told.clauses.iter().any(|clause| {
+    let is_wanted = on_page.clauses.iter().any(|clause| {
         clause.channels.as_ref().is_none_or(|channels| channels.contains(ordinal.0))
             && clause.accepts_device(&device.device_type, device.named_user.as_deref())
     });
     is_wanted.then_some(device)
 }
 
-/// Whom an event is about.
+/// The subject of an event.
 enum About<'d> {
     Nobody,
     Device(&'d Device),
@@ -78,23 +79,29 @@ struct Writing {
 }
 
 impl Writing {
-    fn one(&mut self, app: AppId, told: &Told<'_>, shape: OneShape, devices: &Devices) -> Result<()> {
-        let device = match told.record.ordinal {
+    fn one(
+        &mut self,
+        contact_key: &ContactKey,
+        on_page: &PageRecord<'_>,
+        shape: OneShape,
+        devices: &Devices,
+    ) -> Result<()> {
+        let device = match on_page.record.ordinal {
             None => None,
-            Some(ordinal) => match accepted(told, devices, ordinal) {
+            Some(ordinal) => match accepted(on_page, devices, ordinal) {
                 Some(device) => Some(device),
                 None => return Ok(()),
             },
         };
-        let stored: Stored<'_> = serde_json::from_slice(&told.record.body).map_err(Error::internal)?;
+        let stored: Stored<'_> = serde_json::from_slice(&on_page.record.body).map_err(Error::internal)?;
         let about = match device {
             Some(device) => About::Device(device),
-            None if told.record.kind == RecordKind::Custom => {
-                bodies::of_customer(app, stored.body)?.map_or(About::Nobody, About::User)
+            None if on_page.record.kind == RecordKind::Custom => {
+                bodies::of_customer(contact_key, stored.body)?.map_or(About::Nobody, About::User)
             }
             None => About::Nobody,
         };
-        let offset = EventOffset::new(told.record.offset, 0);
+        let offset = EventOffset::new(on_page.record.offset, 0);
         let of_push;
         let body = match shape {
             OneShape::Empty => None,
@@ -104,13 +111,13 @@ impl Writing {
                 Some(of_push.as_slice())
             }
         };
-        self.event(told, offset, stored.id, stored.occurred, &about, body);
+        self.event(on_page, offset, stored.id, stored.occurred, &about, body);
         Ok(())
     }
 
     fn event(
         &mut self,
-        told: &Told<'_>,
+        on_page: &PageRecord<'_>,
         offset: EventOffset,
         id: EventId,
         occurred: UtcMillis,
@@ -118,12 +125,12 @@ impl Writing {
         body: Option<&[u8]>,
     ) {
         let start = self.text.len();
-        let kind = told.record.kind;
+        let kind = on_page.record.kind;
         // Writing to memory does not fail.
         let _ = write!(self.text, "{{\"id\":\"{id}\",\"offset\":\"{offset}\",\"occurred\":\"");
         self.text.extend_from_slice(self.occurred.text(occurred).as_bytes());
         self.text.extend_from_slice(b"\",\"processed\":\"");
-        self.text.extend_from_slice(self.processed.text(told.record.at).as_bytes());
+        self.text.extend_from_slice(self.processed.text(on_page.record.at).as_bytes());
         self.text.extend_from_slice(b"\",\"type\":\"");
         self.text.extend_from_slice(kind.public_name().unwrap_or_default().as_bytes());
         self.text.push(b'"');

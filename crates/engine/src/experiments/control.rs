@@ -33,7 +33,8 @@ impl Engine {
         self.ready_atlas_to_plan(app, &content.audience).await?;
         let index = self.index_at(app, row.accepted_at).await?;
         let now = self.clock().now();
-        let told = SharedPush { variant_id: None, ..provenance.shared_push(push_id(experiment), &content) };
+        let mut shared_push = provenance.shared_push(push_id(experiment), &content);
+        shared_push.variant_id = None;
         let resolve = move |tx: &mut Tx<'_>| -> Result<PerPlatform> {
             let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
             let audience = planner.audience(&content.audience)?;
@@ -47,45 +48,45 @@ impl Engine {
             if !jobs::settle(tx, &claimed)? {
                 return Ok(());
             }
-            engine.write_control(tx, app, (experiment, push), &told, &held_back)
+            engine.write_control(tx, app, (experiment, push), &shared_push, &held_back)
         };
         self.0.store.write(app, write).await
     }
 
-    /// Notes who is held back, counts them, and tells of them by the id of the experiment. Whoever was held back before, in the
-    /// time zone that they have left since, is left out.
+    /// Notes the channels held back, counts them, and writes their events under the id of the experiment. Channels that were held
+    /// back before, in a time zone that they have left since, are left out.
     fn write_control(
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
         (experiment, push): (ExperimentId, PushId),
-        told: &SharedPush,
+        shared_push: &SharedPush,
         held_back: &PerPlatform,
     ) -> Result<()> {
         let now = self.clock().now();
         let before = members(tx, app, experiment)?;
         for (device_type, held_back) in held_back {
-            let (platform, n) = (device_type.to_string(), (held_back - &before).len());
-            counters::add(tx, app, Metric::Controls, now, &platform, n)?;
-            counters::add_of_push(tx, app, told.push_id, Metric::Controls, now, &platform, n)?;
+            let n = (held_back - &before).len();
+            counters::add(tx, app, Metric::Controls, now, device_type, n)?;
+            counters::add_of_push(tx, app, shared_push.push_id, Metric::Controls, now, device_type, n)?;
         }
         let held_back = union(held_back) - before;
         self.watch_group(tx, app, (experiment, group_id(push)), None, &held_back, now)?;
         let mut journal = Journal::new(now);
         for (_, held_back) in blocks(&held_back) {
-            journal.many(RecordKind::Control, told, false, &held_back)?;
+            journal.many(RecordKind::Control, shared_push, false, &held_back)?;
         }
         journal.write(tx, app)?;
         Ok(())
     }
 }
 
-/// The id under which the channels are noted that are held back when a push is sent.
+/// The id under which the channels held back with a push are noted.
 fn group_id(push: PushId) -> PushId {
     Id::from_uuid(Uuid::new_v5(&push.uuid(), b"control"))
 }
 
-/// Everybody who is in the control group so far.
+/// All channels of the control group so far.
 fn members(tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId) -> Result<RoaringBitmap> {
     let mut members = RoaringBitmap::new();
     for part in experiment_groups::control_members(tx, app, experiment)? {

@@ -1,4 +1,4 @@
-//! What an experiment has shown so far.
+//! The results of an experiment so far.
 
 use std::collections::BTreeMap;
 
@@ -30,11 +30,11 @@ pub struct ExperimentResults {
 
 #[derive(Clone, Debug)]
 pub struct VariantResults {
-    /// What was sent of it: one push, or one for each local time.
+    /// Its pushes: one, or one for each local time.
     pub push_ids: Vec<PushId>,
-    /// Who was chosen for it, and opened the app within twelve hours.
+    /// The channels chosen for it, and those of them that opened the app within twelve hours.
     pub outcome: Outcome,
-    /// What its pushes count.
+    /// The counts of its pushes.
     pub counts: Counts,
 }
 
@@ -45,7 +45,7 @@ impl Engine {
 }
 
 impl ExperimentResults {
-    /// What it means, in plain words.
+    /// The conclusion, in plain words.
     pub fn verdict(&self) -> String {
         let named = self.experiment.variants.iter().zip(&self.variants);
         let outcomes: Vec<_> = named.map(|(variant, results)| (variant.title(), results.outcome)).collect();
@@ -60,7 +60,7 @@ fn results(tx: &mut Tx<'_>, app: AppId, id: ExperimentId) -> Result<ExperimentRe
     let push_ids: Vec<PushId> = sent.iter().map(|(push, _)| *push).collect();
     let mut counts: BTreeMap<PushId, Counts> = BTreeMap::new();
     for PushTotal { push, total } in counters::totals_of_each(tx, app, &push_ids, &COUNTED)? {
-        counts.entry(push).or_default().add(&total.platform, total.metric, total.n);
+        counts.entry(push).or_default().add(total.device_type, total.metric, total.n);
     }
     let groups = experiment_groups::totals(tx, app, id)?;
     let outcome = |variant| {

@@ -1,4 +1,4 @@
-//! An experiment as it is stored: what was asked for, and how far each variant has got.
+//! An experiment as it is stored: the request, and how far each variant has got.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub(super) struct Stored {
     pub(super) experiment: Experiment,
     /// Whether a variant has been sent.
     pub(super) has_started: bool,
-    /// The variant with whose pushes the control group is made up: the first that was sent, if there is a control group.
+    /// The variant whose pushes the control group is chosen with: the first that was sent, if there is a control group.
     pub(super) control_with: Option<u32>,
     /// One for each variant; none for those without a schedule.
     pub(super) timings: Vec<Option<Timing>>,
@@ -43,7 +43,7 @@ impl fmt::Display for StartKey {
 }
 
 impl Stored {
-    /// Of an experiment of which nothing has been sent.
+    /// Of an experiment that has sent nothing.
     pub(super) fn starting(experiment: Experiment, now: UtcMillis) -> Self {
         let schedules = experiment.variants.iter().map(|variant| variant.schedule.as_ref());
         let timings = schedules.map(|schedule| Some(Timing::starting(schedule?, now, PushId::at(now)))).collect();
@@ -55,7 +55,7 @@ impl Stored {
         Ok(ExperimentView { id, experiment: Self::read(&document.body)?.experiment, created: document.created })
     }
 
-    /// For listings: one that cannot be read does not hide the others.
+    /// For listings: an unreadable one does not hide the others.
     pub(super) fn known_view(document: &Document) -> Option<ExperimentView> {
         known(DocumentKind::Experiment, &document.id, Self::view(document))
     }
@@ -83,20 +83,20 @@ impl Stored {
         }
     }
 
-    /// Its place among those that wait for their start.
+    /// Its position among the experiments that wait for their start.
     pub(super) fn start_key(&self, id: ExperimentId) -> Option<StartKey> {
         let start = self.timers().map(|(_, due)| due).min().filter(|_| !self.has_started)?;
         Some(StartKey { millis: u64::try_from(start.0).unwrap_or(0), id })
     }
 
-    /// It was checked when it was stored, so a problem now is ours.
+    /// It was checked when it was stored, so a problem now is our fault.
     pub(super) fn read(body: &str) -> Result<Self> {
         json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
     }
 
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let experiment = fields.required("experiment", Experiment::parse);
+        let experiment = fields.required("experiment", Experiment::parse_stored);
         let has_started = fields.required("has_started", At::boolean);
         let control_with = fields.nullable("control_with", |at| u32::try_from(at.integer(0..=i64::MAX)?).ok());
         let timings = fields.required("timings", |at| {

@@ -8,18 +8,18 @@ const LEAST_LIKENESS: f64 = 0.6;
 /// among ten thousand others.
 const MOST_WORK: usize = 100_000_000;
 
-/// A name that others may have been meant to be.
-pub(super) struct Known {
+/// A name that another may have been meant to be.
+pub(super) struct KnownName {
     name: String,
     /// Letter case is not a mistake.
     lower: String,
     n_chars: usize,
 }
 
-/// What is left of the work that one explanation may take.
+/// The work that is left for one explanation.
 pub(super) struct Effort(usize);
 
-impl Known {
+impl KnownName {
     pub(super) fn new(name: String) -> Self {
         let lower = name.to_lowercase();
         Self { n_chars: lower.chars().count(), lower, name }
@@ -33,9 +33,9 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// The known names that are like a name, the nearest first. Names that there is no time for are left out.
-    pub(super) fn alike<'k>(&mut self, name: &str, known: &'k [Known]) -> Vec<&'k str> {
-        let name = Known::new(name.to_owned());
+    /// The known names that are like a name, the nearest first. Names beyond the effort are left out.
+    pub(super) fn alike<'k>(&mut self, name: &str, known: &'k [KnownName]) -> Vec<&'k str> {
+        let name = KnownName::new(name.to_owned());
         let mut alike: Vec<(f64, &str)> = Vec::new();
         for known in known.iter().filter(|known| may_be_alike(name.n_chars, known.n_chars)) {
             let Some(left) = self.0.checked_sub(name.n_chars * known.n_chars) else { break };
@@ -60,8 +60,8 @@ fn may_be_alike(left: usize, right: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn known(names: &[&str]) -> Vec<Known> {
-        names.iter().map(|name| Known::new((*name).to_owned())).collect()
+    fn known(names: &[&str]) -> Vec<KnownName> {
+        names.iter().map(|name| KnownName::new((*name).to_owned())).collect()
     }
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn comparing_comes_to_an_end() {
-        let many: Vec<Known> = (0..1000).map(|n| Known::new(format!("{n:0>100}"))).collect();
+        let many: Vec<KnownName> = (0..1000).map(|n| KnownName::new(format!("{n:0>100}"))).collect();
         let mut effort = Effort(100 * 100 * 10);
         assert_eq!(effort.alike(&"0".repeat(100), &many).len(), 10);
         assert_eq!(effort.alike(&"0".repeat(100), &many), Vec::<&str>::new());

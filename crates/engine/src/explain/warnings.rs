@@ -1,4 +1,4 @@
-//! Names in an audience that nobody has, and the names they were probably meant to be.
+//! Names in an audience that no channel has, and the names they were probably meant to be.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,20 +14,20 @@ use store::Tx;
 use store::documents::{self, DocumentKind};
 
 use super::Warning;
-use super::near::{Effort, Known};
+use super::near::{Effort, KnownName};
 use crate::locations::find_place;
 use crate::plan::tag_plan;
-use crate::segments::{Reached, segments_of};
+use crate::segments::Reached;
 use crate::{Result, subscriptions};
 
 const MOST_NEAR: usize = 3;
-/// Whoever has made more mistakes than these sees from them what went wrong.
+/// More warnings would not help to see what went wrong.
 const MOST_WARNINGS: usize = 100;
 
-/// What the database knows about the names in an audience.
+/// The database's knowledge of the names in an audience.
 pub(super) struct Names {
     segments: Reached,
-    /// All segments, if any is asked for that there is not.
+    /// All segments, if an unknown one is asked for.
     segment_ids: Vec<String>,
     /// All lists, if any is asked for.
     lists: Vec<String>,
@@ -60,23 +60,23 @@ enum Family {
     SubscriptionLists,
 }
 
-/// Where in the audience a name stands, and in which segment, if it is not in the text of the audience itself.
+/// Where in the audience a name is, and in which segment, if it is not in the text of the audience itself.
 #[derive(Clone, Copy)]
-struct Place<'p> {
+struct Mention<'p> {
     path: &'p str,
     segment: Option<&'p str>,
 }
 
-/// Collects a warning about every name that selects nobody because nobody has it, where it is first met.
+/// Collects a warning about every name that selects nobody because no channel has it, where it is first met.
 pub(super) struct Warner<'a> {
     index: &'a Index,
     names: &'a Names,
     pub(super) warnings: Vec<Warning>,
-    /// What has been said.
+    /// Messages given so far.
     said: HashSet<String>,
     met_segments: HashSet<SegmentId>,
     used_groups: HashMap<TagGroup, bool>,
-    known: BTreeMap<Family, Vec<Known>>,
+    known: BTreeMap<Family, Vec<KnownName>>,
     effort: Effort,
 }
 
@@ -99,47 +99,47 @@ impl<'a> Warner<'a> {
         if self.warnings.len() >= MOST_WARNINGS {
             return;
         }
-        self.look_at_names(atomic, Place { path, segment: None });
-        let mut pending = segments_of(atomic).to_vec();
+        self.look_at_names(atomic, Mention { path, segment: None });
+        let mut pending = atomic.segments().to_vec();
         while let Some(id) = pending.pop() {
             let Some(Some(segment)) = self.names.segments.get(&id) else { continue };
             if self.met_segments.insert(id) {
                 for atomic in segment.criteria.atoms() {
-                    self.look_at_names(atomic, Place { path, segment: Some(&segment.display_name) });
-                    pending.extend(segments_of(atomic));
+                    self.look_at_names(atomic, Mention { path, segment: Some(&segment.display_name) });
+                    pending.extend(atomic.segments());
                 }
             }
         }
     }
 
-    fn look_at_names(&mut self, atomic: &Atomic, place: Place<'_>) {
+    fn look_at_names(&mut self, atomic: &Atomic, mention: Mention<'_>) {
         match atomic {
             Atomic::Tag { tags, group, .. } => {
                 let group = group.clone().unwrap_or_else(TagGroup::device);
-                tags.as_slice().iter().for_each(|tag| self.look_at_tag(&group, tag, place));
+                tags.as_slice().iter().for_each(|tag| self.look_at_tag(&group, tag, mention));
             }
             Atomic::Segment(ids) => {
                 let names = self.names;
                 for id in ids.as_slice().iter().filter(|id| !matches!(names.segments.get(id), Some(Some(_)))) {
                     let id = id.to_string();
-                    self.warn(place, "segment", format!("There is no segment {id}."), &Family::Segments, &id);
+                    self.warn(mention, "segment", format!("There is no segment {id}."), &Family::Segments, &id);
                 }
             }
             Atomic::StaticList(lists) => {
                 let names = self.names;
                 for name in lists.as_slice().iter().filter(|name| !names.lists.contains(name)) {
-                    self.warn(place, "static_list", format!("There is no list '{name}'."), &Family::Lists, name);
+                    self.warn(mention, "static_list", format!("There is no list '{name}'."), &Family::Lists, name);
                 }
             }
             Atomic::SubscriptionList { ids, .. } => {
                 for id in ids.as_slice() {
                     if !self.is_used(&Family::SubscriptionLists, id) {
                         let message = format!("Nobody subscribes to the list '{id}'.");
-                        self.warn(place, "subscription_list", message, &Family::SubscriptionLists, id);
+                        self.warn(mention, "subscription_list", message, &Family::SubscriptionLists, id);
                     }
                 }
             }
-            Atomic::Location(location) => self.look_at_location(location, place),
+            Atomic::Location(location) => self.look_at_location(location, mention),
             Atomic::NamedUser(_)
             | Atomic::Alias(_)
             | Atomic::Channel(_)
@@ -160,7 +160,7 @@ impl<'a> Warner<'a> {
         }
     }
 
-    fn look_at_tag(&mut self, group: &TagGroup, tag: &Tag, place: Place<'_>) {
+    fn look_at_tag(&mut self, group: &TagGroup, tag: &Tag, mention: Mention<'_>) {
         if is_used_tag(self.index, group, tag) {
             return;
         }
@@ -168,33 +168,33 @@ impl<'a> Warner<'a> {
         let group_is_used = *self.used_groups.entry(group.clone()).or_insert_with(|| is_used_group(index, group));
         if group_is_used {
             let message = format!("Nobody has the tag '{tag}' in the group '{group}'.");
-            self.warn(place, "tag", message, &Family::TagsOf(group.clone()), tag.as_str());
+            self.warn(mention, "tag", message, &Family::TagsOf(group.clone()), tag.as_str());
         } else {
             let message = format!("Nobody has a tag in the group '{group}'.");
-            self.warn(place, "group", message, &Family::Groups, group.as_str());
+            self.warn(mention, "group", message, &Family::Groups, group.as_str());
         }
     }
 
-    fn look_at_location(&mut self, location: &Location, place: Place<'_>) {
+    fn look_at_location(&mut self, location: &Location, mention: Mention<'_>) {
         // Without an atlas the audience could not have been planned.
         let Ok(atlas) = geo::atlas() else { return };
         if find_place(atlas, &location.place).is_none() {
             let (key, name) = location.place.named_by();
             let message = format!("There is no place with the {key} '{name}'.");
-            self.say(place, &format!("location.{key}"), message, |_| Vec::new());
+            self.say(mention, &format!("location.{key}"), message, |_| Vec::new());
         }
     }
 
-    fn warn(&mut self, place: Place<'_>, key: &str, message: String, family: &Family, name: &str) {
-        self.say(place, key, message, |warner| warner.near(family, name));
+    fn warn(&mut self, mention: Mention<'_>, key: &str, message: String, family: &Family, name: &str) {
+        self.say(mention, key, message, |warner| warner.near(family, name));
     }
 
-    fn say(&mut self, place: Place<'_>, key: &str, message: String, near: impl FnOnce(&mut Self) -> Vec<String>) {
+    fn say(&mut self, mention: Mention<'_>, key: &str, message: String, near: impl FnOnce(&mut Self) -> Vec<String>) {
         if self.warnings.len() >= MOST_WARNINGS || !self.said.insert(message.clone()) {
             return;
         }
         let near = near(self);
-        let Place { path, segment } = place;
+        let Mention { path, segment } = mention;
         self.warnings.push(match segment {
             None => Warning { path: format!("{path}.{key}"), message, near },
             Some(name) => {
@@ -204,7 +204,7 @@ impl<'a> Warner<'a> {
         });
     }
 
-    /// The names most like a name that somebody has.
+    /// The names in use that are most like a name.
     fn near(&mut self, family: &Family, name: &str) -> Vec<String> {
         let (index, names) = (self.index, self.names);
         let known = self.known.entry(family.clone()).or_insert_with(|| known(index, names, family));
@@ -222,8 +222,8 @@ impl<'a> Warner<'a> {
     }
 }
 
-/// All names of a family, whether somebody has them or not.
-fn known(index: &Index, names: &Names, family: &Family) -> Vec<Known> {
+/// All names of a family, in use or not.
+fn known(index: &Index, names: &Names, family: &Family) -> Vec<KnownName> {
     let names: Vec<String> = match family {
         Family::Groups => index.groups().into_iter().filter(|group| !group.starts_with('@')).collect(),
         Family::TagsOf(group) => index.tags(group.as_str()),
@@ -235,7 +235,7 @@ fn known(index: &Index, names: &Names, family: &Family) -> Vec<Known> {
             lists.into_iter().collect()
         }
     };
-    names.into_iter().map(Known::new).collect()
+    names.into_iter().map(KnownName::new).collect()
 }
 
 fn is_used_group(index: &Index, group: &TagGroup) -> bool {

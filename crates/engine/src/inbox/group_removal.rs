@@ -1,4 +1,4 @@
-//! Taking the messages out of all inboxes that a schedule, an experiment or a pipeline has sent, of which there can be any number.
+//! Deletes the messages that a schedule, an experiment or a pipeline has sent from all inboxes. There can be any number of them.
 
 use model::ids::{AppId, MessageNumber, PushId};
 use model::time::UtcMillis;
@@ -11,51 +11,51 @@ use crate::job::Job;
 use crate::worker::{LEASE, Stop};
 use crate::{Engine, Error, Result};
 
-/// What a group has lost at once.
+/// The messages that were deleted at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupDeletion {
     /// The pushes whose messages are gone.
     pub deleted: Vec<PushId>,
-    /// Whether the others follow.
+    /// Whether a job deletes the others.
     pub goes_on: bool,
 }
 
-/// Which messages of a group, and of which of its pushes.
+/// Selects messages of a group.
 #[derive(Clone, Copy)]
 struct Deletion {
     app: AppId,
     group: Uuid,
-    /// Those that were accepted by then.
+    /// Only pushes accepted by then.
     until: UtcMillis,
     now: UtcMillis,
 }
 
-/// How far the messages are gone through: first those that are in no inbox yet, since that may change meanwhile.
+/// How far a deletion has got: messages that are in no inbox yet come first, since they may be delivered meanwhile.
 #[derive(Clone, Copy)]
-enum Place {
+enum Cursor {
     Accepted { after: PushId },
     Sent { after: Option<MessageNumber> },
 }
 
-const FIRST_ACCEPTED: Place = Place::Accepted { after: PushId::from_uuid(Uuid::nil()) };
-const FIRST_SENT: Place = Place::Sent { after: None };
+const FIRST_ACCEPTED: Cursor = Cursor::Accepted { after: PushId::from_uuid(Uuid::nil()) };
+const FIRST_SENT: Cursor = Cursor::Sent { after: None };
 
-/// What one step has done.
+/// The result of one step.
 struct Portion {
     deleted: Vec<PushId>,
-    /// Where to go on.
-    next: Option<Place>,
+    /// Where to continue.
+    next: Option<Cursor>,
 }
 
 impl Engine {
-    /// Takes the messages of everything that a group has sent so far out of all inboxes: some hundred at once, the others by a job.
+    /// Deletes the messages of everything a group has sent so far from all inboxes: some hundred at once, the others by a job.
     pub async fn delete_messages_of_group(&self, app: AppId, group: Uuid) -> Result<GroupDeletion> {
         let (engine, now) = (self.clone(), self.clock().now());
         let write = move |tx: &mut Tx<'_>| {
             let deletion = Deletion { app, group, until: now, now };
             let accepted = deletion.step(tx, FIRST_ACCEPTED)?;
             let sent = deletion.step(tx, FIRST_SENT)?;
-            let goes_on = matches!(accepted.next, Some(Place::Accepted { .. })) || sent.next.is_some();
+            let goes_on = matches!(accepted.next, Some(Cursor::Accepted { .. })) || sent.next.is_some();
             if goes_on {
                 engine.enqueue(tx, app, now, &Job::DeleteMessages { group, until: now })?;
             }
@@ -64,7 +64,7 @@ impl Engine {
         self.0.store.write(app, write).await
     }
 
-    /// Begins from the beginning whenever it is run: deleting a message twice is the same as deleting it once.
+    /// Safe to run twice: every run starts over, and deleting a message twice is the same as deleting it once.
     pub(crate) async fn delete_rest_of_group(
         &self,
         claimed: &ClaimedJob,
@@ -73,7 +73,7 @@ impl Engine {
         stop: &Stop,
     ) -> Result<()> {
         let mut next = Some(FIRST_ACCEPTED);
-        while let Some(place) = next {
+        while let Some(cursor) = next {
             let (job, now, app) = (claimed.clone(), self.clock().now(), claimed.app);
             if stop.is_requested() {
                 self.0.store.write(app, move |tx| jobs::postpone(tx, &job, now).map(drop)).await?;
@@ -83,7 +83,7 @@ impl Engine {
                 if !jobs::renew(tx, &job, now.plus(LEASE))? {
                     return Err(Error::Conflict("another worker has taken this deletion over".to_owned()));
                 }
-                let next = Deletion { app, group, until, now }.step(tx, place)?.next;
+                let next = Deletion { app, group, until, now }.step(tx, cursor)?.next;
                 if next.is_none() {
                     jobs::settle(tx, &job)?;
                 }
@@ -96,17 +96,17 @@ impl Engine {
 }
 
 impl Deletion {
-    fn step(&self, tx: &mut Tx<'_>, place: Place) -> Result<Portion> {
-        match place {
-            Place::Accepted { after } => self.delete_accepted(tx, after),
-            Place::Sent { after } => self.delete_sent(tx, after),
+    fn step(&self, tx: &mut Tx<'_>, cursor: Cursor) -> Result<Portion> {
+        match cursor {
+            Cursor::Accepted { after } => self.delete_accepted(tx, after),
+            Cursor::Sent { after } => self.delete_sent(tx, after),
         }
     }
 
     fn delete_accepted(&self, tx: &mut Tx<'_>, after: PushId) -> Result<Portion> {
         let page = pushes::accepted(tx, self.app, after, DELETED_AT_ONCE)?;
         let next = match page.last() {
-            Some(last) if page.len() >= DELETED_AT_ONCE as usize => Place::Accepted { after: last.id },
+            Some(last) if page.len() >= DELETED_AT_ONCE as usize => Cursor::Accepted { after: last.id },
             Some(_) | None => FIRST_SENT,
         };
         let mut deleted = Vec::new();
@@ -123,7 +123,7 @@ impl Deletion {
     fn delete_sent(&self, tx: &mut Tx<'_>, after: Option<MessageNumber>) -> Result<Portion> {
         let page = messages::of_group(tx, self.app, self.group, self.until, after, DELETED_AT_ONCE)?;
         let is_full = page.len() >= DELETED_AT_ONCE as usize;
-        let next = page.last().filter(|_| is_full).map(|(last, _)| Place::Sent { after: Some(*last) });
+        let next = page.last().filter(|_| is_full).map(|(last, _)| Cursor::Sent { after: Some(*last) });
         let mut deleted = Vec::with_capacity(page.len());
         for (number, push) in page {
             messages::end(tx, self.app, number, self.now)?;

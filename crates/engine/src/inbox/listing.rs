@@ -1,4 +1,4 @@
-//! What devices read: the listing of an inbox, single messages, and their bodies.
+//! Reading inboxes: the listing, single messages, and their bodies.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,8 +16,8 @@ use super::InboxCaller;
 use super::mailbox::{Held, Mailbox};
 use crate::{Engine, Error, Result};
 
-/// A change that is noted with an instant may become visible this much later. A listing is dated back as far, so that what it
-/// could not see counts as newer.
+/// A change may become visible this much later than its instant. A listing is dated back as far, so that changes it could not see
+/// count as newer.
 const LAG: Duration = Duration::from_secs(5);
 
 /// A message as its holder sees it.
@@ -32,7 +32,7 @@ pub struct MessageView {
     pub details: MessageDetails,
     /// Bytes of the body.
     pub size: u32,
-    pub told: SharedPush,
+    pub shared_push: SharedPush,
 }
 
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ fn last_change(held: &Held<'_>, now: UtcMillis) -> UtcMillis {
     if held.message.ends <= now { held.message.ends } else { held.message.sent }
 }
 
-/// What is there to be seen, the newest first.
+/// The visible messages, the newest first.
 fn views(
     tx: &mut Tx<'_>,
     caller: &InboxCaller,
@@ -127,7 +127,7 @@ fn views(
             content_type,
             details,
             size,
-            told: message.told,
+            shared_push: message.shared_push,
         })
     });
     Ok(views.collect())

@@ -6,6 +6,7 @@ use audience::block::blocks;
 use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
+use model::device_type::DeviceType;
 use model::event::SharedPush;
 use model::ids::{AppId, Ordinal, PushId};
 use model::inbox::{MessageDetails, TextChoice, takes_messages};
@@ -14,7 +15,6 @@ use model::payload::Push;
 use model::payload::extra::TextExtra;
 use model::payload::localization::Localization;
 use model::payload::message::Message;
-use model::platform::DeviceType;
 use model::property::{country_tag, language_tag};
 use model::tag::{Tag, TagGroup};
 use model::term::DayKind;
@@ -26,19 +26,19 @@ use store::{Tx, inbox_messages, pushes::PushRow};
 
 use super::{FEW_IN_ALL, FEW_IN_SLICE, slices};
 use crate::Result;
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::plan::Planner;
 use crate::resolve::{union, without};
 
 const LONGEST: Duration = Duration::from_secs(limits::MESSAGE_DAYS * 24 * 60 * 60);
 
-/// A message and everybody who is about to hold it.
+/// A message and its future holders.
 pub(crate) struct Mailing {
     push: PushId,
-    told: SharedPush,
+    shared_push: SharedPush,
     texts: TextChoice,
     bodies: Vec<(u32, TextHead, Vec<u8>)>,
-    /// What all texts say to the app; nothing if they differ.
+    /// The extra data that all texts share; nothing if they differ.
     extra: TextExtra,
     expires: Option<UtcMillis>,
     ends: UtcMillis,
@@ -47,11 +47,11 @@ pub(crate) struct Mailing {
 }
 
 impl Mailing {
-    /// `None` when there is nobody to hold a message.
+    /// `None` when there are no holders.
     pub(crate) fn new(
         row: &PushRow,
         push: &Push,
-        told: SharedPush,
+        shared_push: SharedPush,
         holders: Vec<(DeviceType, RoaringBitmap)>,
     ) -> Option<Self> {
         if holders.is_empty() {
@@ -62,7 +62,7 @@ impl Mailing {
         let bodies: Vec<_> = texts(push).filter_map(|(text, message)| head_and_body(text, message)).collect();
         Some(Self {
             push: row.id,
-            told,
+            shared_push,
             texts: TextChoice::of(push),
             extra: common_extra(&bodies),
             bodies,
@@ -72,8 +72,8 @@ impl Mailing {
         })
     }
 
-    /// Whoever is `served` already does not get it. A message that was deleted before anybody held it has a row already and
-    /// stays away.
+    /// Channels that are `served` already do not get it. A message that was deleted before it had holders has a row already and
+    /// is not delivered.
     pub(crate) fn write(
         &self,
         tx: &mut Tx<'_>,
@@ -95,7 +95,7 @@ impl Mailing {
             sent: now,
             expires: self.expires,
             ends: self.ends,
-            told: self.told.clone(),
+            shared_push: self.shared_push.clone(),
             texts: self.texts.clone(),
             slices: codec::encode(&slices.iter().map(|(slice, _)| *slice).collect()),
         };
@@ -118,22 +118,22 @@ impl Mailing {
         holders: &[(DeviceType, RoaringBitmap)],
     ) -> Result<()> {
         let everybody = union(holders);
-        let mut desk = Desk::new(app, index, now);
-        desk.happened(tx, DayKind::MessageSent, &everybody)?;
+        let mut context = ChangeContext::new(app, index, now);
+        context.happened(tx, DayKind::MessageSent, &everybody)?;
         for (_, holders) in blocks(&everybody) {
-            desk.journal.mailed(&self.told, &self.extra, &holders)?;
+            context.journal.mailed(&self.shared_push, &self.extra, &holders)?;
         }
-        desk.journal.write(tx, app)?;
+        context.journal.write(tx, app)?;
         for (device_type, holders) in holders {
-            let (platform, n) = (device_type.to_string(), holders.len());
-            counters::add(tx, app, Metric::RichSends, now, &platform, n)?;
-            counters::add_of_push(tx, app, self.push, Metric::RichSends, now, &platform, n)?;
+            let n = holders.len();
+            counters::add(tx, app, Metric::RichSends, now, device_type, n)?;
+            counters::add_of_push(tx, app, self.push, Metric::RichSends, now, device_type, n)?;
         }
         Ok(())
     }
 }
 
-/// The slices in which many hold a message, and everybody who holds it elsewhere.
+/// The slices in which a message has many holders, and its holders elsewhere.
 fn many_and_few(everybody: &RoaringBitmap) -> (Vec<(u32, RoaringBitmap)>, RoaringBitmap) {
     if everybody.len() <= FEW_IN_ALL {
         return (Vec::new(), everybody.clone());
@@ -174,8 +174,8 @@ pub(super) fn expires(push: &Push, sent: UtcMillis) -> Option<UtcMillis> {
 }
 
 impl Planner<'_, '_> {
-    /// Who of a platform gets a message with the push: independent of opt-in and of having an address, because it lies in the
-    /// inbox until it is fetched. `None` when nobody does.
+    /// The channels of a platform that get a message with the push, regardless of opt-in and address, because it lies in the
+    /// inbox until it is fetched. `None` when there are none.
     pub(crate) fn message_holders(&self, push: &Push, device_type: &DeviceType) -> Option<Plan> {
         if !takes_messages(device_type) || !push.has_message() {
             return None;
@@ -183,7 +183,7 @@ impl Planner<'_, '_> {
         if push.message.is_some() {
             return Some(Plan::Everyone);
         }
-        // Only some localizations have one: whoever gets such a localization, and no closer one without.
+        // Only some localizations have one: the channels of such a localization that have no closer one without.
         let mut localizations: Vec<&Localization> = push.localizations.iter().flatten().collect();
         localizations.sort_by_key(|one| match (&one.language, &one.country) {
             (Some(_), Some(_)) => 0,

@@ -1,4 +1,4 @@
-//! The end of messages: deletion by the operator, and forgetting those that have ended.
+//! The end of messages: deletion by the operator, and forgetting messages that have ended.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::mailing::expires;
 use crate::push::stored_push;
 use crate::{Engine, Error, Result};
 
-/// For how long it is known who held a message that has ended: meanwhile devices learn of the end by a changed listing.
+/// How long the holders of an ended message are kept: meanwhile devices learn of the end by a changed listing.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// Rows that are forgotten in one transaction, and messages if they have few: few enough that others do not wait long.
 const ROWS_AT_ONCE: u64 = 5000;
@@ -27,14 +27,14 @@ const MESSAGES_AT_ONCE: u32 = 200;
 pub(super) const DELETED_AT_ONCE: u32 = 500;
 
 impl Engine {
-    /// Takes a message out of all inboxes at once, and its texts out of the database. A push whose audience is not chosen yet
-    /// goes out without it. Doing it twice is the same as doing it once.
+    /// Removes a message from all inboxes at once, and its texts from the database. A push whose audience is not chosen yet is
+    /// sent without it. Doing it twice is the same as doing it once.
     pub async fn delete_message(&self, app: AppId, push: PushId) -> Result<()> {
         let deleted = self.delete_messages(app, vec![push]).await?;
         if deleted.is_empty() { Err(Error::NotFound("message")) } else { Ok(()) }
     }
 
-    /// As [`Engine::delete_message`], for many. Answers the pushes that have a message.
+    /// As [`Engine::delete_message`], for many. Returns the pushes that have a message.
     pub async fn delete_messages(&self, app: AppId, pushes: Vec<PushId>) -> Result<Vec<PushId>> {
         let now = self.clock().now();
         let mut deleted = Vec::new();
@@ -52,16 +52,16 @@ impl Engine {
         Ok(deleted)
     }
 
-    /// Whether the message of a push was deleted or has expired, so that devices would look for it in vain.
+    /// Whether the message of a push was deleted or has expired, so that devices would not find it.
     pub(crate) async fn message_has_ended(&self, app: AppId, row: &PushRow, push: &Push) -> Result<bool> {
         let (now, id) = (self.clock().now(), row.id);
         let known = self.0.store.read(move |tx| messages::by_push(tx, app, id)).await?;
-        // One that expired before anybody could hold it is not known.
+        // A message that expired before it had holders is not known.
         let ends = known.map_or_else(|| expires(push, row.created), |message| Some(message.ends));
         Ok(ends.is_some_and(|ends| ends <= now))
     }
 
-    /// Forgetting what is forgotten already does nothing.
+    /// Safe to run twice: forgetting a forgotten message does nothing.
     pub(crate) async fn forget_ended_messages(&self, app: AppId) -> Result<()> {
         let before = self.clock().now().minus(KEPT_FOR);
         while !self.0.store.read(move |tx| messages::ended_before(tx, app, before, 1)).await?.is_empty() {
@@ -71,7 +71,7 @@ impl Engine {
     }
 }
 
-/// Whether the push has a message, which is in nobody's inbox then.
+/// Whether the push has a message, which is then in no inbox.
 pub(super) fn delete(tx: &mut Tx<'_>, app: AppId, push: PushId, now: UtcMillis) -> Result<bool> {
     if let Some(message) = messages::by_push(tx, app, push)? {
         messages::end(tx, app, message.number, now)?;
@@ -86,7 +86,7 @@ pub(super) fn delete(tx: &mut Tx<'_>, app: AppId, push: PushId, now: UtcMillis) 
         sent: now,
         expires: None,
         ends: now,
-        told: SharedPush::of(push),
+        shared_push: SharedPush::of(push),
         texts: TextChoice::of(&content),
         slices: codec::encode(&RoaringBitmap::new()),
     };

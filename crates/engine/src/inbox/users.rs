@@ -1,13 +1,13 @@
-//! Users of inboxes: making them, recognizing them, and the channels they have.
+//! Users of inboxes: creating them, authenticating them, and their channels.
 
 use std::slice;
 
 use audience::codec;
 use model::channel::ChannelRef;
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, OperationId, Ordinal};
 use model::inbox::{InboxChange, InboxUserId, NewInbox};
 use model::limits;
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct CreatedInbox {
     pub operation_id: OperationId,
     pub user: InboxUserId,
     pub password: String,
-    /// Those of the channels that were named that exist.
+    /// The named channels that exist.
     pub channels: Vec<(ChannelId, DeviceType)>,
 }
 
@@ -34,7 +34,7 @@ pub struct InboxView {
 }
 
 impl Engine {
-    /// Whose inbox this is; `None` when user and password do not fit together.
+    /// The owner of the inbox; `None` when user and password do not fit together.
     pub async fn authenticate_inbox(&self, user: &str, password: &str) -> Result<Option<InboxCaller>> {
         let Some(user) = InboxUserId::new(user) else { return Ok(None) };
         let given = credentials::hash(password);
@@ -46,13 +46,18 @@ impl Engine {
         self.0.store.read(read).await
     }
 
-    pub async fn create_inbox(&self, app: AppId, new: NewInbox, once: Option<IdempotencyKey>) -> Result<CreatedInbox> {
+    pub async fn create_inbox(
+        &self,
+        app: AppId,
+        new: NewInbox,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Result<CreatedInbox> {
         let (user, password) = (credentials::new_inbox_user()?, credentials::new_secret()?);
         let hash = credentials::hash(password.reveal());
         let now = self.clock().now();
         let operation_id = OperationId::at(now);
         let password = password.reveal().to_owned();
-        self.write_once(app, once, move |tx| {
+        self.write_once(app, idempotency_key, move |tx| {
             let nothing = codec::encode(&RoaringBitmap::new());
             inbox_users::insert(tx, app, &user, &hash, now, nothing)?;
             add(tx, app, &user, &new.0, now)?;
@@ -67,9 +72,9 @@ impl Engine {
         Ok(InboxView { channels: shown(channels) })
     }
 
-    /// Channels that do not exist, those that leave without being the user's, and those that come while they are another user's
-    /// are passed over: the password of an inbox proves nothing about channels. Whoever can speak for a channel moves it, by
-    /// making a user with it or by naming the user when it registers.
+    /// Skips channels that do not exist, that leave without being the user's, and that come while they are another user's: the
+    /// password of an inbox proves nothing about channels. A caller who can speak for a channel moves it, by creating a user with
+    /// it or by naming the user when it registers.
     pub async fn change_inbox(&self, caller: InboxCaller, change: InboxChange) -> Result<()> {
         let (app, now) = (caller.app, self.clock().now());
         let write = move |tx: &mut Tx<'_>| {
@@ -108,7 +113,7 @@ pub(crate) fn link_registered(
     Ok(())
 }
 
-/// Notes that a channel's language or country is another one, and with it the texts of its messages.
+/// Notes that a channel's language or country has changed, and with it the texts of its messages.
 pub(crate) fn relocalized(tx: &mut Tx<'_>, app: AppId, channel: Ordinal, now: UtcMillis) -> Result<()> {
     match inbox_users::owner(tx, app, channel)? {
         Some(user) => Ok(inbox_users::touch(tx, app, &user, now)?),
@@ -131,7 +136,7 @@ fn add(tx: &mut Tx<'_>, app: AppId, user: &InboxUserId, wanted: &[ChannelRef], n
     Ok(())
 }
 
-/// Makes a channel the user's, unless there is no room for another one. Whoever had it before loses it.
+/// Gives a channel to the user, unless there is no room for another one. Its former user loses it.
 fn give(tx: &mut Tx<'_>, app: AppId, user: &InboxUserId, channel: Ordinal, now: UtcMillis) -> Result<bool> {
     let before = inbox_users::owner(tx, app, channel)?;
     if before.as_ref() == Some(user) {
@@ -139,7 +144,7 @@ fn give(tx: &mut Tx<'_>, app: AppId, user: &InboxUserId, channel: Ordinal, now: 
     }
     let channels = inbox_users::channels(tx, app, user)?;
     if channels.len() >= limits::CHANNELS_PER_INBOX {
-        // One that is uninstalled makes room, the oldest of them first, and what only that one held is gone from the inbox.
+        // An uninstalled channel makes room, the oldest first, and messages that only it held are gone from the inbox.
         let Some(useless) = channels.iter().find(|channel| !channel.installed) else { return Ok(false) };
         inbox_users::unlink(tx, app, useless.ordinal)?;
     }

@@ -1,4 +1,4 @@
-//! To which pushes the events of one channel are due: what devices send back is looked up, and so is what was delivered.
+//! The pushes that the events of one channel are due to: those that devices send back, and those that were delivered lately.
 
 use std::collections::HashMap;
 
@@ -18,21 +18,21 @@ pub(super) struct Attribution<'a> {
     ordinal: Ordinal,
     channel: ChannelId,
     recent: &'a Recent,
-    /// What devices name, they name in several events.
+    /// Devices name the same push in several events.
     found: HashMap<Uuid, Option<NamedPush>>,
 }
 
 /// A push that a device names.
 #[derive(Clone)]
 pub(super) struct NamedPush {
-    pub(super) told: AssociatedPush,
+    pub(super) associated: AssociatedPush,
     sent: UtcMillis,
 }
 
 /// The pushes that an event is due to.
 #[derive(Clone, Default)]
 pub(super) struct Due {
-    /// The one whose notification was tapped.
+    /// The push whose notification was tapped.
     pub(super) to: Option<AssociatedPush>,
     pub(super) last_delivered: Option<AssociatedPush>,
 }
@@ -44,12 +44,12 @@ impl<'a> Attribution<'a> {
 
     pub(super) fn due(&mut self, tx: &mut Tx<'_>, echo: Echo, at: UtcMillis) -> Result<Due> {
         let to = match echo.tapped {
-            Some(echo) => self.named(tx, echo)?.map(|push| push.told),
+            Some(echo) => self.named(tx, echo)?.map(|push| push.associated),
             None => None,
         };
         let last_delivered = match (self.last_delivered(at), echo.received) {
             (Some(last), _) => Some(last),
-            (None, Some(echo)) => self.named(tx, echo)?.filter(|push| push.influences(at)).map(|push| push.told),
+            (None, Some(echo)) => self.named(tx, echo)?.filter(|push| push.influences(at)).map(|push| push.associated),
             (None, None) => None,
         };
         Ok(Due { to, last_delivered })
@@ -57,7 +57,9 @@ impl<'a> Attribution<'a> {
 
     /// The last push that was delivered, as far as that is known here.
     pub(super) fn last_delivered(&self, at: UtcMillis) -> Option<AssociatedPush> {
-        self.recent.look(|known| known.last_delivered(self.ordinal, at).map(|push| associated(&push.told, push.sent)))
+        self.recent.look(|deliveries| {
+            deliveries.last_delivered(self.ordinal, at).map(|push| push.shared_push.sent_at(push.sent))
+        })
     }
 
     /// The push that a device names; `None` unless it is one of this app.
@@ -75,13 +77,13 @@ impl<'a> Attribution<'a> {
 
     fn delivered(&self, id: Uuid) -> Option<NamedPush> {
         let is_meant = |push: &&RecentPush| {
-            let push = push.told.push_id;
+            let push = push.shared_push.push_id;
             push.uuid() == id || DeliveryId::of(push, self.channel).uuid() == id
         };
-        self.recent.look(|known| {
-            let here = known.delivered_to(self.ordinal).find(is_meant);
-            let found = here.or_else(|| known.push(Id::from_uuid(id)));
-            found.map(|push| NamedPush { told: associated(&push.told, push.sent), sent: push.sent })
+        self.recent.look(|deliveries| {
+            let here = deliveries.delivered_to(self.ordinal).find(is_meant);
+            let found = here.or_else(|| deliveries.push(Id::from_uuid(id)));
+            found.map(|push| NamedPush { associated: push.shared_push.sent_at(push.sent), sent: push.sent })
         })
     }
 
@@ -91,10 +93,11 @@ impl<'a> Attribution<'a> {
         let provenance = origins::of(tx, self.app, id)?;
         // The payload of a redacted push is gone, and with it the names under which its results are added up.
         let push = stored_push(&row)?;
-        let told = push.map_or_else(|| SharedPush::of(id), |push| provenance.shared_push(id, &push));
-        let variant_id = told.variant_id.or(echo.variant_id);
-        let told = AssociatedPush { group_id: provenance.origin.group(), variant_id, ..associated(&told, row.created) };
-        Ok(Some(NamedPush { told, sent: row.created }))
+        let shared_push = push.map_or_else(|| SharedPush::of(id), |push| provenance.shared_push(id, &push));
+        let variant_id = shared_push.variant_id.or(echo.variant_id);
+        let associated =
+            AssociatedPush { group_id: provenance.origin.group(), variant_id, ..shared_push.sent_at(row.created) };
+        Ok(Some(NamedPush { associated, sent: row.created }))
     }
 }
 
@@ -111,15 +114,5 @@ impl Due {
 impl NamedPush {
     fn influences(&self, at: UtcMillis) -> bool {
         self.sent <= at && self.sent >= at.minus(INFLUENCE)
-    }
-}
-
-fn associated(push: &SharedPush, sent: UtcMillis) -> AssociatedPush {
-    AssociatedPush {
-        push_id: push.push_id,
-        group_id: push.group_id,
-        variant_id: push.variant_id,
-        time: Some(sent.to_iso()),
-        campaigns: push.campaigns(),
     }
 }

@@ -1,9 +1,9 @@
-//! What an upload changes about the channel itself, written once, and only if something is different.
+//! The changes of an upload to the channel itself, written once, and only if something is different.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::channel::{Profile, TagOperation, TagSets, UsageUpdate};
-use model::device_event::Opened;
+use model::device_event::AppOpening;
 use model::payload::Push;
 use model::payload::actions::{Actions, Subject, TagOperation as ActionTags};
 use model::tag::{Tag, TagGroup};
@@ -11,7 +11,7 @@ use store::Tx;
 use store::channels::Channel;
 
 use crate::Result;
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 
 pub(super) struct Changes {
     usage: UsageUpdate,
@@ -23,7 +23,7 @@ impl Changes {
         Self { usage, tags: Vec::new() }
     }
 
-    pub(super) fn opened(&mut self, opened: &Opened) {
+    pub(super) fn opened(&mut self, opened: &AppOpening) {
         self.usage.connection_type(opened.connection_type.as_deref());
         self.usage.carrier(opened.carrier.as_deref());
         self.usage.utc_offset_seconds = opened.utc_offset_seconds.or(self.usage.utc_offset_seconds);
@@ -33,8 +33,7 @@ impl Changes {
         self.usage.identifiers(identifiers.clone());
     }
 
-    /// What a button of a push does to the tags of the channel. Most devices do the same by themselves; doing it twice changes
-    /// nothing more.
+    /// The tag changes of a push's button. Most devices make them by themselves; making them twice changes nothing more.
     pub(super) fn pressed(&mut self, push: &Push, profile: &Profile, button: &str) {
         let interactive =
             push.notification.as_ref().and_then(|notification| notification.interactive_on(&profile.device_type));
@@ -44,14 +43,20 @@ impl Changes {
         }
     }
 
-    pub(super) fn write(self, tx: &mut Tx<'_>, desk: &mut Desk<'_>, row: Channel, profile: &Profile) -> Result<()> {
+    pub(super) fn write(
+        self,
+        tx: &mut Tx<'_>,
+        context: &mut ChangeContext<'_>,
+        row: Channel,
+        profile: &Profile,
+    ) -> Result<()> {
         if self.tags.is_empty() && self.usage.apply(profile).is_none() {
             return Ok(());
         }
-        let opened = desk.open(tx, row)?;
+        let opened = context.open(tx, row)?;
         let mut after = opened.state.clone();
-        if let Some(told) = self.usage.apply(&after.profile) {
-            after.profile = told;
+        if let Some(profile) = self.usage.apply(&after.profile) {
+            after.profile = profile;
         }
         for operation in &self.tags {
             operation.apply(&mut after.own.tags);
@@ -60,7 +65,7 @@ impl Changes {
         if after.own.check_number_of_tags(0).is_err() {
             after.own.tags.clone_from(&opened.state.own.tags);
         }
-        desk.save(tx, opened, &after)?;
+        context.save(tx, opened, &after)?;
         Ok(())
     }
 }
@@ -73,7 +78,7 @@ fn tag_operations(actions: &Actions) -> Vec<TagOperation> {
     operations.extend(actions.add_tag.as_ref().map(|tags| edit(of_device(tags.as_slice()), TagSets::new())));
     for change in actions.tags.iter().flatten() {
         let group = change.group.clone().unwrap_or_else(TagGroup::device);
-        // Those of the person behind the channel are changed by the device, which knows whose it is.
+        // Tags of the person behind the channel are changed by the device, which knows the person.
         if change.subject != Subject::Channel || group.is_read_only() {
             continue;
         }

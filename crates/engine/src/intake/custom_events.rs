@@ -13,23 +13,20 @@ use store::counters::hour;
 use store::{Tx, named_users, seen_events};
 use uuid::Uuid;
 
-use super::attribution::Attribution;
-use super::counts::Counts;
+use super::attribution::{Attribution, Due};
+use super::counts::count_custom;
 use super::{LATEST, OLDEST};
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::recent::Recent;
 use crate::{Engine, Error, IdempotencyKey, Result};
 
-/// A server has no platform.
-const PLATFORM: &str = "api";
-
-/// For how long an event that does not say when it happened is recognized.
+/// How long an event without a time of its own is recognized.
 const REPEATED_HOURS: i64 = 24;
 
-/// What one request may add to the log. The events of a user with many channels are written many times.
+/// How much one request may add to the log. The events of a user with many channels are written many times.
 const MOST_RECORDED_BYTES: usize = 16 * 1024 * 1024;
 const TOO_MUCH: &str =
-    "Told for each channel of the named users, these events are more than 16 MiB; send fewer of them at once.";
+    "Written for each channel of the named users, these events are more than 16 MiB; send fewer of them at once.";
 
 /// An event with the id and the time that it gets.
 struct Dated {
@@ -39,13 +36,13 @@ struct Dated {
 }
 
 impl Engine {
-    /// Takes in events of servers: all of them or, if one cannot be used, none. An event about a named user stands in the log once
-    /// for each of the user's channels, and counts once.
+    /// Takes in events of servers: all of them or, if one cannot be used, none. An event about a named user is written to the log
+    /// once for each of the user's channels, and counts once.
     pub async fn take_custom_events(
         &self,
         app: AppId,
         events: OneOrMany<CustomEvent>,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<OperationId> {
         let now = self.clock().now();
         refuse_old(&events, now)?;
@@ -53,18 +50,17 @@ impl Engine {
         let operation = OperationId::at(now);
         let index = self.index(app).await?;
         let recent = self.recent_deliveries(app).await?;
-        self.write_once(app, once, move |tx| {
-            let mut desk = Desk::new(app, &index, now);
-            let counts = Counts::new(app, PLATFORM.to_owned());
+        self.write_once(app, idempotency_key, move |tx| {
+            let mut context = ChangeContext::new(app, &index, now);
             let mut seen = Seen::before(tx, app, &dated)?;
             for event in &dated {
-                take(tx, &mut desk, &recent, &counts, &mut seen, event)?;
-                if desk.journal.n_bytes() > MOST_RECORDED_BYTES {
+                take(tx, &mut context, &recent, &mut seen, event)?;
+                if context.journal.n_bytes() > MOST_RECORDED_BYTES {
                     return Err(Error::invalid("", TOO_MUCH));
                 }
             }
             seen_events::add(tx, app, &seen.new)?;
-            desk.journal.write(tx, app)?;
+            context.journal.write(tx, app)?;
             Ok(operation)
         })
         .await
@@ -97,8 +93,8 @@ impl Dated {
         Self { id, at, custom }
     }
 
-    /// Where it is if it was taken before; only events with an id of their own are remembered. One that says when it happened is
-    /// in the same hour whenever it is sent. One that does not is where the first of its kind came in.
+    /// Where the event is if it was taken before; only events with an id of their own are remembered. An event with a time is in
+    /// the same hour whenever it is sent. One without is where it first came in.
     fn possible_keys(&self) -> impl Iterator<Item = (i64, EventId)> {
         let hours_back = if self.custom.occurred.is_some() { 0 } else { REPEATED_HOURS };
         let (last, id) = (hour(self.at), self.id);
@@ -134,9 +130,8 @@ impl Seen {
 
 fn take(
     tx: &mut Tx<'_>,
-    desk: &mut Desk<'_>,
+    context: &mut ChangeContext<'_>,
     recent: &Recent,
-    counts: &Counts,
     seen: &mut Seen,
     dated: &Dated,
 ) -> Result<()> {
@@ -146,14 +141,14 @@ fn take(
     }
     let (channels, customer_id) = match &custom.about {
         About::Channel(channel) => {
-            let found = desk.installed(tx, std::slice::from_ref(channel))?;
+            let found = context.installed(tx, std::slice::from_ref(channel))?;
             if found.is_empty() {
                 return Ok(());
             }
             (found, None)
         }
         About::NamedUser(user) => {
-            let mut channels = named_users::channels_of(tx, desk.app, user)?;
+            let mut channels = named_users::channels_of(tx, context.app, user)?;
             channels.retain(|channel| channel.installed);
             let channels = channels.into_iter().map(Holder::from).collect();
             (channels, Some(user.as_str().to_owned()))
@@ -162,23 +157,29 @@ fn take(
     // Not before its channel is found: an event that came too early can be sent again.
     seen.add(dated);
     let body = Custom { customer_id, ..custom.event.clone() };
-    let mut influenced_by = None;
+    let mut due = Due::default();
     for channel in &channels {
-        let last_delivered = Attribution::new(desk.app, channel.ordinal, channel.id, recent).last_delivered(*at);
-        influenced_by = influenced_by.or(last_delivered.as_ref().map(|push| push.push_id));
+        let last_delivered = Attribution::new(context.app, channel.ordinal, channel.id, recent).last_delivered(*at);
+        due.last_delivered = due.last_delivered.or_else(|| last_delivered.clone());
         let id = match &custom.about {
             About::Channel(_) => *id,
             About::NamedUser(_) => id.on(channel.id),
         };
-        record(desk, Some(channel), id, *at, Custom { last_delivered, ..body.clone() })?;
+        record(context, Some(channel), id, *at, Custom { last_delivered, ..body.clone() })?;
     }
     if channels.is_empty() {
-        record(desk, None, *id, *at, body.clone())?;
+        record(context, None, *id, *at, body.clone())?;
     }
-    counts.add_custom(tx, &body.name, *at, None, influenced_by, body.value)
+    count_custom(tx, context.app, &body.name, *at, &due, body.value)
 }
 
-fn record(desk: &mut Desk<'_>, channel: Option<&Holder>, id: EventId, occurred: UtcMillis, body: Custom) -> Result<()> {
+fn record(
+    context: &mut ChangeContext<'_>,
+    channel: Option<&Holder>,
+    id: EventId,
+    occurred: UtcMillis,
+    body: Custom,
+) -> Result<()> {
     let event = Event { id, occurred, body };
-    desk.journal.event_from_outside(RecordKind::Custom, channel.map(|channel| channel.ordinal), &event)
+    context.journal.event_from_outside(RecordKind::Custom, channel.map(|channel| channel.ordinal), &event)
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use model::channel::{Profile, UsageUpdate};
-use model::device_event::{Button, InAppEnd, Opened, PushEcho, Told, ToldCustom, ToldInApp, ToldLocation};
+use model::device_event::{
+    AppOpening, Button, Content, InAppEnd, PushEcho, UploadedCustom, UploadedInApp, UploadedLocation,
+};
 use model::event::{self, AssociatedPush, Event, InAppDisplay, RecordKind};
 use model::ids::{ChannelId, EventId, Ordinal, SessionId};
 use model::term::DayKind;
@@ -18,42 +20,42 @@ use store::{Tx, pushes, seen_events};
 
 use super::attribution::Attribution;
 use super::changes::Changes;
-use super::counts::Counts;
+use super::counts::{Counts, count_custom};
 use super::{Taken, Timed};
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::push::stored_push;
 use crate::recent::Recent;
-use crate::{Error, Result};
+use crate::{Error, LocationSettings, Result};
 
-/// Whoever seems to have used the app for longer has lost the end of a session.
+/// A longer session has lost its end.
 const LONGEST_SESSION: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) fn take(
     tx: &mut Tx<'_>,
-    desk: &mut Desk<'_>,
+    context: &mut ChangeContext<'_>,
     recent: &Recent,
     channel: ChannelId,
     events: &[Timed],
     usage: &UsageUpdate,
-    keep_coordinates: bool,
+    locations: LocationSettings,
 ) -> Result<Taken> {
-    let found = channels::by_id(tx, desk.app, channel)?;
+    let found = channels::by_id(tx, context.app, channel)?;
     let Some(row) = found.filter(|row| row.installed) else {
         return Ok(Taken { of_nobody: events.len() as u64, ..Taken::default() });
     };
-    let new = new_events(tx, desk, events)?;
-    desk.seen(tx, row.ordinal, new.iter().filter_map(|timed| timed.seen.as_ref()))?;
+    let new = new_events(tx, context, events)?;
+    context.seen(tx, row.ordinal, new.iter().filter_map(|timed| timed.seen.as_ref()))?;
     let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
     let mut taking = Taking {
         ordinal: row.ordinal,
-        attribution: Attribution::new(desk.app, row.ordinal, row.id, recent),
+        attribution: Attribution::new(context.app, row.ordinal, row.id, recent),
         changes: Changes::new(usage.clone()),
-        counts: Counts::new(desk.app, row.device_type.to_string()),
+        counts: Counts::new(context.app, row.device_type.clone()),
         days: BTreeMap::new(),
         session: None,
         profile,
-        keep_coordinates,
-        desk,
+        locations,
+        context,
     };
     for event in &new {
         taking.event(tx, event)?;
@@ -63,18 +65,18 @@ pub(super) fn take(
     Ok(Taken { taken, repeated: events.len() as u64 - taken, ..Taken::default() })
 }
 
-/// Those that were not taken before, which are remembered from now on.
-fn new_events<'e>(tx: &mut Tx<'_>, desk: &Desk<'_>, events: &'e [Timed]) -> Result<Vec<&'e Timed>> {
+/// The events that were not taken before, which are remembered from now on.
+fn new_events<'e>(tx: &mut Tx<'_>, context: &ChangeContext<'_>, events: &'e [Timed]) -> Result<Vec<&'e Timed>> {
     let keys: Vec<_> = events.iter().map(|event| event.key).collect();
-    let mut known: HashSet<(i64, EventId)> = seen_events::known(tx, desk.app, &keys)?;
+    let mut known: HashSet<(i64, EventId)> = seen_events::known(tx, context.app, &keys)?;
     let new: Vec<&Timed> = events.iter().filter(|event| known.insert(event.key)).collect();
     let keys: Vec<_> = new.iter().map(|event| event.key).collect();
-    seen_events::add(tx, desk.app, &keys)?;
+    seen_events::add(tx, context.app, &keys)?;
     Ok(new)
 }
 
 struct Taking<'a, 'd> {
-    desk: &'a mut Desk<'d>,
+    context: &'a mut ChangeContext<'d>,
     ordinal: Ordinal,
     profile: Profile,
     attribution: Attribution<'a>,
@@ -83,7 +85,7 @@ struct Taking<'a, 'd> {
     /// The days on which the app was opened, and whether from a notification.
     days: BTreeMap<i32, bool>,
     session: Option<Sessions>,
-    keep_coordinates: bool,
+    locations: LocationSettings,
 }
 
 /// The session that the channel is in, and the one that the database knows.
@@ -94,33 +96,33 @@ struct Sessions {
 
 impl Taking<'_, '_> {
     fn event(&mut self, tx: &mut Tx<'_>, timed: &Timed) -> Result<()> {
-        match &timed.event.told {
-            Told::Opened(opened) => self.opened(tx, timed, opened),
-            Told::Closed => self.closed(tx, timed),
-            Told::Custom(custom) => self.custom(tx, timed, custom),
-            Told::Screen(screen) => self.record(RecordKind::ScreenViewed, timed, screen),
-            Told::Region(region) => self.record(RecordKind::Region, timed, region),
-            Told::Location(location) => self.location(timed, location),
-            Told::InAppDisplay(told) => {
-                let (display, _) = self.display(tx, timed, told)?;
+        match &timed.event.content {
+            Content::Opened(opened) => self.opened(tx, timed, opened),
+            Content::Closed => self.closed(tx, timed),
+            Content::Custom(custom) => self.custom(tx, timed, custom),
+            Content::Screen(screen) => self.record(RecordKind::ScreenViewed, timed, screen),
+            Content::Region(region) => self.record(RecordKind::Region, timed, region),
+            Content::Location(location) => self.location(timed, location),
+            Content::InAppDisplay(in_app) => {
+                let (display, _) = self.display(tx, timed, in_app)?;
                 self.record(RecordKind::InAppMessageDisplay, timed, display)
             }
-            Told::InAppEnd(told, end) => self.in_app_end(tx, timed, told, end),
-            Told::Button(button) => self.button(tx, timed, button),
-            Told::Identifiers(identifiers) => {
+            Content::InAppEnd(in_app, end) => self.in_app_end(tx, timed, in_app, end),
+            Content::Button(button) => self.button(tx, timed, button),
+            Content::Identifiers(identifiers) => {
                 self.changes.identifiers(identifiers);
                 Ok(())
             }
-            Told::Other(other) => self.record(RecordKind::Unrecognized, timed, other),
+            Content::Other(other) => self.record(RecordKind::Unrecognized, timed, other),
         }
     }
 
     fn record(&mut self, kind: RecordKind, timed: &Timed, body: impl Serialize) -> Result<()> {
         let event = Event { id: timed.event.id, occurred: timed.at, body };
-        self.desk.journal.event_from_outside(kind, Some(self.ordinal), &event)
+        self.context.journal.event_from_outside(kind, Some(self.ordinal), &event)
     }
 
-    fn opened(&mut self, tx: &mut Tx<'_>, timed: &Timed, opened: &Opened) -> Result<()> {
+    fn opened(&mut self, tx: &mut Tx<'_>, timed: &Timed, opened: &AppOpening) -> Result<()> {
         let due = self.attribution.due(tx, opened.echo, timed.at)?;
         self.changes.opened(opened);
         self.counts.add(tx, Metric::Opens, timed.at, 1)?;
@@ -164,38 +166,43 @@ impl Taking<'_, '_> {
 
     fn sessions(&mut self, tx: &mut Tx<'_>) -> Result<&mut Sessions> {
         if self.session.is_none() {
-            let stored = sessions::get(tx, self.desk.app, self.ordinal)?;
+            let stored = sessions::get(tx, self.context.app, self.ordinal)?;
             self.session = Some(Sessions { stored, current: stored });
         }
         self.session.as_mut().ok_or_else(|| Error::internal("a session that was just read is gone"))
     }
 
-    fn custom(&mut self, tx: &mut Tx<'_>, timed: &Timed, custom: &ToldCustom) -> Result<()> {
+    fn custom(&mut self, tx: &mut Tx<'_>, timed: &Timed, custom: &UploadedCustom) -> Result<()> {
         let due = self.attribution.due(tx, custom.echo, timed.at)?;
         let mut body = custom.event.clone();
-        self.counts.add_custom(tx, &body.name, timed.at, due.direct(), due.indirect(), body.value)?;
+        count_custom(tx, self.context.app, &body.name, timed.at, &due, body.value)?;
         body.last_delivered = due.last_delivered;
         body.triggering_push = due.to;
         self.record(RecordKind::Custom, timed, body)
     }
 
-    fn location(&mut self, timed: &Timed, told: &ToldLocation) -> Result<()> {
-        let kept = |text: &String| self.keep_coordinates.then(|| text.clone());
+    fn location(&mut self, timed: &Timed, location: &UploadedLocation) -> Result<()> {
+        let kept = |text: &String| self.locations.keep_coordinates.then(|| text.clone());
         let body = event::Location {
-            latitude: kept(&told.latitude),
-            longitude: kept(&told.longitude),
-            foreground: told.foreground,
+            latitude: kept(&location.latitude),
+            longitude: kept(&location.longitude),
+            foreground: location.foreground,
             session_id: timed.event.session.clone(),
         };
         self.record(RecordKind::Location, timed, body)
     }
 
-    /// Which in-app message it is, and when the push was sent that it came with.
-    fn display(&mut self, tx: &mut Tx<'_>, timed: &Timed, told: &ToldInApp) -> Result<(InAppDisplay, Option<String>)> {
-        let push = self.push_of_text(tx, &told.id)?;
-        let app_defined_id = push.is_none().then(|| told.id.clone());
-        let triggering_push = self.attribution.due(tx, told.echo, timed.at)?.to;
-        let campaigns = push.as_ref().and_then(|push| push.campaigns.clone()).or_else(|| told.campaigns.clone());
+    /// The in-app message of an event, and when its push was sent.
+    fn display(
+        &mut self,
+        tx: &mut Tx<'_>,
+        timed: &Timed,
+        in_app: &UploadedInApp,
+    ) -> Result<(InAppDisplay, Option<String>)> {
+        let push = self.push_of_text(tx, &in_app.id)?;
+        let app_defined_id = push.is_none().then(|| in_app.id.clone());
+        let triggering_push = self.attribution.due(tx, in_app.echo, timed.at)?.to;
+        let campaigns = push.as_ref().and_then(|push| push.campaigns.clone()).or_else(|| in_app.campaigns.clone());
         let display = InAppDisplay {
             push_id: push.as_ref().map(|push| push.push_id),
             app_defined_id,
@@ -204,18 +211,18 @@ impl Taking<'_, '_> {
             session_id: timed.event.session.clone(),
             triggering_push,
             campaigns,
-            context: told.context.clone(),
+            context: in_app.context.clone(),
         };
         Ok((display, push.and_then(|push| push.time)))
     }
 
     fn push_of_text(&mut self, tx: &mut Tx<'_>, text: &str) -> Result<Option<AssociatedPush>> {
         let Ok(id) = text.parse() else { return Ok(None) };
-        Ok(self.attribution.named(tx, PushEcho { id, variant_id: None })?.map(|push| push.told))
+        Ok(self.attribution.named(tx, PushEcho { id, variant_id: None })?.map(|push| push.associated))
     }
 
-    fn in_app_end(&mut self, tx: &mut Tx<'_>, timed: &Timed, told: &ToldInApp, end: &InAppEnd) -> Result<()> {
-        let (display, time_sent) = self.display(tx, timed, told)?;
+    fn in_app_end(&mut self, tx: &mut Tx<'_>, timed: &Timed, in_app: &UploadedInApp, end: &InAppEnd) -> Result<()> {
+        let (display, time_sent) = self.display(tx, timed, in_app)?;
         match end {
             InAppEnd::Resolved(resolution) => {
                 let resolution = event::Resolution { time_sent, ..resolution.clone() };
@@ -236,12 +243,12 @@ impl Taking<'_, '_> {
 
     fn button(&mut self, tx: &mut Tx<'_>, timed: &Timed, button: &Button) -> Result<()> {
         let named = button.echo.tapped.map(|echo| self.attribution.named(tx, echo)).transpose()?.flatten();
-        if let Some(push) = named.map(|push| push.told.push_id) {
+        if let Some(push) = named.map(|push| push.associated.push_id) {
             // A button that opens the app is followed by an opening, which is counted.
             if !button.foreground {
                 self.counts.add_response(tx, push, Metric::DirectResponses, timed.at)?;
             }
-            let stored = pushes::by_id(tx, self.desk.app, push)?.map(|row| stored_push(&row)).transpose()?.flatten();
+            let stored = pushes::by_id(tx, self.context.app, push)?.map(|row| stored_push(&row)).transpose()?.flatten();
             if let Some(push) = stored {
                 self.changes.pressed(&push, &self.profile, &button.button);
             }
@@ -250,24 +257,24 @@ impl Taking<'_, '_> {
     }
 
     fn finish(self, tx: &mut Tx<'_>, row: Channel) -> Result<()> {
-        let Self { desk, ordinal, profile, changes, days, session, .. } = self;
+        let Self { context, ordinal, profile, changes, days, session, .. } = self;
         let channel = RoaringBitmap::from([ordinal.0]);
         for (day, from_notification) in days {
-            desk.happened_on(tx, DayKind::Open, day, &channel)?;
+            context.happened_on(tx, DayKind::Open, day, &channel)?;
             if from_notification {
-                desk.happened_on(tx, DayKind::DirectOpen, day, &channel)?;
+                context.happened_on(tx, DayKind::DirectOpen, day, &channel)?;
             }
         }
         if let Some(Sessions { stored, current }) = session
             && stored != current
         {
-            sessions::set(tx, desk.app, ordinal, current)?;
+            sessions::set(tx, context.app, ordinal, current)?;
         }
-        changes.write(tx, desk, row, &profile)
+        changes.write(tx, context, row, &profile)
     }
 }
 
-/// Libraries name every session. One that is not named is told apart from others by the event.
+/// Libraries name every session. An unnamed one is identified by the event.
 fn session_name(timed: &Timed) -> String {
     timed.event.session.clone().unwrap_or_else(|| timed.event.id.to_string())
 }

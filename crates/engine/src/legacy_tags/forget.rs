@@ -1,4 +1,4 @@
-//! Taking the number of a deleted tag from all who still hold it, a slice at a time.
+//! Removes the number of a deleted tag from all its holders, a slice at a time.
 
 use audience::plan::Plan;
 use model::ids::{Offset, Ordinal, TermId};
@@ -6,7 +6,7 @@ use store::Tx;
 use store::channels;
 use store::jobs::{self, ClaimedJob};
 
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::worker::Stop;
 use crate::{Engine, Result};
 
@@ -14,18 +14,18 @@ use crate::{Engine, Result};
 const SLICE: usize = 500;
 
 impl Engine {
-    /// Running it twice is harmless: whoever does not hold the number any more is passed over. The number means nothing since
-    /// the transaction that deleted the tag, so that it does not matter when this gets done; each slice also tells of the
-    /// tags that its channels lost.
+    /// Running it twice is harmless: channels that no longer hold the number are skipped. The number lost its meaning in the
+    /// transaction that deleted the tag, so it does not matter when this is done. Each slice also writes the events about the
+    /// tags that its channels lose.
     pub(crate) async fn forget_tag(
         &self,
         claimed: &ClaimedJob,
         number: TermId,
-        told_at: Offset,
+        retired_at: Offset,
         stop: &Stop,
     ) -> Result<()> {
         let app = claimed.app;
-        let index = self.index_at(app, told_at).await?;
+        let index = self.index_at(app, retired_at).await?;
         let holders: Vec<Ordinal> = index.resolve(&Plan::Term(number)).iter().map(Ordinal).collect();
         for slice in holders.chunks(SLICE) {
             if stop.is_requested() {
@@ -37,11 +37,11 @@ impl Engine {
             self.0
                 .store
                 .write(app, move |tx| {
-                    let mut desk = Desk::new(app, &index, now);
+                    let mut context = ChangeContext::new(app, &index, now);
                     for ordinal in &slice {
-                        forget(tx, &mut desk, *ordinal, number)?;
+                        forget(tx, &mut context, *ordinal, number)?;
                     }
-                    desk.journal.write(tx, app)
+                    context.journal.write(tx, app)
                 })
                 .await?;
         }
@@ -49,16 +49,16 @@ impl Engine {
     }
 }
 
-fn forget(tx: &mut Tx<'_>, desk: &mut Desk<'_>, ordinal: Ordinal, number: TermId) -> Result<()> {
-    let Some(row) = channels::by_ordinal(tx, desk.app, ordinal)?.filter(|row| row.installed) else { return Ok(()) };
+fn forget(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, ordinal: Ordinal, number: TermId) -> Result<()> {
+    let Some(row) = channels::by_ordinal(tx, context.app, ordinal)?.filter(|row| row.installed) else { return Ok(()) };
     if let Some(user) = row.named_user.clone() {
-        // Writing a user drops what means nothing.
-        desk.change_user(tx, &user, |_| {})?;
+        // Writing a user drops the numbers of deleted tags.
+        context.change_user(tx, &user, |_| {})?;
     }
     if row.terms.binary_search(&number).is_ok() {
-        let opened = desk.open(tx, row)?;
+        let opened = context.open(tx, row)?;
         let same = opened.state.clone();
-        desk.save(tx, opened, &same)?;
+        context.save(tx, opened, &same)?;
     }
     Ok(())
 }

@@ -7,10 +7,10 @@ use model::term::Term;
 use roaring::RoaringBitmap;
 use store::{Tx, term_sets};
 
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::{Error, Result};
 
-impl Desk<'_> {
+impl ChangeContext<'_> {
     /// Adds channels to a set that is kept apart.
     pub(crate) fn join(&mut self, tx: &mut Tx<'_>, term: &Term, channels: &RoaringBitmap) -> Result<()> {
         let term = self.number(tx, term)?;
@@ -31,7 +31,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Takes everybody out of a set that is kept apart.
+    /// Empties a set that is kept apart.
     pub(crate) fn forget_set(&mut self, tx: &mut Tx<'_>, term: TermId) -> Result<()> {
         let mut members = RoaringBitmap::new();
         for part in term_sets::parts(tx, self.app, term)? {

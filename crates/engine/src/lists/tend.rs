@@ -1,5 +1,4 @@
-//! The job of a list: puts the list's term on everybody who is on it, takes it from everybody who no longer is, and deletes
-//! rows that have served their time, a slice at a time.
+//! The job of a list: adds the list's term to its members, removes it from former ones, and deletes old rows, a slice at a time.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,18 +15,18 @@ use store::named_users::{self, NamedUser};
 
 use super::content::member;
 use super::record::{Applied, Record, Task};
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::worker::{LEASE, Stop};
 use crate::{Engine, Error, Result};
 
 /// Rows in one transaction. Each may take a handful of statements, and nothing else of the app is written meanwhile.
 const ROWS_PER_SLICE: u32 = 500;
-/// After so many slices the job queues up again, so that other jobs get their turn.
+/// After this many slices the job queues up again, so that other jobs get their turn.
 const SLICES_PER_RUN: usize = 20;
 
 impl Engine {
-    /// Running it twice is harmless: each slice does what the list's record says is next and writes into the same
-    /// transaction how far it got, and putting somebody on a list a second time changes nothing.
+    /// Running it twice is harmless: each slice does the next step of the list's record and writes its progress into the same
+    /// transaction, and adding a member a second time changes nothing.
     pub(crate) async fn tend_list(&self, claimed: &ClaimedJob, list: String, stop: &Stop) -> Result<()> {
         for _ in 0..SLICES_PER_RUN {
             if stop.is_requested() {
@@ -63,9 +62,9 @@ fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: 
         return Err(Error::Conflict("another worker has taken this list over".to_owned()));
     }
     let term = Term::List(list.to_owned());
-    let mut desk = Desk::new(app, index, now);
-    let number = desk.number(tx, &term)?;
-    let mut tending = Tending { desk, term, number };
+    let mut context = ChangeContext::new(app, index, now);
+    let number = context.number(tx, &term)?;
+    let mut tending = Tending { context, term, number };
     match task {
         Task::Apply { content, after } => {
             let rows = lists::after(tx, app, Generation { list, number: content }, after.as_ref(), ROWS_PER_SLICE)?;
@@ -96,14 +95,14 @@ fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: 
             }
         }
     }
-    tending.desk.journal.write(tx, app)?;
+    tending.context.journal.write(tx, app)?;
     record.save(tx, app, list, now)?;
     Ok(Left::More)
 }
 
 /// One slice of work on one list.
 struct Tending<'a> {
-    desk: Desk<'a>,
+    context: ChangeContext<'a>,
     term: Term,
     /// The term's.
     number: TermId,
@@ -112,12 +111,12 @@ struct Tending<'a> {
 impl Tending<'_> {
     /// Puts rows on the list. Users who do not exist are made, so that channels they get later are on the list too.
     fn apply<'r>(&mut self, tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<()> {
-        let Meant { users, channels } = meant(tx, self.desk.app, rows)?;
+        let Meant { users, channels } = meant(tx, self.context.app, rows)?;
         let number = self.number;
-        let known = named_users::among(tx, self.desk.app, &users)?;
+        let known = named_users::among(tx, self.context.app, &users)?;
         let known_ids: HashSet<&NamedUserId> = known.iter().map(|user| &user.id).collect();
         let new: Vec<NamedUserId> = users.into_iter().filter(|id| !known_ids.contains(id)).collect();
-        named_users::insert_many(tx, self.desk.app, &new, &[number], self.desk.journal.now())?;
+        named_users::insert_many(tx, self.context.app, &new, &[number], self.context.journal.now())?;
         let without = known.into_iter().filter(|user| !user.terms.contains(&number)).collect();
         self.change_users(tx, without, put_on)?;
         for channel in channels.into_iter().filter(|channel| !channel.terms.contains(&number)) {
@@ -128,9 +127,9 @@ impl Tending<'_> {
 
     /// Takes rows off the list.
     fn withdraw<'r>(&mut self, tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<()> {
-        let Meant { users, channels } = meant(tx, self.desk.app, rows)?;
+        let Meant { users, channels } = meant(tx, self.context.app, rows)?;
         let number = self.number;
-        let known = named_users::among(tx, self.desk.app, &users)?;
+        let known = named_users::among(tx, self.context.app, &users)?;
         let with = known.into_iter().filter(|user| user.terms.contains(&number)).collect();
         self.change_users(tx, with, take_off)?;
         for channel in channels.into_iter().filter(|channel| channel.terms.contains(&number)) {
@@ -141,12 +140,12 @@ impl Tending<'_> {
 
     fn change_users(&mut self, tx: &mut Tx<'_>, users: Vec<NamedUser>, change: Change) -> Result<()> {
         let term = &self.term;
-        self.desk.change_users(tx, users, |holdings| change(&mut holdings.memberships, term))
+        self.context.change_users(tx, users, |holdings| change(&mut holdings.memberships, term))
     }
 
     fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, change: Change) -> Result<()> {
         let (list, _) = self.term.key();
-        self.desk.change_own(tx, row, |group| group == list, |own| change(&mut own.memberships, &self.term))
+        self.context.change_own(tx, row, |group| group == list, |own| change(&mut own.memberships, &self.term))
     }
 }
 
@@ -160,12 +159,12 @@ fn take_off(memberships: &mut BTreeSet<Term>, list: &Term) {
     memberships.remove(list);
 }
 
-/// Whom rows mean.
+/// The channels and users that rows mean.
 #[derive(Default)]
 struct Meant {
     /// Whether they exist or not.
     users: Vec<NamedUserId>,
-    /// Installed ones. A channel of another type than its row says is not meant: another row may mean it.
+    /// The installed channels. A channel of another type than its row says is left out: another row may mean it.
     channels: Vec<Holder>,
 }
 

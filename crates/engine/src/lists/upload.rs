@@ -1,5 +1,5 @@
-//! Receiving a list: rows are stored as they arrive, a few thousand to a transaction, and become the list only when all of
-//! them are there. Whatever goes wrong before leaves the list as it was.
+//! Receiving a list: rows are stored as they arrive, a few thousand to a transaction, and become the list only when all of them
+//! are there. Any error before that leaves the list as it was.
 
 use std::time::Duration;
 
@@ -13,12 +13,13 @@ use store::lists::{self, Generation};
 
 use super::record::{Receiving, Record};
 use super::{content, refuse_reserved};
+use crate::known::known;
 use crate::{Engine, Error, Result};
 
 const ROWS_PER_TRANSACTION: usize = 2000;
-/// Bad rows that are kept to be looked at. All are counted.
+/// Bad rows that are kept for display. All are counted.
 const MOST_BAD_ROWS: usize = 1000;
-/// How exactly it is known when an upload last gave a sign of life.
+/// The precision of the time at which an upload was last alive.
 const NOTE_LIFE_EVERY: Duration = Duration::from_secs(60);
 /// The edge gives up on a sender who is silent for a minute, so an upload this old has died with its process.
 const DEAD_AFTER: Duration = Duration::from_secs(60 * 60);
@@ -30,7 +31,7 @@ pub struct BadRow {
     pub problem: String,
 }
 
-/// A list that is being received. One that is dropped is cleaned up within hours.
+/// A list that is being received. A dropped one is cleaned up within hours.
 pub struct ListUpload {
     engine: Engine,
     app: AppId,
@@ -65,7 +66,8 @@ impl Engine {
         let is_dead = move |upload: &Receiving| upload.heard < now.minus(DEAD_AFTER);
         let all = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::List)).await?;
         for document in all {
-            if !Record::of(&document)?.receiving.iter().any(is_dead) {
+            let record = known(DocumentKind::List, &document.id, Record::of(&document));
+            if !record.is_some_and(|record| record.receiving.iter().any(is_dead)) {
                 continue;
             }
             let (engine, name) = (self.clone(), document.id);
@@ -101,7 +103,7 @@ impl ListUpload {
         .await
     }
 
-    /// Leaves a row out, which is told to whoever asks.
+    /// Leaves a row out and counts it, with the problem of the first ones.
     pub fn leave_out(&mut self, line: u64, problem: String) {
         self.n_bad_rows += 1;
         if self.bad_rows.len() < MOST_BAD_ROWS {

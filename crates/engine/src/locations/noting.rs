@@ -13,10 +13,10 @@ use store::last_places::{self, LastPlaces};
 use store::{Tx, place_days, term_sets};
 
 use super::Whereabouts;
-use crate::desk::Desk;
+use crate::change_context::ChangeContext;
 use crate::{Error, Result};
 
-impl Desk<'_> {
+impl ChangeContext<'_> {
     /// Notes where a channel was: each place of a day once, and the last of all places.
     pub(crate) fn seen<'w>(
         &mut self,
@@ -28,7 +28,7 @@ impl Desk<'_> {
         let mut days = BTreeSet::new();
         let mut last: Option<(UtcMillis, &[PlaceId])> = None;
         for Whereabouts { places, at, kept_days } in seen {
-            // Clocks of devices may be wrong; nobody has been anywhere tomorrow.
+            // Clocks of devices may be wrong; a day in the future cannot be right.
             let at = at.map_or(now, |at| at.min(now));
             if at.day() < now.day() - kept_days {
                 continue;

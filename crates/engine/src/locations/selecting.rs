@@ -15,12 +15,12 @@ use crate::plan::Planner;
 use crate::{Error, Result};
 
 impl Planner<'_, '_> {
-    /// Who was in a place in a period. Periods are counted in days: a day that one touches counts as a whole.
+    /// The channels that were in a place in a period. Periods are counted in days: a day that one touches counts as a whole.
     pub(crate) fn location(&mut self, location: &Location) -> Result<Plan> {
         let atlas = geo::atlas().map_err(Error::internal)?;
         let Some(place) = find_place(atlas, &location.place).map(|boundary| boundary.id) else {
             let (key, name) = location.place.named_by();
-            self.unknown_places.push(format!("{key} {name}"));
+            self.unknown.meet(format!("{key} {name}"));
             return Ok(Plan::Nobody);
         };
         let today = self.now.day();
@@ -30,7 +30,7 @@ impl Planner<'_, '_> {
         if location.last_seen != Some(true) {
             return Ok(within);
         }
-        // Who is still there was last seen there on the last of these days.
+        // A channel that is still there was last seen there on the last of these days.
         let later = self.seen_in(place, last.saturating_add(1).max(first)..=today)?;
         Ok(Plan::And(vec![self.term(&Term::LastPlace(place)), within, Plan::Not(Box::new(later))]))
     }

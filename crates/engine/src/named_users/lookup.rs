@@ -11,14 +11,14 @@ use store::attributes::{self, Owner};
 use store::named_users::{self, NamedUser};
 
 use crate::attributes::{Attributes, read};
+use crate::change_context::ChangeContext;
 use crate::channels::ChannelView;
-use crate::desk::Desk;
 use crate::holdings::Holdings;
 use crate::{Engine, Error, Result};
 
-/// A user may have a hundred channels, and each is much to tell. A page that has told of so many is at its end.
+/// A user may have a hundred channels, each with much to show. A page with so many channels is full.
 const CHANNELS_PER_PAGE: usize = 2000;
-/// As many users are read together, so that a page has at most a few thousand channels too many.
+/// This many users are read together, so that a page has at most a few thousand channels too many.
 const USERS_AT_ONCE: usize = 20;
 
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Engine {
             .store
             .read(move |tx| {
                 let user = named_users::get(tx, app, &id)?.ok_or(Error::NotFound("named user"))?;
-                let found = views_of(tx, &Desk::new(app, &index, now), &[user])?.pop();
+                let found = views_of(tx, &ChangeContext::new(app, &index, now), &[user])?.pop();
                 found.ok_or(Error::NotFound("named user"))
             })
             .await
@@ -59,7 +59,7 @@ impl Engine {
         self.0
             .store
             .read(move |tx| {
-                let desk = Desk::new(app, &index, now);
+                let context = ChangeContext::new(app, &index, now);
                 let mut page = named_users::page(tx, app, start.as_ref(), limit + 1)?;
                 let mut next = (page.len() > limit as usize).then(|| page.pop()).flatten().map(|user| user.id);
                 let (mut views, mut n_channels) = (Vec::with_capacity(page.len()), 0);
@@ -68,7 +68,7 @@ impl Engine {
                         next = some.first().map(|user| user.id.clone());
                         break;
                     }
-                    let some = views_of(tx, &desk, some)?;
+                    let some = views_of(tx, &context, some)?;
                     n_channels += some.iter().map(|user| user.channels.len()).sum::<usize>();
                     views.extend(some);
                 }
@@ -78,16 +78,16 @@ impl Engine {
     }
 }
 
-/// Users and what is theirs, read together.
-fn views_of(tx: &mut Tx<'_>, desk: &Desk<'_>, users: &[NamedUser]) -> Result<Vec<NamedUserView>> {
-    let channels = named_users::channels_of_all(tx, desk.app, users.iter().map(|user| &user.id))?;
+/// Users with their channels and attributes, read together.
+fn views_of(tx: &mut Tx<'_>, context: &ChangeContext<'_>, users: &[NamedUser]) -> Result<Vec<NamedUserView>> {
+    let channels = named_users::channels_of_all(tx, context.app, users.iter().map(|user| &user.id))?;
     let owners = users.iter().map(|user| Owner::NamedUser(user.id.clone()));
     let owners: Vec<Owner> = owners.chain(channels.iter().map(|channel| Owner::Channel(channel.ordinal))).collect();
-    let mut known = attributes::of_owners(tx, desk.app, &owners)?.into_iter();
+    let mut known = attributes::of_owners(tx, context.app, &owners)?.into_iter();
     let mut next_attributes = || read(known.next().unwrap_or_default());
     let mut views = Vec::with_capacity(users.len());
     for user in users {
-        let holdings = Holdings::of(desk.names(tx, &user.terms)?);
+        let holdings = Holdings::of(context.names(tx, &user.terms)?);
         views.push(NamedUserView {
             id: user.id.clone(),
             created: user.created,
@@ -102,7 +102,7 @@ fn views_of(tx: &mut Tx<'_>, desk: &Desk<'_>, users: &[NamedUser]) -> Result<Vec
     for channel in channels {
         let attributes = next_attributes()?;
         let place = channel.named_user.as_ref().and_then(|user| places.get(user)).copied();
-        let view = ChannelView::with(tx, desk, channel, attributes)?;
+        let view = ChannelView::with(tx, context, channel, attributes)?;
         if let Some(user) = place.and_then(|place| views.get_mut(place)) {
             user.channels.push(view);
         }

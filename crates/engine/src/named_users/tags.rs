@@ -1,4 +1,4 @@
-//! What a named user holds, and what a change of it means for the user's channels.
+//! The holdings of a named user, and the effect of changing them on the user's channels.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -7,24 +7,24 @@ use model::ids::{AppId, NamedUserId, TermId};
 use store::Tx;
 use store::named_users::{self, NamedUser};
 
-use crate::desk::{Desk, Tags, union};
+use crate::change_context::{ChangeContext, Tags, union};
 use crate::holdings::Holdings;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Changes the tags of users, who are made if need be.
+    /// Changes the tags of users, who are created if necessary.
     pub async fn tag_named_users(&self, app: AppId, users: Vec<NamedUserId>, operation: TagOperation) -> Result<()> {
         let users: BTreeSet<NamedUserId> = users.into_iter().collect();
         let users: Vec<NamedUserId> = users.into_iter().collect();
-        self.at_desk(app, move |tx, desk| {
-            let users = desk.users(tx, &users)?;
-            desk.change_users(tx, users, |holdings| operation.apply(&mut holdings.tags))
+        self.change_audience(app, move |tx, context| {
+            let users = context.users(tx, &users)?;
+            context.change_users(tx, users, |holdings| operation.apply(&mut holdings.tags))
         })
         .await
     }
 }
 
-/// A user with what it is to hold, and what it held.
+/// A user with its holdings before and after a change.
 struct ChangedUser {
     user: NamedUser,
     held: Vec<TermId>,
@@ -32,8 +32,8 @@ struct ChangedUser {
     after: Holdings,
 }
 
-impl Desk<'_> {
-    /// Changes what a user holds, and with it what all the user's channels can be addressed by. The user is made if need be.
+impl ChangeContext<'_> {
+    /// Changes the holdings of a user, and with it the terms of all the user's channels. The user is created if necessary.
     pub(crate) fn change_user(
         &mut self,
         tx: &mut Tx<'_>,
@@ -45,7 +45,7 @@ impl Desk<'_> {
         self.write_users(tx, changed.as_slice())
     }
 
-    /// Users, each of whom is named once. Those who do not exist are made.
+    /// The users, each once. Those that do not exist are created.
     fn users(&self, tx: &mut Tx<'_>, ids: &[NamedUserId]) -> Result<Vec<NamedUser>> {
         let now = self.journal.now();
         let mut users = named_users::among(tx, self.app, ids)?;
@@ -56,7 +56,7 @@ impl Desk<'_> {
         Ok(users)
     }
 
-    /// The same for many users who exist, with fewer questions to the database.
+    /// The same for many users that exist, with fewer statements.
     pub(crate) fn change_users(
         &mut self,
         tx: &mut Tx<'_>,
@@ -99,7 +99,7 @@ impl Desk<'_> {
             let Some(changed) = channel.named_user.as_ref().and_then(|user| by_id.get(user)) else { continue };
             let (held, holds) = (union(&channel.terms, &changed.held), union(&channel.terms, &changed.user.terms));
             self.journal.change_terms(channel.ordinal, &held, &holds);
-            let before = Tags { own: &changed.before.tags_told(), others: &channel.terms };
+            let before = Tags { own: &changed.before.published_tags(), others: &channel.terms };
             self.tell_tags(tx, channel.ordinal, before, Tags { own: &changed.after.tags, others: &channel.terms })?;
         }
         Ok(())

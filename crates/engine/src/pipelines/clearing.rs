@@ -1,5 +1,5 @@
-//! Taking out everybody who waits for a pipeline that was deleted or disabled. What comes due meanwhile finds nothing to send, so
-//! that it need not happen at once: there may be a second's worth of channels for every second of months.
+//! Removing all channels that wait for a pipeline that was deleted or disabled. Timers that come due meanwhile find nothing to
+//! send, so it need not happen at once: there may be a set of channels for every second of months.
 
 use model::ids::{AppId, Id, PipelineId};
 use model::time::UtcMillis;
@@ -8,6 +8,8 @@ use store::jobs::{self, ClaimedJob, JobId, Lane};
 use store::{Tx, pipeline_sent, pipeline_spans, pipeline_timers};
 use uuid::Uuid;
 
+use super::stored::Stored;
+use super::timers::WaitingList;
 use crate::job::{Job, pipeline_lane};
 use crate::worker::{LEASE, Stop};
 use crate::{Engine, Result};
@@ -16,22 +18,22 @@ use crate::{Engine, Result};
 const PORTION: u32 = 1000;
 
 impl Engine {
-    /// To be called when a pipeline is deleted or disabled, in the transaction that does so.
-    pub(super) fn stop_waiting(&self, tx: &mut Tx<'_>, app: AppId, id: PipelineId, now: UtcMillis) -> Result<()> {
-        self.enqueue_as(tx, app, job_of(id), now, &Job::ClearPipeline { pipeline: id })
+    /// To be called when a pipeline is deleted, disabled or enabled again, in the same transaction: the channels that have waited
+    /// until then get nothing.
+    pub(super) fn stop_waiting(&self, tx: &mut Tx<'_>, app: AppId, list: WaitingList, now: UtcMillis) -> Result<()> {
+        let WaitingList { pipeline, generation } = list;
+        self.enqueue_as(tx, app, job_of(list), now, &Job::ClearWaitingList { pipeline, generation })
     }
 
-    /// To be called when a pipeline is enabled again: channels that waited before it was disabled must not get what it sends now.
-    /// Most often all of them have been taken out by then.
-    pub(super) fn begin_anew(&self, tx: &mut Tx<'_>, app: AppId, id: PipelineId) -> Result<()> {
-        jobs::cancel(tx, app, job_of(id))?;
-        clear_some(tx, app, id, u32::MAX)?;
-        Ok(())
-    }
-
-    /// Running it twice is harmless: deleting what is gone deletes nothing, and each portion makes sure that the job was not
-    /// canceled because the pipeline is enabled again.
-    pub(crate) async fn clear_pipeline(&self, claimed: &ClaimedJob, id: PipelineId, stop: &Stop) -> Result<()> {
+    /// Running it twice is harmless: deleted rows are not found again, and nothing is added to a list that is to be cleared.
+    pub(crate) async fn clear_waiting_list(
+        &self,
+        claimed: &ClaimedJob,
+        pipeline: PipelineId,
+        generation: u32,
+        stop: &Stop,
+    ) -> Result<()> {
+        let list = WaitingList { pipeline, generation };
         let app = claimed.app;
         loop {
             let (job, now, is_stopping) = (claimed.clone(), self.clock().now(), stop.is_requested());
@@ -39,7 +41,7 @@ impl Engine {
                 if !jobs::renew(tx, &job, now.plus(LEASE))? {
                     return Ok(false);
                 }
-                let is_more = clear_some(tx, app, id, PORTION)?;
+                let is_more = clear_some(tx, app, list, PORTION)?;
                 match (is_more, is_stopping) {
                     (true, false) => return Ok(true),
                     (true, true) => jobs::postpone(tx, &job, now)?,
@@ -55,20 +57,30 @@ impl Engine {
 }
 
 /// Whether anything may be left.
-fn clear_some(tx: &mut Tx<'_>, app: AppId, id: PipelineId, at_most: u32) -> Result<bool> {
-    let most = u64::from(at_most);
-    if pipeline_timers::delete_some(tx, app, id, at_most)? == most
-        || pipeline_spans::delete_some(tx, app, id, at_most)? == most
-        || jobs::cancel_some(tx, &Lane { app, name: pipeline_lane(id) }, at_most)? == most
-    {
+fn clear_some(tx: &mut Tx<'_>, app: AppId, list: WaitingList, at_most: u32) -> Result<bool> {
+    let (id, most) = (list.pipeline, u64::from(at_most));
+    let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
+    let is_enabled = document
+        .as_ref()
+        .is_some_and(|document| Stored::read(&document.body).is_ok_and(|stored| stored.pipeline.enabled));
+    let mut dues = pipeline_timers::delete_some(tx, app, list.key(), at_most)?;
+    let n_deleted = dues.len() as u64;
+    // The lane of an enabled pipeline has the jobs of its new list, too, so it cannot be canceled as a whole.
+    if is_enabled {
+        dues.dedup();
+        jobs::cancel_many(tx, app, dues.iter().map(|due| list.job_at(*due)))?;
+    }
+    if n_deleted == most || pipeline_spans::delete_some(tx, app, list.key(), at_most)? == most {
         return Ok(true);
     }
-    // A pipeline that comes back remembers what it has sent to whom, for the sake of its rates.
-    let is_deleted = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?.is_none();
-    Ok(is_deleted && pipeline_sent::forget_some(tx, app, id, at_most)? == most)
+    if !is_enabled && jobs::cancel_some(tx, &Lane { app, name: pipeline_lane(id) }, at_most)? == most {
+        return Ok(true);
+    }
+    // A pipeline that comes back still needs its history of sends, for its rates.
+    Ok(document.is_none() && pipeline_sent::forget_some(tx, app, id, at_most)? == most)
 }
 
-/// One at most for each pipeline.
-fn job_of(pipeline: PipelineId) -> JobId {
-    Id::from_uuid(Uuid::new_v5(&pipeline.uuid(), b"clearing"))
+/// One at most for each list.
+fn job_of(list: WaitingList) -> JobId {
+    Id::from_uuid(Uuid::new_v5(&list.key().uuid(), b"clearing"))
 }

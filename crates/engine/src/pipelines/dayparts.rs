@@ -1,4 +1,4 @@
-//! Pipelines that may send only at some times of the day: whoever is due at another time waits on, or is left out.
+//! Pipelines that may send only at some times of the day: channels that are due at another time keep waiting, or are left out.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::plan::Planner;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Those to whom something may be sent now. The others wait for their next time, if they may.
+    /// The channels that may be sent to now. The others wait for their next time, if they may.
     pub(super) fn wait_for_daypart(
         &self,
         tx: &mut Tx<'_>,
@@ -44,13 +44,13 @@ impl Engine {
         }
         for (at, group) in later.into_iter().filter(|(_, group)| !group.is_empty()) {
             let waiting = Waiting { causes: causes.within(&group), channels: group };
-            self.add_waiting(tx, firing.app, (firing.id, Canceling::of(firing.pipeline)), at, &waiting)?;
+            self.add_waiting(tx, firing.app, (firing.list, Canceling::of(firing.pipeline)), at, &waiting)?;
         }
         Ok(ready)
     }
 }
 
-/// Channels by the clocks they go by; `None`, which is UTC, for channels whose clock is not known.
+/// Channels by their clocks; `None`, which is UTC, for channels whose clock is not known.
 fn by_clock(
     tx: &mut Tx<'_>,
     firing: &Firing<'_>,

@@ -1,5 +1,4 @@
-//! The moment channels have waited for: what the pipeline sends is accepted like any other push, for those of them who still may
-//! get it.
+//! Firing a pipeline: its messages are accepted like any other push, for the due channels that may still get them.
 
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use model::payload::Push;
 use model::pipeline::Pipeline;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
+use store::documents::{self, DocumentKind};
 use store::jobs::{self, ClaimedJob};
 use store::{Tx, followers, log, origins, push_audience, pushes};
 
@@ -20,49 +20,60 @@ use super::conditions::holds;
 use super::follow::AUTOMATION;
 use super::rates;
 use super::stored::{self, Stored};
-use super::timers::take_waiting;
+use super::timers::{WaitingList, take_waiting};
+use crate::back_off::doubled;
 use crate::causes::Causes;
 use crate::plan::Planner;
 use crate::push::NewPush;
 use crate::resolve::reachable;
 use crate::{Engine, Error, Result};
 
-/// How long a pipeline that may have been canceled waits for the log to be read: at first, and at most. A log that is far behind
-/// is not read any sooner for being looked at often.
+/// How long a pipeline that may have been canceled waits for the log to be read: at first, and at most. Looking more often does
+/// not speed up a log reader that is far behind.
 const CATCHING_UP: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// What a pipeline does when it is due.
+/// The action of a pipeline when it is due.
 pub(super) struct Firing<'a> {
     pub(super) app: AppId,
-    pub(super) id: PipelineId,
+    pub(super) list: WaitingList,
     pub(super) pipeline: &'a Pipeline,
-    /// Everything that is known of channels at this moment.
+    /// Everything known about channels at this moment.
     pub(super) index: &'a Index,
     pub(super) now: UtcMillis,
 }
 
 impl Engine {
-    /// Running it twice is harmless: the transaction that accepts the pushes settles the job and takes out those who waited.
+    /// Running it twice is harmless: the transaction that accepts the pushes settles the job and removes the channels that
+    /// waited.
     pub(crate) async fn fire_pipeline(&self, claimed: &ClaimedJob, id: PipelineId, due: UtcMillis) -> Result<()> {
         let index = self.current_index(claimed.app).await?;
         let (engine, app, now, claimed) = (self.clone(), claimed.app, self.clock().now(), claimed.clone());
         let write = move |tx: &mut Tx<'_>| {
-            let stored = Stored::find(tx, app, id)?;
+            let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
+            let stored = document.as_ref().and_then(Stored::known);
             if let Some(stored) = &stored
                 && !stored.pipeline.cancellation.is_empty()
                 && is_behind(tx, app, due)?
             {
-                jobs::postpone(tx, &claimed, now.plus(wait_before(claimed.attempt)))?;
+                let attempt = u32::try_from(claimed.attempt).unwrap_or(u32::MAX);
+                jobs::postpone(tx, &claimed, now.plus(doubled(CATCHING_UP, attempt, LONGEST_WAIT)))?;
                 return Ok(0);
             }
             if !jobs::settle(tx, &claimed)? {
                 return Ok(0);
             }
-            let waiting = take_waiting(tx, app, id, due)?;
-            let stored = stored.filter(|stored| stored.pipeline.enabled && stored.pipeline.active.contains(due));
-            let Some(Stored { pipeline, .. }) = stored else { return Ok(0) };
-            let firing = Firing { app, id, pipeline: &pipeline, index: &index, now };
+            // The list of a deleted pipeline is being cleared, and so are earlier lists, whose jobs find nobody here.
+            let Some(document) = document else { return Ok(0) };
+            let readable = stored.as_ref().map(|stored| stored.list(id));
+            let list = readable.unwrap_or_else(|| stored::waiting_list(id, &document.body));
+            let waiting = take_waiting(tx, app, list, due)?;
+            // An unreadable pipeline sends nothing, and what has waited for it in vain does not stay behind.
+            let Some(Stored { pipeline, .. }) = &stored else { return Ok(0) };
+            if !pipeline.enabled || !pipeline.active.contains(due) {
+                return Ok(0);
+            }
+            let firing = Firing { app, list, pipeline, index: &index, now };
             let ready = engine.wait_for_daypart(tx, &firing, &waiting)?;
             engine.send(tx, &firing, ready, &waiting.causes)
         };
@@ -73,7 +84,8 @@ impl Engine {
 
     /// How many pushes were accepted.
     fn send(&self, tx: &mut Tx<'_>, firing: &Firing<'_>, channels: RoaringBitmap, causes: &Causes) -> Result<u64> {
-        let Firing { app, id, pipeline, now, .. } = *firing;
+        let Firing { app, list, pipeline, now, .. } = *firing;
+        let id = list.pipeline;
         let channels = firing.eligible(tx, channels);
         let own = (id, pipeline.rates.as_slice());
         let shared = stored::global_rates(tx, app)?;
@@ -111,7 +123,7 @@ impl Engine {
     }
 }
 
-/// What a pipeline has sent last. Most of the time it sends the same again, which does not have to be kept again.
+/// The last push of a pipeline. Most of the time it sends the same payload again, which is then not stored again.
 fn earlier_payloads(tx: &mut Tx<'_>, app: AppId, id: PipelineId, n_outcomes: usize) -> Result<Vec<(PushId, String)>> {
     let n_outcomes = u32::try_from(n_outcomes).unwrap_or(u32::MAX);
     let mut earlier = Vec::new();
@@ -122,20 +134,14 @@ fn earlier_payloads(tx: &mut Tx<'_>, app: AppId, id: PipelineId, n_outcomes: usi
     Ok(earlier)
 }
 
-/// Twice as long every time.
-fn wait_before(attempt: i64) -> Duration {
-    let doublings = u32::try_from(attempt.saturating_sub(1)).unwrap_or(0).min(16);
-    (CATCHING_UP * (1 << doublings)).min(LONGEST_WAIT)
-}
-
-/// Whether something that happened before an instant is still to be read.
+/// Whether records from before an instant are still to be read.
 fn is_behind(tx: &mut Tx<'_>, app: AppId, due: UtcMillis) -> Result<bool> {
     let Some(position) = followers::position(tx, app, AUTOMATION)? else { return Ok(false) };
     Ok(log::time_after(tx, app, position.records_done())?.is_some_and(|at| at < due))
 }
 
 impl Firing<'_> {
-    /// Those whom some of the pushes can reach, and for whom the conditions hold.
+    /// The channels that some of the pushes can reach, and for which the conditions hold.
     fn eligible(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> RoaringBitmap {
         let mut planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
         let mut parts = vec![Plan::Set(channels)];
@@ -146,16 +152,5 @@ impl Firing<'_> {
             reached |= reachable(&mut planner, push, &eligible);
         }
         reached
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_log_that_is_far_behind_is_looked_at_less_and_less() {
-        let waits = [0, 1, 2, 3, 6, 7, 1000].map(|attempt| wait_before(attempt).as_millis());
-        assert_eq!(waits, [100, 100, 200, 400, 3200, 5000, 5000]);
     }
 }

@@ -1,4 +1,4 @@
-//! The follower of the log that sets pipelines off: one per app that has any to set off.
+//! The follower of the log that triggers pipelines: one per app that has any to trigger.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use uuid::Uuid;
 
 use super::reading::{Effect, Effects, Reading};
 use super::stored::{self, Stored};
-use super::timers::{self, Waiting};
+use super::timers::{self, Waiting, WaitingList};
 use crate::job::Job;
 use crate::{Engine, Error, Result};
 
 const RECORDS_PER_READ: u32 = 1_000;
-/// How long after a push of a pipeline those are gathered who are next.
+/// How long channels are gathered after a push of a pipeline.
 pub(super) const GATHERING: Duration = Duration::from_secs(5);
 
-/// An app has one follower of this kind, so its id can be the same in all. It sorts before others: of what is due at the same
-/// instant, reading what has happened comes first.
+/// An app has one follower of this kind, so its id can be the same in all. It sorts before others: of the jobs due at the same
+/// instant, reading the log comes first.
 pub(super) const AUTOMATION: JobId = Id::from_uuid(Uuid::from_u128(0xa070));
 
-/// What was read of the log, and what is to become of it.
+/// A stretch of the log, and its effects.
 struct Stretch {
     from: EventOffset,
     revision: Option<String>,
@@ -36,7 +36,7 @@ struct Stretch {
 }
 
 impl Engine {
-    /// After a change of pipelines: there is a follower if there is something to follow for.
+    /// After a change of pipelines: there is a follower if there are triggers to follow.
     pub(super) fn tend_automation(&self, tx: &mut Tx<'_>, app: AppId) -> Result<()> {
         stored::renew_revision(tx, app, self.clock().now())?;
         let has_triggers = |(_, stored): &(_, Stored)| !stored.pipeline.immediate.is_empty();
@@ -57,11 +57,11 @@ impl Engine {
     }
 
     /// Running it twice is harmless: the transaction that lets channels wait moves the position in the log from where they were
-    /// read, and fails if somebody else has moved it.
+    /// read, and fails if another run has moved it.
     pub(crate) async fn automate(&self, claimed: &ClaimedJob) -> Result<()> {
         let (engine, app, now) = (self.clone(), claimed.app, self.clock().now());
         let watch = self.0.store.read(move |tx| engine.0.watches.current(tx, app)).await?;
-        // Conditions are about what is true by now; else the index only tells names.
+        // Conditions are about the present state; otherwise the index is only needed for names.
         let has_conditions = !watch.conditions.is_empty();
         let index = if has_conditions { self.current_index(app).await? } else { self.index(app).await? };
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
@@ -81,10 +81,10 @@ impl Engine {
     fn write_stretch(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, stretch: &Stretch) -> Result<()> {
         let app = claimed.app;
         let is_unmoved = followers::position(tx, app, AUTOMATION)? == Some(stretch.from);
-        // Pipelines that have changed since may want something else; then the same is read again.
+        // Pipelines that have changed since may have other triggers; then the same is read again.
         if is_unmoved && stored::revision(tx, app)? == stretch.revision {
-            for (pipeline, effect) in &stretch.effects {
-                self.write_effect(tx, app, *pipeline, effect, stretch.now)?;
+            for (list, effect) in &stretch.effects {
+                self.write_effect(tx, app, *list, effect, stretch.now)?;
             }
             followers::advance(tx, app, AUTOMATION, stretch.looked)?;
         }
@@ -97,29 +97,30 @@ impl Engine {
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
-        pipeline: PipelineId,
+        list: WaitingList,
         effect: &Effect,
         now: UtcMillis,
     ) -> Result<()> {
         for (last, channels) in &effect.canceled {
-            self.remove_waiting(tx, app, pipeline, *last, channels)?;
+            self.remove_waiting(tx, app, list, *last, channels)?;
         }
         let mut at_once = Vec::new();
         for (due, waiting) in effect.waiting.iter().filter(|(_, waiting)| !waiting.channels.is_empty()) {
             if *due <= now {
                 at_once.push(waiting.clone());
             } else {
-                self.add_waiting(tx, app, (pipeline, effect.canceling), *due, waiting)?;
+                self.add_waiting(tx, app, (list, effect.canceling), *due, waiting)?;
             }
         }
         if at_once.is_empty() {
             return Ok(());
         }
-        let mut due = soonest(tx, app, pipeline, now)?;
-        // A push has each channel once. A channel that was set off several times is in as many pushes.
+        let mut dues = Dues::new(soonest(tx, app, list.pipeline, now)?, effect.until);
+        // A push has each channel once. A channel that was triggered several times is in as many pushes.
         while !at_once.is_empty() {
+            let due = dues.take();
             let mut together = Waiting::default();
-            let mut taken = timers::waiting_at(tx, app, pipeline, due)?;
+            let mut taken = timers::waiting_at(tx, app, list, due)?;
             for waiting in &mut at_once {
                 let first = waiting.take_all_but(&taken);
                 taken |= &first.channels;
@@ -127,25 +128,54 @@ impl Engine {
             }
             at_once.retain(|waiting| !waiting.channels.is_empty());
             if !together.channels.is_empty() {
-                // They were in time; that we are not, or send together with others, does not make them late.
-                let due = effect.until.map_or(due, |until| due.min(UtcMillis(until.0.saturating_sub(1))));
-                self.add_waiting(tx, app, (pipeline, effect.canceling), due, &together)?;
+                self.add_waiting(tx, app, (list, effect.canceling), due, &together)?;
             }
-            due = due.plus(GATHERING);
         }
         Ok(())
     }
 }
 
-/// When something can be sent at once: now, unless the pipeline has just sent something. Then others are waited for, since
-/// every push leaves something behind, and a pipeline that is set off all the time would make one for every channel.
+/// The instants of the pushes that are sent one after the other to channels that were triggered several times.
+struct Dues {
+    next: UtcMillis,
+    /// The last instant of the pipeline that has no push yet. Channels that were triggered in time get their pushes, even if the
+    /// pipeline ends before those are gathered.
+    last: Option<UtcMillis>,
+}
+
+impl Dues {
+    fn new(first: UtcMillis, until: Option<UtcMillis>) -> Self {
+        Self { next: first, last: until.map(before) }
+    }
+
+    fn take(&mut self) -> UtcMillis {
+        match self.last {
+            Some(last) if last < self.next => {
+                self.last = Some(before(last));
+                last
+            }
+            Some(_) | None => {
+                let due = self.next;
+                self.next = due.plus(GATHERING);
+                due
+            }
+        }
+    }
+}
+
+fn before(instant: UtcMillis) -> UtcMillis {
+    UtcMillis(instant.0.saturating_sub(1))
+}
+
+/// When a message without delay is sent: now, unless the pipeline has just sent one. Then more channels are waited for, since
+/// every push leaves rows behind, and a pipeline that is triggered all the time would make one for every channel.
 fn soonest(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, now: UtcMillis) -> Result<UtcMillis> {
     let last = origins::last_pushes(tx, app, Origin::Pipeline(pipeline), 1)?;
     let last = last.first().and_then(PushId::time).filter(|last| *last <= now);
     Ok(last.map_or(now, |last| last.plus(GATHERING).max(now)))
 }
 
-/// The next records of some kinds, and how far the log was looked through for them.
+/// The next records of some kinds, and how far the log was read for them.
 fn read_kinds(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -162,4 +192,19 @@ fn read_kinds(
     let is_full = records.len() >= RECORDS_PER_READ as usize;
     let looked = records.last().filter(|_| is_full).map_or(until.max(after), |last: &Record| last.offset);
     Ok((records, looked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pushes_that_would_come_after_the_end_have_instants_of_their_own_before_it() {
+        let mut dues = Dues::new(UtcMillis(1_000), Some(UtcMillis(6_500)));
+        assert_eq!([(); 5].map(|()| dues.take().0), [1_000, 6_000, 6_499, 6_498, 6_497]);
+        let mut dues = Dues::new(UtcMillis(9_000), Some(UtcMillis(6_500)));
+        assert_eq!([(); 2].map(|()| dues.take().0), [6_499, 6_498]);
+        let mut dues = Dues::new(UtcMillis(1_000), None);
+        assert_eq!([(); 3].map(|()| dues.take().0), [1_000, 6_000, 11_000]);
+    }
 }

@@ -1,4 +1,4 @@
-//! Pipelines that are set off by not doing something: once a day it is looked for whom enough days have passed.
+//! Pipelines that are triggered by inactivity: once a day, the channels for which enough days have passed are found.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::{Engine, Error, Result};
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Engine {
-    /// Has it looked for the inactive every day from now on, unless it is already.
+    /// Makes sure that inactive channels are looked for every day from now on.
     pub(super) fn plan_inactivity(
         &self,
         tx: &mut Tx<'_>,
@@ -36,8 +36,8 @@ impl Engine {
         self.enqueue_as(tx, app, job_of(id), now.plus(DAY), &Job::CheckInactivity { pipeline: id })
     }
 
-    /// Running it twice is harmless: the transaction that lets channels be sent something notes the days that were looked at,
-    /// and fails if the lease was lost.
+    /// Running it twice is harmless: the transaction that lets channels be sent to stores the days that were checked, and fails
+    /// if the lease was lost.
     pub(crate) async fn check_inactivity(&self, claimed: &ClaimedJob, id: PipelineId) -> Result<()> {
         let index = self.current_index(claimed.app).await?;
         let (engine, app, now, claimed) = (self.clone(), claimed.app, self.clock().now(), claimed.clone());
@@ -52,7 +52,7 @@ impl Engine {
             }
             if !inactive.is_empty() {
                 let inactive = Waiting { channels: inactive, ..Waiting::default() };
-                engine.add_waiting(tx, app, (id, Canceling::of(&stored.pipeline)), now, &inactive)?;
+                engine.add_waiting(tx, app, (stored.list(id), Canceling::of(&stored.pipeline)), now, &inactive)?;
             }
             Stored { checked_day: now.day(), ..stored }.put(tx, app, id, now)?;
             if jobs::postpone(tx, &claimed, now.plus(DAY))? {
@@ -66,8 +66,8 @@ impl Engine {
 }
 
 impl Planner<'_, '_> {
-    /// Those for whom enough whole days have passed at the beginning of a day, and who have not come back since. For a channel
-    /// that stays away this is so on one day only.
+    /// The channels for which enough whole days have passed at the beginning of a day, and that have not come back since. For an
+    /// inactive channel this is so on one day only.
     fn inactive_on(&mut self, Inactivity { days }: Inactivity, day: i32) -> Result<Plan> {
         let last = day - i32::from(days) - 1;
         let open = |day| DayTerm { kind: DayKind::Open, day };

@@ -1,4 +1,4 @@
-//! What a stretch of the log means for pipelines: who waits for them from then on, and who no longer does.
+//! The effects of a stretch of the log on pipelines: which channels start to wait for them, and which stop.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
 use model::event::{Custom, Event, FirstOpen, RecordKind, Region};
-use model::ids::{AppId, EventId, Offset, PipelineId, TermId};
+use model::ids::{AppId, EventId, Offset, TermId};
 use model::pipeline::{EventSelector, Happening, Subject};
 use model::term::{Term, TermsRecord};
 use model::time::UtcMillis;
@@ -19,45 +19,45 @@ use store::{Tx, terms};
 
 use super::conditions::holds;
 use super::follow::GATHERING;
-use super::timers::{Canceling, Waiting};
+use super::timers::{Canceling, Waiting, WaitingList};
 use super::watch::{Aim, Watch, Watched, Wish};
 use crate::causes::Causes;
 use crate::plan::Planner;
 use crate::{Error, Result};
 
-/// What a stretch of the log means for one pipeline.
+/// The effect of a stretch of the log on one pipeline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Effect {
-    /// By when they are due, which may have passed.
+    /// By due time, which may have passed.
     pub(super) waiting: BTreeMap<UtcMillis, Waiting>,
     /// Channels that stop waiting because of a cancellation, by the last due time that it cancels.
     pub(super) canceled: BTreeMap<UtcMillis, RoaringBitmap>,
-    /// When the pipeline is over, if ever. Everybody who waits was due before.
+    /// When the pipeline ends, if ever. All waiting channels were due before.
     pub(super) until: Option<UtcMillis>,
     pub(super) canceling: Canceling,
 }
 
-pub(super) type Effects = BTreeMap<PipelineId, Effect>;
+pub(super) type Effects = BTreeMap<WaitingList, Effect>;
 
-/// What is told so long after it should have been sent is not sent any more: it would be news of another day.
+/// A message whose cause is recorded this long after the message was due is not sent any more: it would be old news.
 const TOO_LATE: Duration = Duration::from_secs(24 * 60 * 60);
-/// What is told within so long counts as told at once.
+/// An event recorded within this time counts as recorded at once.
 const PROMPT: Duration = Duration::from_secs(10);
 
-/// When something happened, and when we heard of it, which is never earlier.
+/// When something happened and when it was recorded, which is never earlier.
 #[derive(Clone, Copy)]
 struct Moment {
     occurred: UtcMillis,
-    told: UtcMillis,
+    recorded: UtcMillis,
     /// The custom event, if it was one.
     event: Option<EventId>,
 }
 
-/// What a record about one channel says.
+/// A record about one channel.
 struct Heard {
     occurred: UtcMillis,
     event: Option<EventId>,
-    /// What the pipelines that wait for it want to be done.
+    /// The wishes of the pipelines that wait for it.
     wishes: Vec<Wish>,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Reading<'a, 'c> {
     index: &'a Index,
     watch: &'a Watch,
     now: UtcMillis,
-    /// Who wants to know when a channel loses a term, and when it gains it, in this order. A number keeps its meaning.
+    /// The wishes about a channel losing a term, and about gaining it, in this order. A number keeps its meaning.
     interests: HashMap<TermId, [Vec<Wish>; 2]>,
     effects: Effects,
 }
@@ -92,7 +92,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         }
         let Some(ordinal) = record.ordinal else { return Ok(()) };
         let Heard { occurred, event, wishes } = self.wishes(record)?;
-        let moment = Moment { occurred: occurred.min(record.at), told: record.at, event };
+        let moment = Moment { occurred: occurred.min(record.at), recorded: record.at, event };
         let channel = RoaringBitmap::from_iter([ordinal.0]);
         for wish in wishes {
             self.grant(wish, record.offset, moment, &channel);
@@ -100,7 +100,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         Ok(())
     }
 
-    /// What a record about one channel says, and who wants to know of it.
+    /// A record about one channel, and the pipelines that wait for it.
     fn wishes(&self, record: &Record) -> Result<Heard> {
         let (occurred, wishes) = match record.kind {
             RecordKind::Open => (parse::<IgnoredAny>(&record.body)?.occurred, self.watch.opens.clone()),
@@ -177,9 +177,9 @@ impl<'a, 'c> Reading<'a, 'c> {
         for ((number, gained), channels) in &alike {
             granted.extend(self.interests(*number, *gained)?.iter().map(|wish| (*wish, channels)));
         }
-        // Of what happens at the same moment, cancellations come last.
+        // Of the changes at the same moment, cancellations come last.
         granted.sort_by_key(|(wish, _)| matches!(wish.aim, Aim::Cancel));
-        let moment = Moment { occurred: record.at, told: record.at, event: None };
+        let moment = Moment { occurred: record.at, recorded: record.at, event: None };
         for (wish, channels) in granted {
             self.grant(wish, record.offset, moment, channels);
         }
@@ -193,7 +193,7 @@ impl<'a, 'c> Reading<'a, 'c> {
                 None => terms::find_name(self.tx, self.app, number)?,
             };
             let of = |gained: bool| {
-                // Nobody waits for what is no term any more.
+                // No pipeline waits for a deleted term.
                 let is_meant = |change: &Happening| term.as_ref().is_some_and(|term| change.is_change_of(term, gained));
                 let meant = self.watch.changes.iter().filter(|(change, _)| is_meant(change));
                 meant.map(|(_, wish)| *wish).collect()
@@ -203,31 +203,31 @@ impl<'a, 'c> Reading<'a, 'c> {
         Ok(&self.interests[&number][usize::from(gained)])
     }
 
-    /// Notes that channels did what a pipeline waits for, if it does at that time.
+    /// Notes that a trigger or cancellation of a pipeline happened to channels, if it counts at that time.
     fn grant(&mut self, wish: Wish, offset: Offset, moment: Moment, channels: &RoaringBitmap) {
         let watch = self.watch;
         let pipeline = &watch.pipelines[wish.pipeline];
-        let Moment { occurred, told, event } = moment;
+        let Moment { occurred, recorded, event } = moment;
         let counts = offset > pipeline.since
-            && (occurred == told || occurred >= pipeline.since_time.whole_second())
+            && (occurred == recorded || occurred >= pipeline.since_time.whole_second())
             && wish.active.contains(occurred)
             && pipeline.active.contains(occurred);
         if !counts {
             return;
         }
         let channels = self.for_whom_it_holds(wish, channels);
-        let effect = self.effects.entry(pipeline.id).or_default();
+        let effect = self.effects.entry(pipeline.list).or_default();
         match wish.aim {
             Aim::SetOff => {
                 let due = due(pipeline.delay, occurred);
-                if told <= due.plus(TOO_LATE) && pipeline.active.contains(due.max(told)) {
+                if recorded <= due.plus(TOO_LATE) && pipeline.active.contains(due.max(recorded)) {
                     (effect.until, effect.canceling) = (pipeline.active.until, pipeline.canceling);
                     let causes = event.map(|event| Causes::of(&channels, event)).unwrap_or_default();
                     effect.waiting.entry(due).or_default().add(&Waiting { channels, causes });
                 }
             }
             Aim::Cancel => {
-                // Those too who were told of late themselves, and are about to be sent to.
+                // Including channels whose trigger was recorded late and that are about to be sent to.
                 let last = last_canceled(pipeline, moment).max(self.now.plus(GATHERING));
                 effect.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.remove(&channels));
                 *effect.canceled.entry(last).or_default() |= channels;
@@ -235,7 +235,7 @@ impl<'a, 'c> Reading<'a, 'c> {
         }
     }
 
-    /// Those of the channels for whom the conditions of a trigger hold.
+    /// The channels for which the conditions of a trigger hold.
     fn for_whom_it_holds(&mut self, wish: Wish, channels: &RoaringBitmap) -> RoaringBitmap {
         let watch = self.watch;
         let Some(conditions) = wish.conditions.and_then(|place| watch.conditions.get(place)) else {
@@ -248,7 +248,7 @@ impl<'a, 'c> Reading<'a, 'c> {
     }
 }
 
-/// The name of a custom event, for those that interest nobody otherwise.
+/// The name of a custom event, read only if pipelines wait for events by name.
 #[derive(Deserialize)]
 struct Name {
     name: String,
@@ -258,7 +258,7 @@ fn parse<'b, Body: Deserialize<'b>>(body: &'b [u8]) -> Result<Event<Body>> {
     serde_json::from_slice(body).map_err(Error::internal)
 }
 
-/// When something is to be sent: in whole seconds, so that many are sent together.
+/// The due time of a message: in whole seconds, so that many are sent together.
 fn due(delay: Duration, occurred: UtcMillis) -> UtcMillis {
     if delay.is_zero() {
         return occurred;
@@ -267,12 +267,12 @@ fn due(delay: Duration, occurred: UtcMillis) -> UtcMillis {
     UtcMillis(exact.saturating_add(999).div_euclid(1000).saturating_mul(1000))
 }
 
-/// The last due time that a cancellation still cancels. A cancellation that is told late must not cancel channels that were set off
-/// after it happened. If every channel waits for exactly the delay of the pipeline, these are the channels that are due later than
-/// one set off at that moment. If channels may wait for something else, the due time does not show it, and all are canceled: a
-/// message that is missing does less harm than one that is out of place.
-fn last_canceled(pipeline: &Watched, Moment { occurred, told, .. }: Moment) -> UtcMillis {
-    if told <= occurred.plus(PROMPT) || pipeline.waits_otherwise {
+/// The last due time that a cancellation still cancels. A cancellation that is recorded late must not cancel channels that were
+/// triggered after it happened. If every channel waits for exactly the delay of the pipeline, these are the channels that are due
+/// later than one triggered at that moment. If channels may wait longer, the due time does not show it, and all are canceled: a
+/// missing message does less harm than a wrong one.
+fn last_canceled(pipeline: &Watched, Moment { occurred, recorded, .. }: Moment) -> UtcMillis {
+    if recorded <= occurred.plus(PROMPT) || pipeline.waits_otherwise {
         return UtcMillis(i64::MAX);
     }
     due(pipeline.delay, occurred)

@@ -1,9 +1,10 @@
-//! Where in time somebody waits for a pipeline that can be canceled. Months of seconds may lie ahead, in each of which other
-//! channels are due; the unions over spans of 256 and of 65,536 seconds tell in which of them a channel may be, so that only
-//! those are looked at.
+//! When channels wait for a pipeline that can be canceled. Months of seconds may lie ahead, in each of which other channels are
+//! due; the unions over spans of 256 and of 65,536 seconds show in which of them a channel may be, so that only those are looked
+//! at.
 //!
-//! A span may name channels that are not there any more, which costs a look in vain, but never misses one that is.
+//! A span may name channels that are no longer there, which costs a useless look, but it never misses one that is.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use audience::codec;
@@ -47,7 +48,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Where some of the channels may wait that are due by an instant, and who. They are about to leave.
+/// Where some of the channels that are due by an instant may wait, and which. They are about to leave.
 pub(super) fn with(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -59,10 +60,7 @@ pub(super) fn with(
     let mut found = Vec::new();
     for (wide, members) in rows::between(tx, app, pipeline, (block, WIDE), (UtcMillis(0), last))? {
         let (first, end) = wide.instants();
-        if members.is_empty() {
-            found.push(((first, end.min(last)), channels.clone()));
-            continue;
-        }
+        let members = if members.is_empty() { learn(tx, app, pipeline, &wide)? } else { members };
         let Some(channels) = leaving(tx, app, pipeline, (&wide, &members), last, channels)? else { continue };
         for (narrow, members) in rows::between(tx, app, pipeline, (block, NARROW), (first, end.min(last)))? {
             let (first, end) = narrow.instants();
@@ -73,8 +71,7 @@ pub(super) fn with(
     Ok(found)
 }
 
-/// Those of the channels who are in a span, if there are some. They are taken out of it, unless some of it is beyond the last
-/// instant.
+/// The channels that are in a span, if there are some. They are removed from it, unless some of it is beyond the last instant.
 fn leaving(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -98,7 +95,25 @@ fn leaving(
     Ok(Some(leaving))
 }
 
-/// Forgets the spans in which nobody is due any more.
+/// Looks up which channels wait in a wide span and in the narrow ones within it, and keeps that, so that it is looked up once.
+fn learn(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, wide: &SpanKey) -> Result<Vec<u8>> {
+    let mut all = RoaringBitmap::new();
+    let mut narrow: BTreeMap<i64, RoaringBitmap> = BTreeMap::new();
+    for part in pipeline_timers::between(tx, app, pipeline, wide.block, wide.instants())? {
+        let members = codec::decode(&part.members).map_err(Error::internal)?;
+        all |= &members;
+        *narrow.entry(NARROW.number(part.due)).or_default() |= members;
+    }
+    for (number, members) in narrow {
+        let key = SpanKey { block: wide.block, width: NARROW, number };
+        rows::put(tx, app, pipeline, &key, codec::encode(&members))?;
+    }
+    let members = codec::encode(&all);
+    rows::put(tx, app, pipeline, wide, members.clone())?;
+    Ok(members)
+}
+
+/// Forgets the spans in which no channel is due any more.
 pub(super) fn forget_past(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> Result<()> {
     let Some(first) = pipeline_timers::first_due(tx, app, pipeline)? else { return forget_all(tx, app, pipeline) };
     for width in [WIDE, NARROW] {
@@ -112,18 +127,12 @@ pub(super) fn forget_all(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId) -> R
     Ok(())
 }
 
-/// After a pipeline was replaced for which channels may be waiting: those that could not be canceled before are not noted anywhere.
-pub(super) fn keep_up(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    id: PipelineId,
-    before: Option<&Pipeline>,
-    after: &Pipeline,
-) -> Result<()> {
-    match (before.map(Canceling::of), Canceling::of(after)) {
+/// After a pipeline was replaced for which channels may be waiting: channels that could not be canceled before are in no span.
+pub(super) fn keep_up(tx: &mut Tx<'_>, app: AppId, id: PipelineId, before: &Pipeline, after: &Pipeline) -> Result<()> {
+    match (Canceling::of(before), Canceling::of(after)) {
         (_, Canceling::Never) => forget_all(tx, app, id),
-        (Some(Canceling::Possible), Canceling::Possible) => Ok(()),
-        (Some(Canceling::Never) | None, Canceling::Possible) => {
+        (Canceling::Possible, Canceling::Possible) => Ok(()),
+        (Canceling::Never, Canceling::Possible) => {
             forget_all(tx, app, id)?;
             Ok(rows::put_unknown(tx, app, id, WIDE)?)
         }

@@ -1,53 +1,61 @@
-//! Pipelines as they are stored, and what all of an app have in common: a revision that changes with any of them, and rates.
+//! Pipelines as they are stored, and the data that all pipelines of an app share: a revision that changes with any of them, and
+//! rates.
 
 use model::ids::{AppId, Offset, OperationId, PipelineId};
 use model::json::{self, At};
 use model::pipeline::{Pipeline, Rate, parse_global_rates};
 use model::time::UtcMillis;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, Document, DocumentKind};
 
 use super::PipelineView;
+use super::timers::WaitingList;
 use crate::known::known;
 use crate::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Stored {
     pub(super) pipeline: Pipeline,
-    /// Apart from the document's own, which moves with `checked_day`.
+    /// Apart from the document's own, which changes with `checked_day`.
     pub(super) modified: UtcMillis,
-    /// Only what stands in the log after this sets it off.
+    /// Only log records after this trigger it.
     pub(super) since: Offset,
-    /// Nor does what happened before this, however late it is told. Pipelines of earlier versions have no such time.
+    /// Earlier events do not count, however late they are recorded. Pipelines of earlier versions have no such time.
     pub(super) since_time: UtcMillis,
-    /// The last day on which it was looked who has not opened the app for long enough, in days since 1970.
+    /// The last day for which inactive channels were looked for, in days since 1970.
     pub(super) checked_day: i32,
+    /// Of its waiting list. Left out while it is 0, as in pipelines from before there were generations.
+    #[serde(skip_serializing_if = "is_first")]
+    pub(super) generation: u32,
 }
 
-/// The documents of what pipelines have in common.
+/// The documents that pipelines share.
 const REVISION: &str = "revision";
 const RATES: &str = "rates";
 
 impl Stored {
-    /// For a job of the pipeline. One that cannot be read is as good as none: trying again would not help.
+    /// For a job of the pipeline. An unreadable one is as good as none: trying again would not help.
     pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: PipelineId) -> Result<Option<Self>> {
         let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
-        Ok(document.and_then(|document| known(DocumentKind::Pipeline, &document.id, Self::read(&document.body))))
+        Ok(document.as_ref().and_then(Self::known))
     }
 
-    /// Every pipeline that is enabled. One that cannot be read does not keep the others from working.
+    pub(super) fn known(document: &Document) -> Option<Self> {
+        known(DocumentKind::Pipeline, &document.id, Self::read(&document.body))
+    }
+
+    /// Every enabled pipeline. An unreadable one does not keep the others from working.
     pub(super) fn enabled(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(PipelineId, Self)>> {
         let mut enabled = Vec::new();
         for document in documents::list(tx, app, DocumentKind::Pipeline)? {
             let id: PipelineId = document.id.parse().map_err(Error::internal)?;
-            let stored = known(DocumentKind::Pipeline, &document.id, Self::read(&document.body));
-            enabled.extend(stored.filter(|stored| stored.pipeline.enabled).map(|stored| (id, stored)));
+            enabled.extend(Self::known(&document).filter(|stored| stored.pipeline.enabled).map(|stored| (id, stored)));
         }
         Ok(enabled)
     }
 
-    /// Those that can be read, so that one that cannot be does not hide the others.
+    /// The readable ones, so that an unreadable pipeline does not hide the others.
     pub(super) fn views<'a>(
         documents: impl IntoIterator<Item = &'a Document>,
         now: UtcMillis,
@@ -57,7 +65,7 @@ impl Stored {
             .filter_map(move |document| known(DocumentKind::Pipeline, &document.id, Self::view(document, now)))
     }
 
-    /// It was checked when it was stored, so a problem now is ours.
+    /// It was checked when it was stored, so a problem now is our fault.
     pub(super) fn read(body: &str) -> Result<Self> {
         json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
     }
@@ -73,6 +81,10 @@ impl Stored {
         Ok(documents::put(tx, app, DocumentKind::Pipeline, &id.to_string(), &body, now)?)
     }
 
+    pub(super) fn list(&self, id: PipelineId) -> WaitingList {
+        WaitingList { pipeline: id, generation: self.generation }
+    }
+
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
         let pipeline = fields.required("pipeline", Pipeline::parse_stored);
@@ -80,16 +92,40 @@ impl Stored {
         let since = fields.required("since", number).map(Offset);
         let since_time = fields.nullable("since_time", number).map_or(UtcMillis(0), UtcMillis);
         let checked_day = fields.required("checked_day", number).and_then(|day| i32::try_from(day).ok());
+        let generation = fields.nullable("generation", number);
         fields.finish();
-        Some(Self { pipeline: pipeline?, modified: modified?, since: since?, since_time, checked_day: checked_day? })
+        Some(Self {
+            pipeline: pipeline?,
+            modified: modified?,
+            since: since?,
+            since_time,
+            checked_day: checked_day?,
+            generation: generation.map_or(Some(0), |generation| u32::try_from(generation).ok())?,
+        })
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_first(generation: &u32) -> bool {
+    *generation == 0
+}
+
+/// The waiting list of a stored pipeline, also of one that cannot be read otherwise.
+pub(super) fn waiting_list(id: PipelineId, body: &str) -> WaitingList {
+    #[derive(Default, Deserialize)]
+    struct Part {
+        #[serde(default)]
+        generation: u32,
+    }
+    let Part { generation } = serde_json::from_str(body).unwrap_or_default();
+    WaitingList { pipeline: id, generation }
 }
 
 fn number(at: &At<'_>) -> Option<i64> {
     at.integer(i64::MIN..=i64::MAX)
 }
 
-/// Says that pipelines have changed, so that whoever knows them reads them again.
+/// Marks the pipelines as changed, so that caches read them again.
 pub(super) fn renew_revision(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
     let revision = OperationId::random().to_string();
     Ok(documents::put(tx, app, DocumentKind::Automation, REVISION, &revision, now)?)

@@ -1,4 +1,4 @@
-//! What the pipelines of an app wait for, arranged so that a record of the log which interests none of them costs little.
+//! The triggers of an app's pipelines, arranged so that a record of the log that matters to none of them costs little.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,14 +11,14 @@ use model::time::UtcMillis;
 use store::Tx;
 
 use super::stored::{self, Stored};
-use super::timers::Canceling;
+use super::timers::{Canceling, WaitingList};
 use crate::Result;
 
-/// What is known of the pipelines of apps. They are read again when their revision has changed.
+/// The cached pipelines of apps. They are read again when their revision has changed.
 #[derive(Default)]
 pub(crate) struct Watches(Mutex<HashMap<AppId, Arc<Watch>>>);
 
-/// The enabled pipelines of an app, by what they wait for.
+/// The enabled pipelines of an app, by their triggers.
 #[derive(Default)]
 pub(super) struct Watch {
     pub(super) revision: Option<String>,
@@ -32,31 +32,31 @@ pub(super) struct Watch {
     pub(super) named_events: HashMap<String, Vec<(EventSelector, Wish)>>,
     pub(super) other_events: Vec<(EventSelector, Wish)>,
     pub(super) regions: Vec<(RegionAction, Option<EventSelector>, Wish)>,
-    /// The conditions that are judged when a trigger happens, for the triggers that have such.
+    /// The conditions that are checked when a trigger happens, for the triggers that have some.
     pub(super) conditions: Vec<Vec<Condition>>,
 }
 
 pub(super) struct Watched {
-    pub(super) id: PipelineId,
-    /// Only what stands in the log after this counts.
+    pub(super) list: WaitingList,
+    /// Only log records after this count.
     pub(super) since: Offset,
-    /// Nor does what happened before this, however late it is told.
+    /// Earlier events do not count, however late they are recorded.
     pub(super) since_time: UtcMillis,
     pub(super) delay: Duration,
-    /// Whether its channels may wait for longer or shorter than the delay: until a time of day, or as an earlier version of it
-    /// said.
+    /// Whether its channels may wait for longer or shorter than the delay: until a time of day, or for the delay of an earlier
+    /// version of it.
     pub(super) waits_otherwise: bool,
     pub(super) canceling: Canceling,
     pub(super) active: Period,
 }
 
-/// Which pipeline wants to know of something, and what for.
+/// A pipeline that waits for an event, and what the event does to it.
 #[derive(Clone, Copy)]
 pub(super) struct Wish {
-    /// Its place among the pipelines.
+    /// Its index among the pipelines.
     pub(super) pipeline: usize,
     pub(super) aim: Aim,
-    /// The place of its conditions among all.
+    /// The index of its conditions among all.
     pub(super) conditions: Option<usize>,
     pub(super) active: Period,
 }
@@ -94,7 +94,7 @@ impl Watch {
         let number = self.pipelines.len();
         let Stored { pipeline, modified, since, since_time, .. } = stored;
         self.pipelines.push(Watched {
-            id,
+            list: stored.list(id),
             since: *since,
             since_time: *since_time,
             delay: pipeline.delay,
@@ -126,7 +126,7 @@ impl Watch {
         }
     }
 
-    /// The kinds of records that can mean something.
+    /// The kinds of records that can matter.
     pub(super) fn kinds(&self) -> BTreeSet<RecordKind> {
         let wanted = [
             (RecordKind::Open, !self.opens.is_empty()),

@@ -1,9 +1,10 @@
-//! Setting, extending and deleting the configuration of platforms. What is set here is what running nodes send with next.
+//! Setting, extending and deleting the configuration of platforms. Running nodes use the new configuration for their next
+//! messages.
 
 use model::app::AppKey;
+use model::device_type::DeviceType;
 use model::ids::AppId;
-use model::platform::DeviceType;
-use model::problem::{Problem, ProblemKind, Problems};
+use model::problem::{Problem, ProblemKind};
 use providers::http::{WebUrl, check_url};
 use providers::platform::{Keys, MOST_KEYS, PlatformConfig, Provider};
 use providers::webpush::{ONE_PAIR, WebPushContact, WebPushCredentials};
@@ -12,7 +13,7 @@ use store::documents;
 use super::{PlatformName, PlatformView};
 use crate::{Engine, Error, Result};
 
-/// What the operator wants a provider to be used with.
+/// The operator's wish for a provider.
 #[derive(Clone, Debug)]
 pub enum ProviderChange {
     Keys(PlatformConfig),
@@ -35,8 +36,8 @@ impl Engine {
         self.put_platform(app, PlatformName::Provider(provider), config).await
     }
 
-    /// Adds keys behind those that are there, to take over when the provider refuses them. A key that is there already is
-    /// replaced where it stands.
+    /// Adds keys after the existing ones, to take over when the provider refuses those. An existing key is replaced in its
+    /// position.
     pub async fn add_keys(&self, app: AppId, provider: Provider, more: PlatformConfig) -> Result<PlatformView> {
         self.check(&more)?;
         let (own, full) = match provider {
@@ -92,7 +93,7 @@ impl Engine {
         self.platform(app, name).await
     }
 
-    /// Changes what is there in one transaction, so that of two operators neither undoes the work of the other.
+    /// Changes the configuration in one transaction, so that two operators do not undo each other's work.
     async fn rewrite_keys(
         &self,
         app: AppId,
@@ -120,7 +121,7 @@ impl Engine {
         }
     }
 
-    /// What can be judged only here, where the policy and the time are known.
+    /// Checks that need the address policy and the time.
     fn check(&self, config: &PlatformConfig) -> Result<()> {
         let (keys, now) = (config.keys(), self.0.clock.now());
         let mut problems = Vec::new();
@@ -143,11 +144,11 @@ impl Engine {
                 note("certificate", format!("The certificate expired at {} UTC; ask for a new one.", expires.to_api()));
             }
         }
-        Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
+        Error::refuse(problems)
     }
 
-    /// Lets deliveries go on with what is configured now, also those that wait because the provider refused what was
-    /// configured before. Other nodes compare what they have with the store.
+    /// Lets deliveries continue with the new configuration, also those that wait because the provider refused the old one. Other
+    /// nodes compare their copy with the store.
     async fn platform_changed(&self, app: AppId, name: &PlatformName) -> Result<()> {
         let device_type = name.device_type();
         self.0.senders.forget(app, &device_type);

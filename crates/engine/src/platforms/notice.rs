@@ -1,8 +1,8 @@
-//! What an operator should hear about platforms before they stop working, or when they have.
+//! Notices for the operator about platforms that are about to stop working, or have stopped.
 
 use model::app::AppKey;
+use model::device_type::{DeviceType, OpenPlatform};
 use model::ids::AppId;
-use model::platform::{DeviceType, OpenPlatform};
 use model::time::UtcMillis;
 use providers::platform::Provider;
 use store::documents::{self, Document, DocumentKind};
@@ -35,7 +35,7 @@ impl Engine {
         Ok(notices)
     }
 
-    /// Those about credentials, all of which have to be decrypted for it.
+    /// Notices about credentials, all of which have to be decrypted for it.
     pub(crate) async fn credential_notices(&self) -> Result<Vec<PlatformNotice>> {
         let read = |tx: &mut store::Tx<'_>| {
             let providers = documents::of_all_apps(tx, DocumentKind::Provider)?;
@@ -52,7 +52,7 @@ impl Engine {
         tokio::task::spawn_blocking(examine).await.map_err(Error::internal)
     }
 
-    /// Those about platforms that are paused or wait for their provider.
+    /// Notices about platforms that are paused or wait for their provider.
     pub(crate) async fn health_notices(&self) -> Result<Vec<PlatformNotice>> {
         let hindered = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::PlatformHealth)).await?;
         let mut notices = Vec::with_capacity(hindered.len());

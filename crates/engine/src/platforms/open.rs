@@ -1,7 +1,7 @@
 //! Open platforms: endpoints that have to confirm that they expect us.
 
 use model::app::AppKey;
-use model::platform::OpenPlatform;
+use model::device_type::OpenPlatform;
 use providers::http::check_url;
 use providers::open::{self, OpenAuth, OpenPlatformConfig};
 use providers::platform::PlatformConfig;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{PlatformName, PlatformView};
 use crate::{Engine, Error, Result};
 
-/// What the operator wants an open platform to be.
+/// The operator's wish for an open platform.
 #[derive(Clone, Debug)]
 pub struct OpenPlatformChange {
     pub url: String,
@@ -50,8 +50,8 @@ impl Engine {
         answer.map_err(|error| format!("{error} The platform's validation code is {}.", config.validation_code))
     }
 
-    /// The code a platform's endpoint has to confirm. It follows from the names, so that it is known before the platform is
-    /// stored, and from the key of the installation, so that nobody else can make an endpoint seem to expect us.
+    /// The code that a platform's endpoint has to confirm. It is derived from the names, so that it is known before the platform
+    /// is stored, and from the key of the installation, so that nobody else can make an endpoint seem to expect us.
     fn validation_code(&self, app: &AppKey, platform: &OpenPlatform) -> Uuid {
         self.0.seal_key.derive_uuid("validation code", &format!("{app}/{}", platform.as_str()))
     }

@@ -1,7 +1,7 @@
 //! Platforms as they may be shown: without their secrets.
 
+use model::device_type::OpenPlatform;
 use model::ids::AppId;
-use model::platform::{DeviceType, OpenPlatform};
 use model::time::UtcMillis;
 use providers::platform::{KeyView, PlatformConfig, Provider};
 use store::documents::{self, DocumentKind};
@@ -13,10 +13,9 @@ use crate::{Engine, Error, PlatformHealth, Result};
 #[derive(Clone, Debug)]
 pub struct PlatformView {
     pub name: PlatformName,
-    /// How it is reached. One that was never configured, or is no longer, is shown for what is known of its health: it may
-    /// be held all the same.
+    /// How it is reached. A platform without configuration is shown if it has a health: it may be held all the same.
     pub configured: Option<Configured>,
-    /// What keeps messages from arriving at the moment, if anything does.
+    /// Why messages do not arrive at the moment; `None` if they do.
     pub health: Option<PlatformHealth>,
 }
 
@@ -45,30 +44,30 @@ pub enum ShownConfig {
 
 impl Engine {
     pub async fn platform(&self, app: AppId, name: PlatformName) -> Result<PlatformView> {
-        let device_type = name.device_type().to_string();
+        let device_type = name.device_type();
         let health = self.0.store.read(move |tx| PlatformHealth::find_known(tx, app, &device_type)).await?;
         let stored = self.stored(app, name.clone()).await?;
         view(name, stored, health).ok_or(Error::NotFound("platform"))
     }
 
-    /// All platforms of an app of which anything is known, those of the providers first.
+    /// All platforms of an app that are configured or in trouble, those of the providers first.
     pub async fn platforms(&self, app: AppId) -> Result<Vec<PlatformView>> {
         let mut healths = self.platform_healths(app).await?;
         let mut views = Vec::new();
         for name in Provider::ALL.map(PlatformName::Provider) {
-            let health = healths.remove(&name.device_type().to_string());
+            let health = healths.remove(&name.device_type());
             let stored = self.stored(app, name.clone()).await?;
             views.extend(view(name, stored, health));
         }
         let read = move |tx: &mut store::Tx<'_>| documents::list(tx, app, DocumentKind::Platform);
         for document in self.0.store.read(read).await? {
             let name = PlatformName::Open(OpenPlatform::new(&document.id).map_err(Error::internal)?);
-            let health = healths.remove(&name.device_type().to_string());
+            let health = healths.remove(&name.device_type());
             let stored = self.unseal(app, &name, &document);
             views.extend(view(name, Some(stored), health));
         }
         for (device_type, health) in healths {
-            let name = DeviceType::from_name(&device_type).as_ref().and_then(PlatformName::of);
+            let name = PlatformName::of(&device_type);
             views.extend(name.and_then(|name| view(name, None, Some(health))));
         }
         Ok(views)

@@ -2,8 +2,8 @@
 //! configured.
 
 use model::app::Mode;
+use model::device_type::DeviceType;
 use model::ids::AppId;
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use providers::http::{AddressPolicy, check_url};
 use providers::platform::{Keys, PlatformConfig};
@@ -16,7 +16,7 @@ use crate::{Engine, Error, Result};
 const ID: &str = "own";
 
 impl Engine {
-    /// What a web page subscribes with: the public half of the pair that messages to browsers are signed with.
+    /// The key with which a web page subscribes: the public half of the pair that messages to browsers are signed with.
     pub async fn web_public_key(&self, app: AppId) -> Result<String> {
         match self.platform_config(app, &DeviceType::Web).await? {
             Some(PlatformConfig::WebPush(keys)) => Ok(keys.first().public_key.clone()),
@@ -41,7 +41,7 @@ impl Engine {
         Ok(documents::put(tx, app, DocumentKind::WebKeys, ID, &sealed, now)?)
     }
 
-    /// The app's own pair, which is made now for apps that are older than these pairs. Whom to contact is not part of it.
+    /// The app's own pair, which is created now for apps that are older than these pairs. The contact is not part of it.
     pub(super) async fn own_web_keys(&self, app: AppId) -> Result<WebPushCredentials> {
         let document = self.web_keys_document(app).await?;
         self.unseal_web_keys(app, &document)
@@ -63,7 +63,7 @@ impl Engine {
     async fn make_web_keys(&self, app: AppId) -> Result<Document> {
         let (engine, keys, now) = (self.clone(), self.new_web_keys()?, self.0.clock.now());
         let write = move |tx: &mut store::Tx<'_>| {
-            // Another request may have been quicker.
+            // Another request may have been faster.
             if documents::get(tx, app, DocumentKind::WebKeys, ID)?.is_none() {
                 engine.put_web_keys(tx, app, &keys, now)?;
             }
@@ -72,8 +72,8 @@ impl Engine {
         self.0.store.write(app, write).await
     }
 
-    /// Web push of a production app works without being configured if the server has a contact to tell push services.
-    /// Development apps deliver to the sandbox until the operator says otherwise, as on every platform.
+    /// Web push of a production app works without configuration if the server has a contact for push services. Development apps
+    /// deliver to the sandbox until the operator configures it, as on every platform.
     pub(super) async fn own_web_push(&self, app: AppId) -> Result<Option<Stored>> {
         let found = self.0.store.read(move |tx| store::apps::by_id(tx, app)).await?;
         match (found.map(|(app, _)| app.mode), contact(&self.0.public_url)) {
@@ -91,19 +91,19 @@ impl Engine {
     }
 }
 
-/// Whom push services may contact as long as the operator names nobody: the server itself, where it can be reached. Some
-/// services refuse whoever names a local one.
+/// The contact for push services as long as the operator names none: the server itself, where it can be reached. Some services
+/// refuse local ones.
 fn contact(public_url: &str) -> Option<String> {
     let is_public = public_url.starts_with("https://") && check_url(public_url, AddressPolicy::PUBLIC_ONLY).is_ok();
     is_public.then(|| public_url.to_owned())
 }
 
-/// The next who asks for the pair gets a new one.
+/// The next request for the pair gets a new one.
 pub(crate) fn forget(tx: &mut store::Tx<'_>, app: AppId) -> store::Result<()> {
     documents::delete(tx, app, DocumentKind::WebKeys, ID).map(drop)
 }
 
-/// What the pair of an app is sealed for.
+/// The purpose for which the pair of an app is sealed.
 pub(crate) fn purpose(app: AppId) -> String {
     format!("web keys/{}", app.0)
 }

@@ -1,91 +1,94 @@
-//! What is wrong with pushes that only the service can tell, with the paths of a request.
+//! Checks of pushes that go beyond their syntax, with problems at the paths of the request.
 
 use geo::Code;
+use model::device_type::{DeviceType, OpenPlatform};
 use model::ids::AppId;
 use model::json::OneOrMany;
 use model::payload::Push;
 use model::payload::message::Message;
-use model::platform::{DeviceType, OpenPlatform};
-use model::problem::{Problem, ProblemKind, Problems};
+use model::problem::{Problem, ProblemKind};
 use model::property::{country_tag, language_tag};
 use model::selector::{self, Atomic, Audience, Location, Selector};
 use model::term::Term;
 use store::documents::{self, DocumentKind};
 use store::{Tx, terms};
 
-use super::fit::{Company, oversized};
+use super::fit::{SentAs, oversized};
 use crate::locations::find_place;
 use crate::segments::segment_by_place;
 use crate::{Error, Result};
 
-/// Where the pushes are in a body.
+/// Where the pushes are in a request body, for the paths of problems.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct RequestPath {
     is_array: bool,
-    /// The key under which each of them is, with a dot; empty when they are not inside anything.
+    /// The key of each push within its item, with a dot; empty when the items are the pushes.
     inside: &'static str,
 }
 
-impl Place {
+impl RequestPath {
+    /// Of a push that is the whole body.
+    pub(crate) const WHOLE: Self = Self { is_array: false, inside: "" };
+
     pub(crate) const fn of<T>(items: &OneOrMany<T>, inside: &'static str) -> Self {
         Self { is_array: matches!(items, OneOrMany::Many(_)), inside }
     }
 
-    /// Of something at or below the n-th push.
-    pub(crate) fn path(self, n: usize, below: &str) -> String {
-        self.path_outside(n, &format!("{}{below}", self.inside))
+    /// The path of the n-th push, or of something in it.
+    pub(crate) fn of_push(self, n: usize, below: &str) -> String {
+        self.beside_push(n, &format!("{}{below}", self.inside))
     }
 
-    /// Of something beside the n-th push.
-    pub(crate) fn path_outside(self, n: usize, below: &str) -> String {
+    /// The path of something beside the n-th push, in the same item.
+    pub(crate) fn beside_push(self, n: usize, below: &str) -> String {
         if self.is_array { format!("[{n}].{below}") } else { below.to_owned() }
     }
 }
 
-pub(crate) fn fail_with(problems: Vec<Problem>) -> Result<()> {
-    Problems::from_vec(problems).map_or(Ok(()), |problems| Err(Error::Invalid(problems)))
+/// Checks that need no database. Refuses audiences that this version cannot evaluate or that name unknown places, because treating
+/// them as empty would make NOT mean everybody; and pushes that are too large for one of their platforms.
+pub(crate) fn refuse_unsupported<'p>(
+    pushes: impl IntoIterator<Item = &'p Push>,
+    request_path: RequestPath,
+) -> Result<()> {
+    refuse_unsupported_with(pushes, request_path, SentAs::Single)
 }
 
-/// Refuses what can be told without the store: audiences that this version cannot evaluate, or that name places there are not,
-/// because taking them for nobody would make NOT mean everybody; and pushes that are too large for a platform they are for.
-pub(crate) fn refuse_unsupported<'p>(pushes: impl IntoIterator<Item = &'p Push>, place: Place) -> Result<()> {
-    refuse_unsupported_with(pushes, place, Company::Alone)
-}
-
-/// As [`refuse_unsupported`], for pushes that something sends over time, of which devices are told a little more.
-pub(crate) fn refuse_unsupported_in_group<'p>(pushes: impl IntoIterator<Item = &'p Push>, place: Place) -> Result<()> {
-    refuse_unsupported_with(pushes, place, Company::Group)
+/// As [`refuse_unsupported`], for pushes of a group, whose messages carry a little more.
+pub(crate) fn refuse_unsupported_in_group<'p>(
+    pushes: impl IntoIterator<Item = &'p Push>,
+    request_path: RequestPath,
+) -> Result<()> {
+    refuse_unsupported_with(pushes, request_path, SentAs::Group)
 }
 
 fn refuse_unsupported_with<'p>(
     pushes: impl IntoIterator<Item = &'p Push>,
-    place: Place,
-    company: Company,
+    request_path: RequestPath,
+    sent_as: SentAs,
 ) -> Result<()> {
     let mut problems = Vec::new();
     for (n, push) in pushes.into_iter().enumerate() {
         if let Audience::Selector(selector) = &push.audience {
-            problems.extend(misunderstood(selector, place.path(n, "audience")));
+            problems.extend(audience_problem(selector, request_path.of_push(n, "audience")));
         }
-        problems.extend(oversized(push, company, |below| place.path(n, below)));
-        problems.extend(textless_messages(push, |below| place.path(n, below)));
-        problems.extend(uncertain_holders(push, |below| place.path(n, below)));
-        problems.extend(textless_overrides(push, |below| place.path(n, below)));
+        problems.extend(oversized(push, sent_as, |below| request_path.of_push(n, below)));
+        problems.extend(textless_messages(push, |below| request_path.of_push(n, below)));
+        problems.extend(unknown_locale_codes(push, |below| request_path.of_push(n, below)));
+        problems.extend(textless_overrides(push, |below| request_path.of_push(n, below)));
     }
-    fail_with(problems)
+    Error::refuse(problems)
 }
 
-/// What is wrong with an audience that would not mean what it says.
-pub(crate) fn misunderstood(selector: &Selector, path: String) -> Option<Problem> {
+/// Why an audience cannot be evaluated: an unsupported selector or an unknown place.
+pub(crate) fn audience_problem(selector: &Selector, path: String) -> Option<Problem> {
     unsupported(selector, path.clone()).or_else(|| {
-        let of_atom =
-            |atom: &Atomic| if let Atomic::Location(location) = atom { unknown_place(location) } else { None };
-        let message = selector.atoms().find_map(of_atom)?;
+        let message = selector.atoms().find_map(|atom| unknown_place(atom.location()?))?;
         Some(Problem { path, message, kind: ProblemKind::Invalid })
     })
 }
 
-/// Messages whose title or body would have to come from elsewhere: there would be nothing to put into inboxes.
+/// Messages without a title or a body of their own: there would be nothing to put into inboxes.
 fn textless_messages(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
     let localized = push.localizations.iter().flatten().enumerate();
     let localized =
@@ -102,7 +105,7 @@ fn textless_messages(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem>
     textless.map(problem).collect()
 }
 
-/// Overrides whose texts would have to come from elsewhere: devices would be sent nothing to show.
+/// Overrides without texts of their own: devices would have nothing to show.
 fn textless_overrides(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
     let localized = push.localizations.iter().flatten().enumerate();
     let localized =
@@ -123,9 +126,8 @@ fn textless_overrides(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem
     stored.map(problem).collect()
 }
 
-/// Localizations of a push whose message is only for some locales, by codes that channels are not found by: who holds the
-/// message could not be told.
-fn uncertain_holders(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
+/// Localized-only messages need ISO codes, because their recipients are found by locale tags.
+fn unknown_locale_codes(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
     if push.message.is_some() || !push.has_message() {
         return Vec::new();
     }
@@ -149,31 +151,13 @@ fn uncertain_holders(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem>
     problems
 }
 
-/// What is wrong with an audience that this version cannot evaluate.
+/// Why this version cannot evaluate an audience.
 pub(crate) fn unsupported(selector: &Selector, path: String) -> Option<Problem> {
-    let message = selector.atoms().find_map(|atom| match atom {
-        Atomic::Activity(activity) => activity.openings().err().map(str::to_owned),
-        Atomic::Location(location) => unknown_alias(location),
-        Atomic::Tag { .. }
-        | Atomic::Segment(_)
-        | Atomic::NamedUser(_)
-        | Atomic::Alias(_)
-        | Atomic::StaticList(_)
-        | Atomic::SubscriptionList { .. }
-        | Atomic::Channel(_)
-        | Atomic::IosChannel(_)
-        | Atomic::AndroidChannel(_)
-        | Atomic::AmazonChannel(_)
-        | Atomic::WebChannel(_)
-        | Atomic::OpenChannel(_)
-        | Atomic::DeviceToken(_)
-        | Atomic::Apid(_)
-        | Atomic::Wns(_)
-        | Atomic::Mpns(_)
-        | Atomic::DevicePin(_)
-        | Atomic::SmsId(_)
-        | Atomic::SmsSender(_)
-        | Atomic::Attribute(_) => None,
+    let message = selector.atoms().find_map(|atom| {
+        if let Atomic::Activity(activity) = atom {
+            return activity.openings().err().map(str::to_owned);
+        }
+        unknown_alias(atom.location()?)
     });
     message.map(|message| Problem { path, message, kind: ProblemKind::Invalid })
 }
@@ -186,28 +170,28 @@ fn unknown_alias(location: &Location) -> Option<String> {
 }
 
 fn unknown_place(location: &Location) -> Option<String> {
-    // If the atlas cannot be read, the push will say so.
+    // If the atlas cannot be read, resolving the push reports it.
     let atlas = geo::atlas().ok()?;
     let (key, name) = location.place.named_by();
     let is_known = find_place(atlas, &location.place).is_some();
     (!is_known).then(|| format!("There is no place with the {key} '{name}'; GET /api/location/?q=NAME finds places."))
 }
 
-/// Refuses open platforms that nobody has configured and no channel has registered for: most likely a typing mistake. A push that
-/// brings its recipients along registers them, which makes the platform known. Refuses platforms that do not know where devices
-/// have been, too, for segments that ask for it; the push alone does not tell.
+/// Refuses open platforms that are neither configured nor registered for by any channel: most likely a typing mistake. A push that
+/// names its recipients registers them, which makes the platform known. Also refuses platforms without location data for audiences
+/// whose segments need it, which the push alone does not show.
 pub(crate) fn refuse_unfit_platforms<'p>(
     tx: &mut Tx<'_>,
     app: AppId,
     pushes: impl IntoIterator<Item = &'p Push>,
-    place: Place,
+    request_path: RequestPath,
 ) -> Result<()> {
     let mut problems = Vec::new();
     for (n, push) in pushes.into_iter().enumerate().filter(|(_, push)| push.recipients().is_none()) {
         for platform in push.open_platforms() {
             if !is_known(tx, app, platform)? {
                 problems.push(Problem {
-                    path: place.path(n, "device_types"),
+                    path: request_path.of_push(n, "device_types"),
                     message: format!(
                         "The open platform '{0}' is not known: no channel has registered for open::{0} and it is not \
                          configured.",
@@ -222,7 +206,7 @@ pub(crate) fn refuse_unfit_platforms<'p>(
             && let Some(segment) = segment_by_place(tx, app, selector)?
         {
             problems.push(Problem {
-                path: place.path(n, "device_types"),
+                path: request_path.of_push(n, "device_types"),
                 message: format!(
                     "The segment '{segment}' is an audience by location, which needs 'ios' or 'android' to be listed \
                      here."
@@ -231,7 +215,7 @@ pub(crate) fn refuse_unfit_platforms<'p>(
             });
         }
     }
-    fail_with(problems)
+    Error::refuse(problems)
 }
 
 fn is_known(tx: &mut Tx<'_>, app: AppId, platform: &OpenPlatform) -> Result<bool> {

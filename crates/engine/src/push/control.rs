@@ -1,4 +1,4 @@
-//! Holding a push back, letting it go on, and calling it off.
+//! Pausing, resuming and canceling a push.
 
 use model::ids::{AppId, PushId};
 use store::Tx;
@@ -9,7 +9,7 @@ use store::pushes::{self, PushState};
 use super::status::{PushStatus, status_in};
 use crate::{Engine, Error, Result};
 
-/// What can be done to a push that is on its way. Doing it twice is the same as doing it once.
+/// What can be done to a push that is being sent. Doing it twice is the same as doing it once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushControl {
     Pause,
@@ -17,23 +17,22 @@ pub enum PushControl {
     Cancel,
 }
 
-/// What those who send a push have to know about it between two deliveries.
+/// Whether a push may be sent, asked by its senders between two deliveries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    GoOn,
+pub(crate) enum SendPermission {
+    Allowed,
     Paused,
     /// Canceled, done or deleted: nothing more is to be sent.
-    Over,
+    Ended,
 }
 
 impl Engine {
-    /// Whoever is sending the push learns of it within a second, on every node; what is in flight then still arrives.
+    /// Senders notice within a second, on every node; messages in flight still arrive.
     pub async fn control_push(&self, app: AppId, push: PushId, control: PushControl) -> Result<PushStatus> {
         let now = self.clock().now();
         let write = move |tx: &mut Tx<'_>| {
-            let standing = pushes::standing(tx, app, push)?;
-            let (state, _) = standing.ok_or(Error::NotFound("push"))?;
-            refuse(state, control)?;
+            let found = pushes::sending_state(tx, app, push)?.ok_or(Error::NotFound("push"))?;
+            refuse(found.state, control)?;
             match control {
                 PushControl::Pause => pushes::set_paused(tx, app, push, true)?,
                 PushControl::Resume => {
@@ -53,17 +52,22 @@ impl Engine {
     }
 }
 
-impl Standing {
+impl SendPermission {
     pub(crate) fn of(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Self> {
-        Ok(match pushes::standing(tx, app, push)? {
-            Some((PushState::Accepted | PushState::Sending, false)) => Standing::GoOn,
-            Some((PushState::Accepted | PushState::Sending, true)) => Standing::Paused,
-            Some((PushState::Done | PushState::Canceled, _)) | None => Standing::Over,
-        })
+        let found = pushes::sending_state(tx, app, push)?;
+        Ok(found.map_or(SendPermission::Ended, |found| Self::from_state(found.state, found.is_paused)))
+    }
+
+    pub(crate) const fn from_state(state: PushState, is_paused: bool) -> Self {
+        match state {
+            PushState::Accepted | PushState::Sending if is_paused => SendPermission::Paused,
+            PushState::Accepted | PushState::Sending => SendPermission::Allowed,
+            PushState::Done | PushState::Canceled => SendPermission::Ended,
+        }
     }
 }
 
-/// Says why a push that is over cannot be controlled any more.
+/// Fails for a push that has ended and can no longer be controlled.
 fn refuse(state: PushState, control: PushControl) -> Result<()> {
     let what = match control {
         PushControl::Pause => "paused",

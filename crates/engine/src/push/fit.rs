@@ -1,4 +1,4 @@
-//! Whether pushes fit into what the platforms' providers take.
+//! Whether pushes fit into the limits of the platforms' providers.
 
 use std::io;
 
@@ -24,23 +24,23 @@ const SOME_PAGE_BYTES: usize = 128;
 /// No variant of an experiment has a longer number.
 const LONGEST_VARIANT: u32 = 99;
 
-/// Whether a push is one of many that something sends over time, which devices are told and report back.
+/// Whether a push belongs to a group, whose id its messages then carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Company {
-    Alone,
+pub(super) enum SentAs {
+    Single,
     Group,
 }
 
-/// What of a push is too large for some platform it is for. `place` tells where in the request a path of the push is.
-pub(super) fn oversized(push: &Push, company: Company, place: impl Fn(&str) -> String) -> Vec<Problem> {
+/// The parts of a push that are too large for one of its platforms. `request_path` makes a path of the push one of the request.
+pub(super) fn oversized(push: &Push, sent_as: SentAs, request_path: impl Fn(&str) -> String) -> Vec<Problem> {
     if json_bytes(push) <= ALWAYS_FITS_BYTES {
         return Vec::new();
     }
     let app_key = AppKey::new(SOME_KEY).expect("22 letters are the key of an app");
-    let (group_id, variant_id) = match company {
-        Company::Alone => (None, None),
-        // Only some have a variant, but what fits with one fits without.
-        Company::Group => (Some(Uuid::nil()), Some(LONGEST_VARIANT)),
+    let (group_id, variant_id) = match sent_as {
+        SentAs::Single => (None, None),
+        // Only some have a variant, but a push that fits with one fits without.
+        SentAs::Group => (Some(Uuid::nil()), Some(LONGEST_VARIANT)),
     };
     let page_url = |_: &InlinePage| "x".repeat(SOME_PAGE_BYTES);
     let too_large = providers::too_large(push, &|content, device_type| {
@@ -58,7 +58,8 @@ pub(super) fn oversized(push: &Push, company: Company, place: impl Fn(&str) -> S
         };
         RenderedPush::new(&rendering, device_type)
     });
-    let problem = |TooLarge { path, message }| Problem { path: place(&path), message, kind: ProblemKind::Invalid };
+    let problem =
+        |TooLarge { path, message }| Problem { path: request_path(&path), message, kind: ProblemKind::Invalid };
     too_large.into_iter().map(problem).collect()
 }
 
@@ -75,7 +76,7 @@ fn json_bytes(push: &Push) -> usize {
         }
     }
     let mut counter = Counter(0);
-    // What cannot be written cannot be stored either, which is said where it is tried.
+    // A push that cannot be serialized cannot be stored either, which reports the error.
     match serde_json::to_writer(&mut counter, push) {
         Ok(()) => counter.0,
         Err(_) => 0,

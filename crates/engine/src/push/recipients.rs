@@ -1,25 +1,25 @@
-//! Recipients that pushes bring along: those that are unknown become channels in the transaction that accepts the push.
+//! Recipients named by a push: unknown ones become channels in the transaction that accepts the push.
 
 use std::sync::Arc;
 
 use audience::index::Index;
 use model::channel::OpenRegistration;
+use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::payload::Push;
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use store::Tx;
 use store::channels;
 
+use crate::change_context::ChangeContext;
 use crate::channels::{address_key, create_open};
-use crate::desk::Desk;
 use crate::{Engine, Result};
 
-/// What it takes to register recipients, which most pushes have none of.
+/// Everything needed to register recipients, which most pushes do not name.
 pub(crate) struct Registry {
     app: AppId,
     now: UtcMillis,
-    /// Not there when there is nobody to register.
+    /// `None` when there are none to register.
     index: Option<Arc<Index>>,
 }
 
@@ -36,25 +36,25 @@ impl Engine {
 }
 
 impl Registry {
-    /// Those who are known stay as they are: whoever opted out did so on purpose, and gets nothing.
+    /// Known channels stay as they are: an opt-out was on purpose, and such a channel gets nothing.
     pub(crate) fn register_recipients<'p>(
         &self,
         tx: &mut Tx<'_>,
         pushes: impl IntoIterator<Item = &'p Push>,
     ) -> Result<()> {
         let Some(index) = &self.index else { return Ok(()) };
-        let mut desk = Desk::new(self.app, index, self.now);
+        let mut context = ChangeContext::new(self.app, index, self.now);
         for (platform, recipients) in pushes.into_iter().filter_map(Push::recipients) {
             let device_type = DeviceType::Open(platform.clone());
             for recipient in recipients.as_slice() {
                 let key = address_key(&device_type, &recipient.address);
                 if channels::by_key(tx, self.app, &key)?.is_none() {
                     let registration = OpenRegistration::of_address(platform.clone(), recipient.address.clone());
-                    create_open(tx, &mut desk, &registration)?;
+                    create_open(tx, &mut context, &registration)?;
                 }
             }
         }
-        desk.journal.write(tx, self.app)?;
+        context.journal.write(tx, self.app)?;
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
-//! Where a push is and what became of it.
+//! The state and the results of a push.
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::origin::Origin;
 use model::payload::push_type::PushType;
@@ -15,16 +16,16 @@ pub struct PushStatus {
     pub created: UtcMillis,
     pub expires: Option<UtcMillis>,
     pub push_type: PushType,
-    /// What made the service accept it.
+    /// The origin of the push.
     pub origin: Origin,
     pub state: PushState,
-    /// Held back until it is resumed. Never set when nothing is left to hold back.
+    /// Paused. Never set when nothing is left to pause.
     pub paused: bool,
     /// By name.
-    pub platforms: Vec<(String, PlatformProgress)>,
+    pub platforms: Vec<(DeviceType, PlatformProgress)>,
 }
 
-/// What became of the recipients on one platform. All counts but the first add up to it.
+/// The results on one platform. All counts but the first add up to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlatformProgress {
     pub targeted: u64,
@@ -32,11 +33,11 @@ pub struct PlatformProgress {
     pub gone: u64,
     pub failed: u64,
     pub expired: u64,
-    /// Not sent because the push was called off.
+    /// Not sent because the push was canceled.
     pub canceled: u64,
     /// Still to be served.
     pub pending: u64,
-    /// What keeps the platform from being sent to, or else the last reason given for a failure or a delay.
+    /// Why the platform is not sent to, or else the last reason given for a failure or a delay.
     pub reason: Option<String>,
 }
 
@@ -55,14 +56,14 @@ pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Pus
     Ok(PushStatus { id, created, expires, push_type, origin, state, paused: paused && !state.is_final(), platforms })
 }
 
-/// What became of a push by device type. Where some are pending and something keeps the whole platform from being sent to,
-/// that is the reason: blocks of a platform that is held do not get as far as having one.
+/// The results of a push by device type. Where some recipients are pending and the whole platform is not sent to, that is the
+/// reason: blocks of a held platform do not get as far as having one.
 pub(super) fn progress_in(
     tx: &mut Tx<'_>,
     app: AppId,
     push: PushId,
     state: PushState,
-) -> Result<Vec<(String, PlatformProgress)>> {
+) -> Result<Vec<(DeviceType, PlatformProgress)>> {
     let mut platforms = Vec::new();
     for (device_type, tally) in pushes::tallies(tx, app, push)? {
         let mut progress = PlatformProgress::of(tally, state);
@@ -79,13 +80,13 @@ pub(super) fn progress_in(
 impl PushStatus {
     /// The sum over all platforms.
     pub fn total(&self) -> PlatformProgress {
-        total(&self.platforms)
+        total(self.platforms.iter().map(|(_, progress)| progress))
     }
 }
 
-pub(super) fn total(platforms: &[(String, PlatformProgress)]) -> PlatformProgress {
+pub(super) fn total<'p>(platforms: impl Iterator<Item = &'p PlatformProgress>) -> PlatformProgress {
     let mut total = PlatformProgress::default();
-    for (_, platform) in platforms {
+    for platform in platforms {
         total.targeted += platform.targeted;
         total.delivered += platform.delivered;
         total.gone += platform.gone;
@@ -105,7 +106,7 @@ impl PlatformProgress {
             PushState::Canceled => (left, 0),
             PushState::Accepted | PushState::Sending | PushState::Done => (0, left),
         };
-        // When all is over, a reason is of interest only where something failed.
+        // When all is done, a reason is of interest only where something failed.
         let reason = reason.filter(|_| !state.is_final() || failed > 0);
         Self { targeted, delivered, gone, failed, expired, canceled, pending, reason }
     }

@@ -1,9 +1,9 @@
-//! Pushes of all apps that are on their way, and why they are not through.
+//! Unfinished pushes of all apps, and why they are not done.
 
 use model::app::AppKey;
+use model::device_type::DeviceType;
 use model::ids::PushId;
 use model::payload::push_type::PushType;
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use store::Tx;
 use store::pushes::{self, PushState, Unfinished, Which};
@@ -27,12 +27,12 @@ pub struct PushOnItsWay {
 impl PushOnItsWay {
     /// The sum over all platforms.
     pub fn total(&self) -> PlatformProgress {
-        total(&self.platforms)
+        total(self.platforms.iter().map(|(_, progress)| progress))
     }
 }
 
 impl Engine {
-    /// Up to `at_most` pushes in the order of their ids, beginning with `start`, and where the listing goes on.
+    /// Up to `at_most` pushes in the order of their ids, beginning with `start`, and where the listing continues.
     pub async fn pushes_on_their_way(
         &self,
         which: Which,
@@ -52,9 +52,7 @@ impl Engine {
 
 fn on_its_way(tx: &mut Tx<'_>, push: Unfinished) -> Result<PushOnItsWay> {
     let Unfinished { app, key, id, created, expires, push_type, state, paused } = push;
-    let name = |device_type: String| {
-        DeviceType::from_name(&device_type).map_or(device_type, |known| PlatformName::for_log(&known))
-    };
+    let name = |device_type: DeviceType| PlatformName::for_log(&device_type);
     let platforms = progress_in(tx, app, id, state)?;
     let platforms = platforms.into_iter().map(|(device_type, progress)| (name(device_type), progress)).collect();
     Ok(PushOnItsWay { app: key, id, created, expires, push_type, state, paused, platforms })

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use audience::plan::Plan;
+use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::lifecycle::OPEN_DAYS_KEPT;
-use model::platform::DeviceType;
 use model::report::{Period, Precision};
 use model::term::{DayKind, DayTerm, Term};
 use model::time::UtcMillis;
@@ -19,47 +19,47 @@ use crate::{Engine, Error, Result};
 
 const STATE: [Metric; 4] = [Metric::Created, Metric::Uninstalled, Metric::OptedIn, Metric::OptedOut];
 
-/// The devices of an app, by what reports call their platform.
+/// The devices of an app, by the platform names of reports.
 #[derive(Clone, Debug)]
 pub struct Devices {
     pub computed: UtcMillis,
-    pub platforms: BTreeMap<String, DeviceCounts>,
+    pub platforms: BTreeMap<&'static str, DeviceCounts>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCounts {
-    /// Those that are installed.
+    /// Installed channels.
     pub unique: u64,
-    /// Those of them that are opted in.
+    /// The opted-in ones of them.
     pub opted_in: u64,
-    /// Those that were there once and left.
+    /// Channels that were uninstalled.
     pub uninstalled: u64,
 }
 
 impl Engine {
-    /// The devices there were at the end of the day that an instant lies in, or are now if it has not ended.
+    /// The devices at the end of the day of an instant, or now if that day has not ended.
     pub async fn devices(&self, app: AppId, date: UtcMillis) -> Result<Devices> {
         let computed = self.clock().now();
         let day = i64::from(date.day());
         let totals = self.0.store.read(move |tx| counters::totals_until(tx, app, &STATE, day)).await?;
         let mut counts = Counts::default();
-        for total in &totals {
-            counts.add(&total.platform, total.metric, total.n);
+        for total in totals {
+            counts.add(total.device_type, total.metric, total.n);
         }
-        let platforms = counts.platforms().into_iter().map(|platform| {
+        let platforms = counts.families().into_iter().map(|platform| {
             let difference = |came, went| counts.on(platform, came).saturating_sub(counts.on(platform, went));
             let devices = DeviceCounts {
                 unique: difference(Metric::Created, Metric::Uninstalled),
                 opted_in: difference(Metric::OptedIn, Metric::OptedOut),
                 uninstalled: counts.on(platform, Metric::Uninstalled),
             };
-            (platform.to_owned(), devices)
+            (platform, devices)
         });
         Ok(Devices { computed, platforms: platforms.collect() })
     }
 
-    /// On how many devices the app was opened in the month that an instant lies in, by platform. Who opened it is known for
-    /// some days only, so it must be a month that began since.
+    /// The number of devices on which the app was opened in the month of an instant, by platform. Openings by channel are kept
+    /// for some days only, so the month must have begun since.
     pub async fn active_users(&self, app: AppId, date: UtcMillis) -> Result<BTreeMap<DeviceType, u64>> {
         let month = Period::around(date, 1, Precision::Monthly);
         let now = self.clock().now();

@@ -1,4 +1,4 @@
-//! What became of single pushes and of groups of them.
+//! The results of single pushes and of groups of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -56,7 +56,7 @@ impl Engine {
         self.push_reports(app, vec![push]).await?.pop().ok_or(Error::NotFound("push"))
     }
 
-    /// Those of the pushes that there are, in the order they are named in.
+    /// The pushes that exist, in the order of the request.
     pub async fn push_reports(&self, app: AppId, pushes: Vec<PushId>) -> Result<Vec<PushReport>> {
         self.0
             .store
@@ -70,7 +70,7 @@ impl Engine {
             .await
     }
 
-    /// Pushes that were accepted within a time, the newest first, and the one that the next page begins with.
+    /// Pushes accepted within a period, the newest first, and the first push of the next page.
     pub async fn newest_pushes(
         &self,
         app: AppId,
@@ -130,7 +130,7 @@ impl Engine {
                 let period = Period::new(start, end, precision).ok_or_else(inverted)?;
                 let page = period.page(at_most);
                 let sums = counters::sums_of_pushes(tx, app, pushes, &COUNTED, &page.hours, grain(precision))?;
-                Ok(Series { period, buckets: fill(&page, precision, &sums) })
+                Ok(Series { period, buckets: fill(&page, precision, sums) })
             })
             .await
     }
@@ -155,12 +155,12 @@ pub(super) fn begun(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<UtcMi
 }
 
 fn with_counts(tx: &mut Tx<'_>, app: AppId, listed: Vec<Listed>) -> Result<Vec<PushReport>> {
-    // One that is named twice is counted once.
+    // A push that is named twice is counted once.
     let ids: BTreeSet<PushId> = listed.iter().map(|push| push.id).collect();
     let ids: Vec<PushId> = ids.into_iter().collect();
     let mut counts: BTreeMap<PushId, Counts> = BTreeMap::new();
     for PushTotal { push, total } in counters::totals_of_each(tx, app, &ids, &COUNTED)? {
-        counts.entry(push).or_default().add(&total.platform, total.metric, total.n);
+        counts.entry(push).or_default().add(total.device_type, total.metric, total.n);
     }
     let reports = listed.into_iter().map(|Listed { id, created, push_type, origin }| {
         let counts = counts.get(&id).cloned().unwrap_or_default();
@@ -172,7 +172,7 @@ fn with_counts(tx: &mut Tx<'_>, app: AppId, listed: Vec<Listed>) -> Result<Vec<P
 fn counts_of(totals: Vec<Total>) -> Counts {
     let mut counts = Counts::default();
     for total in totals {
-        counts.add(&total.platform, total.metric, total.n);
+        counts.add(total.device_type, total.metric, total.n);
     }
     counts
 }

@@ -1,4 +1,4 @@
-//! From segments in an audience to the plans of their criteria, which may refer to further segments.
+//! Turns segments in an audience into the plans of their criteria, which may refer to further segments.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -10,19 +10,18 @@ use super::{Reached, references};
 use crate::Result;
 use crate::plan::{PlannedSegment, Planner};
 
-/// A plan with more parts than this is evaluated where it is met. So plans stay small however segments refer to each other:
-/// each could refer to a thousand others, which refer to a thousand others.
+/// A plan with more parts than this is evaluated at once. So plans stay small however segments refer to each other: each could
+/// refer to a thousand others, which refer to a thousand others.
 const MOST_PARTS: usize = 64;
-const NOBODY: PlannedSegment = PlannedSegment { plan: Plan::Nobody, unknown_places: Vec::new() };
 
 impl Planner<'_, '_> {
-    /// Whoever is in one of the segments, all of which have plans by now.
+    /// The members of any of the segments, all of which have plans by now.
     pub(crate) fn in_segments(&mut self, ids: &[SegmentId]) -> Plan {
         let ids: BTreeSet<SegmentId> = ids.iter().copied().collect();
         let mut parts = Vec::with_capacity(ids.len());
         for planned in ids.iter().filter_map(|id| self.segments.get(id)) {
             parts.push(planned.plan.clone());
-            self.unknown_places.extend_from_slice(&planned.unknown_places);
+            self.unknown.meet_all(&planned.unknown);
         }
         Plan::Or(parts).normalize()
     }
@@ -42,27 +41,32 @@ impl Planner<'_, '_> {
                 continue;
             }
             let Some(segment) = reached.get(&id).and_then(Option::as_ref) else {
-                // Deleted, or of another app: nobody is in it.
-                self.segments.insert(id, NOBODY);
+                // Deleted, or of another app.
+                self.segments.insert(id, unknown(id));
                 continue;
             };
             if begun.insert(id) {
                 let new = references(&segment.criteria).filter(|id| !self.segments.contains_key(id));
-                // What has begun and has no plan is around this segment. Whoever changes a segment makes sure that there is no
-                // such circle; in a database that says otherwise, nobody is in it, and planning comes to an end.
+                // A segment that was begun and has no plan contains this one. Changes of segments refuse such circles; in a
+                // database that has one all the same, the segment is unknown, and planning comes to an end.
                 let (around, inside): (Vec<_>, Vec<_>) = new.partition(|other| begun.contains(other));
-                self.segments.extend(around.into_iter().map(|id| (id, NOBODY)));
+                self.segments.extend(around.into_iter().map(|id| (id, unknown(id))));
                 pending.extend(inside);
                 continue;
             }
-            let n_unknown = self.unknown_places.len();
+            let outside = std::mem::take(&mut self.unknown);
             let plan = self.selector(&segment.criteria)?.normalize();
             let plan = if parts(&plan) > MOST_PARTS { Plan::Set(self.index.resolve(&plan)) } else { plan };
-            let unknown_places = self.unknown_places.split_off(n_unknown);
-            self.segments.insert(id, PlannedSegment { plan, unknown_places });
+            let inside = std::mem::replace(&mut self.unknown, outside);
+            self.segments.insert(id, PlannedSegment { plan, unknown: inside.names });
         }
         Ok(())
     }
+}
+
+/// Nobody is in a segment that does not exist, but neither is everybody outside of it: see [`Planner::opposite`].
+fn unknown(id: SegmentId) -> PlannedSegment {
+    PlannedSegment { plan: Plan::Nobody, unknown: [format!("segment {id}")].into() }
 }
 
 fn parts(plan: &Plan) -> usize {

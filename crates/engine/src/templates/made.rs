@@ -1,5 +1,5 @@
-//! What comes of templates when they are filled in, and of which texts of them: it is made before the transaction that writes it,
-//! and made again there if a template has been changed in between.
+//! Pushes made from templates, with the template texts they were made from: they are made before the transaction that writes
+//! them, and made again there if a template has been changed in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use store::Tx;
 use store::documents::{self, DocumentKind};
 
 use super::stored;
-use crate::push::{Place, fail_with};
+use crate::push::RequestPath;
 use crate::{Error, Result};
 
 /// The stored texts of templates, as far as there are any.
@@ -21,11 +21,11 @@ pub(super) type Bodies = BTreeMap<TemplateId, Option<String>>;
 
 pub(super) struct Made<T> {
     of: Bodies,
-    /// A repeated request is answered although its template is not what it was, so problems wait until that is known.
+    /// A repeated request is answered even if its template has changed, so problems wait until that is known.
     outcome: Result<T, Problems>,
 }
 
-/// What the templates are now.
+/// The current templates.
 pub(super) fn bodies(tx: &mut Tx<'_>, app: AppId, uses: &[TemplateUse]) -> Result<Bodies> {
     let mut bodies = Bodies::new();
     let wanted: BTreeSet<TemplateId> = uses.iter().map(|usage| usage.merge_data.template_id).collect();
@@ -40,10 +40,10 @@ impl<T> Made<T> {
     pub(super) fn of(
         bodies: Bodies,
         uses: &[TemplateUse],
-        place: Place,
+        request_path: RequestPath,
         make: impl Fn(Vec<Push>) -> Result<T>,
     ) -> Result<Self> {
-        let outcome = match filled_in(&bodies, uses, place).and_then(make) {
+        let outcome = match filled_in(&bodies, uses, request_path).and_then(make) {
             Ok(made) => Ok(made),
             Err(Error::Invalid(problems)) => Err(problems),
             Err(other) => return Err(other),
@@ -51,17 +51,17 @@ impl<T> Made<T> {
         Ok(Self { of: bodies, outcome })
     }
 
-    /// What comes of the templates as they are in this transaction, if they are not what they were.
+    /// The pushes of the templates in this transaction, if these have changed since.
     pub(super) fn made_again(
         &self,
         tx: &mut Tx<'_>,
         app: AppId,
         uses: &[TemplateUse],
-        place: Place,
+        request_path: RequestPath,
         make: impl Fn(Vec<Push>) -> Result<T>,
     ) -> Result<Option<Self>> {
         let current = bodies(tx, app, uses)?;
-        (current != self.of).then(|| Self::of(current, uses, place, make)).transpose()
+        (current != self.of).then(|| Self::of(current, uses, request_path, make)).transpose()
     }
 
     pub(super) fn outcome(&self) -> Result<&T> {
@@ -74,7 +74,7 @@ impl<T> Made<T> {
     }
 }
 
-fn filled_in(bodies: &Bodies, uses: &[TemplateUse], place: Place) -> Result<Vec<Push>> {
+fn filled_in(bodies: &Bodies, uses: &[TemplateUse], request_path: RequestPath) -> Result<Vec<Push>> {
     let mut templates: BTreeMap<TemplateId, Template> = BTreeMap::new();
     for (id, body) in bodies {
         if let Some(body) = body {
@@ -88,11 +88,13 @@ fn filled_in(bodies: &Bodies, uses: &[TemplateUse], place: Place) -> Result<Vec<
         match templates.get(&id).map_or_else(|| Err(vec![unknown(id)]), |template| template.render(usage)) {
             Ok(push) => pushes.push(push),
             Err(found) => problems.extend(
-                found.into_iter().map(|problem| Problem { path: place.path_outside(n, &problem.path), ..problem }),
+                found
+                    .into_iter()
+                    .map(|problem| Problem { path: request_path.beside_push(n, &problem.path), ..problem }),
             ),
         }
     }
-    fail_with(problems)?;
+    Error::refuse(problems)?;
     Ok(pushes)
 }
 

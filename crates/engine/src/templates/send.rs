@@ -1,4 +1,4 @@
-//! Sending a template, now or later: it is filled in when it is asked for, and what comes of it is a push like any other.
+//! Sending a template, now or later: it is filled in when the request comes, and the result is a push like any other.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 use store::apps::App;
 
 use super::made::{Made, bodies};
-use crate::push::{NewPush, Place, refuse_unfit_platforms, refuse_unsupported};
+use crate::push::{NewPush, RequestPath, refuse_unfit_platforms, refuse_unsupported};
 use crate::{CreatedSchedules, Engine, Error, IdempotencyKey, Result};
 
 /// The answer to templates that were sent.
@@ -23,11 +23,11 @@ pub struct SentTemplates {
     pub push_ids: Vec<PushId>,
 }
 
-/// The answer to templates that will be sent later, and what will be sent.
+/// The answer to templates that will be sent later, with the schedules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreatedTemplateSchedules {
     pub created: CreatedSchedules,
-    /// Each a scheduled push as JSON: a repeated request gets the same, whatever has become of the template.
+    /// Each a scheduled push as JSON: a repeated request gets the same, even if the template has changed.
     pub scheduled: Vec<Value>,
 }
 
@@ -37,23 +37,23 @@ impl Engine {
         &self,
         app: &Arc<App>,
         uses: OneOrMany<TemplateUse>,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<SentTemplates> {
-        let place = Place::of(&uses, "");
+        let request_path = RequestPath::of(&uses, "");
         let (uses, now) = (Arc::new(uses.into_vec()), self.clock().now());
         let operation = OperationId::at(now);
         let n_uses = uses.len() as u64;
         let (engine, app) = (self.clone(), Arc::clone(app));
         let prepare = move |pushes: Vec<Push>| {
-            refuse_unsupported(&pushes, place)?;
+            refuse_unsupported(&pushes, request_path)?;
             pushes.into_iter().map(Prepared::new).collect::<Result<Vec<_>>>()
         };
-        let made = self.make(app.id, &uses, place, prepare).await?;
-        let written = self.write_once(app.id, once, move |tx| {
-            let again = made.made_again(tx, app.id, &uses, place, prepare)?;
+        let made = self.make(app.id, &uses, request_path, prepare).await?;
+        let written = self.write_once(app.id, idempotency_key, move |tx| {
+            let again = made.made_again(tx, app.id, &uses, request_path, prepare)?;
             let made = again.as_ref().unwrap_or(&made);
             let prepared = made.outcome()?;
-            refuse_unfit_platforms(tx, app.id, prepared.iter().map(|prepared| &prepared.push), place)?;
+            refuse_unfit_platforms(tx, app.id, prepared.iter().map(|prepared| &prepared.push), request_path)?;
             made.set_used(tx, app.id, now)?;
             let provenances: Vec<_> = uses.iter().map(|usage| Provenance::of(origin(usage))).collect();
             let push_ids: Vec<PushId> = prepared.iter().map(|_| PushId::at(now)).collect();
@@ -77,20 +77,20 @@ impl Engine {
 
     /// Finds everything [`Engine::send_templates`] would object to, and records nothing.
     pub async fn validate_templates(&self, app: AppId, uses: OneOrMany<TemplateUse>) -> Result<()> {
-        let place = Place::of(&uses, "");
-        let check = move |pushes: Vec<Push>| refuse_unsupported(&pushes, place).map(|()| pushes);
-        let made = self.make(app, &Arc::new(uses.into_vec()), place, check).await?;
-        self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, made.outcome()?, place)).await
+        let request_path = RequestPath::of(&uses, "");
+        let check = move |pushes: Vec<Push>| refuse_unsupported(&pushes, request_path).map(|()| pushes);
+        let made = self.make(app, &Arc::new(uses.into_vec()), request_path, check).await?;
+        self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, made.outcome()?, request_path)).await
     }
 
-    /// Creates all of the schedules or none. Templates that change later do not change what is sent.
+    /// Creates all of the schedules or none. Later changes of templates do not change the scheduled pushes.
     pub async fn schedule_templates(
         &self,
         app: AppId,
         scheduled: OneOrMany<TemplateSchedule>,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedTemplateSchedules> {
-        let place = Place::of(&scheduled, "");
+        let request_path = RequestPath::of(&scheduled, "");
         let (mut scheduled, now) = (scheduled.into_vec(), self.clock().now());
         self.choose_best_hours(app, scheduled.iter_mut().map(|scheduled| &mut scheduled.schedule)).await?;
         let uses = Arc::new(scheduled.iter().map(|scheduled| scheduled.usage.clone()).collect::<Vec<_>>());
@@ -100,16 +100,16 @@ impl Engine {
             let to_schedule = scheduled.iter().zip(pushes).map(|(TemplateSchedule { name, schedule, .. }, push)| {
                 ScheduledPush { name: name.clone(), schedule: schedule.clone(), push }
             });
-            engine.plan_schedules(to_schedule.collect(), place)
+            engine.plan_schedules(to_schedule.collect(), request_path)
         };
-        let made = self.make(app, &uses, place, plan.clone()).await?;
+        let made = self.make(app, &uses, request_path, plan.clone()).await?;
         let engine = self.clone();
-        self.write_once(app, once, move |tx| {
-            let again = made.made_again(tx, app, &uses, place, &plan)?;
+        self.write_once(app, idempotency_key, move |tx| {
+            let again = made.made_again(tx, app, &uses, request_path, &plan)?;
             let made = again.as_ref().unwrap_or(&made);
             let planned = made.outcome()?;
             planned.refuse_past()?;
-            refuse_unfit_platforms(tx, app, planned.pushes(), place)?;
+            refuse_unfit_platforms(tx, app, planned.pushes(), request_path)?;
             made.set_used(tx, app, now)?;
             engine.insert_schedules(tx, app, planned)?;
             let printed = planned.scheduled().map(serde_json::to_value).collect::<Result<_, _>>();
@@ -119,19 +119,19 @@ impl Engine {
         .await
     }
 
-    /// Fills templates in and makes something of the pushes, on no thread that others wait for: templates may be large, and the
-    /// atlas may have to be read to check places.
+    /// Fills templates in and turns the pushes into a result, on a blocking thread: templates may be large, and the atlas may
+    /// have to be read to check places.
     async fn make<T: Send + 'static>(
         &self,
         app: AppId,
         uses: &Arc<Vec<TemplateUse>>,
-        place: Place,
+        request_path: RequestPath,
         make: impl Fn(Vec<Push>) -> Result<T> + Send + 'static,
     ) -> Result<Made<T>> {
         let named = Arc::clone(uses);
         let bodies = self.0.store.read(move |tx| bodies(tx, app, &named)).await?;
         let uses = Arc::clone(uses);
-        let made = tokio::task::spawn_blocking(move || Made::of(bodies, &uses, place, make));
+        let made = tokio::task::spawn_blocking(move || Made::of(bodies, &uses, request_path, make));
         made.await.map_err(Error::internal)?
     }
 }

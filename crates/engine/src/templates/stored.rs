@@ -1,4 +1,4 @@
-//! A template as it is stored, and when it was used, which is apart from it: whoever sends it does not change it.
+//! A template as it is stored, and when it was used, which is kept apart: sending a template does not change it.
 
 use model::ids::AppId;
 use model::json::{self, At};
@@ -19,7 +19,7 @@ struct Stored<'t> {
     template: &'t Template,
 }
 
-/// The text that is stored, unless there is too much of it.
+/// The text to store, unless it is too long.
 pub(super) fn print(template: &Template) -> Result<String> {
     let text = serde_json::to_string(&Stored { template }).map_err(Error::internal)?;
     if text.len() > limits::TEMPLATE_BYTES {
@@ -29,7 +29,7 @@ pub(super) fn print(template: &Template) -> Result<String> {
     Ok(text)
 }
 
-/// It was checked when it was stored, so a problem now is ours.
+/// It was checked when it was stored, so a problem now is our fault.
 pub(super) fn read(body: &str) -> Result<Template> {
     json::parse(body.as_bytes(), parse).map_err(Error::internal)
 }
@@ -40,7 +40,7 @@ pub(super) fn view(document: &Document, last_used: Option<UtcMillis>) -> Result<
     Ok(TemplateView { id, template: read(&document.body)?, created, modified, last_used })
 }
 
-/// For listings: one that cannot be read does not hide the others.
+/// For listings: an unreadable one does not hide the others.
 pub(super) fn known_view(document: &Document, last_used: Option<UtcMillis>) -> Option<TemplateView> {
     known(DocumentKind::Template, &document.id, view(document, last_used))
 }
@@ -51,7 +51,7 @@ pub(super) fn set_used(tx: &mut Tx<'_>, app: AppId, id: TemplateId, now: UtcMill
 
 fn parse(at: &At<'_>) -> Option<Template> {
     let mut fields = at.object()?;
-    let template = fields.required("template", Template::parse);
+    let template = fields.required("template", Template::parse_stored);
     for beside in ["modified", "last_used"] {
         fields.take(beside); // where an earlier version kept them
     }

@@ -9,12 +9,14 @@ use model::ids::EventId;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 
-/// So many events that fail, with none taken in between, are enough to say that the webhook is away.
+use crate::back_off::doubled;
+
+/// This many failed events, with none taken in between, mean that the webhook is away.
 const TOO_MANY: u32 = 5;
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(300);
-/// After so long at most, a webhook that is away is tried with an event that was never tried: if it was only some events that it
-/// does not take, the others do not wait for these.
+/// After this time at most, a webhook that is away is tried with an event that was never tried: if it only refuses some events,
+/// the others do not wait for these.
 const LONGEST_FOR_NEW: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,17 +29,17 @@ pub(super) struct Breaker {
     open_since: Option<UtcMillis>,
     /// The webhook is away, and is tried again then.
     open_until: Option<UtcMillis>,
-    /// From then on an event will do that was never tried. After a restart, new events wait as all others do.
+    /// From then on an event that was never tried may be used. After a restart, new events wait like all others.
     #[serde(skip)]
     new_from: Option<UtcMillis>,
-    /// It said itself that it wants to be left alone until then. What was under way already says nothing about that; after a
-    /// restart nothing is.
+    /// The webhook itself asked to be left alone until then. Requests already under way say nothing about that; after a restart
+    /// there are none.
     #[serde(skip)]
     is_asked: bool,
     pub(super) last_taken: Option<UtcMillis>,
 }
 
-/// An event that was not taken, for no fault of its own.
+/// An event that was not taken, through no fault of its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Failure {
     /// It is the first time since the webhook was known to be there, and the event may be fine.
@@ -62,14 +64,14 @@ impl Breaker {
         Self { last_taken: self.last_taken, ..Self::default() }
     }
 
-    /// An event was taken. Since when the webhook was considered away, if it was until now.
+    /// An event was taken. Returns since when the webhook was considered away, if it was until now.
     pub(super) fn taken(&mut self, is_probe: bool, now: UtcMillis) -> Option<UtcMillis> {
         self.last_taken = Some(now);
         self.n_failing = 0;
         if self.is_asked && !is_probe { None } else { self.answered() }
     }
 
-    /// The webhook is there. Since when it was considered away, if it was until now.
+    /// The webhook is there. Returns since when it was considered away, if it was until now.
     pub(super) fn answered(&mut self) -> Option<UtcMillis> {
         let was_away = self.open_since;
         *self = self.closed();
@@ -97,9 +99,10 @@ impl Breaker {
     }
 }
 
-/// Twice as long after every attempt, and up to half of it shorter, so that what failed together does not come back together.
+/// Twice as long after every attempt, and up to half of it shorter, so that events that failed together do not come back
+/// together.
 pub(super) fn back_off(attempts: u32, event: EventId) -> Duration {
-    let whole = SHORTEST.saturating_mul(1 << attempts.saturating_sub(1).min(16)).min(LONGEST);
+    let whole = doubled(SHORTEST, attempts, LONGEST);
     let mixed = (event.uuid().as_u128() ^ u128::from(attempts)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     let part = u32::try_from(mixed >> 112).unwrap_or(0);
     whole - whole / 2 * part / (1 << 16)

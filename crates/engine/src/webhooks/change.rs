@@ -1,11 +1,11 @@
-//! Making, changing and deleting webhooks. A running node notices at its next checkpoint.
+//! Creating, changing and deleting webhooks. A running node notices at its next checkpoint.
 
 use model::event::EventOffset;
 use model::ids::{AppId, OperationId, WebhookId};
 use providers::http::{WebUrl, check_url};
 use providers::webhook::{WebhookChange, WebhookConfig};
 use serde::{Deserialize, Serialize};
-use store::webhooks::{self, Place, Tally, Webhook};
+use store::webhooks::{self, Position, Tally, Webhook};
 use store::{Tx, followers, jobs, log};
 
 use super::progress::Progress;
@@ -14,7 +14,7 @@ use super::{WebhookView, job_of};
 use crate::job::Job;
 use crate::{Engine, Error, IdempotencyKey, Result};
 
-/// Each has connections, a window of events and a place among the jobs of its own.
+/// Each has connections, a window of events and a job slot of its own.
 pub(crate) const MOST_PER_APP: usize = 20;
 
 /// Where a new webhook begins.
@@ -40,7 +40,7 @@ impl Engine {
         app: AppId,
         change: WebhookChange,
         start: WebhookStart,
-        once: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Result<CreatedWebhook> {
         let url = self.checked(change.url.as_deref())?.ok_or_else(|| Error::invalid("url", "'url' must be set."))?;
         let types = change.types.clone().ok_or_else(|| Error::invalid("types", "'types' must be set."))?;
@@ -56,7 +56,7 @@ impl Engine {
                 WebhookStart::Now => EventOffset::end_of(log::head(tx, app)?),
                 WebhookStart::Earliest => EventOffset::START,
             };
-            let place = Place { version: 0, done, held: None };
+            let position = Position { version: 0, done, held: None };
             let new = Webhook {
                 id,
                 created: now,
@@ -65,7 +65,7 @@ impl Engine {
                 disabled_why: None,
                 config: sealed.clone(),
                 changes: 0,
-                place,
+                position,
                 tally: Tally::default(),
                 failing: None,
             };
@@ -75,7 +75,7 @@ impl Engine {
             let lag = Lag::of(tx, app, &new, now)?;
             Ok(CreatedWebhook { operation_id: OperationId::at(now), webhook: engine.view_webhook(app, new, lag) })
         };
-        self.write_once(app, once, write).await
+        self.write_once(app, idempotency_key, write).await
     }
 
     pub async fn change_webhook(&self, app: AppId, id: WebhookId, change: WebhookChange) -> Result<WebhookView> {
@@ -85,14 +85,16 @@ impl Engine {
             let webhook = webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
             let config = engine.unseal_webhook(app, &webhook)?.changed(url.clone(), &change);
             webhooks::configure(tx, app, id, &engine.seal_webhook(app, id, &config)?, now)?;
-            if let Some(enabled) = change.enabled {
-                webhooks::set_enabled(tx, app, id, enabled, None)?;
+            match change.enabled {
+                Some(true) => webhooks::enable(tx, app, id)?,
+                Some(false) => webhooks::disable(tx, app, id, None)?,
+                None => {}
             }
-            // What was refused before may be taken now. Whoever works with what was remembered begins again from it.
-            let progress = Progress::from_stored(webhook.place.held.as_deref())?;
+            // An event refused before may be taken now. Runs that work with the stored progress start again from it.
+            let progress = Progress::from_stored(webhook.position.held.as_deref())?;
             if progress.is_troubled() {
                 let held = progress.due_at(now).to_bytes()?;
-                webhooks::move_to(tx, app, id, webhook.place.done, Some(&held))?;
+                webhooks::move_to(tx, app, id, webhook.position.done, Some(&held))?;
             }
             Ok::<_, Error>(followers::rouse(tx, app, job_of(id), now)?)
         };
@@ -116,7 +118,7 @@ impl Engine {
     }
 }
 
-/// Removes a webhook with its place in the log and its job. `false` when there is none.
+/// Removes a webhook with its position in the log and its job. `false` when there is none.
 pub(crate) fn remove(tx: &mut Tx<'_>, app: AppId, id: WebhookId) -> store::Result<bool> {
     followers::stop(tx, app, job_of(id))?;
     jobs::cancel(tx, app, job_of(id))?;

@@ -1,4 +1,4 @@
-//! The transaction that remembers what a webhook has got, and says when its job goes on.
+//! The transaction that saves the progress of a webhook and reschedules its job.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use super::ledger::Ledger;
 use crate::worker::LEASE;
 use crate::{Engine, Error, Result};
 
-/// A webhook with more dead letters than this has somebody to look at it first.
+/// A webhook with more dead letters than this is disabled until the operator looks at it.
 const MOST_DEAD: i64 = 10_000;
 /// How long a webhook rests whose configuration cannot be read, such as without the key that it was sealed with.
 const UNREADABLE: Duration = Duration::from_secs(5 * 60);
 
-/// How a job goes on after a checkpoint.
+/// What the job does after a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// It keeps running.
@@ -32,13 +32,13 @@ pub(super) enum Rest {
     Until(UtcMillis),
 }
 
-/// Where a run stands.
+/// The stored state that a run began with. Its deliveries are saved only while that is current.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(super) struct RunBasis {
     pub(super) webhook: WebhookId,
-    /// Of the place that it goes on from.
+    /// Of the position that it continues from.
     pub(super) version: i64,
-    /// Of the configuration that it works with.
+    /// Of the configuration that it uses.
     pub(super) changes: i64,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum Saved {
     GoOn,
     /// The configuration is another by now.
     Changed,
-    /// Somebody has moved the webhook, and nothing was remembered.
+    /// The webhook was moved meanwhile, and nothing was saved.
     Moved,
 }
 
@@ -62,15 +62,15 @@ impl Engine {
     pub(super) async fn save_webhook(
         &self,
         job: ClaimedJob,
-        standing: Standing,
+        basis: RunBasis,
         snapshot: Arc<Snapshot>,
         rest: Rest,
     ) -> Result<Saved> {
         let (app, now) = (job.app, self.clock().now());
-        let (saved, end) = self.0.store.write(app, move |tx| save(tx, &job, standing, &snapshot, rest, now)).await?;
+        let (saved, end) = self.0.store.write(app, move |tx| save(tx, &job, basis, &snapshot, rest, now)).await?;
         if let Some(why) = end {
             let app = self.key_for_log(app).await;
-            tracing::error!(app, webhook = %standing.webhook, why, "a webhook is disabled");
+            tracing::error!(app, webhook = %basis.webhook, why, "a webhook is disabled");
         }
         Ok(saved)
     }
@@ -107,12 +107,12 @@ impl Engine {
 fn save(
     tx: &mut Tx<'_>,
     job: &ClaimedJob,
-    standing: Standing,
+    basis: RunBasis,
     snapshot: &Snapshot,
     rest: Rest,
     now: UtcMillis,
 ) -> Result<(Saved, Option<String>)> {
-    let Standing { webhook, version, changes } = standing;
+    let RunBasis { webhook, version, changes } = basis;
     let Snapshot { stretch, read, ledger } = snapshot;
     let Some(changes_now) = webhooks::remember(tx, job.app, webhook, version, stretch)? else {
         jobs::postpone(tx, job, now)?;
@@ -120,15 +120,15 @@ fn save(
     };
     webhooks::note(tx, job.app, webhook, &ledger.entries)?;
     let mut end = ledger.end.clone();
-    if !ledger.letters.is_empty() && webhooks::bury(tx, job.app, webhook, &ledger.letters)? >= MOST_DEAD {
+    if !ledger.letters.is_empty() && webhooks::keep_dead_letters(tx, job.app, webhook, &ledger.letters)? >= MOST_DEAD {
         let why =
             format!("{MOST_DEAD} events are among the dead letters; redeliver or discard them, and enable it again.");
         end.get_or_insert(why);
     }
-    // What the old configuration met with says nothing about the new one.
+    // Failures under the old configuration say nothing about the new one.
     let end = end.filter(|_| changes_now == changes);
     if let Some(why) = &end {
-        webhooks::set_enabled(tx, job.app, webhook, false, Some(why))?;
+        webhooks::disable(tx, job.app, webhook, Some(why))?;
     }
     followers::advance(tx, job.app, job.id, *read)?;
     let is_changed = changes_now != changes || end.is_some();

@@ -12,25 +12,25 @@ use tokio::time::Instant;
 
 use crate::{Engine, Error, Result};
 
-/// So many are sent in one request of the operator, and no more are begun after so much time.
+/// How many are sent in one request of the operator, and after how much time no more are begun.
 const AT_ONCE: u32 = 100;
 const LONGEST: Duration = Duration::from_secs(20);
-/// After so many that fail in a row there is no point in going on.
+/// After this many failures in a row there is no point in continuing.
 const ENOUGH: u32 = 3;
 
-/// What came of sending dead letters once more.
+/// The result of sending dead letters once more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redelivered {
     pub n_delivered: u32,
     pub n_failed: u32,
     /// Why the last one failed that did.
     pub reason: Option<String>,
-    /// The last one that was tried, to go on after it; `None` when all were.
+    /// The last one that was tried, to continue after it; `None` when all were.
     pub last: Option<EventOffset>,
 }
 
 impl Engine {
-    /// Those after an offset, in the order of the log.
+    /// Dead letters after an offset, in the order of the log.
     pub async fn dead_letters(
         &self,
         app: AppId,
@@ -45,8 +45,8 @@ impl Engine {
         self.0.store.read(read).await
     }
 
-    /// Sends some dead letters once more, one after the other in the order of the log, and forgets those that are taken. They come
-    /// after whatever their channels have sent since.
+    /// Sends some dead letters once more, one after the other in the order of the log, and forgets those that are taken. They
+    /// come after all later events of their channels.
     pub async fn redeliver(&self, app: AppId, id: WebhookId, after: EventOffset) -> Result<Redelivered> {
         let letters = self.dead_letters(app, id, after, AT_ONCE).await?;
         let hook = self.hook(app, id).await?;
@@ -59,8 +59,8 @@ impl Engine {
             came.last = Some(letter.offset);
             let reason = match hook.post(Bytes::from(letter.body), self.clock().now()).await {
                 Verdict::Taken { .. } => {
-                    // A crash before this sends it again: at least once, as ever.
-                    let forget = move |tx: &mut Tx<'_>| webhooks::exhume(tx, app, id, letter.offset);
+                    // A crash before this sends it again: at least once, as always.
+                    let forget = move |tx: &mut Tx<'_>| webhooks::remove_dead_letter(tx, app, id, letter.offset);
                     self.0.store.write(app, forget).await?;
                     came.n_delivered += 1;
                     n_in_a_row = 0;
@@ -80,11 +80,11 @@ impl Engine {
         Ok(came)
     }
 
-    /// Forgets all dead letters of a webhook. How many there were.
+    /// Forgets all dead letters of a webhook. Returns how many there were.
     pub async fn discard_dead_letters(&self, app: AppId, id: WebhookId) -> Result<u64> {
         let write = move |tx: &mut Tx<'_>| {
             webhooks::get(tx, app, id)?.ok_or(Error::NotFound("webhook"))?;
-            Ok::<_, Error>(webhooks::discard(tx, app, id)?)
+            Ok::<_, Error>(webhooks::discard_dead_letters(tx, app, id)?)
         };
         self.0.store.write(app, write).await
     }

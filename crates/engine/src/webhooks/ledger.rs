@@ -1,12 +1,12 @@
-//! What has happened to a webhook since the last checkpoint.
+//! The requests of a webhook since the last checkpoint.
 
 use model::event::EventOffset;
 use model::time::UtcMillis;
-use store::webhooks::{Attempt, DeadLetter, Entry, Happening};
+use store::webhooks::{Attempt, DeadLetter, Entry, EntryKind};
 
 use super::window::Sent;
 
-/// So many attempts go into the history at each checkpoint; of those that succeed, half as many. All are counted.
+/// So many attempts go into the history at each checkpoint; of successful ones, half as many. All are counted.
 const MOST_NOTED: usize = 100;
 
 #[derive(Clone, Debug, Default)]
@@ -50,12 +50,12 @@ impl Ledger {
 
     pub(super) fn missed(&mut self, n_missed: u64, goes_on_after: EventOffset, now: UtcMillis) {
         self.n_missed = self.n_missed.saturating_add_unsigned(n_missed);
-        self.entries.push(Entry { at: now, offset: goes_on_after, what: Happening::Gap { n_missed } });
+        self.entries.push(Entry { at: now, offset: goes_on_after, kind: EntryKind::Gap { n_missed } });
     }
 }
 
 fn request(sent: Sent, status: Option<u16>, error: Option<String>, millis: u32, now: UtcMillis) -> Entry {
     let Sent { event, kind, offset, attempt } = sent;
     let attempt = Attempt { event, kind, number: attempt, millis, status: status.map(u32::from), error };
-    Entry { at: now, offset, what: Happening::Request(attempt) }
+    Entry { at: now, offset, kind: EntryKind::Request(attempt) }
 }

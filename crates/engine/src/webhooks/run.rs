@@ -1,4 +1,4 @@
-//! One run of a webhook's job: events are read ahead, sent as the window permits, and remembered alongside.
+//! One run of a webhook's job: events are read ahead, sent as the window permits, and saved alongside.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use store::jobs::ClaimedJob;
 use store::webhooks::{self, Stretch};
 use tokio::time::{self, Instant};
 
-use super::checkpoint::{Rest, Saved, Snapshot, Standing};
+use super::checkpoint::{Rest, RunBasis, Saved, Snapshot};
 use super::ledger::Ledger;
 use super::progress::Progress;
 use super::window::{Parcel, Setback, Window};
@@ -23,26 +23,26 @@ use crate::{Engine, EventFilter, EventPage, Result};
 
 /// Then others get their turn.
 const SLICE: Duration = Duration::from_secs(30);
-/// When the process is to end, answers are waited for so long; what has none by then is sent again by the next one.
+/// How long answers are waited for when the process ends; events without one by then are sent again by the next process.
 const GRACE: Duration = Duration::from_secs(2);
-/// A checkpoint is due after so many attempts, or so much time.
+/// A checkpoint is due after this many attempts, or this much time.
 const CHECKPOINT: usize = 1000;
 const SAVE_EVERY: Duration = Duration::from_secs(1);
-/// No more is sent while so many are not remembered: at most so many are repeated after a crash.
+/// No more is sent while this many are not saved: at most this many are repeated after a crash.
 const UNRECORDED: usize = 4 * CHECKPOINT;
-/// How often to look whether something that failed can be tried again while others are under way.
+/// How often to look whether a failed event can be tried again while others are under way.
 const TICK: Duration = Duration::from_millis(100);
 
 struct Run<'a> {
     engine: &'a Engine,
     job: &'a ClaimedJob,
-    standing: Standing,
+    basis: RunBasis,
     hook: Hook,
     config: WebhookConfig,
     filter: EventFilter,
     window: Window,
     ledger: Ledger,
-    /// Whether there was nothing more to read when it was last tried.
+    /// Whether there was nothing more to read the last time.
     is_end: bool,
     halt: Option<Halt>,
     n_saving: usize,
@@ -52,9 +52,9 @@ struct Run<'a> {
 /// Why nothing more is sent in this run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halt {
-    /// The process is to stop, or others are to have their turn, or the configuration is another.
+    /// The process stops, other jobs get their turn, or the configuration has changed.
     Yield,
-    /// The place of the webhook is another, so that there is nothing to remember.
+    /// The position of the webhook has changed, so there is nothing to save.
     Moved,
 }
 
@@ -65,8 +65,8 @@ struct Landed {
 }
 
 impl Engine {
-    /// Running it twice repeats at most what was not remembered, with the same event ids; receivers are told to expect that. What
-    /// one run remembers makes another that began from the same place fail.
+    /// Running it twice repeats at most the events that were not saved, with the same event ids; receivers are told to expect
+    /// that. Saving makes another run that began from the same position fail.
     pub(crate) async fn forward_events(&self, claimed: &ClaimedJob, id: WebhookId, stop: &Stop) -> Result<()> {
         let app = claimed.app;
         let Some(webhook) = self.0.store.read(move |tx| webhooks::get(tx, app, id)).await? else {
@@ -79,18 +79,18 @@ impl Engine {
             Ok(config) => config,
             Err(error) => return self.rest_unreadable(claimed, id, error).await,
         };
-        let place = &webhook.place;
+        let position = &webhook.position;
         let (policy, now) = (self.0.address_policy, self.clock().now());
-        let (hook, kept) = self.0.webhooks.take((app, id), place.version, &config, policy, now);
+        let (hook, kept) = self.0.webhooks.take((app, id), position.version, &config, policy, now);
         let reason = webhook.failing.as_ref().map(|(_, reason)| reason.clone());
         let window = match kept {
             Some(window) => window,
-            None => Window::new(place.done, &Progress::from_stored(place.held.as_deref())?, reason),
+            None => Window::new(position.done, &Progress::from_stored(position.held.as_deref())?, reason),
         };
         let run = Run {
             engine: self,
             job: claimed,
-            standing: Standing { webhook: id, version: place.version, changes: webhook.changes },
+            basis: RunBasis { webhook: id, version: position.version, changes: webhook.changes },
             hook,
             filter: EventFilter::of_kinds(config.types.kinds()),
             config,
@@ -168,7 +168,7 @@ impl Run<'_> {
         if self.halt.is_some() || n_sending >= Hook::ROOM || n_unrecorded >= UNRECORDED {
             return None;
         }
-        // What is known to fail tries a webhook that is away only if there is nothing else.
+        // A webhook that is away is tried with an event that failed before only if there is no other.
         if self.window.is_away() && !self.is_end && self.window.wanted() > 0 {
             return None;
         }
@@ -185,7 +185,7 @@ impl Run<'_> {
         self.is_end = page.is_end;
         let records = self.window.take_in(page.events, page.looked, page.missed);
         if records > 0 {
-            let (app, webhook) = (self.engine.key_for_log(self.job.app).await, self.standing.webhook);
+            let (app, webhook) = (self.engine.key_for_log(self.job.app).await, self.basis.webhook);
             tracing::warn!(app, %webhook, records, "a webhook was behind for so long that events were deleted unsent");
             self.ledger.missed(records, self.window.done(), self.engine.clock().now());
         }
@@ -240,13 +240,13 @@ impl Run<'_> {
     }
 
     fn save(&self, snapshot: Snapshot, rest: Rest) -> BoxFuture<'static, Result<Saved>> {
-        let (engine, job, standing) = (self.engine.clone(), self.job.clone(), self.standing);
-        Box::pin(async move { engine.save_webhook(job, standing, Arc::new(snapshot), rest).await })
+        let (engine, job, basis) = (self.engine.clone(), self.job.clone(), self.basis);
+        Box::pin(async move { engine.save_webhook(job, basis, Arc::new(snapshot), rest).await })
     }
 
     fn heed(&mut self, saved: Saved) {
         self.n_saving = 0;
-        self.standing.version += 1;
+        self.basis.version += 1;
         match saved {
             Saved::GoOn => {}
             Saved::Changed => self.halt = Some(Halt::Yield),
@@ -263,7 +263,7 @@ impl Run<'_> {
         let saved = self.save(snapshot, rest).await?;
         self.heed(saved);
         if saved == Saved::GoOn && !self.window.is_flying() && self.window.len() > 0 {
-            let (Standing { webhook, version, .. }, now) = (self.standing, self.engine.clock().now());
+            let (RunBasis { webhook, version, .. }, now) = (self.basis, self.engine.clock().now());
             self.engine.0.webhooks.keep(self.job.app, webhook, version, self.window, now);
         }
         Ok(())
@@ -272,7 +272,7 @@ impl Run<'_> {
     fn rest(&self) -> Rest {
         match (self.halt, self.window.next_due()) {
             (Some(_), _) => Rest::Now,
-            (None, Some(due)) if self.window.is_sated() => Rest::Until(due),
+            (None, Some(due)) if self.window.has_enough() => Rest::Until(due),
             (None, due) => Rest::UntilGrowth(due),
         }
     }
@@ -284,7 +284,7 @@ async fn post(hook: &Hook, Parcel { number, json }: Parcel, now: UtcMillis) -> L
     Landed { number, verdict, millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX) }
 }
 
-/// What is under way, or nothing for ever.
+/// The result of the future; pending forever if there is none.
 async fn some<T>(under_way: &mut Option<BoxFuture<'_, T>>) -> T {
     match under_way {
         Some(future) => future.await,

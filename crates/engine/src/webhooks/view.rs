@@ -1,4 +1,4 @@
-//! Webhooks as they may be shown: without their secrets, and with how they are doing.
+//! Webhooks as they may be shown: without their secrets, and with their state.
 
 use model::event::EventOffset;
 use model::ids::{AppId, Offset, WebhookId};
@@ -34,13 +34,13 @@ pub enum WebhookState {
         since: UtcMillis,
         reason: String,
     },
-    /// By the operator, unless the service says why it did so.
+    /// By the operator, unless the service gives a reason of its own.
     Disabled {
         reason: Option<String>,
     },
 }
 
-/// What lies between the log's end and what a webhook has got.
+/// How far a webhook is behind the end of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lag {
     pub(super) records: i64,
@@ -86,7 +86,7 @@ impl Engine {
             created: webhook.created,
             modified: webhook.modified,
             state,
-            done: webhook.place.done,
+            done: webhook.position.done,
             tally: webhook.tally,
             records_behind: lag.records,
             seconds_behind: lag.seconds,
@@ -95,12 +95,12 @@ impl Engine {
 }
 
 impl Lag {
-    /// In whole records, of which one may tell of many channels.
+    /// In whole records, one of which may be about many channels.
     pub(super) fn of(tx: &mut Tx<'_>, app: AppId, webhook: &Webhook, now: UtcMillis) -> Result<Self> {
-        let read = followers::position(tx, app, job_of(webhook.id))?.unwrap_or(webhook.place.done);
-        // What was read and was not for this webhook is no longer before it, unless something earlier is stuck.
-        let is_stuck = webhook.place.done < read;
-        let done = if is_stuck { webhook.place.done } else { read }.records_done();
+        let read = followers::position(tx, app, job_of(webhook.id))?.unwrap_or(webhook.position.done);
+        // Records that were read and not meant for this webhook do not count as behind, unless something earlier is stuck.
+        let is_stuck = webhook.position.done < read;
+        let done = if is_stuck { webhook.position.done } else { read }.records_done();
         let head = log::head(tx, app)?;
         let records = (head.0 - done.0).max(0);
         let oldest = if records > 0 { log::time_after(tx, app, Offset(done.0))? } else { None };

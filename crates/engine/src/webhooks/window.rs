@@ -1,5 +1,6 @@
 //! The events of one webhook that have been read and are not delivered yet. Events of a channel go out one after the other, in
-//! their order; those of different channels do not wait for each other, and those about no channel are in order among themselves.
+//! their order; events of different channels do not wait for each other, and events about no channel are in order among
+//! themselves.
 
 mod room;
 mod slots;
@@ -18,17 +19,17 @@ use super::progress::{Progress, Remembered, Trouble};
 use crate::PublicEvent;
 use slots::Slots;
 
-/// How many events may be read and not delivered, and what they may take.
+/// How many events may be read and not delivered, and their size.
 const WIDTH: usize = 4096;
 const MOST_BYTES: usize = 16 << 20;
-/// So many are read at once, and no fewer are worth the while.
+/// This many are read at once, and no fewer are worth a read.
 const PAGE: usize = 1000;
 const LEAST_PAGE: usize = 256;
-/// More are read when no more than so many can be sent.
+/// More are read when no more than this many can be sent.
 const FEW: usize = 250;
-/// A webhook that takes nothing at all has so many times as long as a single event before events are given up.
+/// A webhook that takes nothing at all has this many times as long as a single event before events are given up.
 const PATIENCE: u32 = 7;
-/// An event that failed so often although another was taken in between is bad itself, even if the clock has not moved.
+/// An event that failed this often although another was taken in between is bad itself, even if the clock has not moved.
 const CHANCES: u32 = 2;
 
 #[derive(Debug)]
@@ -41,16 +42,16 @@ pub(super) struct Window {
     /// The last slot of every channel that has any.
     tails: HashMap<Option<Ordinal>, usize>,
     ready: VecDeque<usize>,
-    /// Those that failed, by when they are tried again.
+    /// Failed events, by when they are tried again.
     waiting: BTreeSet<(UtcMillis, usize)>,
     n_flying: usize,
-    /// The one that is under way while the webhook is considered away.
+    /// The event under way while the webhook is considered away.
     probe: Option<usize>,
     /// Raised whenever the webhook shows that it is there, upon which failures are counted anew.
     era: u64,
     breaker: Breaker,
     remembered: Remembered,
-    /// What the last failure was.
+    /// The last failure.
     reason: Option<String>,
 }
 
@@ -60,7 +61,7 @@ struct Slot {
     /// The next of the same channel.
     next: Option<usize>,
     trouble: Option<Trouble>,
-    /// What its last failure was, unless another process knows.
+    /// Its last failure, unless only another process knows it.
     reason: Option<Box<str>>,
     /// The era in which it failed last, and in how many it did.
     failed_in: Option<u64>,
@@ -87,7 +88,7 @@ pub(super) struct Setback<'a> {
     pub(super) is_refusal: bool,
 }
 
-/// What was sent, for the history.
+/// The attempt, for the history.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) event: EventId,
@@ -134,15 +135,15 @@ impl Window {
     /// How many events to read next; 0 while there is enough to do.
     pub(super) fn wanted(&self) -> usize {
         // A webhook that is away is tried with an event that may be fine, as long as there is room for any.
-        if self.is_sated() || self.ready.len() > FEW {
+        if self.has_enough() || self.ready.len() > FEW {
             return 0;
         }
-        // Those that are read once more lie far apart.
+        // Events that are read once more lie far apart.
         let n_again = self.remembered.held.len();
         if n_again > 0 { PAGE.min(n_again) } else { PAGE.min(WIDTH - self.slots.len()) }
     }
 
-    /// Takes in what was read, of which some may have been deleted before. Answers how many records were missed by that.
+    /// Adds the events that were read, before which some records may have been deleted. Returns how many records were missed.
     pub(super) fn take_in(&mut self, events: Vec<PublicEvent>, looked: EventOffset, n_deleted: u64) -> u64 {
         let n_missed = if n_deleted > 0 { self.remembered.n_missed(self.read, n_deleted) } else { 0 };
         for event in events {
@@ -190,7 +191,7 @@ impl Window {
         let number = match self.breaker.open_until() {
             Some(_) if self.n_flying > 0 => return None,
             Some(until) => {
-                // Those that were never tried first, so that one bad event cannot speak for the webhook.
+                // Untried events come first, so that one bad event cannot speak for the webhook.
                 let is_new_due = self.breaker.new_from().is_none_or(|from| from <= now);
                 let new = if is_new_due { self.ready.pop_front() } else { None };
                 let number = match new {
@@ -208,16 +209,16 @@ impl Window {
         Some(Parcel { number, json: self.slots.at(number).event.json.clone() })
     }
 
-    /// When there is something to send next, provided that nothing is now.
+    /// When there is something to send next, if there is nothing now.
     pub(super) fn next_due(&self) -> Option<UtcMillis> {
         let first_waiting = self.waiting.first().map(|(retry_at, _)| *retry_at);
         let again = if self.ready.is_empty() { self.breaker.open_until() } else { self.breaker.new_from() };
         again.filter(|_| self.slots.len() > 0).or(first_waiting)
     }
 
-    /// Whether more events would change nothing about what is sent next: there is no room for them, or the webhook is away and
+    /// Whether more events would not change what is sent next: there is no room for them, or the webhook is away and
     /// there is one to try it with.
-    pub(super) fn is_sated(&self) -> bool {
+    pub(super) fn has_enough(&self) -> bool {
         self.is_full() || self.is_away() && !self.ready.is_empty()
     }
 
@@ -241,7 +242,7 @@ impl Window {
         slot.sent(slot.trouble.map_or(1, |trouble| trouble.attempts + 1))
     }
 
-    /// An event was not taken. Answers what to keep of it if that went on for too long.
+    /// An event was not taken. Returns the dead letter if that lasted for too long.
     pub(super) fn failed(
         &mut self,
         number: usize,
@@ -296,7 +297,7 @@ impl Window {
         trouble.is_refused || self.breaker.last_taken > since
     }
 
-    /// After the webhook was away, everybody gets a fair chance, and the time is not held against them.
+    /// After the webhook was away, every event gets a fair chance, and the time is not held against it.
     fn come_back(&mut self, away_since: UtcMillis, taken_before: Option<UtcMillis>, now: UtcMillis) {
         for (_, number) in std::mem::take(&mut self.waiting) {
             self.slots.at_mut(number).forgive(away_since, taken_before, now);
@@ -328,7 +329,7 @@ impl Window {
         slot
     }
 
-    /// Since when, and why, not everything is taken.
+    /// Since when and why some events are not taken.
     pub(super) fn failing(&self) -> Option<(UtcMillis, String)> {
         let since = self.slots.iter().filter_map(|slot| slot.trouble).map(|trouble| trouble.since).min()?;
         Some((since, self.reason.clone().unwrap_or_default()))
@@ -337,7 +338,7 @@ impl Window {
     pub(super) fn progress(&self) -> Progress {
         let slots = self.slots.iter().map(|slot| (slot.event.offset, slot.trouble));
         let (mut held, unsent): (Vec<_>, Vec<_>) = slots.partition(|(offset, _)| *offset <= self.furthest);
-        // Those beyond what was sent are read again.
+        // Events beyond the last sent one are read again.
         let first_unsent = unsent.iter().map(|(offset, _)| EventOffset::from_number(offset.number() - 1)).min();
         let until = first_unsent.unwrap_or(self.read).max(self.furthest);
         held.extend(self.remembered.held.iter().map(|(offset, trouble)| (*offset, *trouble)));
@@ -347,7 +348,7 @@ impl Window {
 }
 
 impl Slot {
-    /// Takes the event out of the memory that it shares with its page, for one that may stay long.
+    /// Takes the event out of the memory that it shares with its page, because it may stay long.
     fn leave_page(&mut self) {
         self.event.json = Bytes::copy_from_slice(&self.event.json);
     }
@@ -364,7 +365,7 @@ impl Slot {
         }
     }
 
-    /// Since when it, or what came before it, is refused.
+    /// Since when it, or an event before it, is refused.
     fn blamed_since(&self) -> Option<UtcMillis> {
         self.blamed.or(self.trouble.map(|trouble| trouble.since))
     }

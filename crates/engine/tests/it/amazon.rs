@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use model::platform::DeviceType;
+use model::device_type::DeviceType;
 use serde_json::{Value, json};
 use sim::{Faults, Protocol, keys};
 use testkit::app::{TestApp, on_each_engine};

@@ -17,6 +17,8 @@ mod events;
 #[cfg(test)]
 mod explain;
 #[cfg(test)]
+mod fairness;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod following;

@@ -22,8 +22,8 @@ async fn a_push_that_is_repeated_counts_once() {
         for (key, n_accepted) in [("a", 2), ("a", 2), ("b", 4)] {
             let one = r#"{"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}}"#;
             let pushes = parse_pushes(format!("[{one}, {one}]").as_bytes()).unwrap();
-            let once = IdempotencyKey { key: key.to_owned(), request: [0; 32] };
-            app.engine().accept_pushes(&caller, pushes, Some(once)).await.unwrap();
+            let idempotency_key = IdempotencyKey { key: key.to_owned(), request: [0; 32] };
+            app.engine().accept_pushes(&caller, pushes, Some(idempotency_key)).await.unwrap();
             assert_eq!(value(&app, "aerogram_pushes_accepted_total").await, Some(n_accepted), "{key}");
         }
     })
@@ -39,8 +39,8 @@ async fn names_that_tenants_choose_are_no_labels() {
         }
         push(&app, json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}})).await;
         app.step_all().await;
-        let series = |platform: &str| {
-            let labels = format!(r#"platform="{platform}",transport="sandbox",outcome="delivered""#);
+        let series = |device_type: &str| {
+            let labels = format!(r#"device_type="{device_type}",transport="sandbox",outcome="delivered""#);
             format!("aerogram_deliveries_total{{{labels}}}")
         };
         assert_eq!(value(&app, &series("open")).await, Some(2));

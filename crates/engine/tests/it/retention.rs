@@ -214,3 +214,22 @@ async fn a_push_is_kept_as_long_as_its_message() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_sweep_does_not_hold_up_the_end_of_the_process() {
+    for kind in stores::engines() {
+        let (home, clock) = (Home::new(kind), Clock::stepped(START));
+        let engine = node_with(&home, &clock, None, Retention::default()).await;
+        let app = create_app(&engine).await;
+        for i in 0..5 {
+            register(&engine, &app, &format!("A{i}")).await;
+        }
+        work(&engine).await;
+        let before = bounds(&engine, app.id).await;
+        clock.step(10 * DAY);
+        assert!(Worker::new(engine.clone()).step_and_stop().await.unwrap(), "the sweep is due");
+        assert_eq!(bounds(&engine, app.id).await, before, "it is left for the next process");
+        work(&engine).await;
+        assert!(bounds(&engine, app.id).await.0 > before.0);
+    }
+}

@@ -1,4 +1,4 @@
-//! What an update says about where a device lives, what it is and what runs on it.
+//! The part of an update about the locale of a device, the device itself and the software on it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::{Change, PermissionStatus, Profile, name_text, string_map};
 use crate::json::{At, Fields};
 use crate::limits;
 
-/// Where and in which language a channel lives. Names are kept as given: what they mean is decided when device
+/// Where and in which language a channel lives. Names are kept as given: their meaning is decided when device
 /// properties are derived, so that a device with an odd setting can still register.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LocaleUpdate {
@@ -33,7 +33,7 @@ impl LocaleUpdate {
     }
 }
 
-/// What a device tells about itself and the app on it.
+/// The data of a device about itself and the app on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DeviceUpdate {
     app_version: Change<String>,
@@ -85,10 +85,9 @@ impl DeviceUpdate {
     }
 }
 
-fn device_text(at: &At<'_>) -> Option<String> {
-    let text = at.text(0..=limits::DEVICE_TEXT_CHARS)?;
-    if text.contains(char::is_control) {
-        return at.invalid("This must not contain control characters.");
-    }
-    Some(text)
+/// A name from a device. Names come from app stores, carriers and manufacturers, who never see a refusal, so an odd one is
+/// cleaned up: databases choke on NUL, and a long one is cut.
+pub(super) fn device_text(at: &At<'_>) -> Option<String> {
+    let text: String = at.string()?.chars().filter(|c| !c.is_control()).collect();
+    Some(text.trim().chars().take(limits::DEVICE_TEXT_CHARS).collect())
 }

@@ -1,12 +1,12 @@
-//! What only iOS channels have.
+//! The fields that only iOS channels have.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::Change;
+use super::device_update::device_text;
 use crate::json::At;
-use crate::limits;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IosDetails {
@@ -35,7 +35,7 @@ pub struct QuietTime {
 #[serde(into = "String", try_from = "String")]
 pub struct TimeOfDay(u16);
 
-/// What a registration says about an iOS device.
+/// The part of a registration about an iOS device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct IosUpdate {
     badge: Change<u32>,
@@ -52,7 +52,7 @@ impl IosUpdate {
             at.integer(0..=i64::from(u32::MAX)).and_then(|badge| u32::try_from(badge).ok())
         });
         let quiet_time = fields.nullable("quiettime", QuietTime::parse);
-        let tz = fields.nullable("tz", |at| at.text(0..=limits::DEVICE_TEXT_CHARS));
+        let tz = fields.nullable("tz", device_text);
         let scheduled_summary = Change::read(&mut fields, "scheduled_summary", At::boolean);
         let time_sensitive = Change::read(&mut fields, "time_sensitive", At::boolean);
         fields.finish();

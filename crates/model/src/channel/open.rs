@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::device_update::LocaleUpdate;
 use super::registration::tag_set;
 use super::{Profile, TagOperation, name_text, string_map};
+use crate::device_type::{DeviceType, OpenPlatform};
 use crate::ids::ChannelId;
 use crate::json::At;
 use crate::limits;
-use crate::platform::{DeviceType, OpenPlatform};
 use crate::tag::Tag;
 
-/// What only channels of open platforms have.
+/// The fields that only channels of open platforms have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenDetails {
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
@@ -30,7 +30,7 @@ pub struct OpenRegistration {
     pub platform: OpenPlatform,
     pub address: Option<String>,
     pub channel_id: Option<ChannelId>,
-    /// The address under which the channel is known so far, if it is to be renamed to `address`.
+    /// The current address of the channel, if it is to be renamed to `address`.
     pub old_address: Option<String>,
     pub opt_in: bool,
     identifiers: Option<BTreeMap<String, String>>,
@@ -68,7 +68,7 @@ impl OpenRegistration {
         Some(Self { platform, address, channel_id, old_address, opt_in: opt_in?, identifiers, locale, tags, set_tags })
     }
 
-    /// Of an address that is to be sent to, and of which nothing else is known.
+    /// The registration of an address to send to, of which nothing else is known.
     pub fn of_address(platform: OpenPlatform, address: String) -> Self {
         Self {
             platform,
@@ -112,7 +112,7 @@ impl OpenRegistration {
     }
 }
 
-/// What is below `open` in a registration.
+/// The keys below `open` in a registration.
 struct OpenUpdate {
     platform: OpenPlatform,
     identifiers: Option<BTreeMap<String, String>>,
@@ -136,7 +136,7 @@ pub(crate) fn open_address(at: &At<'_>) -> Option<String> {
     name_text(at, limits::OPEN_ADDRESS_CHARS)
 }
 
-/// One channel of an open platform, by its address: the body of an uninstall, and whose tags an operation changes.
+/// One channel of an open platform, by its address: the body of an uninstall, and the target of a tag operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenAddress {
     pub platform: OpenPlatform,

@@ -1,4 +1,4 @@
-//! The state of a channel apart from its tags: what a lookup shows and what device properties are derived from.
+//! The state of a channel apart from its tags: the source of lookups and of device properties.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{AndroidDetails, IosDetails, OpenDetails, UsageDetails, WebDetails};
+use crate::device_type::DeviceType;
 use crate::ids::NamedUserId;
 use crate::json::At;
 use crate::limits;
-use crate::platform::DeviceType;
 use crate::time::{UTC_OFFSETS, UtcMillis};
 
-/// Written as JSON; what is not known takes no room.
+/// Written as JSON; unknown fields take no room.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     #[serde(deserialize_with = "device_type")]
     pub device_type: DeviceType,
     pub opt_in: bool,
-    /// Whether the channel, which cannot be shown notifications now, could be once. Nothing is kept of the others: those that can
-    /// be shown them could be, and those that never could are as they came.
+    /// Whether the channel, which cannot be shown notifications now, could be once. False for all other channels: those that can
+    /// be shown them need no note, and those that never could are as they came.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub was_opted_in: bool,
-    /// Whether the device can receive silent pushes; not every device says.
+    /// Whether the device can receive silent pushes; not every device reports it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub background: Option<bool>,
     /// Where the platform delivers to: a token, a registration id, a URL, an address of an open platform.
@@ -55,21 +55,21 @@ pub struct Profile {
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub permissions: BTreeMap<String, PermissionStatus>,
 
-    /// The named user the device believes it belongs to. The association itself is kept elsewhere.
+    /// The named user the device believes it belongs to. The association itself is stored elsewhere.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub named_user_hint: Option<NamedUserId>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub contact_id: Option<String>,
-    /// When the channel last came to a named user or left one, if it ever did.
+    /// When the channel was last associated with a named user or disassociated from one, if ever.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub associated: Option<UtcMillis>,
     #[serde(skip_serializing_if = "IdentityHints::is_empty", default)]
     pub identity_hints: IdentityHints,
 
-    /// What the device tells only along with its events.
+    /// The data that the device sends only along with its events.
     #[serde(skip_serializing_if = "UsageDetails::is_empty", default)]
     pub usage: UsageDetails,
-    /// Ids under which others know the device, by names of the app's choice.
+    /// Ids of the device in other systems, by names of the app's choice.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub identifiers: BTreeMap<String, String>,
 
@@ -106,7 +106,7 @@ pub struct IdentityHints {
 }
 
 impl Profile {
-    /// Whether it can be shown notifications.
+    /// Whether the channel can be shown notifications.
     pub const fn is_opted_in(&self) -> bool {
         self.opt_in && self.address.is_some()
     }
@@ -144,14 +144,14 @@ impl Profile {
         }
     }
 
-    /// By how many seconds the device's clock is ahead of UTC at an instant: by its time zone, or as it has said.
+    /// By how many seconds the device's clock is ahead of UTC at an instant: by its time zone, or as the device reported it.
     pub fn utc_offset_seconds(&self, instant: UtcMillis) -> Option<i32> {
         let zone = self.timezone.as_deref().and_then(|name| TimeZone::get(name).ok());
         let by_zone = zone.map(|zone| zone.to_offset(instant.timestamp()).seconds());
         by_zone.or(self.usage.utc_offset_seconds.filter(|offset| UTC_OFFSETS.contains(offset)))
     }
 
-    /// Where an update starts from. A channel that changes its type keeps nothing of what it was.
+    /// The state that an update starts from. A channel that changes its type keeps nothing of its old state.
     pub(super) fn before_update(previous: Option<&Profile>, device_type: &DeviceType) -> Profile {
         match previous {
             Some(previous) if previous.device_type == *device_type => previous.clone(),

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
+use crate::device_type::DeviceType;
 use crate::ids::ChannelId;
 use crate::json::{At, Fields};
-use crate::platform::DeviceType;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ChannelRef {
     pub id: ChannelId,
-    /// A channel of another type is not the one that is meant.
+    /// A channel of another type is not meant.
     pub claimed: Option<ClaimedType>,
 }
 
-/// Lookups call every channel of an open platform `open`, so that callers have that word to give back.
+/// Lookups call every channel of an open platform `open`, so callers send that word back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ClaimedType {
     AnyOpen,
@@ -34,12 +34,12 @@ impl ChannelRef {
         Some(Self { id: id?, claimed })
     }
 
-    /// Whether the channel with this id is the one that is meant, judging by its type.
+    /// Whether the channel with this id is meant, judging by its type.
     pub fn fits(&self, device_type: &DeviceType) -> bool {
         self.claimed.as_ref().is_none_or(|claimed| claimed.matches(device_type))
     }
 
-    /// Whether the same channel can be meant by both, judging by the types they take it for.
+    /// Whether both can mean the same channel, judging by the types they take it for.
     pub fn agrees_with(&self, other: &Self) -> bool {
         match (&self.claimed, &other.claimed) {
             (None, None | Some(_)) | (Some(_), None) | (Some(ClaimedType::AnyOpen), Some(ClaimedType::AnyOpen)) => true,

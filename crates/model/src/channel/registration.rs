@@ -1,4 +1,4 @@
-//! What a device registers: the body of creating and of updating its channel.
+//! The registration of a device: the body of creating and of updating its channel.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use super::device_update::{DeviceUpdate, LocaleUpdate};
 use super::ios::IosUpdate;
 use super::web::WebUpdate;
 use super::{AndroidDetails, Change, IdentityHints, Profile, name_text};
+use crate::device_type::DeviceType;
 use crate::ids::NamedUserId;
 use crate::json::{At, Fields};
 use crate::limits;
 use crate::place::Sighting;
-use crate::platform::DeviceType;
 use crate::tag::Tag;
 
 /// One registration. Keys that are not given leave the channel as it is; `null` clears a value.
@@ -109,8 +109,8 @@ impl Registration {
         profile
     }
 
-    /// The device tags of the channel after this registration: `tags` replace what was there unless `set_tags` is false;
-    /// `tag_changes` count on top in either case.
+    /// The device tags of the channel after this registration: `tags` replace the present ones unless `set_tags` is
+    /// false; `tag_changes` are applied on top in either case.
     pub fn device_tags(&self, current: &BTreeSet<Tag>) -> BTreeSet<Tag> {
         let TagsUpdate { set_tags, tags, add, remove } = &self.tags;
         let base = match (set_tags, tags) {

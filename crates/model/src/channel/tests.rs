@@ -1,4 +1,4 @@
-//! Good and bad bodies, and what follows from the good ones.
+//! Good and bad bodies, and the effects of the good ones.
 
 use std::collections::BTreeSet;
 
@@ -245,7 +245,7 @@ fn uninstalls_are_one_or_many() {
     assert_eq!(single, read(&json!([one("ios")]), Uninstalls::parse));
     assert_eq!(read(&json!(vec![one("ios"); 1000]), Uninstalls::parse).0.len(), 1000);
 
-    let fridge = crate::platform::DeviceType::from_name("open::fridge").unwrap();
+    let fridge = crate::device_type::DeviceType::from_name("open::fridge").unwrap();
     for (word, is_fridge) in [("open", true), ("open::fridge", true), ("open::oven", false), ("android", false)] {
         assert_eq!(read(&one(word), Uninstalls::parse).0[0].device_type.matches(&fridge), is_fridge, "{word}");
     }

@@ -1,4 +1,4 @@
-//! Which properties of a channel were only told by somebody who did not prove to be the device.
+//! Which properties of a channel were only reported by uploads that did not prove to come from the device.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,16 @@ use super::{Change, Profile};
 #[serde(transparent)]
 pub(super) struct Unproven(u16);
 
-/// What uploads tell about a device.
+/// Whether an upload proves to come from the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Proof {
+    Proven,
+    /// Anybody who knows the key of the app could have sent the upload.
+    #[default]
+    Claimed,
+}
+
+/// The properties of a device that uploads report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Property {
     Text(Text),
@@ -40,20 +49,24 @@ impl Unproven {
         self.0 == 0
     }
 
-    /// Whether a property takes what is told about it now; if so, how well that is proven is noted.
-    pub(super) fn takes(&mut self, property: Property, is_set: bool, is_proven: bool) -> bool {
-        if is_proven {
-            self.0 &= !property.bit();
-            return true;
+    /// Whether a property takes the reported value; if so, how well the value is proven is noted.
+    pub(super) fn takes(&mut self, property: Property, is_set: bool, proof: Proof) -> bool {
+        match proof {
+            Proof::Proven => {
+                self.0 &= !property.bit();
+                true
+            }
+            Proof::Claimed => {
+                let takes = !is_set || self.0 & property.bit() != 0;
+                if takes {
+                    self.0 |= property.bit();
+                }
+                takes
+            }
         }
-        let takes = !is_set || self.0 & property.bit() != 0;
-        if takes {
-            self.0 |= property.bit();
-        }
-        takes
     }
 
-    /// What a registration says about a property.
+    /// Applies the part of a registration about a property.
     pub(super) fn register<T: Clone>(&mut self, property: Property, change: &Change<T>, slot: &mut Option<T>) {
         match change {
             Change::Keep => {}

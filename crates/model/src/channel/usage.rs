@@ -1,32 +1,32 @@
-//! What devices tell about themselves in the headers of every upload of events. Old devices tell it nowhere else, and with no
-//! more proof of who they are than the ids of the app and the channel: so what they tell that way gives way to everything that
-//! is better proven, and never replaces it.
+//! The data about themselves that devices send in the headers of every upload of events. Old devices send it nowhere else, and
+//! with no more proof of their identity than the ids of the app and the channel: so such data gives way to everything that is
+//! better proven, and never replaces it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::Profile;
-use super::unproven::{Property, Text, Unproven};
+use super::unproven::{Proof, Property, Text, Unproven};
 use crate::limits;
 
-/// What no registration tells. Shown with events.
+/// The data that no registration contains. Shown with events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageDetails {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub package_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub locale_variant: Option<String>,
-    /// Such as `ALWAYS_ALLOWED`; kept as the device says it.
+    /// Such as `ALWAYS_ALLOWED`; kept as the device sends it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub location_permission: Option<String>,
-    /// Such as `wifi`; kept as the device says it.
+    /// Such as `wifi`; kept as the device sends it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub connection_type: Option<String>,
     /// By how many seconds the device's clock is ahead of UTC.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub utc_offset_seconds: Option<i32>,
-    /// Which fields, of these and of those that registrations fill as well, were told only by uploads without credentials.
+    /// Which fields, of these and of those that registrations fill as well, were set only by uploads without credentials.
     #[serde(skip_serializing_if = "Unproven::is_empty", default)]
     pub(super) unproven: Unproven,
 }
@@ -37,10 +37,10 @@ impl UsageDetails {
     }
 }
 
-/// What one upload tells. What it does not tell stays as it is.
+/// The data of one upload. Fields that it leaves out stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageUpdate {
-    is_proven: bool,
+    proof: Proof,
     texts: Vec<(Text, String)>,
     android_api_version: Option<u32>,
     location_enabled: Option<bool>,
@@ -62,10 +62,10 @@ const TEXT_HEADERS: [(&str, Text); 10] = [
 ];
 
 impl UsageUpdate {
-    /// Reads the headers of an upload, whose sender has proven who they are or has not. A header that makes no sense is passed
-    /// over: no event is lost for it.
-    pub fn from_headers<'h>(is_proven: bool, header: impl Fn(&'static str) -> Option<&'h str>) -> Self {
-        let mut update = Self { is_proven, ..Self::default() };
+    /// Reads the headers of an upload, with how well its sender has proven to be the device. A header that makes no sense is
+    /// skipped: no event is lost for it.
+    pub fn from_headers<'h>(proof: Proof, header: impl Fn(&'static str) -> Option<&'h str>) -> Self {
+        let mut update = Self { proof, ..Self::default() };
         for (name, text) in TEXT_HEADERS {
             update.note(text, header(name));
         }
@@ -96,7 +96,7 @@ impl UsageUpdate {
         self.identifiers = Some(identifiers);
     }
 
-    /// What the profile says with this, and whether that is something else; it almost never is.
+    /// The profile with this update; `None` if nothing changes, which is almost always so.
     pub fn apply(&self, profile: &Profile) -> Option<Profile> {
         let mut after = profile.clone();
         for (text, value) in &self.texts {
@@ -110,7 +110,7 @@ impl UsageUpdate {
         self.tell(&mut after, Property::UtcOffset, |profile| &mut profile.usage.utc_offset_seconds, offset);
         if let Some(identifiers) = &self.identifiers {
             let is_set = !after.identifiers.is_empty();
-            if after.usage.unproven.takes(Property::Identifiers, is_set, self.is_proven) {
+            if after.usage.unproven.takes(Property::Identifiers, is_set, self.proof) {
                 after.identifiers.clone_from(identifiers);
             }
         }
@@ -126,7 +126,7 @@ impl UsageUpdate {
     ) {
         let Some(value) = value else { return };
         let is_set = slot(profile).is_some();
-        if profile.usage.unproven.takes(property, is_set, self.is_proven) {
+        if profile.usage.unproven.takes(property, is_set, self.proof) {
             *slot(profile) = Some(value.clone());
         }
     }
@@ -135,7 +135,7 @@ impl UsageUpdate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::DeviceType;
+    use crate::device_type::DeviceType;
 
     #[test]
     fn headers_become_a_profile_and_are_then_known() {
@@ -149,7 +149,7 @@ mod tests {
             ("x-ua-location-service-enabled", "maybe"),
         ];
         let header = |wanted: &str| headers.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
-        let mut update = UsageUpdate::from_headers(true, header);
+        let mut update = UsageUpdate::from_headers(Proof::Proven, header);
         update.connection_type(Some("cell"));
         update.connection_type(Some("wifi"));
         let mut profile = Profile::new(DeviceType::Android);
@@ -165,8 +165,8 @@ mod tests {
         assert_eq!(UsageUpdate::default().apply(&profile), None);
     }
 
-    fn told(is_proven: bool, version: &str) -> UsageUpdate {
-        let mut update = UsageUpdate { is_proven, ..UsageUpdate::default() };
+    fn told(proof: Proof, version: &str) -> UsageUpdate {
+        let mut update = UsageUpdate { proof, ..UsageUpdate::default() };
         update.note(Text::AppVersion, Some(version));
         update.identifiers(BTreeMap::from([("crm".to_owned(), version.to_owned())]));
         update
@@ -175,18 +175,18 @@ mod tests {
     #[test]
     fn what_nobody_proved_gives_way_and_replaces_nothing_better() {
         let mut profile = Profile::new(DeviceType::Android);
-        let mut tell = |is_proven, version: &str| {
-            profile = told(is_proven, version).apply(&profile).unwrap_or_else(|| profile.clone());
-            // It is remembered by way of JSON.
+        let mut tell = |proof, version: &str| {
+            profile = told(proof, version).apply(&profile).unwrap_or_else(|| profile.clone());
+            // It is stored as JSON.
             profile = serde_json::from_str(&serde_json::to_string(&profile).unwrap()).unwrap();
             let crm = profile.identifiers["crm"].clone();
             assert_eq!(profile.app_version.as_ref(), Some(&crm));
             crm
         };
-        assert_eq!(tell(false, "1"), "1", "nothing was known");
-        assert_eq!(tell(false, "2"), "2", "nobody else tells");
-        assert_eq!(tell(true, "3"), "3");
-        assert_eq!(tell(false, "4"), "3");
-        assert_eq!(tell(true, "5"), "5");
+        assert_eq!(tell(Proof::Claimed, "1"), "1", "nothing was known");
+        assert_eq!(tell(Proof::Claimed, "2"), "2", "nobody else tells");
+        assert_eq!(tell(Proof::Proven, "3"), "3");
+        assert_eq!(tell(Proof::Claimed, "4"), "3");
+        assert_eq!(tell(Proof::Proven, "5"), "5");
     }
 }

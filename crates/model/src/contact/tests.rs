@@ -1,4 +1,4 @@
-//! What device libraries send about contacts, and what cannot be meant.
+//! Good and bad bodies of device libraries about contacts.
 
 use serde_json::{Value, json};
 
@@ -75,12 +75,13 @@ fn updates_may_have_any_of_their_parts_and_others() {
 #[test]
 fn contacts_of_users_are_stable_and_apart() {
     use crate::ids::{AppId, ContactId};
-    let of = |app, user| ContactId::of_named_user(AppId(app), &NamedUserId::new(user).unwrap());
-    assert_eq!(of(1, "jo"), of(1, "jo"));
-    assert_ne!(of(1, "jo"), of(2, "jo"));
-    assert_ne!(of(1, "jo"), of(1, "kim"));
-    assert_ne!(of(1, "1/jo"), of(11, "jo"));
+    let once_of = |app, user| ContactId::once_of_named_user(AppId(app), &NamedUserId::new(user).unwrap());
+    assert_eq!(once_of(7, "jo").to_string(), "b5f24673-46be-5f7c-bca8-e6af40b36266", "devices were told it");
+    let of = ContactId::of_named_user;
+    assert_eq!(of(&[1; 16]), of(&[1; 16]));
+    assert_ne!(of(&[1; 16]), of(&[2; 16]));
     let channel: ChannelId = CHANNEL.parse().unwrap();
     assert_eq!(ContactId::of_channel(channel).to_string(), CHANNEL);
-    assert!(of(1, "jo").is_of_named_user() && !ContactId::of_channel(channel).is_of_named_user());
+    assert!(of(&[255; 16]).is_of_named_user() && once_of(1, "jo").is_of_named_user());
+    assert!(!ContactId::of_channel(channel).is_of_named_user());
 }

@@ -1,4 +1,4 @@
-//! What devices tell about in-app messages.
+//! Uploaded events about in-app messages.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::time::UtcMillis;
 
 /// Which in-app message an event is about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToldInApp {
+pub struct UploadedInApp {
     /// The id of the push that it came with, or the app's own name for it.
     pub id: String,
     pub campaigns: Option<Campaign>,
@@ -27,7 +27,7 @@ pub enum InAppEnd {
     Expired(Expiration, Option<String>),
 }
 
-impl ToldInApp {
+impl UploadedInApp {
     pub(super) fn read(data: &Loose) -> Option<Self> {
         let id = data.0.get("id")?;
         let campaigns = id.get("campaigns").and_then(campaign);

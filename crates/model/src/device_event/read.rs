@@ -1,4 +1,4 @@
-//! From the JSON of one event to what it tells.
+//! From the JSON of one event to its content.
 
 use std::borrow::Cow;
 
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::echo::Echo;
-use super::in_app::{InAppEnd, ToldInApp};
+use super::in_app::{InAppEnd, UploadedInApp};
 use super::loose::{self, Loose};
-use super::{Button, DeviceEvent, Opened, Told, ToldCustom, ToldLocation};
+use super::{AppOpening, Button, Content, DeviceEvent, UploadedCustom, UploadedLocation};
 use crate::event::{Custom, CustomSource, Region, RegionAction, RegionSource, ScreenViewed, Unrecognized};
 use crate::ids::{EventId, Id};
 use crate::limits;
@@ -18,7 +18,7 @@ use crate::place::Point;
 use crate::problem::Problems;
 use crate::time::{UTC_OFFSETS, UtcMillis};
 
-/// The events of an upload, each still unread: one that is bad does not keep others from being read.
+/// The events of an upload, each still unread: a bad event does not keep others from being read.
 pub(super) fn split(body: &[u8]) -> Result<Vec<&RawValue>, Problems> {
     let whole: &RawValue = serde_json::from_slice(body)
         .map_err(|error| Problems::one("", format!("The body is not valid JSON: {error}.")))?;
@@ -64,40 +64,40 @@ pub(super) fn event(text: &str) -> Option<DeviceEvent> {
                 is_id_of_text,
                 time,
                 session: None,
-                told: Told::Other(Unrecognized { kind, data }),
+                content: Content::Other(Unrecognized { kind, data }),
             });
         }
     };
     let session = data.name("session_id", limits::SESSION_ID_CHARS);
-    let told = told(kind, data, session.as_ref())?;
-    Some(DeviceEvent { id, is_id_of_text, time, session, told })
+    let content = content(kind, data, session.as_ref())?;
+    Some(DeviceEvent { id, is_id_of_text, time, session, content })
 }
 
-/// `None` for an event that lacks what its type cannot do without.
-fn told(kind: String, data: Loose, session: Option<&String>) -> Option<Told> {
+/// `None` for an event that lacks a key its type requires.
+fn content(kind: String, data: Loose, session: Option<&String>) -> Option<Content> {
     Some(match kind.as_str() {
-        "app_foreground" => Told::Opened(opened(&data)),
+        "app_foreground" => Content::Opened(opened(&data)),
         // A process may also begin in the background.
-        "app_init" if data.flag("foreground") == Some(true) => Told::Opened(opened(&data)),
-        "app_background" | "app_exit" => Told::Closed,
-        "custom_event" => Told::Custom(custom(&data, session, unwrapped)?),
-        "enhanced_custom_event" => Told::Custom(custom(&data, session, Clone::clone)?),
-        "screen_tracking" => Told::Screen(screen(&data, session)?),
-        "region_event" => Told::Region(region(&data, session)?),
-        "location" => Told::Location(location(&data)?),
-        "in_app_display" => Told::InAppDisplay(ToldInApp::read(&data)?),
+        "app_init" if data.flag("foreground") == Some(true) => Content::Opened(opened(&data)),
+        "app_background" | "app_exit" => Content::Closed,
+        "custom_event" => Content::Custom(custom(&data, session, unwrapped)?),
+        "enhanced_custom_event" => Content::Custom(custom(&data, session, Clone::clone)?),
+        "screen_tracking" => Content::Screen(screen(&data, session)?),
+        "region_event" => Content::Region(region(&data, session)?),
+        "location" => Content::Location(location(&data)?),
+        "in_app_display" => Content::InAppDisplay(UploadedInApp::read(&data)?),
         "in_app_resolution" => match InAppEnd::read(&data) {
-            Some(end) => Told::InAppEnd(ToldInApp::read(&data)?, end),
-            None => Told::Other(whole(kind, data)),
+            Some(end) => Content::InAppEnd(UploadedInApp::read(&data)?, end),
+            None => Content::Other(whole(kind, data)),
         },
-        "interactive_notification_action" => Told::Button(Button {
+        "interactive_notification_action" => Content::Button(Button {
             echo: Echo::read(&data, "metadata", "send_id"),
             button: data.text("button_id")?,
             foreground: data.flag("foreground").unwrap_or(false),
             whole: whole(kind, data),
         }),
-        "associate_identifiers" => Told::Identifiers(identifiers(&data)),
-        _ => Told::Other(whole(kind, data)),
+        "associate_identifiers" => Content::Identifiers(identifiers(&data)),
+        _ => Content::Other(whole(kind, data)),
     })
 }
 
@@ -106,10 +106,10 @@ fn whole(kind: String, data: Loose) -> Unrecognized {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "clocks differ by a day at most")]
-fn opened(data: &Loose) -> Opened {
+fn opened(data: &Loose) -> AppOpening {
     let possible = f64::from(*UTC_OFFSETS.start())..=f64::from(*UTC_OFFSETS.end());
     let offset = data.number("time_zone").filter(|offset| possible.contains(offset));
-    Opened {
+    AppOpening {
         echo: Echo::read(data, "metadata", "push_id"),
         connection_type: data.text("connection_type"),
         carrier: data.text("carrier"),
@@ -117,7 +117,7 @@ fn opened(data: &Loose) -> Opened {
     }
 }
 
-fn custom(data: &Loose, session: Option<&String>, property: fn(&Value) -> Value) -> Option<ToldCustom> {
+fn custom(data: &Loose, session: Option<&String>, property: fn(&Value) -> Value) -> Option<UploadedCustom> {
     const MILLION: f64 = 1_000_000.0;
     let value = data.number("event_value").map(|millionths| millionths.round() / MILLION);
     let properties = data.object("properties").into_iter().flatten();
@@ -134,7 +134,7 @@ fn custom(data: &Loose, session: Option<&String>, property: fn(&Value) -> Value)
         last_delivered: None,
         triggering_push: None,
     };
-    Some(ToldCustom { event, echo: Echo::read(data, "conversion_metadata", "conversion_send_id") })
+    Some(UploadedCustom { event, echo: Echo::read(data, "conversion_metadata", "conversion_send_id") })
 }
 
 /// Old libraries write every property that is not an array as JSON, in a text.
@@ -166,8 +166,8 @@ fn region(data: &Loose, session: Option<&String>) -> Option<Region> {
     Some(Region { action, region_id, name: None, source_info, session_id: session.cloned() })
 }
 
-fn location(data: &Loose) -> Option<ToldLocation> {
-    Some(ToldLocation {
+fn location(data: &Loose) -> Option<UploadedLocation> {
+    Some(UploadedLocation {
         point: Point::new(data.number("lat")?, data.number("long")?).ok()?,
         latitude: data.text("lat")?,
         longitude: data.text("long")?,

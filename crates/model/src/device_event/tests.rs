@@ -1,4 +1,4 @@
-//! What devices send, old and new, and what is made of it.
+//! Uploads of devices, old and new, and the events that are read from them.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,12 +10,12 @@ use crate::event::{ExpirationKind, RegionAction, ResolutionKind};
 const ID: &str = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 const PUSH: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 
-fn told(kind: &str, data: Value) -> Option<Told> {
+fn content(kind: &str, data: Value) -> Option<Content> {
     let mut event = json!({"type": kind, "event_id": ID, "time": "1714564800.12"});
     event["data"] = data;
     let events = DeviceEvents::read(json!([event]).to_string().as_bytes()).unwrap();
     assert_eq!(events.events.len() + events.n_unreadable, 1);
-    events.events.into_iter().next().map(|event| event.told)
+    events.events.into_iter().next().map(|event| event.content)
 }
 
 fn metadata() -> String {
@@ -31,7 +31,7 @@ fn the_envelope_is_read() {
         is_id_of_text: false,
         time: Some(UtcMillis(1_714_564_800_500)),
         session: Some("s".to_owned()),
-        told: Told::Closed,
+        content: Content::Closed,
     };
     assert_eq!(events, DeviceEvents { events: vec![event], n_unreadable: 0 });
 }
@@ -87,19 +87,22 @@ fn an_event_without_an_id_always_gets_the_same() {
 
 #[test]
 fn openings() {
-    let told_of = |kind, data| match told(kind, data) {
-        Some(Told::Opened(opened)) => Some(opened),
-        Some(Told::Other(_)) => None,
+    let opening_of = |kind, data| match content(kind, data) {
+        Some(Content::Opened(opened)) => Some(opened),
+        Some(Content::Other(_)) => None,
         other => panic!("{other:?}"),
     };
-    let plain = told_of("app_foreground", json!({"connection_type": "wifi", "time_zone": -25200, "carrier": ""}));
-    let expected =
-        Opened { connection_type: Some("wifi".to_owned()), utc_offset_seconds: Some(-25_200), ..Opened::default() };
+    let plain = opening_of("app_foreground", json!({"connection_type": "wifi", "time_zone": -25200, "carrier": ""}));
+    let expected = AppOpening {
+        connection_type: Some("wifi".to_owned()),
+        utc_offset_seconds: Some(-25_200),
+        ..AppOpening::default()
+    };
     assert_eq!(plain, Some(expected));
     for (offset, known) in
         [(50_400, Some(50_400)), (-43_200, Some(-43_200)), (50_401, None), (86_400, None), (-46_800, None)]
     {
-        let opened = told_of("app_foreground", json!({ "time_zone": offset })).unwrap();
+        let opened = opening_of("app_foreground", json!({ "time_zone": offset })).unwrap();
         assert_eq!(opened.utc_offset_seconds, known, "no clock on earth shows that");
     }
     let push = PushEcho { id: PUSH.parse().unwrap(), variant_id: None };
@@ -109,15 +112,15 @@ fn openings() {
         json!({"push_id": PUSH, "metadata": "!"}),
         json!({"push_id": PUSH}),
     ] {
-        let opened = told_of("app_foreground", data.clone()).unwrap();
+        let opened = opening_of("app_foreground", data.clone()).unwrap();
         assert_eq!(opened.echo, Echo { tapped: Some(push), received: None }, "{data}");
     }
-    let opened = told_of("app_foreground", json!({"push_id": "", "last_metadata": metadata()})).unwrap();
+    let opened = opening_of("app_foreground", json!({"push_id": "", "last_metadata": metadata()})).unwrap();
     assert_eq!(opened.echo, Echo { tapped: None, received: Some(push) });
     for (foreground, opens) in
         [(json!("true"), true), (json!(true), true), (json!("false"), false), (json!(null), false)]
     {
-        assert_eq!(told_of("app_init", json!({"foreground": foreground})).is_some(), opens, "{foreground}");
+        assert_eq!(opening_of("app_init", json!({"foreground": foreground})).is_some(), opens, "{foreground}");
     }
 }
 
@@ -128,70 +131,71 @@ fn custom_events_of_old_and_new_libraries() {
         "interaction_type": "ua_mcrap", "conversion_send_id": PUSH,
         "properties": {"color": "\"red\"", "new": "true", "price": "12.5", "odd": "red", "sizes": ["1", "2"]},
     });
-    let Some(Told::Custom(old)) = told("custom_event", old) else { panic!() };
+    let Some(Content::Custom(old)) = content("custom_event", old) else { panic!() };
     assert_eq!(old.event.value, Some(12.345_678));
     let wanted = json!({"color": "red", "new": true, "price": 12.5, "odd": "red", "sizes": ["1", "2"]});
     assert_eq!(Value::Object(old.event.properties), wanted);
     assert_eq!(old.echo.tapped.map(|push| push.id.to_string()).as_deref(), Some(PUSH));
     let new = json!({"event_name": "Bought", "event_value": -1_000_000, "conversion_metadata": metadata(),
                      "properties": {"color": "\"red\"", "nested": {"a": [1, {"b": null}]}}});
-    let Some(Told::Custom(new)) = told("enhanced_custom_event", new) else { panic!() };
+    let Some(Content::Custom(new)) = content("enhanced_custom_event", new) else { panic!() };
     assert_eq!((new.event.name.as_str(), new.event.value), ("Bought", Some(-1.0)));
     assert_eq!(Value::Object(new.event.properties)["color"], "\"red\"");
     let huge = json!({"event_name": "x", "event_value": 1e30});
-    let Some(Told::Custom(huge)) = told("enhanced_custom_event", huge) else { panic!() };
+    let Some(Content::Custom(huge)) = content("enhanced_custom_event", huge) else { panic!() };
     assert_eq!(huge.event.value, None);
 }
 
 #[test]
 fn the_other_types() {
-    let Some(Told::Screen(screen)) =
-        told("screen_tracking", json!({"screen": "home", "duration": "1.5", "session_id": "s"}))
+    let Some(Content::Screen(screen)) =
+        content("screen_tracking", json!({"screen": "home", "duration": "1.5", "session_id": "s"}))
     else {
         panic!()
     };
     assert_eq!((screen.duration, screen.session_id.as_deref()), (1500, Some("s")));
-    let Some(Told::Region(region)) =
-        told("region_event", json!({"region_id": "r", "source": "gimbal", "action": "EXIT"}))
+    let Some(Content::Region(region)) =
+        content("region_event", json!({"region_id": "r", "source": "gimbal", "action": "EXIT"}))
     else {
         panic!()
     };
     assert_eq!((region.action, region.source_info.source.as_str()), (RegionAction::Exit, "gimbal"));
-    let Some(Told::Location(location)) =
-        told("location", json!({"lat": "45.523", "long": "-122.676", "foreground": "true", "h_accuracy": "5"}))
+    let Some(Content::Location(location)) =
+        content("location", json!({"lat": "45.523", "long": "-122.676", "foreground": "true", "h_accuracy": "5"}))
     else {
         panic!()
     };
     assert_eq!((location.latitude.as_str(), location.foreground), ("45.523", true));
-    let Some(Told::Button(button)) =
-        told("interactive_notification_action", json!({"send_id": PUSH, "button_id": "yes", "foreground": "false"}))
+    let Some(Content::Button(button)) =
+        content("interactive_notification_action", json!({"send_id": PUSH, "button_id": "yes", "foreground": "false"}))
     else {
         panic!()
     };
     assert_eq!((button.button.as_str(), button.foreground), ("yes", false));
     let ids = json!({"com.urbanairship.aaid": "x", "age": 7, "bad": [], "session_id": "s"});
-    let Some(Told::Identifiers(ids)) = told("associate_identifiers", ids) else { panic!() };
+    let Some(Content::Identifiers(ids)) = content("associate_identifiers", ids) else { panic!() };
     assert_eq!(json!(ids), json!({"com.urbanairship.aaid": "x", "age": "7"}));
-    let Some(Told::Other(other)) = told("push_arrived", json!({"push_id": PUSH})) else { panic!() };
+    let Some(Content::Other(other)) = content("push_arrived", json!({"push_id": PUSH})) else { panic!() };
     assert_eq!((other.kind.as_str(), other.data), ("push_arrived", json!({"push_id": PUSH})));
 }
 
 #[test]
 fn in_app_messages() {
-    let Some(Told::InAppDisplay(shown)) = told("in_app_display", json!({"id": PUSH, "source": "urban-airship"})) else {
+    let Some(Content::InAppDisplay(shown)) = content("in_app_display", json!({"id": PUSH, "source": "urban-airship"}))
+    else {
         panic!()
     };
     assert_eq!(shown.id, PUSH);
     let resolution = |resolution: Value| {
         let id = json!({"message_id": "welcome", "campaigns": {"categories": ["a"]}});
-        told("in_app_resolution", json!({"id": id, "resolution": resolution}))
+        content("in_app_resolution", json!({"id": id, "resolution": resolution}))
     };
     let click = json!({"type": "button_click", "display_time": "2.25", "button_id": "ok"});
-    let Some(Told::InAppEnd(told, InAppEnd::Resolved(end))) = resolution(click) else { panic!() };
-    assert_eq!((told.id.as_str(), told.campaigns.map(|c| c.categories)), ("welcome", Some(vec!["a".to_owned()])));
+    let Some(Content::InAppEnd(in_app, InAppEnd::Resolved(end))) = resolution(click) else { panic!() };
+    assert_eq!((in_app.id.as_str(), in_app.campaigns.map(|c| c.categories)), ("welcome", Some(vec!["a".to_owned()])));
     assert_eq!((end.kind, end.duration, end.button_id.as_deref()), (ResolutionKind::ButtonClick, 2250, Some("ok")));
     let replaced = json!({"type": "replaced", "replacement_id": PUSH});
-    let Some(Told::InAppEnd(_, InAppEnd::Expired(end, by))) = resolution(replaced) else { panic!() };
+    let Some(Content::InAppEnd(_, InAppEnd::Expired(end, by))) = resolution(replaced) else { panic!() };
     assert_eq!((end.kind, by.as_deref()), (ExpirationKind::Replaced, Some(PUSH)));
-    assert!(matches!(resolution(json!({"type": "interrupted"})), Some(Told::Other(_))));
+    assert!(matches!(resolution(json!({"type": "interrupted"})), Some(Content::Other(_))));
 }

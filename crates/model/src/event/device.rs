@@ -1,12 +1,12 @@
-//! What an event says about its channel: which it is, what the device told about itself, all of it as text, and whose it is.
+//! The part of an event about its channel: its id, the data that the device reported, all of it as text, and its user.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::channel::{Browser, Profile};
-use crate::ids::{AppId, ChannelId, ContactId, NamedUserId};
-use crate::platform::DeviceType;
+use crate::device_type::DeviceType;
+use crate::ids::{ChannelId, ContactId, NamedUserId};
 use crate::time::UtcMillis;
 
 /// The `device` of an event.
@@ -29,7 +29,7 @@ pub struct EventDevice<'a> {
     attributes: Attributes<'a>,
 }
 
-/// The `user` of an event: whose the device is.
+/// The `user` of an event: the user of the device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EventUser<'a> {
     contact_id: ContactId,
@@ -38,11 +38,11 @@ pub struct EventUser<'a> {
 }
 
 impl<'a> EventUser<'a> {
-    pub fn named(app: AppId, user: &'a NamedUserId) -> Self {
-        Self { contact_id: ContactId::of_named_user(app, user), named_user_id: Some(user) }
+    pub const fn named(contact_id: ContactId, user: &'a NamedUserId) -> Self {
+        Self { contact_id, named_user_id: Some(user) }
     }
 
-    /// Whoever uses a channel of nobody; `None` if its id could be a named user's.
+    /// The unknown user of a channel without a named user; `None` if its id could be a named user's.
     pub fn of_channel(channel: ChannelId) -> Option<Self> {
         let contact_id = ContactId::of_channel(channel);
         (!contact_id.is_of_named_user()).then_some(Self { contact_id, named_user_id: None })
@@ -150,7 +150,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// The type of a device as events have it.
+/// The type of a device as events write it.
 pub const fn device_type_name(device_type: &DeviceType) -> &'static str {
     match device_type {
         DeviceType::Ios => "IOS",

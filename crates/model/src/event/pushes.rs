@@ -1,4 +1,4 @@
-//! Events that tell what became of a push, and how other events refer to one.
+//! Events about the fate of a push, and how other events refer to one.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use crate::time::UtcMillis;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushBody {
     pub push_id: PushId,
-    /// What all pushes of the schedule, experiment or pipeline have in common: its id.
+    /// The id of the schedule, experiment or pipeline, which all of its pushes share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_id: Option<Uuid>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,7 +21,7 @@ pub struct PushBody {
     pub payload: Option<String>,
 }
 
-/// What a push came from.
+/// The kind of resource that a push came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum PushResource {
@@ -61,23 +61,23 @@ pub struct RichMessage {
     pub context: Option<MessageContext>,
 }
 
-/// What else there is to a message.
+/// Further data of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageContext {
-    /// What it says to the app beside its text.
+    /// The data for the app beside the text of the message.
     pub extra: TextExtra,
 }
 
 impl MessageContext {
-    /// `None` if there is nothing to say.
+    /// `None` if `extra` is empty.
     pub fn of(extra: TextExtra) -> Option<Self> {
         (!extra.is_empty()).then_some(Self { extra })
     }
 }
 
-/// The same that happened to many channels by one push, recorded together (binary): they were sent to, held back as the control
-/// group, or given a message. The kind of the record says which. Each stands for one event, whose id follows from the kind, the
-/// push and the channel. After it, a record of messages has their [`TextExtra`], unless that is empty or not the same for all.
+/// The same event of many channels by one push, recorded together (binary): they were sent to, held back as the control group,
+/// or given a message. The kind of the record says which. Each stands for one event, whose id follows from the kind, the push
+/// and the channel. In a record of messages their [`TextExtra`] comes after it, unless empty or not the same for all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Many {
     pub push: SharedPush,
@@ -88,7 +88,7 @@ pub struct Many {
     pub ordinals: Vec<u8>,
 }
 
-/// What the events of one [`Many`] say about the push. Without names, because the record is binary.
+/// The data about the push that the events of one [`Many`] share. In binary records its fields have no names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedPush {
     pub push_id: PushId,
@@ -97,25 +97,51 @@ pub struct SharedPush {
     pub variant_id: Option<u32>,
     pub experiment_id: Option<ExperimentId>,
     pub categories: Vec<String>,
-    /// Nothing. What set off an automated message differs from channel to channel and is kept with the push; records that are
-    /// stored have a place for it.
-    pub triggered_by: Option<EventId>,
+    /// Always `None`. Kept because records are positional and older versions wrote it.
+    #[serde(rename = "triggered_by")]
+    pub(crate) _reserved: Option<EventId>,
 }
 
 impl SharedPush {
-    /// The names under which its results are added up, if it has some.
+    /// The names under which its results are added up, if there are any.
     pub fn campaigns(&self) -> Option<Campaign> {
         (!self.categories.is_empty()).then(|| Campaign { categories: self.categories.clone() })
     }
 
-    pub const fn of(push_id: PushId) -> Self {
-        Self {
-            push_id,
-            group_id: None,
-            variant_id: None,
-            experiment_id: None,
-            categories: Vec::new(),
-            triggered_by: None,
+    /// The push as other events refer to it.
+    pub fn sent_at(&self, sent: UtcMillis) -> AssociatedPush {
+        AssociatedPush {
+            push_id: self.push_id,
+            group_id: self.group_id,
+            variant_id: self.variant_id,
+            time: Some(sent.to_iso()),
+            campaigns: self.campaigns(),
         }
+    }
+
+    pub const fn of(push_id: PushId) -> Self {
+        Self { push_id, group_id: None, variant_id: None, experiment_id: None, categories: Vec::new(), _reserved: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_shared_push_is_stored_as_by_the_first_version() {
+        let stored = |triggered_by| {
+            json!({
+                "push_id": "00000000-0000-0000-0000-000000000007", "group_id": null, "variant_id": 2,
+                "experiment_id": null, "categories": ["news"], "triggered_by": triggered_by,
+            })
+        };
+        let mut push = SharedPush::of(PushId::from_uuid(Uuid::from_u128(7)));
+        (push.variant_id, push.categories) = (Some(2), vec!["news".to_owned()]);
+        assert_eq!(serde_json::to_value(&push).unwrap(), stored(json!(null)));
+        let of_an_event = stored(json!("00000000-0000-0000-0000-000000000009"));
+        assert!(serde_json::from_str::<SharedPush>(&of_an_event.to_string()).is_ok());
     }
 }

@@ -1,28 +1,28 @@
-//! Who gets which variant: a matter of the experiment and the channel's ordinal alone, so that nothing has to be kept, and the
-//! answer is the same whenever it is asked for.
+//! Which channel gets which variant: this follows from the experiment and the channel's ordinal alone, so that nothing has to
+//! be stored, and the answer is always the same.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ExperimentId, Ordinal};
 
-/// Places are numbers with 53 bits, which every decimal fraction can be turned into without loss worth mentioning.
-const PLACES: u64 = 1 << 53;
+/// Positions are numbers with 53 bits, into which every decimal fraction can be converted without loss worth mentioning.
+const POSITIONS: u64 = 1 << 53;
 
-/// A part of all places, from the first to before the second.
+/// A part of all positions, from the first to before the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     pub(super) from: u64,
     pub(super) to: u64,
 }
 
-/// All places, divided among the control group and the variants.
+/// All positions, divided among the control group and the variants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares {
     pub control: Share,
     pub variants: Vec<Share>,
 }
 
-/// Gives every channel its place in one experiment. Places in different experiments have nothing to do with each other.
+/// Gives every channel its position in one experiment. Positions in different experiments are independent.
 #[derive(Clone, Copy, Debug)]
 pub struct Assignment {
     seed: u64,
@@ -32,10 +32,10 @@ pub struct Assignment {
 impl Shares {
     /// The control group comes first; the variants divide the rest in proportion to their weights.
     pub fn new(control: f64, weights: &[u32]) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "a share of the places is no more than all of them")]
-        #[expect(clippy::cast_precision_loss, reason = "the number of places is a power of two")]
-        let control = ((control.clamp(0.0, 1.0) * PLACES as f64) as u64).min(PLACES);
-        let rest = u128::from(PLACES - control);
+        #[expect(clippy::cast_possible_truncation, reason = "a share of the positions is no more than all of them")]
+        #[expect(clippy::cast_precision_loss, reason = "the number of positions is a power of two")]
+        let control = ((control.clamp(0.0, 1.0) * POSITIONS as f64) as u64).min(POSITIONS);
+        let rest = u128::from(POSITIONS - control);
         let whole: u128 = weights.iter().map(|weight| u128::from(*weight)).sum::<u128>().max(1);
         let mut sum = 0;
         let mut from = control;
@@ -51,8 +51,8 @@ impl Shares {
 }
 
 impl Share {
-    pub const fn contains(self, place: u64) -> bool {
-        self.from <= place && place < self.to
+    pub const fn contains(self, position: u64) -> bool {
+        self.from <= position && position < self.to
     }
 
     pub const fn is_empty(self) -> bool {
@@ -60,9 +60,9 @@ impl Share {
     }
 
     /// How much of everything it is, from 0 to 1.
-    #[expect(clippy::cast_precision_loss, reason = "places have no more bits than a float holds")]
+    #[expect(clippy::cast_precision_loss, reason = "positions have no more bits than a float holds")]
     pub fn fraction(self) -> f64 {
-        (self.to - self.from) as f64 / PLACES as f64
+        (self.to - self.from) as f64 / POSITIONS as f64
     }
 }
 
@@ -73,7 +73,7 @@ impl Assignment {
         Self { seed, second_seed: mixed(seed ^ lower) }
     }
 
-    pub fn place(self, ordinal: Ordinal) -> u64 {
+    pub fn position(self, ordinal: Ordinal) -> u64 {
         let once = mixed(u64::from(ordinal.0) ^ self.seed);
         mixed(once ^ self.second_seed) >> (u64::BITS - 53)
     }

@@ -1,4 +1,4 @@
-//! What experiments may look like, that channels are divided fairly, and that intervals are those of the books.
+//! The forms of experiments, the fair division of channels, and intervals against those of the literature.
 
 use serde_json::{Value, json};
 
@@ -135,7 +135,8 @@ fn assignment_end() -> u64 {
 fn tenths(experiment: u128, n: u32) -> Vec<usize> {
     let assignment = Assignment::of(ExperimentId::from_uuid(uuid::Uuid::from_u128(experiment)));
     let shares = Shares::new(0.0, &[1; 10]);
-    let tenth = |ordinal| shares.variants.iter().position(|share| share.contains(assignment.place(Ordinal(ordinal))));
+    let tenth =
+        |ordinal| shares.variants.iter().position(|share| share.contains(assignment.position(Ordinal(ordinal))));
     (0..n).map(|ordinal| tenth(ordinal).unwrap()).collect()
 }
 
@@ -169,12 +170,12 @@ fn experiments_have_nothing_to_do_with_each_other() {
 #[test]
 fn places_never_change() {
     let assignment = Assignment::of(ExperimentId::from_uuid(uuid::Uuid::from_u128(7)));
-    let places: Vec<u64> = [0, 1, 65_536, u32::MAX].into_iter().map(|n| assignment.place(Ordinal(n))).collect();
-    assert_eq!(places, PLACES_OF_SEVEN);
+    let positions: Vec<u64> = [0, 1, 65_536, u32::MAX].into_iter().map(|n| assignment.position(Ordinal(n))).collect();
+    assert_eq!(positions, POSITIONS_OF_SEVEN);
 }
 
-/// Experiments that are under way depend on these.
-const PLACES_OF_SEVEN: [u64; 4] =
+/// Running experiments depend on these.
+const POSITIONS_OF_SEVEN: [u64; 4] =
     [2_958_203_587_492_184, 2_122_474_289_876_450, 8_976_421_587_470_304, 3_049_279_307_696_783];
 
 fn close(actual: f64, wanted: f64) -> bool {

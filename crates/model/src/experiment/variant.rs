@@ -1,4 +1,4 @@
-//! One variant of an experiment: what it says and when it is sent.
+//! One variant of an experiment: its content and when it is sent.
 
 use serde::Serialize;
 
@@ -9,6 +9,7 @@ use crate::limits;
 use crate::payload::Push;
 use crate::problem::{Problem, ProblemKind};
 use crate::schedule::Schedule;
+use crate::selector::Purpose;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Variant {
@@ -25,24 +26,30 @@ pub struct Variant {
     weight: Option<u32>,
     #[serde(rename = "push")]
     given: Json,
-    /// The whole of what is sent, with what all variants have in common.
+    /// The whole push, with the parts that all variants share.
     #[serde(skip)]
     pub push: Push,
 }
 
-/// What of a push is the same for all variants, and given beside them.
+/// The keys of a push that are the same for all variants, and given beside them.
 const SHARED: [&str; 3] = ["audience", "device_types", "campaigns"];
 const OWN: [&str; 3] = ["notification", "in_app", "options"];
 
 impl Variant {
-    /// `whole` is the experiment, where problems with what all variants have in common are noted.
-    pub(super) fn parse(at: &At<'_>, whole: &At<'_>, id: u32, shared: Option<&Shared>) -> Option<Self> {
+    /// `whole` is the experiment, where problems with the shared parts are noted.
+    pub(super) fn parse(
+        at: &At<'_>,
+        whole: &At<'_>,
+        id: u32,
+        shared: Option<&Shared>,
+        purpose: Purpose,
+    ) -> Option<Self> {
         let mut fields = at.object()?;
         let name = fields.nullable("name", |at| name_text(at, limits::EXPERIMENT_NAME_CHARS));
         let description = fields.nullable("description", |at| at.text(0..=limits::EXPERIMENT_DESCRIPTION_CHARS));
         let schedule = fields.nullable("schedule", parse_schedule);
         let weight = fields.nullable("weight", |at| at.integer(1..=limits::VARIANT_WEIGHT));
-        let push = fields.required("push", |at| parse_push(at, whole, id, shared));
+        let push = fields.required("push", |at| parse_push(at, whole, id, shared, purpose));
         fields.take("id"); // callers send back what they were told
         fields.finish();
         let weight = weight.and_then(|weight| u32::try_from(weight).ok());
@@ -54,7 +61,7 @@ impl Variant {
         self.weight.unwrap_or(1)
     }
 
-    /// What people call it: by its name, or else by a letter.
+    /// How reports name it: by its name, or else by a letter.
     pub fn title(&self) -> String {
         let letter = u8::try_from(self.id).ok().and_then(|id| b'A'.checked_add(id)).map(char::from);
         self.name.clone().or(letter.map(String::from)).unwrap_or_else(|| self.id.to_string())
@@ -73,8 +80,8 @@ fn parse_schedule(at: &At<'_>) -> Option<Schedule> {
     }
 }
 
-/// The push as it came, and with what it has in common with the others.
-fn parse_push(at: &At<'_>, whole: &At<'_>, id: u32, shared: Option<&Shared>) -> Option<(Json, Push)> {
+/// The push as it came, and the whole push with the shared parts.
+fn parse_push(at: &At<'_>, whole: &At<'_>, id: u32, shared: Option<&Shared>, purpose: Purpose) -> Option<(Json, Push)> {
     let mut fields = at.object()?;
     for key in SHARED.iter().filter(|key| fields.take(key).is_some()) {
         at.invalid_key::<()>(key, format!("'{key}' is the same for all variants; give it beside 'variants'."));
@@ -85,12 +92,12 @@ fn parse_push(at: &At<'_>, whole: &At<'_>, id: u32, shared: Option<&Shared>) -> 
     let own: Vec<_> =
         OWN.iter().filter_map(|key| Some(((*key).to_owned(), fields.take(key)?.json().clone()))).collect();
     fields.finish();
-    // Without an audience that can be read, everything else is still looked at.
+    // Without a readable audience, everything else is still checked.
     let everybody = || SHARED[..2].iter().map(|key| ((*key).to_owned(), Json::String("all".to_owned()))).collect();
     let common = shared.map_or_else(everybody, Shared::entries);
     let tree = Json::Object(common.into_iter().chain(own).collect());
-    match json::read_tree(&tree, Push::parse) {
-        Ok(push) if push.is_redacted() => at.invalid_key(
+    match json::read_tree(&tree, |at| Push::parse_with(at, purpose)) {
+        Ok(push) if push.is_redacted() && purpose != Purpose::Stored => at.invalid_key(
             "options.redact_payload",
             "The payload of an experiment cannot be redacted, because it is kept with the experiment.",
         ),
@@ -102,7 +109,7 @@ fn parse_push(at: &At<'_>, whole: &At<'_>, id: u32, shared: Option<&Shared>) -> 
     }
 }
 
-/// Notes a problem where it is to be solved. What all variants have in common is blamed once.
+/// Notes a problem where it is to be solved. A problem of the shared parts is noted once.
 fn note(at: &At<'_>, whole: &At<'_>, id: u32, Problem { path, message, kind }: &Problem) {
     if path.starts_with("device_types[") {
         at.invalid::<()>(message.clone());

@@ -1,4 +1,4 @@
-//! A place in a JSON document: the value, its path, and where to note problems.
+//! A position in a JSON document: the value, its path, and where to note problems.
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::{Fields, Json};
+use super::{Fields, Json, UnknownKeys};
 use crate::problem::{Problem, ProblemKind};
 
 /// More problems than this help nobody and could make the answer larger than the question.
@@ -16,34 +16,41 @@ const MOST_KEY_CHARS: usize = 128;
 
 /// Collects the problems of one document.
 #[derive(Default)]
-pub(super) struct Sink(RefCell<Vec<Problem>>);
+pub(super) struct Sink {
+    problems: RefCell<Vec<Problem>>,
+    unknown_keys: UnknownKeys,
+}
 
 impl Sink {
+    pub(super) fn new(unknown_keys: UnknownKeys) -> Self {
+        Self { problems: RefCell::default(), unknown_keys }
+    }
+
     fn note(&self, problem: Problem) {
-        let mut problems = self.0.borrow_mut();
+        let mut problems = self.problems.borrow_mut();
         if problems.len() < MOST_PROBLEMS {
             problems.push(problem);
         }
     }
 
-    pub(super) fn into_problems(self) -> Vec<Problem> {
-        self.0.into_inner()
+    pub(super) fn take_problems(&self) -> Vec<Problem> {
+        self.problems.take()
     }
 }
 
-/// A place in the document being read.
+/// A position in the document being read.
 #[derive(Clone)]
 pub struct At<'a> {
     json: &'a Json,
     /// `None` for the document itself.
-    place: Option<Rc<Place<'a>>>,
+    path: Option<Rc<PathNode<'a>>>,
     sink: &'a Sink,
 }
 
 /// The way to a value. Neighbors share it, and it becomes text only when there is a problem to note: a hostile document has
 /// long keys, deep nesting and many values all at once.
-struct Place<'a> {
-    parent: Option<Rc<Place<'a>>>,
+struct PathNode<'a> {
+    parent: Option<Rc<PathNode<'a>>>,
     step: Step<'a>,
 }
 
@@ -54,7 +61,7 @@ enum Step<'a> {
 
 impl<'a> At<'a> {
     pub(super) fn root(json: &'a Json, sink: &'a Sink) -> Self {
-        Self { json, place: None, sink }
+        Self { json, path: None, sink }
     }
 
     pub fn json(&self) -> &'a Json {
@@ -65,7 +72,11 @@ impl<'a> At<'a> {
         matches!(self.json, Json::Null)
     }
 
-    /// The place below this one under an object key.
+    pub(super) fn unknown_keys(&self) -> UnknownKeys {
+        self.sink.unknown_keys
+    }
+
+    /// The position below this one under an object key.
     pub(super) fn key(&self, key: &'a str, json: &'a Json) -> At<'a> {
         self.below(Step::Key(key), json)
     }
@@ -75,12 +86,12 @@ impl<'a> At<'a> {
     }
 
     fn below(&self, step: Step<'a>, json: &'a Json) -> At<'a> {
-        At { json, place: Some(Rc::new(Place { parent: self.place.clone(), step })), sink: self.sink }
+        At { json, path: Some(Rc::new(PathNode { parent: self.path.clone(), step })), sink: self.sink }
     }
 
     pub(crate) fn path(&self) -> String {
-        let places = std::iter::successors(self.place.as_deref(), |place| place.parent.as_deref());
-        let mut steps: Vec<_> = places.map(|place| &place.step).collect();
+        let nodes = std::iter::successors(self.path.as_deref(), |node| node.parent.as_deref());
+        let mut steps: Vec<_> = nodes.map(|node| &node.step).collect();
         steps.reverse();
         steps.into_iter().fold(String::new(), |path, step| match step {
             Step::Key(key) => with_key(&path, key),
@@ -111,14 +122,14 @@ impl<'a> At<'a> {
         None
     }
 
-    /// Whether nothing is wrong here or below so far: rules across several keys make sense only then.
+    /// Whether no problem was noted here or below so far: rules across several keys make sense only then.
     pub fn is_clean(&self) -> bool {
         let path = self.path();
         let is_here = |problem: &Problem| {
             let rest = problem.path.strip_prefix(&path);
             rest.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
         };
-        !self.sink.0.borrow().iter().any(is_here)
+        !self.sink.problems.borrow().iter().any(is_here)
     }
 
     fn wrong_type<T>(&self, wanted: &str) -> Option<T> {
@@ -167,12 +178,15 @@ impl<'a> At<'a> {
         }
     }
 
+    /// A number without a fraction, however it is written: some languages know only one kind of numbers, and write `3600.0`.
     pub fn integer(&self, range: RangeInclusive<i64>) -> Option<i64> {
         let Json::Number(number) = self.json else { return self.wrong_type("an integer") };
-        match number.as_i64() {
+        match number.as_i64().or_else(|| whole(number.as_f64()?)) {
             Some(value) if range.contains(&value) => Some(value),
-            _ if number.is_f64() => self.invalid(format!("This must be an integer, not {number}.")),
-            _ => self.invalid(format!("This must be between {} and {}, not {number}.", range.start(), range.end())),
+            None if number.is_f64() => self.invalid(format!("This must be an integer, not {number}.")),
+            Some(_) | None => {
+                self.invalid(format!("This must be between {} and {}, not {number}.", range.start(), range.end()))
+            }
         }
     }
 
@@ -196,7 +210,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The places of an array's items.
+    /// The positions of an array's items.
     pub fn items(&self, length: RangeInclusive<usize>) -> Option<Vec<At<'a>>> {
         let Json::Array(items) = self.json else { return self.wrong_type("an array") };
         if !length.contains(&items.len()) {
@@ -225,7 +239,7 @@ impl<'a> At<'a> {
         read.into_iter().collect()
     }
 
-    /// A single value or an array of them; which of the two is remembered for printing.
+    /// A single value or an array of them; the form is remembered for printing.
     pub fn one_or_many<T>(
         &self,
         length: RangeInclusive<usize>,
@@ -236,6 +250,12 @@ impl<'a> At<'a> {
             _ => read(self).map(OneOrMany::One),
         }
     }
+}
+
+/// The integer that a float is equal to, if any. Floats beyond these limits stand for several integers.
+fn whole(float: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    (float.fract() == 0.0 && float.abs() <= EXACT).then(|| format!("{float:.0}").parse().ok()).flatten()
 }
 
 /// A path one key longer. Of a long key the beginning is enough to find it.

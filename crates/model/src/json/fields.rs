@@ -1,12 +1,12 @@
-//! The keys of one object: each is asked for by name, and what nobody asked for is an unknown key.
+//! The keys of one object: each is taken by name, and any key that is not taken is unknown.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 
-use super::{At, Json};
+use super::{At, Json, UnknownKeys};
 
-/// In objects of up to so many keys, comparing each with those before it is quicker than a set of them, and hardly any object is
-/// larger. The set keeps hostile ones from costing the square of their size.
+/// In objects with up to this many keys, comparing each with those before it is quicker than a set of them, and hardly any
+/// object is larger. The set keeps hostile ones from costing the square of their size.
 const FEW: usize = 16;
 
 pub struct Fields<'a> {
@@ -39,7 +39,7 @@ impl<'a> Fields<'a> {
         self.entries.iter().any(|(k, _)| k == key)
     }
 
-    /// The place under a key, if it is given.
+    /// The position under a key, if it is given.
     pub fn take(&mut self, key: &str) -> Option<At<'a>> {
         let mut last = None;
         for (taken, (name, json)) in self.taken.iter_mut().zip(self.entries) {
@@ -68,7 +68,7 @@ impl<'a> Fields<'a> {
         read(&self.take(key).filter(|at| !at.is_null())?)
     }
 
-    /// Every key nobody has asked for yet, in order; they count as known from here on.
+    /// Every key that was not taken yet, in order; they count as known from here on.
     pub fn rest(&mut self) -> Vec<(&'a str, At<'a>)> {
         let mut rest = Vec::new();
         for (taken, (key, json)) in self.taken.iter_mut().zip(self.entries) {
@@ -95,8 +95,11 @@ impl<'a> Fields<'a> {
         read.into_iter().collect()
     }
 
-    /// Refuses, by name, every key nobody asked for.
+    /// Refuses, by name, every key that was not taken, unless unknown keys are to be skipped.
     pub fn finish(mut self) {
+        if self.at.unknown_keys() == UnknownKeys::PassedOver {
+            return;
+        }
         for (key, at) in self.rest() {
             at.invalid::<()>(format!("The key '{key}' is not allowed in this context."));
         }

@@ -10,6 +10,9 @@ use serde_json::{Number, Value};
 use crate::limits;
 use crate::problem::Problems;
 
+/// It has no meaning in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     Null,
@@ -22,6 +25,8 @@ pub enum Json {
 
 impl Json {
     pub fn from_slice(body: &[u8]) -> Result<Self, Problems> {
+        // Some editors and languages begin every text with a mark.
+        let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
         if body.iter().all(u8::is_ascii_whitespace) {
             return Err(Problems::one("", "The request body is empty; a JSON body is required."));
         }
@@ -30,13 +35,13 @@ impl Json {
         let tree = Counted(&n_left).deserialize(&mut deserializer);
         let whole = tree.and_then(|tree| deserializer.end().map(|()| tree));
         whole.map_err(|error| match error.is_data() {
-            // Every kind of value is welcome here, so the only data to object to is too much of it.
+            // Every kind of value is accepted here, so the only possible data error is too many values.
             true => Problems::one("", too_many()),
             false => Problems::one("", format!("The body is not valid JSON: {error}.")),
         })
     }
 
-    /// What is under a key of an object.
+    /// The value under a key of an object.
     pub fn get(&self, key: &str) -> Option<&Json> {
         match self {
             Json::Object(entries) => entries.iter().rfind(|(name, _)| name == key).map(|(_, value)| value),
@@ -88,7 +93,7 @@ fn too_many() -> String {
     format!("The body has more than {} values; split it into several requests.", limits::JSON_VALUES)
 }
 
-/// Reads a value as long as there may be more of them.
+/// Reads a value while more of them are allowed.
 struct Counted<'c>(&'c Cell<usize>);
 
 impl<'de> DeserializeSeed<'de> for Counted<'_> {
@@ -141,7 +146,7 @@ impl<'de> Visitor<'de> for Counted<'_> {
         while let Some(item) = access.next_element_seed(Counted(self.0))? {
             items.push(item);
         }
-        // Most arrays and objects are shorter than the room that a first item makes.
+        // Most arrays and objects are shorter than the capacity that the first item reserves.
         items.shrink_to_fit();
         Ok(Json::Array(items))
     }

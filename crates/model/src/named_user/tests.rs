@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::channel::ClaimedType;
+use crate::device_type::DeviceType;
 use crate::json;
-use crate::platform::DeviceType;
 
 const A: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 const B: &str = "11111111-2222-4333-8444-555555555555";

@@ -1,4 +1,4 @@
-//! What hosted content is and how it is written in JSON: MIME types and text encodings.
+//! Types of hosted content and its form in JSON: MIME types and text encodings.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -23,8 +23,23 @@ impl ContentType {
         Some(Self(text))
     }
 
+    pub fn html() -> Self {
+        Self("text/html".to_owned())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The type that a body of this encoding is served as. Text that was not sent in base64 came as JSON, so its character set is
+    /// known.
+    pub fn served(&self, encoding: Option<ContentEncoding>) -> String {
+        let lower = self.0.to_ascii_lowercase();
+        let lacks_charset = lower.starts_with("text/") && !lower.contains("charset=");
+        match encoding.unwrap_or(ContentEncoding::Utf8) {
+            ContentEncoding::Utf8 if lacks_charset => format!("{}; charset=utf-8", self.0),
+            ContentEncoding::Utf8 | ContentEncoding::Base64 => self.0.clone(),
+        }
     }
 }
 
@@ -77,6 +92,20 @@ mod tests {
         }
         for body in [r#""""#, r#""html""#, r#""text/""#, r#""/html""#, r#""text/html/x""#, r#""te xt/html""#, "null"] {
             parse(body.as_bytes(), ContentType::parse).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn text_is_served_with_its_character_set() {
+        use ContentEncoding::{Base64, Utf8};
+        for (given, encoding, served) in [
+            ("text/html", None, "text/html; charset=utf-8"),
+            ("Text/Plain", Some(Utf8), "Text/Plain; charset=utf-8"),
+            ("text/html; Charset=latin1", None, "text/html; Charset=latin1"),
+            ("text/html", Some(Base64), "text/html"),
+            ("application/json", None, "application/json"),
+        ] {
+            assert_eq!(ContentType(given.to_owned()).served(encoding), served, "{given}");
         }
     }
 

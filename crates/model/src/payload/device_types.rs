@@ -3,8 +3,8 @@
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
+use crate::device_type::DeviceType;
 use crate::json::{At, Json};
-use crate::platform::DeviceType;
 use crate::selector::Spelling;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl DeviceTypes {
         }
     }
 
-    /// Whether one of the platforms is named that tell where devices have been.
+    /// Whether one of the platforms is named that report where devices have been.
     pub fn know_places(&self) -> bool {
         self.listed().iter().any(|named| matches!(named, DeviceType::Ios | DeviceType::Android))
     }

@@ -1,4 +1,4 @@
-//! When something stops being worth delivering: so many seconds after it was sent, or at an instant.
+//! When something stops being worth delivering: a number of seconds after it was sent, or at an instant.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Expiry {
             }
             Json::String(text) => match UtcMillis::parse_api(text) {
                 Some(instant) => Some(Expiry::At { at: instant, text: text.clone() }),
-                None => at.invalid(format!("'{text}' is not a date-time; use the form 2030-01-31T12:00:00, in UTC.")),
+                None => at.invalid(UtcMillis::refusal(text, "in UTC")),
             },
             Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => {
                 at.invalid("This must be a number of seconds or a date-time in UTC.")
@@ -38,7 +38,7 @@ impl Expiry {
         }
     }
 
-    /// The instant after which what was sent at `sent` must not be delivered any more.
+    /// The instant after which a push sent at `sent` must not be delivered any more.
     pub fn deadline(&self, sent: UtcMillis) -> UtcMillis {
         match self {
             Expiry::Seconds(seconds) => sent.plus(Duration::from_secs(u64::from(*seconds))),

@@ -102,16 +102,12 @@ impl Message {
         self.content_encoding.unwrap_or(ContentEncoding::Utf8).decode(body)
     }
 
-    /// The type of the body. Text that was not sent in base64 came as JSON, so its character set is known.
+    /// The type of the body.
     pub fn mime_type(&self) -> String {
-        let given = self.content_type.as_ref().map_or("text/html", ContentType::as_str);
-        let is_utf8 = self.content_encoding != Some(ContentEncoding::Base64);
-        let lower = given.to_ascii_lowercase();
-        let lacks_charset = lower.starts_with("text/") && !lower.contains("charset=");
-        if is_utf8 && lacks_charset { format!("{given}; charset=utf-8") } else { given.to_owned() }
+        self.content_type.clone().unwrap_or_else(ContentType::html).served(self.content_encoding)
     }
 
-    /// When the message is to vanish from inboxes, if it says so.
+    /// When the message is to vanish from inboxes, if an expiry is given.
     pub fn expires(&self, sent: UtcMillis) -> Option<UtcMillis> {
         match self.expiry.as_ref()? {
             Expiry::Seconds(0) => None,

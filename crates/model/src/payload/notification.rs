@@ -1,4 +1,4 @@
-//! What a push says: texts and actions for everybody, and overrides for each platform.
+//! The content of a push: texts and actions for everybody, and overrides for each platform.
 
 mod effective;
 
@@ -19,8 +19,8 @@ use super::sms::SmsOverride;
 use super::template::{Template, TemplateSource};
 use super::web::WebOverride;
 use super::wns::WnsOverride;
+use crate::device_type::{DeviceType, OpenPlatform};
 use crate::json::{At, Fields, Json};
-use crate::platform::{DeviceType, OpenPlatform};
 
 pub use effective::OpenNotification;
 
@@ -138,11 +138,6 @@ impl Notification {
         all.filter(|(_, template)| template.is_some_and(is_stored)).map(|(device_type, _)| device_type).collect()
     }
 
-    pub fn has_overrides(&self) -> bool {
-        DeviceType::NAMED.iter().any(|(_, device_type)| self.has_override(device_type))
-            || self.open.values().any(|open| says_something(Some(open)))
-    }
-
     /// The landing pages that the service has to host, wherever in the notification they are opened.
     pub fn inline_pages(&self) -> Vec<&InlinePage> {
         let buttons = self.web.iter().flat_map(|web| web.buttons.iter().flatten());
@@ -174,7 +169,7 @@ impl Notification {
             .collect()
     }
 
-    /// On iOS, actions and `extra` end up in one object, so that no name may stand for both.
+    /// On iOS, actions and `extra` end up in one object, so no name may be in both.
     fn note_extra_conflicts(&self, at: &At<'_>) {
         let Some(ios) = &self.ios else { return };
         let Some(actions) = ios.actions.as_ref().or(self.actions.as_ref()) else { return };

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::device_type::OpenPlatform;
 use crate::json::At;
-use crate::platform::OpenPlatform;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Orchestration {
@@ -14,7 +14,7 @@ pub enum Orchestration {
     FanOut,
     /// The first in this order that the person has; never empty.
     ChannelPriority(Vec<ChannelGroup>),
-    /// The one that set off the push.
+    /// The one that triggered the push.
     TriggeringChannel,
     /// The one used last.
     LastActive,

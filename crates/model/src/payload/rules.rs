@@ -7,8 +7,8 @@ use super::device_types::DeviceTypes;
 use super::ios::ApnsPriority;
 use super::localization::Content;
 use super::notification::Notification;
+use crate::device_type::DeviceType;
 use crate::json::At;
-use crate::platform::DeviceType;
 use crate::selector::{Atomic, Audience, Purpose, Selector};
 
 /// Notes every rule that the push breaks, at the path of the value to change.
@@ -42,12 +42,12 @@ fn audience_fits_device_types(push: &Push, at: &At<'_>) {
             );
         }
     });
-    if !device_types.know_places() && selector.atoms().any(|atomic| matches!(atomic, Atomic::Location(_))) {
+    if !device_types.know_places() && selector.atoms().any(|atomic| atomic.location().is_some()) {
         at.invalid_key::<()>("device_types", "An audience by location needs 'ios' or 'android' to be listed here.");
     }
 }
 
-/// The key of a selector that names devices of one platform, and that platform, when it is not sent to.
+/// The key of a selector that names devices of one platform, and that platform, when the push does not go to it.
 fn missing_platform(atomic: &Atomic, device_types: &DeviceTypes) -> Option<(&'static str, &'static str)> {
     let DeviceTypes::List(list) = device_types else { return None };
     let lacks = |wanted: DeviceType| !list.contains(&wanted);
@@ -137,7 +137,7 @@ fn is_sendable_somewhere(content: &Content<'_>) -> bool {
     content.message.is_some() || content.in_app.is_some() || content.notification.is_some_and(can_say_something)
 }
 
-/// Whether a platform can make something of the content. Email and MMS have no short form, so an alert is not enough.
+/// Whether a platform can show any of the content. Email and MMS have no short form, so an alert is not enough.
 fn is_sendable(content: &Content<'_>, device_type: &DeviceType) -> bool {
     let has_alert = content.notification.is_some_and(|n| n.alert.is_some());
     let has_override = content.notification.is_some_and(|n| n.has_override(device_type));
@@ -177,7 +177,7 @@ fn message_center_platforms(push: &Push, at: &At<'_>) {
     }
 }
 
-/// What is redacted is kept only until it is sent, so nothing may need it later.
+/// A redacted payload is kept only until it is sent, so nothing may need it later.
 fn redaction(push: &Push, at: &At<'_>, purpose: Purpose) {
     if !push.is_redacted() {
         return;

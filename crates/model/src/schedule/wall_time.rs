@@ -1,4 +1,4 @@
-//! What a clock on the wall shows: a date and a time of day, without saying where the wall is.
+//! The time on a wall clock: a date and a time of day, without a time zone.
 
 use std::fmt;
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl WallTime {
         Some(Self::in_whole_seconds(instant.plus(Duration::from_millis(999))))
     }
 
-    /// As [`WallTime::from_api`], for what ends something: of a fraction of a second, the beginning is taken.
+    /// As [`WallTime::from_api`], for an end: of a fraction of a second, the beginning is taken.
     pub fn end_from_api(text: &str) -> Option<Self> {
         UtcMillis::parse_api(text).map(Self::in_whole_seconds)
     }
@@ -44,9 +44,7 @@ impl WallTime {
 
     fn parse_with(at: &At<'_>, read: impl FnOnce(&str) -> Option<Self>) -> Option<Self> {
         let text = at.string()?;
-        read(text).or_else(|| {
-            at.invalid(format!("'{text}' is not a date-time; use the form 2030-01-31T12:00:00, without an offset."))
-        })
+        read(text).or_else(|| at.invalid(UtcMillis::refusal(text, "without an offset")))
     }
 
     /// The instant at which clocks of a zone show this time. A time that is skipped when clocks go forward is read on a clock
@@ -56,7 +54,7 @@ impl WallTime {
         Some(UtcMillis(instant.as_millisecond()))
     }
 
-    /// What clocks of a zone show at an instant.
+    /// The time that clocks of a zone show at an instant.
     pub(super) fn at(instant: UtcMillis, zone: &TimeZone) -> Self {
         Self(zone.to_datetime(instant.timestamp()))
     }

@@ -1,4 +1,4 @@
-//! Atomic selectors: one key that says what is looked for, its values, and the companions that some keys allow.
+//! Atomic selectors: one key that names the kind of selector, its values, and the companions that some keys allow.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -13,7 +13,7 @@ use crate::tag::{Tag, TagGroup};
 /// One property that devices either have or do not have.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Atomic {
-    /// Without a group the flat tags of a channel are meant. `tag_class` means nothing any more and is only printed back.
+    /// Without a group the flat tags of a channel are meant. `tag_class` has no meaning any more and is only printed back.
     Tag {
         tags: OneOrMany<Tag>,
         group: Option<TagGroup>,
@@ -34,7 +34,7 @@ pub enum Atomic {
     AndroidChannel(OneOrMany<ChannelId>),
     AmazonChannel(OneOrMany<ChannelId>),
     WebChannel(OneOrMany<ChannelId>),
-    /// Addresses or channel ids; which of the two is known only by looking.
+    /// Addresses or channel ids; only a lookup shows which.
     OpenChannel(OneOrMany<String>),
     DeviceToken(OneOrMany<DeviceToken>),
     Apid(OneOrMany<String>),
@@ -53,7 +53,7 @@ pub enum Atomic {
 #[serde(transparent)]
 pub struct DeviceToken(String);
 
-/// A person's telephone number together with the number that messages come from.
+/// A person's telephone number together with the sender's number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SmsId {
     pub msisdn: String,
@@ -90,9 +90,19 @@ const READERS: [(&str, Read); 23] = [
 ];
 
 impl Atomic {
-    /// How to read the selector that begins with this key, if one does.
+    /// How to read the selector that begins with this key, if there is one.
     pub(super) fn reader(key: &str) -> Option<Read> {
         READERS.iter().find(|(known, _)| *known == key).map(|(_, read)| *read)
+    }
+
+    /// The segments it refers to.
+    pub fn segments(&self) -> &[SegmentId] {
+        if let Atomic::Segment(ids) = self { ids.as_slice() } else { &[] }
+    }
+
+    /// The place where devices have to have been.
+    pub fn location(&self) -> Option<&Location> {
+        if let Atomic::Location(location) = self { Some(location) } else { None }
     }
 }
 

@@ -1,13 +1,13 @@
-//! One line of an uploaded list: who is meant, and what can be wrong with it.
+//! One line of an uploaded list: the member, and possible problems.
 
 use std::borrow::Cow;
 
 use crate::channel::ClaimedType;
+use crate::device_type::DeviceType;
 use crate::ids::{ChannelId, NamedUserId};
 use crate::limits;
-use crate::platform::DeviceType;
 
-/// Who is in a list.
+/// The member of a list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Member {
     NamedUser(NamedUserId),
@@ -15,7 +15,7 @@ pub enum Member {
     Channel(ChannelColumn, ChannelId),
 }
 
-/// What a list calls a channel.
+/// The identifier type of a channel in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChannelColumn {
     Ios,
@@ -27,7 +27,7 @@ pub enum ChannelColumn {
     Open,
 }
 
-/// What is wrong with a line of a list.
+/// The problem of a line of a list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowError {
     #[error("A list has at most {0} rows; the rest was not read.")]
@@ -75,7 +75,7 @@ impl ChannelColumn {
         }
     }
 
-    /// The type that a channel must have to be the one that is meant.
+    /// The type that the channel must have.
     pub const fn claimed(self) -> ClaimedType {
         match self {
             ChannelColumn::Ios => ClaimedType::Exactly(DeviceType::Ios),

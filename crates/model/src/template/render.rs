@@ -8,11 +8,12 @@ use super::{Template, TemplateUse};
 use crate::json::{self, Json};
 use crate::limits;
 use crate::payload::Push;
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Problem, ProblemKind, Problems};
+use crate::selector::Purpose;
 
 impl Template {
-    /// The push that a use of this template makes, or everything that is wrong with it. Paths are those of the request; what is
-    /// in the template is under `push`.
+    /// The push that a use of this template makes, or all of its problems. Paths are those of the request; parts of the
+    /// template are under `push`.
     pub fn render(&self, usage: &TemplateUse) -> Result<Push, Vec<Problem>> {
         let substitutions = &usage.merge_data.substitutions;
         let values = self.variables.iter().filter_map(|variable| {
@@ -24,7 +25,7 @@ impl Template {
         let is_given = |key: &str| given.iter().any(|(given, _)| *given == key);
         let filled = filling.push(&self.push.with(&given), is_given);
         filling.problems()?;
-        json::read_tree(&filled, Push::parse).map_err(|problems| {
+        self.read(&filled).map_err(|problems| {
             let place = |problem: &Problem| {
                 let first = problem.path.split(['.', '[']).next().unwrap_or_default();
                 let path = if is_given(first) { problem.path.clone() } else { format!("push.{}", problem.path) };
@@ -32,6 +33,20 @@ impl Template {
             };
             problems.iter().map(place).collect()
         })
+    }
+
+    /// A rule that has become stricter since the template was stored does not keep it from being sent. A problem that arises
+    /// only from the present use does.
+    fn read(&self, filled: &Json) -> Result<Push, Problems> {
+        let problems = match json::read_tree(filled, Push::parse) {
+            Ok(push) => return Ok(push),
+            Err(problems) => problems,
+        };
+        let known = self.push.problems();
+        if problems.iter().all(|problem| known.contains(problem)) {
+            return json::read_tree(filled, |at| Push::parse_with(at, Purpose::Stored));
+        }
+        Err(problems)
     }
 }
 
@@ -43,7 +58,7 @@ struct Filling<'t> {
 }
 
 impl Filling<'_> {
-    /// What is given by the request has no variables.
+    /// Parts given by the request have no variables.
     fn push(&mut self, push: &Json, is_given: impl Fn(&str) -> bool) -> Json {
         let Json::Object(entries) = push else { return push.clone() };
         let part = |(key, value): &(String, Json)| {

@@ -13,7 +13,7 @@ use super::body::{ID, TOPIC};
 use super::outcome::judge;
 use super::token::ProviderToken;
 use super::{ApnsAuth, ApnsCredentials, ApnsPush, Environment};
-use crate::network::Network;
+use crate::network::{Network, WireTo};
 use crate::outcome::{Outcome, Verdict};
 use crate::recipient::Recipient;
 use crate::request::path_segment;
@@ -33,7 +33,7 @@ pub struct Client(Arc<Inner>);
 
 struct Inner {
     wire: Wire,
-    /// What comes before the path at an endpoint of one's own.
+    /// The prefix of the path at a custom endpoint.
     prefix: String,
     topic: HeaderValue,
     /// `None`: the certificate of the connection says who we are.
@@ -63,7 +63,8 @@ impl Client {
         };
         let ca = credentials.endpoint.as_ref().and_then(|endpoint| endpoint.ca.as_deref());
         // With tokens Apple permits one request until it has believed the first.
-        let wire = network.wire(origin, ca, certificate, CONNECTIONS, token.is_some());
+        let one_stream_first = token.is_some();
+        let wire = network.wire(WireTo { origin, ca, certificate, connections: CONNECTIONS, one_stream_first });
         let prefix = credentials.endpoint.as_ref().map(|endpoint| endpoint.url.uri().path().trim_end_matches('/'));
         Self(Arc::new(Inner {
             wire,
@@ -114,7 +115,7 @@ impl Client {
 }
 
 impl Inner {
-    /// `headers` makes those of the message, whenever it is sent; who we are is added here.
+    /// `headers` makes those of the message, whenever it is sent; our authorization is added here.
     async fn deliver(
         &self,
         path: PathAndQuery,

@@ -10,7 +10,7 @@ use model::time::UtcMillis;
 use super::outcome::judge;
 use super::token::AccessToken;
 use super::{FcmCredentials, FcmPush};
-use crate::network::Network;
+use crate::network::{Network, WireTo};
 use crate::outcome::{Outcome, Verdict};
 use crate::recipient::Recipient;
 use crate::request::path_segment;
@@ -45,8 +45,9 @@ impl Client {
         let uri = Uri::builder().scheme(origin.scheme.clone()).authority(origin.authority.clone());
         let uri = uri.path_and_query(path).build().expect("an origin and an escaped path make a URL");
         let ca = endpoint.and_then(|endpoint| endpoint.ca.as_deref());
+        let to = WireTo { origin, ca, certificate: None, connections: CONNECTIONS, one_stream_first: false };
         Self(Arc::new(Inner {
-            wire: network.wire(origin, ca, None, CONNECTIONS, false),
+            wire: network.wire(to),
             uri,
             token: AccessToken::new(credentials, network.http_for(endpoint)),
             room: Room::new(FIRST_ROOM, MOST_ROOM),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::platform::DeviceType;
+use model::device_type::DeviceType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Provider {

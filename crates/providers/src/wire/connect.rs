@@ -22,13 +22,13 @@ const RECEIVE_WINDOW: u32 = 4 * 1024 * 1024;
 
 const HTTP2: &[u8] = b"h2";
 
-pub(super) type Opened = (SendRequest<Bytes>, Connection<Stream, Bytes>);
+pub(super) type NewConnection = (SendRequest<Bytes>, Connection<Stream, Bytes>);
 
 pub(super) async fn open(
     origin: &Origin,
     tls: &Arc<rustls::ClientConfig>,
     policy: AddressPolicy,
-) -> Result<Opened, WireError> {
+) -> Result<NewConnection, WireError> {
     let addresses = lookup(origin.host(), origin.port(), policy).await.map_err(|error| match error {
         ResolveError::Refused(refusal) => WireError::Refused(refusal),
         ResolveError::Lookup(error) => unreachable(origin, &error),

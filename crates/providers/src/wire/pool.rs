@@ -1,5 +1,5 @@
-//! The connections to one origin: which of them takes the next request, when another one is opened, and how long to leave a
-//! provider alone that cannot be reached.
+//! The connections to one origin: which of them takes the next request, when another one is opened, and how long to leave an
+//! unreachable provider alone.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use h2::client::SendRequest;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::connect::{self, Opened};
+use super::connect::{self, NewConnection};
 use super::link::{Link, drive};
 use super::pace::Pace;
 use super::{Origin, WireError, WireOptions};
@@ -18,7 +18,7 @@ use crate::http::AddressPolicy;
 const FIRST_BACK_OFF: Duration = Duration::from_millis(250);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(30);
 
-/// What a connection is taken to carry as long as there is none.
+/// The assumed capacity of a connection as long as there is none.
 const USUAL_STREAMS: usize = 100;
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ struct State {
     is_connecting: bool,
     n_open: usize,
     pace: Pace,
-    /// Connections in a row that came to nothing.
+    /// Failed connections in a row.
     n_failures: u32,
     down: Option<Down>,
 }
@@ -55,7 +55,7 @@ pub(super) struct Ticket<'a> {
     pool: &'a Pool,
 }
 
-/// A ticket with what is needed to use it at once.
+/// A ticket with everything needed to use it at once.
 pub(super) struct Fresh<'a> {
     pub(super) ticket: Ticket<'a>,
     pub(super) sender: SendRequest<Bytes>,
@@ -142,8 +142,8 @@ impl Pool {
         self.changed.notify_waiters();
     }
 
-    /// The connection lives until it ends by itself or nobody uses it any more.
-    fn start(self: &Arc<Self>, (sender, connection): Opened) -> (SendRequest<Bytes>, Arc<Link>) {
+    /// The connection lives until it ends by itself or is no longer used.
+    fn start(self: &Arc<Self>, (sender, connection): NewConnection) -> (SendRequest<Bytes>, Arc<Link>) {
         let n_permitted = connection.max_concurrent_send_streams();
         let link = Arc::new(Link::new(self.options.one_stream_first, n_permitted));
         let (pool, driven, timeout) = (Arc::downgrade(self), link.clone(), self.options.timeout);
@@ -174,7 +174,7 @@ impl Pool {
         self.changed.notify_waiters();
     }
 
-    /// Lets go of a connection that nobody has needed for a while; it closes then.
+    /// Releases a connection that was unused for a while; it closes then.
     pub(super) fn retire(&self, link: &Link) {
         let mut state = self.state();
         if link.is_idle() {
@@ -182,7 +182,7 @@ impl Pool {
         }
     }
 
-    /// Takes a connection that takes no more requests out of use; what is under way on it comes to its end.
+    /// Takes a connection that accepts no more requests out of use; requests under way on it complete.
     pub(super) fn leave(&self, link: &Link) {
         self.state().forget(link);
         self.changed.notify_waiters();
@@ -192,7 +192,7 @@ impl Pool {
         self.changed.notify_waiters();
     }
 
-    /// An answer came to a request that was begun then.
+    /// Notes an answer to a request that began at `started`.
     pub(super) fn answered(&self, started: Instant) {
         let now = Instant::now();
         let mut state = self.state();

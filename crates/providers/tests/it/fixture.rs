@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use model::app::AppKey;
+use model::device_type::DeviceType;
 use model::ids::{ChannelId, DeliveryId, PushId};
 use model::json::parse;
 use model::payload::actions::InlinePage;
@@ -12,7 +13,6 @@ use model::payload::in_app::InApp;
 use model::payload::localization::Content;
 use model::payload::message::Message;
 use model::payload::notification::Notification;
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use providers::{NotSendable, Recipient, RenderedPush, Rendering};
 use serde_json::{Value, json};

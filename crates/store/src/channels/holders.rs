@@ -1,9 +1,9 @@
 //! Channels as holders of terms: the few columns that are needed to change what a channel can be addressed by.
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, TermId};
-use model::platform::DeviceType;
 
-use super::{Channel, read_device_type};
+use super::Channel;
 use crate::{Result, Row, Tx, named_users, terms};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl From<Channel> for Holder {
     }
 }
 
-/// Those of the channels that exist, in the order of their ids in `ids`.
+/// The channels that exist, in the order of `ids`.
 pub fn holders(tx: &mut Tx<'_>, app: AppId, ids: impl IntoIterator<Item = ChannelId>) -> Result<Vec<Holder>> {
     let sql = "select ordinal, id, device_type, installed, named_user, terms from channel where app = $1 and id = $2";
     tx.query_many(sql, ids.into_iter().map(|id| [app.into(), id.into()]), read)
@@ -34,7 +34,7 @@ fn read(row: &Row<'_>) -> Result<Holder> {
     Ok(Holder {
         ordinal: row.get(0)?,
         id: row.get(1)?,
-        device_type: read_device_type(row.get(2)?)?,
+        device_type: row.get(2)?,
         installed: row.get(3)?,
         named_user: row.get::<Option<&str>>(4)?.map(named_users::read_id).transpose()?,
         terms: terms::decode(row.get(5)?)?,

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use uuid::Uuid;
 
@@ -14,7 +15,7 @@ use crate::{Result, Tx, Value, origins};
 pub(crate) struct Groups(HashMap<(AppId, PushId), Uuid>);
 
 /// Counts of pushes.
-pub(super) type OfPushes = BTreeMap<(AppId, PushId, Metric, i64, String), i64>;
+pub(super) type OfPushes = BTreeMap<(AppId, PushId, Metric, i64, DeviceType), i64>;
 
 impl Groups {
     pub(super) fn find(tx: &mut Tx<'_>, pushes: impl Iterator<Item = (AppId, PushId)>) -> Result<Self> {
@@ -38,10 +39,10 @@ impl Groups {
 
 pub(super) fn write(tx: &mut Tx<'_>, of_pushes: &OfPushes, groups: &Groups) -> Result<()> {
     let (mut in_hours, mut in_days) = (BTreeMap::new(), BTreeMap::new());
-    for ((app, push, metric, hour, platform), n) in of_pushes {
+    for ((app, push, metric, hour, device_type), n) in of_pushes {
         let Some(group) = groups.of(*app, *push) else { continue };
         for (slots, slot) in [(&mut in_hours, *hour), (&mut in_days, hour.div_euclid(24))] {
-            let sum: &mut i64 = slots.entry((*app, group, *metric, slot, platform.as_str())).or_default();
+            let sum: &mut i64 = slots.entry((*app, group, *metric, slot, device_type)).or_default();
             *sum = sum.saturating_add(*n);
         }
     }
@@ -53,22 +54,22 @@ pub(super) fn write(tx: &mut Tx<'_>, of_pushes: &OfPushes, groups: &Groups) -> R
             "insert into {table} (app, grp, metric, {slot}, platform, n) values ($1, $2, $3, $4, $5, $6)
              on conflict (app, grp, metric, {slot}, platform) do update set n = {table}.n + excluded.n"
         );
-        let rows = sums.into_iter().map(|((app, group, metric, slot, platform), n)| {
-            [app.into(), column(group), metric.name().into(), slot.into(), platform.into(), Value::from(n)]
+        let rows = sums.into_iter().map(|((app, group, metric, slot, device_type), n)| {
+            [app.into(), column(group), metric.name().into(), slot.into(), device_type.into(), Value::from(n)]
         });
         tx.execute_many(&sql, rows)?;
     }
     Ok(())
 }
 
-/// Forgets up to `at_most` counts of a group, and answers how many.
+/// Forgets up to `at_most` counts of a group, and returns how many.
 pub fn forget_group(tx: &mut Tx<'_>, app: AppId, group: Uuid, at_most: u64) -> Result<u64> {
     let tables = [
         ("group_counter", "metric, hour, platform"),
         ("group_counter_day", "metric, day, platform"),
         ("group_event", "name, conversion"),
     ];
-    // What was counted in this transaction would otherwise be written afterwards.
+    // Counts of this transaction would otherwise be written afterwards.
     tx.write_counts()?;
     let mut left = at_most;
     for (table, key) in tables {

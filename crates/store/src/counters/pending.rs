@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 
 use super::Metric;
@@ -12,18 +13,26 @@ use crate::{Result, Tx, Value};
 /// Ordered, so that all nodes take hold of the rows in the same sequence.
 #[derive(Default)]
 pub(crate) struct Pending {
-    of_apps: BTreeMap<(AppId, Metric, i64, String), i64>,
+    of_apps: BTreeMap<(AppId, Metric, i64, DeviceType), i64>,
     of_pushes: OfPushes,
     of_events: BTreeMap<(AppId, Counted), event_counters::Sum>,
 }
 
 impl Pending {
-    pub(super) fn add(&mut self, app: AppId, metric: Metric, hour: i64, platform: &str, n: u64) {
-        raise(self.of_apps.entry((app, metric, hour, platform.to_owned())).or_default(), n);
+    pub(super) fn add(&mut self, app: AppId, metric: Metric, hour: i64, device_type: &DeviceType, n: u64) {
+        raise(self.of_apps.entry((app, metric, hour, device_type.clone())).or_default(), n);
     }
 
-    pub(super) fn add_of_push(&mut self, app: AppId, push: PushId, metric: Metric, hour: i64, platform: &str, n: u64) {
-        raise(self.of_pushes.entry((app, push, metric, hour, platform.to_owned())).or_default(), n);
+    pub(super) fn add_of_push(
+        &mut self,
+        app: AppId,
+        push: PushId,
+        metric: Metric,
+        hour: i64,
+        device_type: &DeviceType,
+        n: u64,
+    ) {
+        raise(self.of_pushes.entry((app, push, metric, hour, device_type.clone())).or_default(), n);
     }
 
     pub(crate) fn add_event(&mut self, app: AppId, counted: Counted, sum: event_counters::Sum) {
@@ -39,11 +48,12 @@ impl Pending {
         let groups = Groups::find(tx, self.pushes())?;
         event_counters::write(tx, &self.of_events, &groups)?;
         let mut of_days: BTreeMap<_, i64> = BTreeMap::new();
-        for ((app, metric, hour, platform), n) in &self.of_apps {
-            let day = of_days.entry((*app, *metric, hour.div_euclid(24), platform.as_str())).or_default();
+        for ((app, metric, hour, device_type), n) in &self.of_apps {
+            let day = of_days.entry((*app, *metric, hour.div_euclid(24), device_type)).or_default();
             *day = day.saturating_add(*n);
         }
-        let in_days = of_days.iter().map(|((app, metric, day, platform), n)| row(*app, *metric, *day, platform, *n));
+        let in_days =
+            of_days.iter().map(|((app, metric, day, device_type), n)| row(*app, *metric, *day, device_type, *n));
         let in_days: Vec<_> = in_days.collect();
         if in_days.is_empty() && self.of_pushes.is_empty() {
             return Ok(());
@@ -52,7 +62,7 @@ impl Pending {
         tx.execute_many(
             "insert into counter (app, metric, hour, platform, n) values ($1, $2, $3, $4, $5)
              on conflict (app, metric, hour, platform) do update set n = counter.n + excluded.n",
-            in_hours.map(|((app, metric, hour, platform), n)| row(*app, *metric, *hour, platform, *n)),
+            in_hours.map(|((app, metric, hour, device_type), n)| row(*app, *metric, *hour, device_type, *n)),
         )?;
         tx.execute_many(
             "insert into counter_day (app, metric, day, platform, n) values ($1, $2, $3, $4, $5)
@@ -63,8 +73,8 @@ impl Pending {
         tx.execute_many(
             "insert into push_counter (app, push, metric, hour, platform, n) values ($1, $2, $3, $4, $5, $6)
              on conflict (app, push, metric, hour, platform) do update set n = push_counter.n + excluded.n",
-            self.of_pushes.into_iter().map(|((app, push, metric, hour, platform), n)| {
-                [app.into(), push.into(), metric.name().into(), hour.into(), platform.into(), Value::from(n)]
+            self.of_pushes.into_iter().map(|((app, push, metric, hour, device_type), n)| {
+                [app.into(), push.into(), metric.name().into(), hour.into(), (&device_type).into(), Value::from(n)]
             }),
         )?;
         Ok(())
@@ -75,6 +85,6 @@ fn raise(count: &mut i64, n: u64) {
     *count = count.saturating_add(i64::try_from(n).unwrap_or(i64::MAX));
 }
 
-fn row(app: AppId, metric: Metric, slot: i64, platform: &str, n: i64) -> [Value; 5] {
-    [app.into(), metric.name().into(), slot.into(), platform.into(), n.into()]
+fn row(app: AppId, metric: Metric, slot: i64, device_type: &DeviceType, n: i64) -> [Value; 5] {
+    [app.into(), metric.name().into(), slot.into(), device_type.into(), n.into()]
 }

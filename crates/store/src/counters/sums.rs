@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use uuid::Uuid;
 
@@ -21,7 +22,7 @@ pub struct Sum {
     pub metric: Metric,
     /// Hours or days since 1970, by the grain.
     pub slot: i64,
-    pub platform: String,
+    pub device_type: DeviceType,
     pub n: i64,
 }
 
@@ -29,7 +30,7 @@ pub struct Sum {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Total {
     pub metric: Metric,
-    pub platform: String,
+    pub device_type: DeviceType,
     pub n: i64,
 }
 
@@ -102,7 +103,7 @@ fn sums_from(
     }
 }
 
-/// What an app has counted until the end of a day.
+/// The counts of an app until the end of a day.
 pub fn totals_until(tx: &mut Tx<'_>, app: AppId, metrics: &[Metric], day: i64) -> Result<Vec<Total>> {
     let sql = format!(
         "select metric, platform, cast(sum(n) as bigint) from counter_day
@@ -183,9 +184,9 @@ fn names(metrics: &[Metric]) -> String {
 }
 
 fn sum(row: &Row<'_>) -> Result<Sum> {
-    Ok(Sum { metric: Metric::from_name(row.get(0)?)?, slot: row.get(1)?, platform: row.get(2)?, n: row.get(3)? })
+    Ok(Sum { metric: Metric::from_name(row.get(0)?)?, slot: row.get(1)?, device_type: row.get(2)?, n: row.get(3)? })
 }
 
 fn total(row: &Row<'_>, first: usize) -> Result<Total> {
-    Ok(Total { metric: Metric::from_name(row.get(first)?)?, platform: row.get(first + 1)?, n: row.get(first + 2)? })
+    Ok(Total { metric: Metric::from_name(row.get(first)?)?, device_type: row.get(first + 1)?, n: row.get(first + 2)? })
 }

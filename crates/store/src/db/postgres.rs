@@ -25,18 +25,19 @@ use crate::error::{Cause, Error, Result};
 use server::{CONNECT_TIMEOUT, Server};
 
 const STATEMENTS: usize = 512;
-/// Statements of one `execute_many` that are on their way at the same time.
+/// Statements of one `execute_many` that are in flight at the same time.
 const PIPELINE: usize = 256;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Our tables have a schema to themselves. It comes before the system's, so that `text` means ours.
-const SESSION: &str = "set search_path = aerogram, pg_catalog";
+/// JIT compilation of a statement takes longer than running any of ours, and the planner would do it to every recursive one.
+const SESSION: &str = "set search_path = aerogram, pg_catalog; set jit = off";
 /// The number is arbitrary; only our own programs take this lock.
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
 /// Held until the connection ends.
 pub(super) const LOCK_FOR_COPY: &str = "select pg_try_advisory_lock(4703278012655317)";
-/// Connections of ours have a name, unless the URL has another for them, which is then that of this connection, too.
+/// The application name of our connections; if the URL sets another, this connection has the same.
 pub(super) const IS_SERVED: &str = "select count(*) > 0 from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid()
      and application_name in ('aerogram', current_setting('application_name'))";
@@ -57,8 +58,8 @@ pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Keeps other transactions that change these apps waiting until this one ends. What a command reads before it writes is
-/// therefore still true when it writes, on however many nodes: as on SQLite, where there is one writer.
+/// Makes other transactions that change these apps wait until this one ends. So the rows that a command reads before it writes are
+/// unchanged when it writes, on however many nodes: as on SQLite, where there is one writer.
 fn hold(apps: &[AppId]) -> String {
     let ids: Vec<String> = apps.iter().filter(|app| **app != OPERATOR).map(|app| app.0.to_string()).collect();
     if ids.is_empty() {
@@ -71,7 +72,7 @@ pub(crate) struct Session {
     server: Arc<Server>,
     runtime: Runtime,
     link: Option<Link>,
-    /// A `begin` that travels with the first statement, which saves waiting for its answer.
+    /// A `begin` sent together with the first statement, which saves waiting for its answer.
     opening: Option<String>,
     /// Apps of the transaction that are gone. Until it is open, all of them.
     missing: Vec<AppId>,
@@ -83,7 +84,7 @@ struct Link {
     statements: HashMap<String, Statement>,
 }
 
-/// What begins a transaction and takes hold of its apps, and those of them that it has not found.
+/// Begins a transaction and locks its apps; returns the apps that were not found.
 struct Opening<'a> {
     begin: String,
     missing: &'a mut Vec<AppId>,
@@ -223,7 +224,7 @@ impl Session {
             let (client, connection) = self.server.connect().await?;
             let driver = tokio::spawn(async move {
                 if let Err(error) = connection.await {
-                    // Whoever needs it next finds out, and tells if it cannot be made again.
+                    // The next caller reconnects, and reports if that fails.
                     tracing::debug!(error = failure::text(&error), "a connection to PostgreSQL was lost");
                 }
             });

@@ -1,6 +1,7 @@
-//! Rows of results. A row is a borrowed view over the driver's own, so that reading millions of them copies only what the
-//! caller keeps.
+//! Rows of results. A row is a borrowed view over the driver's own, so that reading millions of them copies only the cells that
+//! the caller keeps.
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, Id, MessageNumber, Offset, Ordinal, TermId};
 use model::time::UtcMillis;
 use rusqlite::types::ValueRef;
@@ -84,7 +85,7 @@ impl Column<'_> {
     }
 }
 
-/// Whatever the cell holds.
+/// Any value of the cell.
 impl FromColumn<'_> for Value {
     fn from_column(column: Column<'_>) -> Option<Self> {
         Some(match column {
@@ -158,6 +159,12 @@ impl<'r, T: FromColumn<'r>> FromColumn<'r> for Option<T> {
 impl<Kind> FromColumn<'_> for Id<Kind> {
     fn from_column(column: Column<'_>) -> Option<Self> {
         Uuid::from_slice(<&[u8]>::from_column(column)?).ok().map(Id::from_uuid)
+    }
+}
+
+impl FromColumn<'_> for DeviceType {
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        DeviceType::from_name(<&str>::from_column(column)?)
     }
 }
 

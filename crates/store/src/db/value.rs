@@ -1,5 +1,6 @@
 //! Parameters of statements.
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, Id, MessageNumber, NamedUserId, Offset, Ordinal, TermId};
 use model::time::UtcMillis;
 
@@ -88,6 +89,12 @@ impl<Kind> From<Id<Kind>> for Value {
 impl From<&NamedUserId> for Value {
     fn from(id: &NamedUserId) -> Self {
         Value::Text(id.as_str().to_owned())
+    }
+}
+
+impl From<&DeviceType> for Value {
+    fn from(device_type: &DeviceType) -> Self {
+        Value::Text(device_type.to_string())
     }
 }
 

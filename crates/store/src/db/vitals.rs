@@ -1,5 +1,5 @@
-//! Whether the database does its work: what the last read and the last write came to. A change of that is a line in the log,
-//! once, so that nobody else has to say that the database is away.
+//! Whether the database works, judged by the last read and the last write. A change is logged here, once, so that no caller has
+//! to report that the database is away.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::error::Error;
 
-/// What does not work at the moment.
+/// The operation that currently fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// The database cannot even be read.
@@ -16,7 +16,7 @@ pub enum Trouble {
     Writing,
 }
 
-/// What a thread of the store has just tried.
+/// The operation that a thread of the store has just tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     Read,
@@ -25,7 +25,7 @@ pub(crate) enum Deed {
 
 #[derive(Default)]
 pub(crate) struct Vitals {
-    /// Whether anything is in trouble, to be asked without a lock by everybody who was served.
+    /// Whether anything fails, readable without a lock after every successful operation.
     is_ill: AtomicBool,
     illness: Mutex<Illness>,
 }
@@ -56,7 +56,7 @@ impl Vitals {
         }
     }
 
-    /// Only the database's own failures count: what a statement does wrong says nothing about it.
+    /// Only failures of the database itself count, not those of a statement.
     pub(crate) fn failed(&self, deed: Deed, error: &Error) {
         match error {
             Error::Unavailable(_) => self.note(deed, Some(error)),
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn statements_that_are_wrong_are_no_illness() {
         let vitals = Vitals::default();
-        vitals.failed(Deed::Write, &Error::Conflict("app_by_key".to_owned()));
+        vitals.failed(Deed::Write, &Error::Conflict(crate::Constraint::AppGone));
         vitals.failed(Deed::Read, &Error::corrupt("no such table"));
         assert_eq!(vitals.trouble(), None);
     }

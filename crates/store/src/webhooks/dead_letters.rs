@@ -1,4 +1,4 @@
-//! Events that a webhook did not take for too long, kept until somebody decides about them.
+//! Events that a webhook did not take for too long, kept until the operator decides about them.
 
 use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, EventId, WebhookId};
@@ -15,14 +15,14 @@ pub struct DeadLetter {
     /// When it was given up.
     pub at: UtcMillis,
     pub attempts: u32,
-    /// A sentence: what the last attempt came to.
+    /// A sentence about the last attempt.
     pub reason: String,
     /// The event as it would have been sent.
     pub body: Vec<u8>,
 }
 
-/// Keeps events that are given up; one that is there already stays. How many are kept now.
-pub fn bury(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, letters: &[DeadLetter]) -> Result<i64> {
+/// Keeps events that are given up, except those kept before. Returns how many are kept now.
+pub fn keep_dead_letters(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, letters: &[DeadLetter]) -> Result<i64> {
     let n_new = tx.execute_many(
         "insert into webhook_dead_letter (app, webhook, event_offset, event, kind, at, attempts, reason, body)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -44,7 +44,7 @@ pub fn bury(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, letters: &[DeadLett
     count(tx, app, webhook, i64::try_from(n_new).unwrap_or(i64::MAX))
 }
 
-/// In the order of the log, those after an offset.
+/// In the order of the log, after an offset.
 pub fn dead_letters(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -70,15 +70,15 @@ pub fn dead_letters(
     )
 }
 
-/// Removes a dead letter that has been delivered after all. How many are left.
-pub fn exhume(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, letter: EventOffset) -> Result<i64> {
+/// Removes a dead letter that has been delivered after all. Returns how many are left.
+pub fn remove_dead_letter(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, letter: EventOffset) -> Result<i64> {
     let sql = "delete from webhook_dead_letter where app = $1 and webhook = $2 and event_offset = $3";
     let n_gone = tx.execute(sql, &[app.into(), webhook.into(), letter.number().into()])?;
     count(tx, app, webhook, -i64::try_from(n_gone).unwrap_or(0))
 }
 
-/// Removes all dead letters of a webhook. How many there were.
-pub fn discard(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId) -> Result<u64> {
+/// Removes all dead letters of a webhook. Returns how many there were.
+pub fn discard_dead_letters(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId) -> Result<u64> {
     let key = [app.into(), webhook.into()];
     tx.execute("update webhook set n_dead = 0 where app = $1 and id = $2", &key)?;
     tx.execute("delete from webhook_dead_letter where app = $1 and webhook = $2", &key)

@@ -1,4 +1,4 @@
-//! The history of a webhook: its latest requests, and what was deleted before it could be sent.
+//! The history of a webhook: its latest requests, and gaps of records that were deleted before they could be sent.
 
 use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, EventId, WebhookId};
@@ -6,22 +6,22 @@ use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Tx};
 
-/// So many entries are kept of each webhook.
+/// The number of entries kept of each webhook.
 const KEPT: i64 = 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub at: UtcMillis,
-    /// Of the event, or where the webhook goes on after a gap.
+    /// Of the event, or where the webhook continues after a gap.
     pub offset: EventOffset,
-    pub what: Happening,
+    pub kind: EntryKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happening {
-    /// One request and what became of it.
+pub enum EntryKind {
+    /// One request and its outcome.
     Request(Attempt),
-    /// So many log records were deleted before they could be sent.
+    /// Log records that were deleted before they could be sent.
     Gap { n_missed: u64 },
 }
 
@@ -38,7 +38,7 @@ pub struct Attempt {
     pub error: Option<String>,
 }
 
-/// Adds to the history, and forgets what is too old for it.
+/// Adds to the history, and forgets the oldest entries.
 pub fn note(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, entries: &[Entry]) -> Result<()> {
     if entries.is_empty() {
         return Ok(());
@@ -52,9 +52,9 @@ pub fn note(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, entries: &[Entry]) 
            (app, webhook, n, at, event_offset, event, kind, attempt, millis, status, error, missed)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         entries.iter().zip(last - n_new + 1..).map(|(entry, n)| {
-            let (request, missed) = match &entry.what {
-                Happening::Request(request) => (Some(request), None),
-                Happening::Gap { n_missed } => (None, Some(i64::try_from(*n_missed).unwrap_or(i64::MAX))),
+            let (request, missed) = match &entry.kind {
+                EntryKind::Request(request) => (Some(request), None),
+                EntryKind::Gap { n_missed } => (None, Some(i64::try_from(*n_missed).unwrap_or(i64::MAX))),
             };
             [
                 app.into(),
@@ -89,9 +89,9 @@ pub fn history(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, at_most: u32) ->
 
 fn read_entry(row: &Row<'_>) -> Result<Entry> {
     let missed: Option<i64> = row.get(2)?;
-    let what = match missed {
-        Some(n_missed) => Happening::Gap { n_missed: u64::try_from(n_missed).unwrap_or(0) },
-        None => Happening::Request(Attempt {
+    let kind = match missed {
+        Some(n_missed) => EntryKind::Gap { n_missed: u64::try_from(n_missed).unwrap_or(0) },
+        None => EntryKind::Request(Attempt {
             event: row.get(3)?,
             kind: read_kind(row.get(4)?)?,
             number: row.get(5)?,
@@ -100,7 +100,7 @@ fn read_entry(row: &Row<'_>) -> Result<Entry> {
             error: row.get(8)?,
         }),
     };
-    Ok(Entry { at: row.get(0)?, offset: EventOffset::from_number(row.get(1)?), what })
+    Ok(Entry { at: row.get(0)?, offset: EventOffset::from_number(row.get(1)?), kind })
 }
 
 pub(super) fn read_kind(number: i64) -> Result<RecordKind> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, NamedUserId, Ordinal, TermId};
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use store::channels::{self, Channel};
 use store::recipients::Wanted;
@@ -73,8 +73,8 @@ async fn ordinals_are_dense_and_never_given_out_again() {
         for registered in devices.join_all().await {
             match registered {
                 Ok(ordinal) => assert!(ordinals.insert(ordinal), "{ordinal:?} twice"),
-                Err(Error::Conflict(name)) => {
-                    assert_eq!(name, "channel_by_id");
+                Err(Error::Conflict(constraint)) => {
+                    assert_eq!(constraint.to_string(), "channel_by_id");
                     n_refused += 1;
                 }
                 Err(error) => panic!("{error}"),

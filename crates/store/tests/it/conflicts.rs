@@ -1,6 +1,6 @@
 //! Violated rules have the same name on both engines.
 
-use store::Error;
+use store::{Constraint, Error};
 
 use crate::{NO_APP, execute, on_both};
 
@@ -15,21 +15,21 @@ async fn the_same_name_on_both_engines() {
         execute(store, "create unique index thing_by_color on thing (color) where color is not null").await;
         execute(store, "insert into app_like (id) values (1)").await;
         execute(store, "insert into thing (app, id, name, color) values (1, 1, 'one', 'red')").await;
+        let index = |name: &str| Constraint::Index(name.to_owned());
         let cases = [
-            ("insert into thing (app, id, name) values (1, 1, 'two')", "thing_pkey"),
-            ("insert into thing (app, id, name) values (1, 2, 'one')", "thing_by_name"),
-            ("insert into thing (app, id, name, color) values (1, 2, 'two', 'red')", "thing_by_color"),
-            ("insert into thing (app, id, name) values (2, 2, 'two')", Error::FOREIGN_KEY),
-            ("delete from app_like where id = 1", Error::FOREIGN_KEY),
-            ("insert into app_like (id) values (1)", "app_like_pkey"),
+            ("insert into thing (app, id, name) values (1, 1, 'two')", index("thing_pkey")),
+            ("insert into thing (app, id, name) values (1, 2, 'one')", index("thing_by_name")),
+            ("insert into thing (app, id, name, color) values (1, 2, 'two', 'red')", index("thing_by_color")),
+            ("insert into thing (app, id, name) values (2, 2, 'two')", Constraint::ForeignKey),
+            ("delete from app_like where id = 1", Constraint::ForeignKey),
+            ("insert into app_like (id) values (1)", index("app_like_pkey")),
         ];
         for (sql, expected) in cases {
             let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute(sql, &[])).await;
-            let name = match done {
-                Err(Error::Conflict(name)) => name,
+            match done {
+                Err(Error::Conflict(found)) => assert_eq!(found, expected, "{sql}"),
                 other => panic!("{sql}: {other:?}"),
-            };
-            assert_eq!(name, expected, "{sql}");
+            }
         }
         let missing = "insert into thing (app, id) values (1, 5)";
         let done: Result<u64, Error> = store.write(NO_APP, move |tx| tx.execute(missing, &[])).await;

@@ -11,7 +11,7 @@ async fn contacts_are_kept_once_and_per_app() {
     with_apps(async |store, _| {
         let (app, other) = (AppId(1), AppId(2));
         let jo = NamedUserId::new("jo").unwrap();
-        let id = ContactId::of_named_user(app, &jo);
+        let id = ContactId::of_named_user(&[7; 16]);
         let find = async |app| store.read(move |tx| contacts::named_user(tx, app, id)).await.unwrap();
         assert_eq!(find(app).await, None);
         for _ in 0..2 {

@@ -26,8 +26,9 @@ async fn a_follower_sleeps_until_its_log_grows() {
         let app = make_app(store, 1).await;
         let id: JobId = Id::random();
         let begin = move |tx: &mut Tx<'_>| {
-            let job = NewJob { id, kind: "x", lane: "x".to_owned(), due: NOW, push: None, payload: Vec::new() };
-            jobs::enqueue(tx, app, &job)?;
+            let job =
+                NewJob { id, kind: "x", lane: "x".to_owned(), due: NOW, turn: 0, push: None, payload: Vec::new() };
+            jobs::enqueue(tx, app, job)?;
             followers::start(tx, app, id, EventOffset::START)
         };
         store.write(app, begin).await.unwrap();

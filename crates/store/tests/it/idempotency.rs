@@ -27,7 +27,7 @@ fn kept(n: u8) -> Kept {
 async fn the_first_answer_stays() {
     with_apps(async |store, _| {
         keep(store, APP, "k", 1, 10).await.unwrap();
-        assert_eq!(conflict(keep(store, APP, "k", 2, 11).await), idempotency::TAKEN);
+        assert_eq!(conflict(keep(store, APP, "k", 2, 11).await), "idempotency_pkey");
         keep(store, AppId(2), "k", 3, 12).await.unwrap();
         keep(store, APP, "K", 4, 13).await.unwrap();
         assert_eq!(find(store, APP, "k").await, Some(kept(1)));

@@ -20,8 +20,17 @@ fn message(number: MessageNumber, n: u32, ends: i64) -> Message {
     let push = r#"{"audience":"all","device_types":["ios"],"message":{"title":"t","body":"b"}}"#;
     let push = json::parse(push.as_bytes(), Push::parse).unwrap();
     let texts = TextChoice::of(&push);
-    let told = SharedPush::of(id(n));
-    Message { number, push: id(n), sent: NOW, expires: None, ends: UtcMillis(ends), told, texts, slices: vec![1] }
+    let shared_push = SharedPush::of(id(n));
+    Message {
+        number,
+        push: id(n),
+        sent: NOW,
+        expires: None,
+        ends: UtcMillis(ends),
+        shared_push,
+        texts,
+        slices: vec![1],
+    }
 }
 
 async fn send(store: &Store, app: AppId, n: u32, ends: i64) -> Message {
@@ -138,7 +147,7 @@ async fn users_are_found_without_their_app_and_have_channels() {
         };
         store.write(app, write).await.unwrap();
         let taken = store.write(app, |tx| inbox_users::insert(tx, AppId(1), &user(2), &[3; 32], NOW, vec![0])).await;
-        assert!(matches!(taken, Err(Error::Conflict(name)) if name == "inbox_user_by_id"));
+        assert!(matches!(taken, Err(Error::Conflict(constraint)) if constraint.to_string() == "inbox_user_by_id"));
     })
     .await;
 }

@@ -2,7 +2,8 @@
 
 use model::ids::{AppId, EventId, Id, Ordinal, PushId, SessionId};
 use model::time::UtcMillis;
-use store::event_counters::{self, Conversion, Counted, Sum};
+use store::counters::Pushes;
+use store::event_counters::{self, Conversion, Counted, EventTotal, Sum};
 use store::sessions::{self, Session};
 use store::{Error, seen_events};
 
@@ -31,13 +32,21 @@ async fn custom_events_are_added_up() {
         ] {
             store.write(app, move |tx| event_counters::add(tx, app, counted.clone(), sum)).await.unwrap();
         }
-        let all = store.read(|tx| event_counters::between(tx, APP, 3, 5)).await.unwrap();
-        let direct = (bought(3, Some(push)), Sum { n: 3, millionths: 300_000.0 });
-        let others =
-            [(bought(3, None), Sum { n: 1, millionths: 0.0 }), (bought(4, None), Sum { n: 1, millionths: -1.0 })];
-        assert_eq!(all, [vec![direct.clone()], others.to_vec()].concat());
-        assert_eq!(store.read(|tx| event_counters::between(tx, APP, 4, 4)).await.unwrap(), []);
-        assert_eq!(store.read(move |tx| event_counters::of_push(tx, APP, push)).await.unwrap(), [direct]);
+        let total = |conversion, n, millionths| {
+            let sum = Sum { n, millionths };
+            EventTotal { name: "bought".to_owned(), conversion, sum }
+        };
+        let of_push = total(Conversion::Direct, 3, 300_000.0);
+        for (hours, totals) in [
+            (3..4, vec![of_push.clone(), total(Conversion::Unattributed, 1, 0.0)]),
+            (4..5, vec![total(Conversion::Unattributed, 1, -1.0)]),
+            (3..5, vec![of_push.clone(), total(Conversion::Unattributed, 2, -1.0)]),
+            (4..4, vec![]),
+        ] {
+            assert_eq!(store.read(move |tx| event_counters::totals(tx, APP, &hours)).await.unwrap(), totals);
+        }
+        let found = store.read(move |tx| event_counters::totals_of_pushes(tx, APP, Pushes::One(push))).await.unwrap();
+        assert_eq!(found, [of_push]);
     })
     .await;
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::ids::AppId;
 use model::time::UtcMillis;
-use store::jobs::{self, Backlog, ClaimedJob, Full, Lane, NewJob};
+use store::jobs::{self, Backlog, ClaimedJob, Lane, NewJob, ParkUntil};
 use store::{Error, Signal, Store, Tx};
 use testkit::store::{Engine, engines, fresh};
 use tokio::task::JoinSet;
@@ -16,7 +16,7 @@ const OPERATOR: AppId = AppId(0);
 const APP: AppId = AppId(1);
 
 async fn enqueue(store: &Store, app: AppId, n: u32, due: i64) {
-    store.write(app, move |tx| jobs::enqueue(tx, app, &job(n, due))).await.unwrap();
+    store.write(app, move |tx| jobs::enqueue(tx, app, job(n, due))).await.unwrap();
 }
 
 async fn claim(store: &Store, now: i64, lease_until: i64, at_most: u32) -> Vec<ClaimedJob> {
@@ -225,7 +225,7 @@ async fn claimers_of_two_nodes_share_nothing() {
 /// Claimers on all stores, each on a connection of its own, take everything there is.
 async fn claim_in_a_crowd(stores: &[Store]) {
     let filled: Result<(), Error> = stores[0]
-        .write(OPERATOR, |tx| (0..300).try_for_each(|n| jobs::enqueue(tx, AppId(i64::from(n) % 7), &job(n, 10))))
+        .write(OPERATOR, |tx| (0..300).try_for_each(|n| jobs::enqueue(tx, AppId(i64::from(n) % 7), job(n, 10))))
         .await;
     filled.unwrap();
     let mut claimers = JoinSet::new();
@@ -251,30 +251,55 @@ async fn claim_in_a_crowd(stores: &[Store]) {
 }
 
 #[tokio::test]
-async fn full_lanes_are_passed_over() {
+async fn the_first_of_every_lane_and_turn_is_seen_behind_any_backlog() {
     with_apps(async |store, _| {
-        let enqueue = |lane: &'static str, n: u32| {
-            store.write(OPERATOR, move |tx| jobs::enqueue(tx, AppId(1), &NewJob { lane: lane.to_owned(), ..job(n, 1) }))
+        let rows = [
+            // App, lane, turn, due.
+            (1, "busy", 0, 1),
+            (1, "busy", 0, 2),
+            (1, "busy", 0, 3),
+            (1, "busy", 3, 1),
+            (1, "calm", 2, 9),
+            (1, "calm", 2, 8),
+            (1, "later", 0, 11),
+            (2, "busy", 1, 10),
+            (2, "busy", 2, 11),
+            (3, "calm", 0, 7),
+        ];
+        for (n, (app, lane, turn, due)) in (1..).zip(rows) {
+            let job = NewJob { lane: lane.to_owned(), turn, ..job(n, due) };
+            store.write(OPERATOR, move |tx| jobs::enqueue(tx, AppId(app), job.clone())).await.unwrap();
+        }
+        let due = async |at_most| {
+            let due = store.read(move |tx| jobs::due(tx, UtcMillis(10), at_most)).await.unwrap();
+            let shown = due.jobs.iter().map(|job| {
+                assert_eq!(job.app, job.lane.app);
+                (job.app.0, job.lane.name.clone(), job.turn, job.due.0)
+            });
+            (shown.collect::<Vec<_>>(), due.are_all)
         };
-        for (lane, n) in [("slow", 1), ("slow", 2), ("quick", 3)] {
-            enqueue(lane, n).await.unwrap();
+        let row = |(app, lane, turn, due): (i64, &str, u32, i64)| (app, lane.to_owned(), turn, due);
+        let by_due = [rows[0], rows[3], rows[1], rows[2], rows[9], rows[5], rows[4], rows[7]].map(row);
+        assert_eq!(due(9).await, (by_due.to_vec(), true));
+        let (seen, are_all) = due(2).await;
+        assert_eq!((&seen[..2], are_all), (&by_due[..2], false));
+        let others: BTreeSet<_> = seen[2..].iter().cloned().collect();
+        assert_eq!(others, BTreeSet::from([rows[5], rows[7], rows[9]].map(row)), "each lane and turn once");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn only_what_is_still_due_is_claimed() {
+    with_apps(async |store, _| {
+        for n in 1..=3 {
+            enqueue(store, APP, n, 1).await;
         }
-        let slow = |app| Full::Lane(Lane { app: AppId(app), name: "slow".to_owned() });
-        let due = move |full: Vec<Full>| store.read(move |tx| jobs::due(tx, UtcMillis(5), 9, &full));
-        let kind = job(1, 1).kind;
-        for full in [Full::App(AppId(1), kind), Full::Kind(kind)] {
-            assert!(due(vec![full]).await.unwrap().is_empty());
-        }
-        let found = due(vec![slow(1), slow(2), Full::App(AppId(2), kind), Full::Kind("another")]).await.unwrap();
-        assert_eq!(found.iter().map(|job| job.lane.name.as_str()).collect::<Vec<_>>(), ["quick"]);
-        assert_eq!(due(vec![slow(2)]).await.unwrap().len(), 3, "the lane of another app is another lane");
-        assert_eq!(due(vec![Full::AllBut("another")]).await.unwrap(), []);
-        let keys = |found: Vec<jobs::DueJob>| found.iter().map(|job| (job.app, job.id)).collect::<Vec<_>>();
-        let wanted = keys(due(vec![slow(1)]).await.unwrap());
-        let claim = move |tx: &mut Tx<'_>| jobs::claim(tx, &wanted, UtcMillis(5), UtcMillis(100));
-        assert_eq!(store.write(OPERATOR, claim.clone()).await.unwrap().len(), 1);
+        let claim = |tx: &mut Tx<'_>| jobs::claim(tx, &[(APP, id(2))], UtcMillis(5), UtcMillis(100));
+        assert_eq!(store.write(OPERATOR, claim).await.unwrap().len(), 1);
         assert_eq!(store.write(OPERATOR, claim).await.unwrap(), [], "it is not due any more");
-        assert_eq!(due(Vec::new()).await.unwrap().len(), 2, "who was not wanted was left as it was");
+        let left = store.read(|tx| jobs::due(tx, UtcMillis(5), 9)).await.unwrap();
+        assert_eq!(left.jobs.len(), 2, "those that were not wanted are left as they were");
     })
     .await;
 }
@@ -288,11 +313,11 @@ async fn jobs_of_a_push_wait_until_they_are_woken() {
         let mut claimed = claim(store, 1, 100, 3).await;
         let running = claimed.pop().unwrap();
         for (job, push) in claimed.into_iter().zip([id(1), id(2)]) {
-            let parked = store.write(APP, move |tx| jobs::park(tx, &job, push, jobs::NEVER)).await.unwrap();
+            let parked = store.write(APP, move |tx| jobs::park(tx, &job, push, ParkUntil::PushWoken)).await.unwrap();
             assert!(parked);
         }
         assert_eq!(claim(store, i64::MAX - 1, i64::MAX, 9).await.len(), 1, "only the one whose lease has run out");
-        let lost = store.write(APP, move |tx| jobs::park(tx, &running, id(1), jobs::NEVER)).await.unwrap();
+        let lost = store.write(APP, move |tx| jobs::park(tx, &running, id(1), ParkUntil::PushWoken)).await.unwrap();
         assert!(!lost, "another worker has it");
         let woken = store.write(APP, |tx| jobs::wake_push(tx, APP, id(1), UtcMillis(5))).await.unwrap();
         assert_eq!(woken, 1);
@@ -303,21 +328,27 @@ async fn jobs_of_a_push_wait_until_they_are_woken() {
 }
 
 #[tokio::test]
-async fn a_lane_is_woken_but_for_what_waits_for_a_push() {
+async fn waking_a_lane_wakes_all_of_its_jobs_but_those_that_wait_for_their_push_alone() {
     with_apps(async |store, _| {
-        for n in 1..=2 {
+        for n in 1..=4 {
             enqueue(store, APP, n, 0).await;
         }
-        let [first, second] = <[ClaimedJob; 2]>::try_from(claim(store, 1, 100, 2).await).unwrap();
-        let lane = sample::lane(first.app);
-        store.write(APP, move |tx| jobs::postpone(tx, &first, UtcMillis(1000))).await.unwrap();
-        store.write(APP, move |tx| jobs::park(tx, &second, id(9), jobs::NEVER)).await.unwrap();
+        let [postponed, parked @ ..] = <[ClaimedJob; 4]>::try_from(claim(store, 1, 100, 4).await).unwrap();
+        let (lane, alone) = (sample::lane(postponed.app), parked[0].id);
+        store.write(APP, move |tx| jobs::postpone(tx, &postponed, UtcMillis(1000))).await.unwrap();
+        let waits = [ParkUntil::PushWoken, ParkUntil::LaneOrPushWoken, ParkUntil::Time(UtcMillis(1000))];
+        for (job, until) in parked.into_iter().zip(waits) {
+            store.write(APP, move |tx| jobs::park(tx, &job, id(9), until)).await.unwrap();
+        }
         let elsewhere = Lane { app: APP, name: "elsewhere".to_owned() };
-        for (lane, n_woken) in [(elsewhere, 0), (lane, 1)] {
+        for (lane, n_woken) in [(elsewhere, 0), (lane, 3)] {
             let woken = store.write(APP, move |tx| jobs::wake_lane(tx, &lane, UtcMillis(7))).await.unwrap();
             assert_eq!(woken, n_woken);
         }
-        assert_eq!(claim_one(store, 7, 100).await.id, id(1));
+        let claimed = claim(store, 7, 100, 4).await;
+        assert!(claimed.len() == 3 && claimed.iter().all(|job| job.id != alone), "{claimed:?}");
+        store.write(APP, move |tx| jobs::wake_push(tx, APP, id(9), UtcMillis(8))).await.unwrap();
+        assert_eq!(claim_one(store, 8, 100).await.id, alone);
     })
     .await;
 }

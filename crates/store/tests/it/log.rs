@@ -8,7 +8,7 @@ use model::event::RecordKind;
 use model::ids::{AppId, Offset, Ordinal};
 use model::time::UtcMillis;
 use store::log::{self, NewRecord};
-use store::{Error, Store};
+use store::{Constraint, Error, Store};
 use testkit::store::{Engine, engines, fresh};
 use tokio::task::JoinSet;
 
@@ -57,7 +57,7 @@ async fn what_is_rolled_back_leaves_no_gap() {
         let failed: Result<(), Error> = store
             .write(app, move |tx| {
                 log::append(tx, app, NOW, &[record("lost"), record("lost")])?;
-                Err(Error::Conflict("on purpose".to_owned()))
+                Err(Error::Conflict(Constraint::Index("on purpose".to_owned())))
             })
             .await;
         assert_eq!(conflict(failed), "on purpose");

@@ -77,7 +77,7 @@ async fn run(store: &Store, operations: Vec<Operation>, circumstances: Circumsta
     };
     match store.write(AppId(0), write).await {
         Ok(answers) => Ok(answers),
-        Err(Error::Conflict(name)) => Err(name),
+        Err(Error::Conflict(constraint)) => Err(constraint.to_string()),
         Err(error) => panic!("{error}"),
     }
 }

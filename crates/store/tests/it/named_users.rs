@@ -1,9 +1,9 @@
 //! Named users, and associations that wait.
 
 use model::channel::{ChannelRef, ClaimedType};
+use model::device_type::DeviceType;
 use model::ids::{ChannelId, NamedUserId};
 use model::named_user::Association;
-use model::platform::DeviceType;
 use model::time::UtcMillis;
 use store::named_users;
 use uuid::Uuid;

@@ -60,10 +60,10 @@ async fn origins_come_back_as_they_were() {
 async fn recipients_are_in_all_of_the_sets() {
     with_apps(async |store, _| {
         let sets = Progress { pending: vec![1], delivered: vec![2], gone: vec![3], failed: vec![4], ..progress() };
-        store.write(APP, move |tx| blocks::insert(tx, APP, &block(1, 0), &sets)).await.unwrap();
+        store.write(APP, move |tx| blocks::insert(tx, APP, &block(1, 0), sets.clone())).await.unwrap();
         let other = Progress { pending: vec![5], delivered: vec![], gone: vec![], failed: vec![], ..progress() };
-        store.write(APP, move |tx| blocks::insert(tx, APP, &block(1, 7), &other)).await.unwrap();
-        store.write(APP, move |tx| blocks::insert(tx, APP, &block(2, 0), &progress())).await.unwrap();
+        store.write(APP, move |tx| blocks::insert(tx, APP, &block(1, 7), other.clone())).await.unwrap();
+        store.write(APP, move |tx| blocks::insert(tx, APP, &block(2, 0), progress())).await.unwrap();
         let mut found = store.read(|tx| blocks::recipients(tx, APP, id(1))).await.unwrap().concat();
         found.sort_unstable();
         assert_eq!(found, [1, 2, 3, 4, 5]);
@@ -82,10 +82,11 @@ async fn a_timer_can_be_called_off_even_while_it_runs() {
                 kind: "fire_schedule",
                 lane: "fire_schedule".to_owned(),
                 due: UtcMillis(5),
+                turn: 0,
                 push: None,
                 payload: Vec::new(),
             };
-            store.write(APP, move |tx| jobs::enqueue(tx, APP, &job)).await.unwrap();
+            store.write(APP, move |tx| jobs::enqueue(tx, APP, job.clone())).await.unwrap();
         }
         let claim = |tx: &mut store::Tx<'_>| sample::claim(tx, UtcMillis(5), UtcMillis(9), 9);
         let mine = store.write(APP, claim).await.unwrap().into_iter().filter(|job| job.app == APP);

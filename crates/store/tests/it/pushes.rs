@@ -1,9 +1,10 @@
 //! Pushes, their tallies and their blocks.
 
+use model::device_type::DeviceType::{self, Ios, Web};
 use model::ids::AppId;
 use model::time::UtcMillis;
 use store::blocks::{self, BlockKey, Progress};
-use store::pushes::{self, PushRow, PushState, Tally};
+use store::pushes::{self, PushRow, PushState, SendingState, Tally};
 use store::{Error, Store};
 
 use crate::sample::{NOW, block, conflict, id, progress, push};
@@ -90,12 +91,12 @@ async fn pausing_leaves_the_rest_of_a_push_alone() {
             store.write(APP, move |tx| pushes::set_paused(tx, APP, id(1), paused)).await.unwrap();
             let found = store.read(|tx| pushes::by_id(tx, APP, id(1))).await.unwrap();
             assert_eq!(found, Some(PushRow { paused, ..push(1) }));
-            let standing = store.read(|tx| pushes::standing(tx, APP, id(1))).await.unwrap();
-            assert_eq!(standing, Some((PushState::Accepted, paused)));
+            let found = store.read(|tx| pushes::sending_state(tx, APP, id(1))).await.unwrap();
+            assert_eq!(found, Some(SendingState { state: PushState::Accepted, is_paused: paused }));
         }
-        let other = store.read(|tx| pushes::standing(tx, OTHER, id(1))).await.unwrap();
-        assert_eq!(other, Some((PushState::Accepted, false)));
-        assert_eq!(store.read(|tx| pushes::standing(tx, APP, id(2))).await.unwrap(), None);
+        let other = store.read(|tx| pushes::sending_state(tx, OTHER, id(1))).await.unwrap();
+        assert_eq!(other, Some(SendingState { state: PushState::Accepted, is_paused: false }));
+        assert_eq!(store.read(|tx| pushes::sending_state(tx, APP, id(2))).await.unwrap(), None);
     })
     .await;
 }
@@ -106,17 +107,17 @@ async fn tallies_add_up_per_platform() {
         let targeted = Tally { targeted: 9, ..Tally::default() };
         let failed = Tally { delivered: 1, failed: 2, reason: Some("no credentials".to_owned()), ..Tally::default() };
         let more = Tally { delivered: 3, gone: 4, expired: 5, ..Tally::default() };
-        let steps = [("web", &targeted), ("ios", &targeted), ("web", &failed), ("web", &more)];
-        for (platform, tally) in steps {
+        let steps = [(Web, &targeted), (Ios, &targeted), (Web, &failed), (Web, &more)];
+        for (device_type, tally) in steps {
             let tally = tally.clone();
-            store.write(APP, move |tx| pushes::add_tally(tx, APP, id(1), platform, &tally)).await.unwrap();
+            store.write(APP, move |tx| pushes::add_tally(tx, APP, id(1), &device_type, &tally)).await.unwrap();
         }
         let reason = Some("no credentials".to_owned());
         let web = Tally { targeted: 9, delivered: 4, gone: 4, failed: 2, expired: 5, reason };
         let found = store.read(|tx| pushes::tallies(tx, APP, id(1))).await.unwrap();
-        assert_eq!(found, [("ios".to_owned(), targeted), ("web".to_owned(), web.clone())]);
+        assert_eq!(found, [(Ios, targeted), (Web, web.clone())]);
         let other = Tally { reason: Some("no route".to_owned()), ..Tally::default() };
-        store.write(APP, move |tx| pushes::add_tally(tx, APP, id(1), "web", &other)).await.unwrap();
+        store.write(APP, move |tx| pushes::add_tally(tx, APP, id(1), &Web, &other)).await.unwrap();
         let found = store.read(|tx| pushes::tallies(tx, APP, id(1))).await.unwrap();
         assert_eq!(found[1].1, Tally { reason: Some("no route".to_owned()), ..web }, "the last reason counts");
         assert_eq!(store.read(|tx| pushes::tallies(tx, APP, id(2))).await.unwrap(), []);
@@ -128,14 +129,18 @@ async fn tallies_add_up_per_platform() {
 #[tokio::test]
 async fn blocks_settle_one_by_one() {
     with_apps(async |store, _| {
-        let keys =
-            [block(1, 0), block(1, 65_535), BlockKey { platform: "open::x".to_owned(), ..block(1, 0) }, block(2, 0)];
+        let keys = [
+            block(1, 0),
+            block(1, 65_535),
+            BlockKey { device_type: DeviceType::from_name("open::x").unwrap(), ..block(1, 0) },
+            block(2, 0),
+        ];
         let inserted = keys.clone();
         let insert =
-            store.write(APP, move |tx| inserted.iter().try_for_each(|key| blocks::insert(tx, APP, key, &progress())));
+            store.write(APP, move |tx| inserted.iter().try_for_each(|key| blocks::insert(tx, APP, key, progress())));
         let inserted: Result<(), Error> = insert.await;
         inserted.unwrap();
-        let again = store.write(APP, |tx| blocks::insert(tx, APP, &block(1, 0), &progress())).await;
+        let again = store.write(APP, |tx| blocks::insert(tx, APP, &block(1, 0), progress())).await;
         assert_eq!(conflict(again), "push_block_pkey");
         let unsettled = async |push| store.read(move |tx| blocks::unsettled(tx, APP, id(push))).await.unwrap();
         assert_eq!((unsettled(1).await, unsettled(2).await, unsettled(3).await), (3, 1, 0));
@@ -148,7 +153,7 @@ async fn blocks_settle_one_by_one() {
             failed: vec![1],
         };
         let (key, saved) = (keys[2].clone(), settled.clone());
-        store.write(APP, move |tx| blocks::save(tx, APP, &key, &saved)).await.unwrap();
+        store.write(APP, move |tx| blocks::save(tx, APP, &key, saved.clone())).await.unwrap();
         assert_eq!((unsettled(1).await, unsettled(2).await), (2, 1));
         for (key, expected) in keys.into_iter().zip([progress(), progress(), settled, progress()]) {
             let wanted = key.clone();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::origin::{Origin, Provenance};
 use model::time::UtcMillis;
@@ -25,8 +26,8 @@ const DAYS: i64 = 6;
 
 /// One thing counted: which metric, in which hour, on which platform, how often.
 type Count = (usize, i64, usize, u64);
-/// Sums by metric, slot and platform.
-type Sums = BTreeMap<(Metric, i64, String), i64>;
+/// Sums by metric, slot and device type.
+type Sums = BTreeMap<(Metric, i64, DeviceType), i64>;
 
 #[test]
 fn sums_of_parts_are_the_sums_of_the_whole() {
@@ -81,22 +82,22 @@ async fn check(store: &Store, counts: &[Count], cuts: &[i64]) -> Result<(), Test
     }
     let day = whole.end / 24;
     let until = store.read(move |tx| counters::totals_until(tx, APP, &METRICS, day)).await.unwrap();
-    let until: Sums = until.into_iter().map(|Total { metric, platform, n }| ((metric, 0, platform), n)).collect();
+    let until: Sums = until.into_iter().map(|Total { metric, device_type, n }| ((metric, 0, device_type), n)).collect();
     prop_assert_eq!(until, naive(counts, &(0..(day + 1) * 24), i64::MAX));
     Ok(())
 }
 
 /// Counts of another app are in the way of everything.
 fn add(tx: &mut Tx<'_>, (metric, hour, platform, n): &Count, part: u64) -> store::Result<()> {
-    let (metric, at, platform) = (METRICS[*metric], UtcMillis::of_hour(*hour), PLATFORMS[*platform]);
+    let (metric, at, device_type) = (METRICS[*metric], UtcMillis::of_hour(*hour), &device_type(*platform));
     let n = if part == 1 { n / 2 } else { n - n / 2 };
-    counters::add(tx, OTHER, metric, at, platform, 7)?;
-    counters::add_of_push(tx, OTHER, id(0), metric, at, platform, 7)?;
+    counters::add(tx, OTHER, metric, at, device_type, 7)?;
+    counters::add_of_push(tx, OTHER, id(0), metric, at, device_type, 7)?;
     // What the app counts is due to three pushes of a group, and something is due to a push of none.
     let push = id(u32::try_from(hour % 3).unwrap());
-    counters::add_of_push(tx, APP, push, metric, at, platform, n)?;
-    counters::add_of_push(tx, APP, id(7), metric, at, platform, n)?;
-    counters::add(tx, APP, metric, at, platform, n)
+    counters::add_of_push(tx, APP, push, metric, at, device_type, n)?;
+    counters::add_of_push(tx, APP, id(7), metric, at, device_type, n)?;
+    counters::add(tx, APP, metric, at, device_type, n)
 }
 
 async fn sums(store: &Store, metrics: &'static [Metric], hours: Range<i64>, grain: Grain) -> Sums {
@@ -111,15 +112,20 @@ async fn sums_of_group(store: &Store, hours: Range<i64>, grain: Grain) -> Sums {
 
 fn told_once(read: Vec<Sum>) -> Sums {
     let n_sums = read.len();
-    let sums: Sums = read.into_iter().map(|Sum { metric, slot, platform, n }| ((metric, slot, platform), n)).collect();
+    let sums: Sums =
+        read.into_iter().map(|Sum { metric, slot, device_type, n }| ((metric, slot, device_type), n)).collect();
     assert_eq!(sums.len(), n_sums, "every sum is told once");
     sums
+}
+
+fn device_type(platform: usize) -> DeviceType {
+    DeviceType::from_name(PLATFORMS[platform]).unwrap()
 }
 
 fn naive(counts: &[Count], hours: &Range<i64>, hours_per_slot: i64) -> Sums {
     let mut sums = Sums::new();
     for (metric, hour, platform, n) in counts.iter().filter(|(_, hour, ..)| hours.contains(hour)) {
-        let key = (METRICS[*metric], hour / hours_per_slot, PLATFORMS[*platform].to_owned());
+        let key = (METRICS[*metric], hour / hours_per_slot, device_type(*platform));
         *sums.entry(key).or_default() += i64::try_from(*n).unwrap();
     }
     sums
@@ -140,14 +146,14 @@ async fn pushes_are_counted_alone_and_in_groups() {
                 [(APP, 1, 3, 1), (APP, 1, 30, 2), (APP, 2, 3, 4), (APP, 3, 3, 8), (OTHER, 1, 3, 16)]
             {
                 let (push, at): (PushId, _) = (id(push), UtcMillis::of_hour(hour));
-                counters::add_of_push(tx, app, push, Metric::Sends, at, "ios", n)?;
+                counters::add_of_push(tx, app, push, Metric::Sends, at, &DeviceType::Ios, n)?;
             }
             Ok::<_, store::Error>(())
         });
         write.await.unwrap();
         let read = store.read(move |tx| {
             let metrics = [Metric::Sends, Metric::DirectResponses];
-            let total = |n| vec![Total { metric: Metric::Sends, platform: "ios".to_owned(), n }];
+            let total = |n| vec![Total { metric: Metric::Sends, device_type: DeviceType::Ios, n }];
             let one = Pushes::One(id(1));
             assert_eq!(counters::totals_of_pushes(tx, APP, one, &metrics)?, total(3));
             assert_eq!(counters::totals_of_pushes(tx, APP, Pushes::Group(group), &metrics)?, total(7));
@@ -156,7 +162,7 @@ async fn pushes_are_counted_alone_and_in_groups() {
             let each = counters::totals_of_each(tx, APP, &[id(3), id(9), id(2)], &metrics)?;
             let each: Vec<_> = each.into_iter().map(|found| (found.push, found.total.n)).collect();
             assert_eq!(each, [(id(3), 8), (id(2), 4)]);
-            let sum = |slot, n| Sum { metric: Metric::Sends, slot, platform: "ios".to_owned(), n };
+            let sum = |slot, n| Sum { metric: Metric::Sends, slot, device_type: DeviceType::Ios, n };
             let days = counters::sums_of_pushes(tx, APP, Pushes::Group(group), &metrics, &(3..31), Grain::Day)?;
             assert_eq!(sorted(days), [sum(0, 5), sum(1, 2)]);
             let hours = counters::sums_of_pushes(tx, APP, one, &metrics, &(4..31), Grain::Hour)?;
@@ -231,14 +237,22 @@ async fn groups_of_before_have_what_their_pushes_counted() {
                     origins::insert(tx, APP, id(push), &Provenance::of(origin))?;
                     for hour in [5, 6, 30] {
                         let at = UtcMillis::of_hour(hour);
-                        counters::add_of_push(tx, APP, id(push), Metric::Sends, at, "ios", u64::from(push + 1))?;
+                        counters::add_of_push(
+                            tx,
+                            APP,
+                            id(push),
+                            Metric::Sends,
+                            at,
+                            &DeviceType::Ios,
+                            u64::from(push + 1),
+                        )?;
                         let counted = Counted::at(at, "buy", Conversion::Direct, Some(id(push)));
                         event_counters::add(tx, APP, counted, event_counters::Sum { n: 2, millionths: 3.0 })?;
                     }
                 }
             }
             origins::insert(tx, APP, id(50), &Provenance::of(Origin::Template(id(103))))?;
-            counters::add_of_push(tx, APP, id(50), Metric::Sends, UtcMillis::of_hour(5), "ios", 1)
+            counters::add_of_push(tx, APP, id(50), Metric::Sends, UtcMillis::of_hour(5), &DeviceType::Ios, 1)
         });
         write.await.unwrap();
         let tables = ["group_counter", "group_counter_day", "group_event"];
@@ -293,7 +307,7 @@ async fn a_group_is_forgotten_in_steps() {
                 origins::insert(tx, app, id(push), &Provenance::of(origin))?;
                 for hour in 0..4 {
                     let at = UtcMillis::of_hour(hour);
-                    counters::add_of_push(tx, app, id(push), Metric::Sends, at, "ios", 1)?;
+                    counters::add_of_push(tx, app, id(push), Metric::Sends, at, &DeviceType::Ios, 1)?;
                 }
                 let counted = Counted::at(UtcMillis(0), "buy", Conversion::Direct, Some(id(push)));
                 event_counters::add(tx, app, counted, event_counters::Sum { n: 2, millionths: 3.0 })?;

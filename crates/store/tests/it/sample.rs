@@ -1,16 +1,17 @@
 //! Rows to store, each told apart by a number.
 
 use model::app::{AppKey, Mode};
+use model::device_type::DeviceType;
 use model::event::RecordKind;
 use model::ids::{AppId, ChannelId, Id, Offset, Ordinal, TermId};
 use model::payload::push_type::PushType;
-use model::platform::DeviceType;
 use model::tag::{Tag, TagGroup};
 use model::term::Term;
 use model::time::UtcMillis;
 use store::apps::{self, NewApp, SecretHashes};
 use store::blocks::{BlockKey, Progress};
 use store::channels::{Channel, Key};
+use store::counters::{self, Grain, Metric};
 use store::jobs::{self, ClaimedJob, Lane, NewJob};
 use store::log::NewRecord;
 use store::pushes::{PushRow, PushState};
@@ -77,6 +78,7 @@ pub(crate) fn job(n: u32, due: i64) -> NewJob {
         kind: "sample",
         lane: "sample".to_owned(),
         due: UtcMillis(due),
+        turn: 0,
         push: None,
         payload: n.to_be_bytes().to_vec(),
     }
@@ -89,8 +91,8 @@ pub(crate) fn claim(
     lease_until: UtcMillis,
     at_most: u32,
 ) -> store::Result<Vec<ClaimedJob>> {
-    let due = jobs::due(tx, now, at_most, &[])?;
-    let wanted: Vec<_> = due.iter().map(|job| (job.app, job.id)).collect();
+    let due = jobs::due(tx, now, at_most)?;
+    let wanted: Vec<_> = due.jobs.iter().take(at_most as usize).map(|job| (job.app, job.id)).collect();
     jobs::claim(tx, &wanted, now, lease_until)
 }
 
@@ -110,7 +112,7 @@ pub(crate) fn push(n: u32) -> PushRow {
 }
 
 pub(crate) fn block(push: u32, number: u32) -> BlockKey {
-    BlockKey { push: id(push), platform: "android".to_owned(), number }
+    BlockKey { push: id(push), device_type: DeviceType::Android, number }
 }
 
 pub(crate) fn progress() -> Progress {
@@ -139,7 +141,7 @@ pub(crate) fn delivery(push: u32, channel: u32) -> SandboxDelivery {
 /// The name carried by a conflict.
 pub(crate) fn conflict<T: std::fmt::Debug>(done: store::Result<T>) -> String {
     match done {
-        Err(Error::Conflict(name)) => name,
+        Err(Error::Conflict(constraint)) => constraint.to_string(),
         other => panic!("a conflict was expected: {other:?}"),
     }
 }
@@ -192,4 +194,14 @@ pub(crate) fn reached_among(
 pub(crate) fn job_depth(tx: &mut Tx<'_>) -> store::Result<(i64, i64)> {
     let sql = "select count(*), coalesce(cast(sum(leased) as bigint), 0) from job";
     tx.query_one(sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// What an app has counted over all time, which has to be the same by the hour and by the day.
+pub(crate) fn total(tx: &mut Tx<'_>, app: AppId, metric: Metric, device_type: &DeviceType) -> store::Result<i64> {
+    let hours = counters::sums(tx, app, &[metric], &(i64::MIN..i64::MAX), Grain::Hour)?;
+    let by_hour: i64 = hours.iter().filter(|sum| sum.device_type == *device_type).map(|sum| sum.n).sum();
+    let days = counters::totals_until(tx, app, &[metric], i64::MAX)?;
+    let by_day: i64 = days.iter().filter(|total| total.device_type == *device_type).map(|total| total.n).sum();
+    assert_eq!(by_hour, by_day);
+    Ok(by_hour)
 }

@@ -1,7 +1,7 @@
 //! The numbers of terms.
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, TermId};
-use model::platform::DeviceType;
 use model::term::{Reach, Term};
 use proptest::prelude::*;
 use store::{Error, Store, terms};

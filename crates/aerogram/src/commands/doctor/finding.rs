@@ -1,4 +1,4 @@
-//! What the doctor's checks found, for people and for programs.
+//! The findings of the doctor's checks, for people and for programs.
 
 use std::process::ExitCode;
 
@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::output;
 
-/// What a check found out, with what to do when something is wrong.
+/// The result of a check, with advice when something is wrong.
 #[derive(Serialize)]
 #[serde(tag = "state", content = "text")]
 pub(super) enum Finding {
     #[serde(rename = "ok")]
     Fine(String),
-    /// Neither good nor bad: what could not be looked at from here, and why.
+    /// Neither good nor bad: the check is not possible from here, and why.
     #[serde(rename = "note")]
     Note(String),
     /// Fine so far, but not for long.
@@ -38,7 +38,7 @@ struct Check {
 
 impl Finding {
     pub(super) fn wrong(error: &Error) -> Self {
-        Finding::Wrong(format!("{error:#}"))
+        Finding::Wrong(output::explained(error))
     }
 }
 
@@ -58,7 +58,7 @@ impl Report {
         self.checks.extend(findings.into_iter().map(|finding| Check { check, finding }));
     }
 
-    /// These need what has failed already.
+    /// Skips checks that depend on one that failed.
     pub(super) fn skip(&mut self, checks: &[&'static str]) {
         for check in checks {
             self.add(check, Finding::Note("Not checked.".to_owned()));

@@ -1,4 +1,4 @@
-//! The pushes of a time, each with what it reached and what came of it, in apps and in browsers.
+//! The pushes of a period, each with its reach and its responses, in apps and in browsers.
 
 use axum::extract::State;
 use engine::{Counts, PushReport};
@@ -59,7 +59,7 @@ pub(in crate::routes) async fn activity(
     mut params: Params,
 ) -> Result<Answer> {
     let dates = params.dates();
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let limit = params.limit(MOST_PER_PAGE);
     let start = params.id("push_id_start");
     let dates = params.finish_with(dates)?;
     let (pushes, next) = edge.engine.newest_pushes(app.id, dates.clone(), start, limit).await?;

@@ -16,10 +16,10 @@ use crate::links::Links;
 use crate::query::Params;
 
 #[derive(Serialize)]
-struct Row<'c, T> {
+struct Row<T> {
     date: String,
     #[serde(flatten)]
-    platforms: ByPlatform<'c, T>,
+    platforms: ByPlatform<T>,
 }
 
 #[derive(Serialize)]
@@ -93,7 +93,7 @@ pub(in crate::routes) async fn responses(
     })
 }
 
-/// What browsers did. A client library takes no key that it does not know, so there are no pages.
+/// Figures of browsers. A client library accepts no unknown key, so there are no pages.
 pub(in crate::routes) async fn web_interaction(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -130,7 +130,7 @@ fn shown<T: Serialize>(
     links: &Links,
     name: &'static str,
     report: &Buckets,
-    figure: impl Fn(&Counts, &str) -> T,
+    figure: impl Fn(&Counts, &'static str) -> T,
 ) -> Result<Answer> {
     let rows = report.buckets.iter().map(|(start, counts)| Row {
         date: start.to_report(),
@@ -141,7 +141,7 @@ fn shown<T: Serialize>(
     Ok(Answer::ok(report)?.data_attribute(name).next_page(next_page.as_deref()))
 }
 
-/// To a thousandth; nobody reads an average more closely.
+/// To a thousandth, which is precise enough for an average.
 fn average(sum: u64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { (sum as f64 / count as f64 * 1000.0).round() / 1000.0 }
 }

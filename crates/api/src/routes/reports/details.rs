@@ -27,7 +27,7 @@ struct OfPush<'c> {
     #[serde(skip_serializing_if = "Option::is_none")]
     push_body: Option<String>,
     #[serde(flatten)]
-    figures: Figures<'c>,
+    figures: Figures,
 }
 
 #[derive(Serialize)]
@@ -36,11 +36,11 @@ struct OfGroup<'c> {
     group_id: Uuid,
     created: String,
     #[serde(flatten)]
-    figures: Figures<'c>,
+    figures: Figures,
 }
 
 #[derive(Serialize)]
-struct Figures<'c> {
+struct Figures {
     sends: u64,
     alerting_sends: u64,
     silent_sends: u64,
@@ -49,7 +49,7 @@ struct Figures<'c> {
     rich_sends: u64,
     rich_responses: u64,
     rich_deletions: u64,
-    platforms: ByPlatform<'c, PlatformFigures>,
+    platforms: ByPlatform<PlatformFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     open_channels_sends: Option<OpenSends>,
 }
@@ -77,7 +77,7 @@ pub(in crate::routes) async fn push_detail(
     Answer::ok(OfPush { push_body: body.map(encoded), ..OfPush::of(app.key.as_str(), &report) })
 }
 
-/// Several at once. Those that there are not are left out, and so is what the pushes said.
+/// Several pushes at once. Unknown ones are left out, and so are the bodies of the pushes.
 pub(in crate::routes) async fn push_details(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -115,14 +115,14 @@ fn encoded(body: String) -> String {
 }
 
 impl<'c> OfPush<'c> {
-    fn of(app_key: &'c str, report: &'c PushReport) -> Self {
+    fn of(app_key: &'c str, report: &PushReport) -> Self {
         let figures = Figures::of(&report.counts);
         Self { app_key, push_id: report.id, created: report.created.to_report(), push_body: None, figures }
     }
 }
 
-impl<'c> Figures<'c> {
-    fn of(counts: &'c Counts) -> Self {
+impl Figures {
+    fn of(counts: &Counts) -> Self {
         let (sends, alerting_sends) = (counts.on_devices(Metric::Sends), counts.on_devices(Metric::AlertingSends));
         Self {
             sends,

@@ -19,7 +19,7 @@ struct DevicesReport {
     total_unique_devices: u64,
     date_closed: String,
     date_computed: String,
-    counts: BTreeMap<String, PlatformDevices>,
+    counts: BTreeMap<&'static str, PlatformDevices>,
 }
 
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ pub(in crate::routes) async fn devices(
     let date = date.unwrap_or_else(|| edge.engine.clock().now());
     let mut devices = edge.engine.devices(app.id, date).await?;
     for platform in ALWAYS {
-        devices.platforms.entry(platform.to_owned()).or_default();
+        devices.platforms.entry(platform).or_default();
     }
     let total_unique_devices = devices.platforms.values().map(|counts| counts.unique).sum();
     let counts = devices.platforms.into_iter().map(|(platform, counts)| (platform, counts.into()));

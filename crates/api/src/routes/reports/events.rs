@@ -5,6 +5,7 @@ use engine::EventTotals;
 use model::ids::PushId;
 use model::report::Precision;
 use serde::Serialize;
+use store::apps::App;
 use store::counters::Pushes;
 use store::event_counters::{EventTotal, Sum};
 use uuid::Uuid;
@@ -20,7 +21,7 @@ use crate::query::Params;
 
 /// The default as well as the limit.
 const MOST_PER_PAGE: u32 = 100;
-/// Of what belongs to pushes. Not every client goes on to a second page there.
+/// Of the listing for pushes. Not every client asks for a second page there.
 const MOST_OF_PUSHES: u32 = 1_000;
 const MOST_PAGES: u32 = 1_000_000;
 
@@ -63,7 +64,7 @@ struct EventRecord {
     value: f64,
 }
 
-/// What is counted over a time, by name. The precision says nothing here, though clients send it.
+/// Counts over a period, by name. The precision is ignored here, though clients send it.
 pub(in crate::routes) async fn events(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -83,14 +84,10 @@ pub(in crate::routes) async fn events_of_push(
     CallingApp(app): CallingApp,
     links: Links,
     PathVars(id): PathVars<String>,
-    mut params: Params,
+    params: Params,
 ) -> Result<Answer> {
     let push_id = push_id(&id)?;
-    let page = Page::read(&mut params, MOST_OF_PUSHES);
-    params.finish()?;
-    let totals = edge.engine.event_totals_of(app.id, Pushes::One(push_id)).await?;
-    let base = links.to(&format!("/api/reports/events/summary/perpush/{push_id}?"));
-    let listing = page.of(totals, &base);
+    let listing = listing_of(&edge, &app, Pushes::One(push_id), &links, &format!("perpush/{push_id}"), params).await?;
     let next_page = listing.next_page.clone();
     Ok(Answer::ok(OfPush { push_id, listing })?.next_page(next_page.as_deref()))
 }
@@ -100,19 +97,30 @@ pub(in crate::routes) async fn events_of_group(
     CallingApp(app): CallingApp,
     links: Links,
     PathVars(id): PathVars<String>,
-    mut params: Params,
+    params: Params,
 ) -> Result<Answer> {
     let group_id = group_id(&id)?;
-    let page = Page::read(&mut params, MOST_OF_PUSHES);
-    params.finish()?;
-    let totals = edge.engine.event_totals_of(app.id, Pushes::Group(group_id)).await?;
-    let base = links.to(&format!("/api/reports/events/summary/pergroup/{group_id}?"));
-    let listing = page.of(totals, &base);
+    let pushes = Pushes::Group(group_id);
+    let listing = listing_of(&edge, &app, pushes, &links, &format!("pergroup/{group_id}"), params).await?;
     let next_page = listing.next_page.clone();
     Ok(Answer::ok(OfGroup { group_id, listing })?.next_page(next_page.as_deref()))
 }
 
-/// Which part of a listing is asked for.
+async fn listing_of(
+    edge: &Edge,
+    app: &App,
+    pushes: Pushes,
+    links: &Links,
+    path: &str,
+    mut params: Params,
+) -> Result<Listing> {
+    let page = Page::read(&mut params, MOST_OF_PUSHES);
+    params.finish()?;
+    let totals = edge.engine.event_totals_of(app.id, pushes).await?;
+    Ok(page.of(totals, &links.to(&format!("/api/reports/events/summary/{path}?"))))
+}
+
+/// The part of a listing that is asked for.
 struct Page {
     number: u32,
     size: u32,

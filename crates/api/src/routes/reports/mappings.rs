@@ -1,7 +1,7 @@
 //! From the ids that devices see to the push they come from.
 
 use axum::extract::State;
-use model::ids::PushId;
+use model::ids::{MessageId, NoMessageId, PushId};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -22,7 +22,7 @@ struct OfMessage {
     push_id: PushId,
 }
 
-/// Devices are told the push id, so that is what they send back.
+/// Devices get the push id, so that is what they send back.
 pub(in crate::routes) async fn push_of_send(
     State(edge): State<Edge>,
     CallingApp(app): CallingApp,
@@ -38,8 +38,8 @@ pub(in crate::routes) async fn push_of_message(
     CallingApp(app): CallingApp,
     PathVars(message_id): PathVars<String>,
 ) -> Result<Answer> {
-    let undecodable = || Error::invalid("message_id", "A message id has 22 characters of URL-safe base64.");
-    let push = providers::push_of_message(&message_id).ok_or_else(undecodable)?;
-    let push_id = edge.engine.push_report(app.id, push).await?.id;
+    let message: MessageId =
+        message_id.parse().map_err(|why: NoMessageId| Error::invalid("message_id", why.to_string()))?;
+    let push_id = edge.engine.push_report(app.id, message.push()).await?.id;
     Answer::ok(OfMessage { message_id, push_id })
 }

@@ -1,4 +1,4 @@
-//! What pushes led to: of one push, and of all of a time.
+//! Responses to pushes: to one push, and to all pushes of a period.
 
 use axum::extract::State;
 use engine::{Counts, PushReport};
@@ -36,7 +36,7 @@ struct PushRecord {
     open_channels_sends: Option<OpenSends>,
 }
 
-/// What was sent to open channels, which no other figure of a push contains.
+/// Sends to open channels, which no other figure of a push contains.
 #[derive(Serialize)]
 pub(super) struct OpenSends {
     platforms: Vec<OpenPlatformSends>,
@@ -64,7 +64,7 @@ pub(in crate::routes) async fn list(
     mut params: Params,
 ) -> Result<Answer> {
     let dates = params.dates();
-    let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
+    let limit = params.limit(MOST_PER_PAGE);
     // Client libraries disagree about the name.
     let start = params.id("push_id_start");
     let start = start.or(params.id("start_id"));

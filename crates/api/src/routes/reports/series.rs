@@ -1,4 +1,4 @@
-//! What is counted of a push, or of the pushes of a group, over time.
+//! Counts of a push, or of the pushes of a group, over time.
 
 use axum::extract::State;
 use engine::{Counts, Series};
@@ -30,7 +30,7 @@ struct SeriesRecord<'c> {
     precision: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_page: Option<String>,
-    counts: Vec<Bucket<'c>>,
+    counts: Vec<Bucket>,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -41,9 +41,9 @@ enum Of {
 }
 
 #[derive(Serialize)]
-struct Bucket<'c> {
+struct Bucket {
     time: String,
-    push_platforms: ByPlatform<'c, PlatformFigures>,
+    push_platforms: ByPlatform<PlatformFigures>,
     rich_push_platforms: RichPlatforms,
 }
 
@@ -58,7 +58,7 @@ struct RichFigures {
     sends: u64,
 }
 
-/// What is asked for: without dates, the time after the push.
+/// The period asked for: without dates, the time after the push.
 struct Question {
     start: Option<UtcMillis>,
     end: Option<UtcMillis>,
@@ -117,8 +117,8 @@ fn shown(links: &Links, app: &App, of: Of, path: &str, series: &Series) -> Resul
     Ok(Answer::ok(record)?.next_page(next_page.as_deref()))
 }
 
-impl<'c> Bucket<'c> {
-    fn of(start: UtcMillis, counts: &'c Counts) -> Self {
+impl Bucket {
+    fn of(start: UtcMillis, counts: &Counts) -> Self {
         let mut push_platforms = by_device_platform(counts, |platform| PlatformFigures::on(counts, platform));
         push_platforms.insert("all", PlatformFigures::on_devices(counts));
         let all = RichFigures {

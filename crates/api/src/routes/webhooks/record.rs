@@ -5,7 +5,7 @@ use model::event::EventOffset;
 use model::ids::{EventId, WebhookId};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use store::webhooks::{Attempt, DeadLetter, Entry, Happening};
+use store::webhooks::{Attempt, DeadLetter, Entry, EntryKind};
 
 #[derive(Serialize)]
 pub(super) struct One {
@@ -101,7 +101,7 @@ pub(super) struct AttemptRecord {
 #[derive(Serialize)]
 pub(super) struct Letters {
     pub(super) dead_letters: Vec<LetterRecord>,
-    /// Where to go on, if there may be more.
+    /// Where to continue, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) after: Option<String>,
 }
@@ -124,7 +124,7 @@ pub(super) struct Sent {
     failed: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// Where to go on, if there may be more.
+    /// Where to continue, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<String>,
 }
@@ -145,14 +145,14 @@ impl From<WebhookView> for WebhookRecord {
             give_up_hours: config.give_up_after().as_secs() / 3600,
             name: config.name,
         });
-        let (state, reason, since) = match view.state {
-            _ if config.is_none() => {
+        let (state, reason, since) = match (&config, &view.state) {
+            (None, _) => {
                 let why = "The configuration was sealed with another key, or is damaged; delete the webhook.";
                 ("unreadable", Some(why.to_owned()), None)
             }
-            WebhookState::Live => ("live", None, None),
-            WebhookState::Failing { since, ref reason } => ("failing", Some(reason.clone()), Some(since)),
-            WebhookState::Disabled { ref reason } => ("disabled", reason.clone(), None),
+            (Some(_), WebhookState::Live) => ("live", None, None),
+            (Some(_), WebhookState::Failing { since, reason }) => ("failing", Some(reason.clone()), Some(*since)),
+            (Some(_), WebhookState::Disabled { reason }) => ("disabled", reason.clone(), None),
         };
         Self {
             webhook_id: view.id,
@@ -177,10 +177,10 @@ impl From<WebhookView> for WebhookRecord {
 }
 
 impl From<Entry> for EntryRecord {
-    fn from(Entry { at, offset, what }: Entry) -> Self {
+    fn from(Entry { at, offset, kind }: Entry) -> Self {
         let (at, offset) = (at.to_iso(), offset.to_string());
-        match what {
-            Happening::Request(Attempt { event, kind, number, millis, status, error }) => {
+        match kind {
+            EntryKind::Request(Attempt { event, kind, number, millis, status, error }) => {
                 let kind = kind.public_name();
                 Self::Request(AttemptRecord {
                     at,
@@ -193,7 +193,7 @@ impl From<Entry> for EntryRecord {
                     error,
                 })
             }
-            Happening::Gap { n_missed } => Self::Gap(GapRecord {
+            EntryKind::Gap { n_missed } => Self::Gap(GapRecord {
                 at,
                 offset,
                 missed_records: n_missed,
@@ -204,7 +204,7 @@ impl From<Entry> for EntryRecord {
 }
 
 impl Letters {
-    /// A page of so many; a shorter one is the last.
+    /// A page of `at_most` letters; a shorter one is the last.
     pub(super) fn page(letters: Vec<DeadLetter>, at_most: u32) -> Self {
         let is_full = letters.len() >= at_most as usize;
         let after = letters.last().filter(|_| is_full).map(|last| last.offset.to_string());

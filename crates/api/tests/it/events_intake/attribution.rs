@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::app::Mode;
 use model::event::RecordKind;
 use serde_json::{Value, json};
-use store::counters::Metric;
+use store::counters::{Metric, Pushes};
 use store::event_counters;
 use testkit::app::{START, TestApp, on_each_engine};
 
@@ -126,19 +126,16 @@ async fn custom_events_are_counted_by_how_they_came_about() {
         )
         .await;
         upload(&app, &other, json!([bought(400, json!({}))])).await;
-        let (id, hour) = (id_of(&app).await, START.0 / HOUR);
-        let counted =
-            app.engine().store().read(move |tx| event_counters::between(tx, id, hour, hour + 1)).await.unwrap();
-        let counted: Vec<_> = counted
-            .into_iter()
-            .map(|(what, sum)| (what.conversion.name(), what.push.map(|id| id.to_string()), sum.n, sum.millionths))
-            .collect();
-        let wanted = [
-            ("direct", Some(push.clone()), 2, 300.0),
-            ("indirect", Some(push.clone()), 1, 300.0),
-            ("unattributed", None, 1, 400.0),
-        ];
-        assert_eq!(counted, wanted);
+        let (id, hour, of_push) = (id_of(&app).await, START.0 / HOUR, Pushes::One(push.parse().unwrap()));
+        let read = move |tx: &mut store::Tx<'_>| {
+            let counted = event_counters::totals(tx, id, &(hour..hour + 1))?;
+            Ok::<_, store::Error>((counted, event_counters::totals_of_pushes(tx, id, of_push)?))
+        };
+        let (counted, of_push) = app.engine().store().read(read).await.unwrap();
+        let figures: Vec<_> =
+            counted.iter().map(|total| (total.conversion.name(), total.sum.n, total.sum.millionths)).collect();
+        assert_eq!(figures, [("direct", 2, 300.0), ("indirect", 1, 300.0), ("unattributed", 1, 400.0)]);
+        assert_eq!(of_push, counted[..2]);
         let customs = told(&app).await;
         assert!(customs.iter().all(|event| event["type"] == RecordKind::Custom.public_name().unwrap()));
         assert_eq!(customs[0]["body"]["triggering_push"]["push_id"], json!(push));

@@ -70,8 +70,10 @@ async fn names_that_devices_make_up_are_counted_together_beyond_a_number() {
         let all = app.master().get("/api/events?follow=false&types=CUSTOM").await;
         assert_eq!(all.text().matches("\"name\":\"name-1100\"").count(), 3);
         let id = id_of(&app).await;
-        let n_rows = app.engine().store().read(move |tx| store::event_counters::between(tx, id, 0, i64::MAX)).await;
-        assert_eq!(n_rows.unwrap().len(), MOST_NAMES as usize + 2);
+        let sql = "select count(*) from event_counter where app = $1";
+        let read = move |tx: &mut store::Tx<'_>| tx.query_one(sql, &[id.into()], |row| row.get::<i64>(0));
+        let n_rows: store::Result<i64> = app.engine().store().read(read).await;
+        assert_eq!(n_rows.unwrap(), i64::from(MOST_NAMES) + 2);
     })
     .await;
 }

@@ -15,9 +15,8 @@ async fn send(app: &TestApp, events: &Value) -> Value {
 /// The conversions of all that was counted, with how many and how much.
 async fn counted(app: &TestApp) -> Vec<(&'static str, u64, f64)> {
     let (id, hour) = (id_of(app).await, START.0 / 3_600_000);
-    let counted =
-        app.engine().store().read(move |tx| event_counters::between(tx, id, hour - 9, hour + 9)).await.unwrap();
-    counted.into_iter().map(|(what, sum)| (what.conversion.name(), sum.n, sum.millionths)).collect()
+    let totals = app.engine().store().read(move |tx| event_counters::totals(tx, id, &(hour - 9..hour + 9))).await;
+    totals.unwrap().into_iter().map(|total| (total.conversion.name(), total.sum.n, total.sum.millionths)).collect()
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use store::documents::{self, DocumentKind};
 use testkit::app::{TestApp, on_each_engine};
 use testkit::rows::row_counts;
 
-use super::{DAY, HOUR, create, crowd, experiment, n_controls, n_shown, shown, told, two_times, variant};
+use super::{CROWD, DAY, HOUR, create, crowd, experiment, n_controls, n_shown, shown, told, two_times, variant};
 
 async fn results(app: &TestApp, id: &str) -> Value {
     app.master().get(&format!("/api/experiments/{id}/results")).await.expect(200)
@@ -131,11 +131,11 @@ async fn of_groups_that_nobody_watches_only_the_numbers_are_kept() {
 }
 
 /// Makes a stored experiment one that this version cannot read, or can again.
-async fn rewrite(app: &TestApp, id: &str, from: &'static str, to: &'static str) {
-    let (id, now) = (id.to_owned(), app.engine().clock().now());
+async fn rewrite(app: &TestApp, id: &str, from: &'static str, to: &str) {
+    let (id, to, now) = (id.to_owned(), to.to_owned(), app.engine().clock().now());
     let write = move |tx: &mut store::Tx<'_>| {
         let stored = documents::get(tx, AppId(1), DocumentKind::Experiment, &id)?.unwrap();
-        documents::put(tx, AppId(1), DocumentKind::Experiment, &id, &stored.body.replace(from, to), now)
+        documents::put(tx, AppId(1), DocumentKind::Experiment, &id, &stored.body.replace(from, &to), now)
     };
     app.engine().store().write(AppId(1), write).await.unwrap();
 }
@@ -169,6 +169,30 @@ async fn an_experiment_that_cannot_be_read_waits_and_hides_no_other() {
         app.step_all().await;
         assert_eq!(row_counts(app.engine().store()).await["push"], 2);
         app.master().delete(&format!("/api/experiments/scheduled/{spoiled}")).await.expect(405);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_experiment_that_would_be_refused_today_is_still_listed_and_sent() {
+    on_each_engine(async |app| {
+        crowd(&app).await;
+        let id = create(&app, two_times()).await;
+        let in_app = r#"{"alert":"Hi","display_type":"banner"},"#;
+        let twice = format!(r#""in_app":{in_app}"notification":{{"in_app":{in_app}"#);
+        rewrite(&app, &id, r#""notification":{"#, &twice).await;
+        let app = app.restart().await;
+        let shown = app.master().get(&format!("/api/experiments/{id}")).await.expect(200);
+        let mut today = two_times();
+        today["variants"] = shown["experiment"]["variants"].clone();
+        let refused = app.master().post("/api/experiments", today).await.expect(400);
+        assert_eq!(refused["details"]["path"], "variants[0].push.notification.in_app", "{refused}");
+        for path in ["/api/experiments", "/api/experiments/scheduled"] {
+            assert_eq!(app.master().get(path).await.expect(200)["experiments"][0]["id"], json!(id), "{path}");
+        }
+        app.advance(HOUR * 3);
+        let (one, two) = n_shown(&app).await;
+        assert_eq!(one + two, CROWD);
     })
     .await;
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use model::device_type::DeviceType;
 use model::event::{Event, Open, RecordKind};
 use model::ids::{AppId, EventId, Ordinal, PushId};
 use serde_json::json;
@@ -107,9 +108,9 @@ async fn reports_have_the_keys_that_clients_know() {
         let push: PushId = results["variants"][1]["push_ids"][0].as_str().unwrap().parse().unwrap();
         let now = app.engine().clock().now();
         let count = move |tx: &mut store::Tx<'_>| {
-            counters::add_of_push(tx, AppId(1), push, Metric::DirectResponses, now, "android", 3)?;
-            counters::add_of_push(tx, AppId(1), push, Metric::InfluencedResponses, now, "web", 5)?;
-            counters::add_of_push(tx, AppId(1), push, Metric::DirectResponses, now, "web", 1)
+            counters::add_of_push(tx, AppId(1), push, Metric::DirectResponses, now, &DeviceType::Android, 3)?;
+            counters::add_of_push(tx, AppId(1), push, Metric::InfluencedResponses, now, &DeviceType::Web, 5)?;
+            counters::add_of_push(tx, AppId(1), push, Metric::DirectResponses, now, &DeviceType::Web, 1)
         };
         app.engine().store().write(AppId(1), count).await.unwrap();
 

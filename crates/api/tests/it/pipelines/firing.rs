@@ -100,7 +100,7 @@ async fn a_worker_that_dies_loses_nothing() {
         app.advance(HOUR);
         let now = app.engine().clock().now();
         let claim = move |tx: &mut store::Tx<'_>| {
-            let due: Vec<_> = jobs::due(tx, now, 10, &[])?.iter().map(|job| (job.app, job.id)).collect();
+            let due: Vec<_> = jobs::due(tx, now, 10)?.jobs.iter().map(|job| (job.app, job.id)).collect();
             jobs::claim(tx, &due, now, now.plus(15 * SECOND))
         };
         let claimed = app.engine().store().write(APP, claim).await.unwrap();
@@ -134,12 +134,44 @@ async fn what_is_deleted_or_disabled_never_fires() {
         // It does not go on where it was when it is enabled again, even if that is at once.
         off["enabled"] = json!(true);
         app.master().put(&disabled, &off).await.expect(200);
-        assert_eq!(rows(&app, "pipeline_timer").await, 2);
+        assert_eq!(rows(&app, "pipeline_timer").await, 3, "neither does who enables it");
         let app = app.restart().await;
         app.step_all().await;
         assert_eq!((rows(&app, "job").await, rows(&app, "pipeline_timer").await), (n_jobs + 1, 1));
         app.advance(DAY);
         assert_eq!(json!(shown(&app).await), json!({&channel: ["Two"]}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_pipeline_that_is_enabled_again_is_waited_for_anew() {
+    on_each_engine(async |app| {
+        let mut body = delayed(json!({"tag_added": "x"}), "One", HOUR);
+        body["cancellation_trigger"] = json!({"tag_added": "bought"});
+        let path = create(&app, body.clone()).await;
+        let first = register(&app, "a", &["x"]).await;
+        app.step_all().await;
+        let n_jobs = rows(&app, "job").await;
+        for enabled in [false, true, false, true] {
+            body["enabled"] = json!(enabled);
+            app.master().put(&path, &body).await.expect(200);
+        }
+        // In the same second as the first, which still has its row and its job.
+        tag(&app, &first, "remove", "x").await;
+        let [second, canceled] = [register(&app, "b", &["x"]).await, register(&app, "c", &["x"]).await];
+        assert_eq!(rows(&app, "pipeline_timer").await, 1);
+        app.step_all().await;
+        assert_eq!((rows(&app, "pipeline_timer").await, rows(&app, "job").await), (1, n_jobs));
+        let app = app.restart().await;
+        tag(&app, &canceled, "add", "bought").await;
+        app.step_all().await;
+        app.advance(DAY);
+        assert_eq!(json!(shown(&app).await), json!({&second: ["One"]}));
+        let left = row_counts(app.engine().store()).await;
+        assert_eq!((left["pipeline_timer"], left["pipeline_span"]), (0, 0));
+        app.master().delete(&path).await.expect(204);
+        app.step_all().await;
     })
     .await;
 }

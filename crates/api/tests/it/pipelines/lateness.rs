@@ -184,6 +184,28 @@ async fn every_occurrence_counts_however_close_they_are() {
 }
 
 #[tokio::test]
+async fn every_occurrence_counts_shortly_before_the_end() {
+    on_each_engine(async |app| {
+        let mut body = pipeline(custom("bought"), "Thanks");
+        body["deactivation_time"] = json!("2024-05-01T12:00:06");
+        create(&app, body).await;
+        let channel = register(&app, "a", &[]).await;
+        told(&app, &channel, "bought", Duration::ZERO).await;
+        app.step_all().await;
+        for _ in 0..4 {
+            app.advance(Duration::from_secs(1));
+            told(&app, &channel, "bought", Duration::ZERO).await;
+            app.step_all().await;
+        }
+        let app = app.restart().await;
+        app.advance(Duration::from_secs(60));
+        app.step_all().await;
+        assert_eq!(n_shown(&app, &channel).await, 5);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_late_cancellation_finds_those_of_a_pipeline_that_was_replaced() {
     on_each_engine(async |app| {
         let mut body = delayed(custom("left"), "Come back", 4 * HOUR);

@@ -119,7 +119,14 @@ async fn a_cancellation_that_comes_later_finds_those_who_wait_already() {
         for canceled in [&a, &c] {
             tag(&app, canceled, "add", "bought").await;
         }
+        let unknown = async || -> i64 {
+            let sql = "select count(*) from pipeline_span where members = cast('' as blob)";
+            let count = move |tx: &mut store::Tx<'_>| tx.query_one(sql, &[], |row| row.get(0));
+            app.engine().store().read::<_, store::Error>(count).await.unwrap()
+        };
+        assert_eq!(unknown().await, 1);
         app.step_all().await;
+        assert_eq!(unknown().await, 0, "the next cancellation knows where to look");
         let app = app.restart().await;
         app.advance(3 * DAY);
         assert_eq!(json!(shown(&app).await), json!({&b: ["One"], &d: ["One"]}));

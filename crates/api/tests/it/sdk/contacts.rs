@@ -1,5 +1,7 @@
 //! Contacts beyond the first start: those of nobody, those of users with several devices, and channels they make.
 
+use model::app::Mode;
+use model::ids::{ContactId, NamedUserId};
 use serde_json::{Value, json};
 use testkit::app::on_each_engine;
 
@@ -71,6 +73,41 @@ async fn the_devices_of_a_user_share_a_contact() {
         library.post(&path, &headers, &update).await.expect(200);
         app.master().post("/api/named_users/uninstall", json!({"named_user_id": "jo"})).await.expect(200);
         library.post(&path, &headers, &update).await.expect(404);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nobody_works_out_the_contact_of_a_user() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (phone, _) = library.channel("token-1").await;
+        let jo = json!({"type": "identify", "named_user_id": "jo"});
+        let contact = library.act(&phone, jo.clone()).await["contact"]["contact_id"].clone();
+        let (number, user) = (app.engine().app(&app.app.key).await.unwrap().id, NamedUserId::new("jo").unwrap());
+        let guessed = ContactId::once_of_named_user(number, &user);
+        for path in ["/api/subscription_lists/contacts", "/api/contacts/associated_types"] {
+            app.device().get(&format!("{path}/{guessed}")).await.expect(404);
+            app.device().get(&format!("{path}/{}", contact.as_str().unwrap())).await.expect(200);
+        }
+        // The same user has another id in every app.
+        let other = app.another_app(Mode::Production).await;
+        let device = app.nobody().basic(&other.key, &other.app_secret);
+        let made = device.post("/api/channels", super::android("token-1")).await.expect(201);
+        let body = json!({"channel_id": made["channel_id"], "device_type": "android", "named_user_id": "jo"});
+        let others = device.post("/api/contacts/identify", body).await.expect(200);
+        assert_ne!(others["contact_id"], contact);
+
+        // What was told before ids were secret is good until the user is deleted.
+        let (old, kept) = (user.clone(), guessed);
+        let store = app.engine().store();
+        store.write(number, move |tx| store::contacts::keep(tx, number, kept, &old)).await.unwrap();
+        let app = app.restart().await;
+        let library = Library::of(&app);
+        assert_eq!(library.act(&phone, jo).await["contact"]["contact_id"], contact);
+        app.device().get(&format!("/api/subscription_lists/contacts/{guessed}")).await.expect(200);
+        app.master().post("/api/named_users/uninstall", json!({"named_user_id": "jo"})).await.expect(200);
+        app.device().get(&format!("/api/subscription_lists/contacts/{guessed}")).await.expect(404);
     })
     .await;
 }

@@ -232,3 +232,55 @@ async fn remote_data_follows_the_address_and_the_app() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_library_may_say_more_than_we_know() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let mut body = android("token-1");
+        body["channel"]["thermal_state"] = json!("cool");
+        body["channel"]["android"]["store"] = json!("galaxy");
+        body["sdk_features"] = json!(["live_updates"]);
+        let refused = app.master().post("/api/channels", body.clone()).await;
+        refused.expect(400);
+        assert_eq!(refused.header("aerogram-problems"), Some("3"), "{}", refused.text());
+        let made = library.post("/api/channels/", &library.as_app(), &body).await.expect(201);
+        let channel = made["channel_id"].as_str().unwrap().to_owned();
+        let answer = library.get("/api/auth/device", &library.as_channel(&channel)).await.expect(200);
+        let token = library.with_token(answer["token"].as_str().unwrap());
+        library.put(&format!("/api/channels/{channel}"), &token, &body).await.expect(200);
+        let web = json!({"channel": {"device_type": "web", "opt_in": false, "web": {"engine": "blink"}}});
+        app.device().post("/api/web-channels", web).await.expect(201);
+        let fridge = json!({
+            "channel": {
+                "type": "open", "opt_in": true, "address": "kitchen", "shelf": 2,
+                "open": {"open_platform_name": "fridge", "color": "white"},
+            },
+        });
+        app.device().post("/api/channels/restricted/open", fridge).await.expect(200);
+        let attributes = json!({
+            "attributes": [{"action": "set", "key": "city", "value": "Oslo", "confidence": 0.9}], "source": "app",
+        });
+        let path = format!("/api/channels/{channel}/attributes");
+        library.post(&path, &token, &attributes).await.expect(200);
+        app.master().post(&path, attributes).await.expect(400);
+        // What is known has to be right all the same.
+        body["channel"]["opt_in"] = json!("yes");
+        library.put(&format!("/api/channels/{channel}"), &token, &body).await.expect(400);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_odd_version_does_not_keep_a_device_away() {
+    on_each_engine(async |app| {
+        let mut body = android("token-1");
+        body["channel"]["app_version"] = json!(" 1.2\t3\u{0} ");
+        body["channel"]["device_model"] = json!("m".repeat(300));
+        let made = app.device().post("/api/channels", body).await.expect(201);
+        let path = format!("/api/channels/{}", made["channel_id"].as_str().unwrap());
+        let seen = app.master().get(&path).await.expect(200);
+        assert_eq!(seen["channel"]["tag_groups"]["ua_android_app_version"], json!(["1.23"]));
+    })
+    .await;
+}

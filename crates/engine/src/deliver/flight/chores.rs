@@ -1,4 +1,4 @@
-//! What a run awaits beside its messages: recipients, checkpoints, and news of its push.
+//! What a run awaits beside its messages: recipients, checkpoints, and changes of its push.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::deliver::outcomes::More;
 
 /// How often a run looks whether its push was paused or canceled, or its platform is held.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// After so many looks a checkpoint is due, however little it records: after about a second.
+/// After this many looks a checkpoint is due, however little it records: after about a second.
 const LOOKS: u32 = 2;
 
 pub(super) enum Event {
@@ -85,8 +85,8 @@ impl Flight<'_> {
         }
         if std::mem::take(&mut chores.is_time_to_look) && chores.looking.is_none() {
             let (app, push) = (self.course.app, self.course.push);
-            let (store, platform) = (self.course.engine.0.store.clone(), self.course.device_type.to_string());
-            let look = async move { store.read(move |tx| Look::at(tx, app, push, &platform)).await };
+            let (store, device_type) = (self.course.engine.0.store.clone(), self.course.device_type.clone());
+            let look = async move { store.read(move |tx| Look::at(tx, app, push, &device_type)).await };
             chores.looking = Some(look.boxed());
         }
     }
@@ -94,7 +94,7 @@ impl Flight<'_> {
     /// Keeps up to two chunks: one being sent and one that follows it.
     fn read_ahead(&mut self, chores: &mut Chores, now: UtcMillis) {
         if self.halt.is_some() {
-            // Whoever was read and not sent to stays pending.
+            // Recipients that were read and not sent to stay pending.
             chores.reading = None;
             return;
         }

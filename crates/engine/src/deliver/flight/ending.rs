@@ -1,23 +1,24 @@
-//! The end of a run: the last checkpoint, and what becomes of those who were not served.
+//! The end of a run: the last checkpoint, and the next step for recipients that were not served.
 
 use std::time::Duration;
 
-use model::platform::DeviceType;
+use model::device_type::DeviceType;
 use model::time::UtcMillis;
 use providers::platform::Provider;
-use store::jobs;
+use store::jobs::ParkUntil;
 
 use super::{DOUBTED_TRIES, Flight, Halt, Probe};
 use crate::Result;
+use crate::back_off::doubled;
 use crate::deliver::block::Next;
 use crate::deliver::courier::Courier;
-use crate::deliver::outcomes::{LONGEST_WAIT, More, Outcomes, Trust};
+use crate::deliver::outcomes::{LONGEST_WAIT, More, Outcomes, SHORTEST_WAIT, Trust};
 use crate::health::{Hindrance, PROBE_EVERY};
 
-/// With the back-off below, those who are left are given up after 54 minutes in which none of them could be served. A push
-/// with an expiry says itself how long it is worth trying.
+/// With the back-off below, the remaining recipients are given up after 54 minutes in which none of them could be served. A push
+/// with an expiry is tried until then.
 const MOST_TRIES: u32 = 18;
-/// As many tries in a row that come to nothing are more than a hiccup: somebody should hear of it.
+/// This many failed tries in a row are an outage, which the operator should know about.
 const OUTAGE_TRIES: u32 = 3;
 
 impl Flight<'_> {
@@ -31,10 +32,10 @@ impl Flight<'_> {
         self.failure.map_or(Ok(()), Err)
     }
 
-    /// Everything since the last checkpoint, counted. When the provider objects to most devices, nothing more is sent.
+    /// Closes and counts everything since the last checkpoint. When the provider objects to most devices, nothing more is sent.
     pub(super) fn close_ledger(&mut self, more: More) -> Outcomes {
         let (n_served, n_doubtful) = (self.ledger.n_served(), self.ledger.n_doubtful());
-        // Those that were too early to judge were remembered when they came: what was served with them is no reason for trust.
+        // Doubts that were too early to judge were remembered when they came: messages served with them are no reason for trust.
         let n_new_doubts = self.ledger.n_new_doubts();
         let (is_trusted, transport) = match self.course.courier {
             Courier::Provider(provider) => {
@@ -57,7 +58,7 @@ impl Flight<'_> {
         if let Some(reason) = doubt {
             self.halt.get_or_insert(Halt::Doubted(reason));
         } else if trust == Trust::Exhausted && self.probe == Probe::No && n_doubtful > n_served {
-            // Only those who were asked have failed: should it be us after all, the others get as many tries again.
+            // Only recipients that were tried have failed: should it be our fault after all, the others get as many tries again.
             self.block.tries = 0;
         }
         self.has_served |= !outcomes.delivered.is_empty();
@@ -73,6 +74,7 @@ impl Flight<'_> {
         let remaining = &self.block.pending - outcomes.settled();
         let now = self.course.engine.clock().now();
         let in_time = |due: UtcMillis| self.course.expires.map_or(due, |expires| expires.min(due));
+        let until_released = self.course.expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
         Ok(match self.halt.take() {
             Some(Halt::Over) => Next::Settled,
             Some(Halt::Expired) => {
@@ -81,10 +83,10 @@ impl Flight<'_> {
             }
             _ if remaining.is_empty() => Next::Settled,
             Some(Halt::Stopping) => Next::HandOver,
-            // The worker, which is told of the error, decides when to try again.
+            // The worker, which gets the error, decides when to try again.
             Some(Halt::Broken) => Next::GoOn,
-            Some(Halt::Paused) => Next::Park(in_time(jobs::NEVER)),
-            Some(Halt::Held) => Next::Hold(in_time(jobs::WITH_LANE)),
+            Some(Halt::Paused) => Next::Park(self.course.expires.map_or(ParkUntil::PushWoken, ParkUntil::Time)),
+            Some(Halt::Held) => Next::Hold(until_released),
             Some(Halt::Refused(reason)) => {
                 let (app, device_type) = (self.course.app, self.course.device_type);
                 let probe_at = self.course.engine.pause_platform(app, device_type, &reason).await?;
@@ -102,7 +104,7 @@ impl Flight<'_> {
             Some(Halt::Unproven) => {
                 let health = self.course.engine.platform_health(self.course.app, self.course.device_type).await?;
                 match health {
-                    Some(health) if health.hindrance == Hindrance::Held => Next::Hold(in_time(jobs::WITH_LANE)),
+                    Some(health) if health.hindrance == Hindrance::Held => Next::Hold(until_released),
                     Some(health) => Next::WaitUntil(in_time(health.probe_at)),
                     None => Next::WaitUntil(now),
                 }
@@ -110,7 +112,7 @@ impl Flight<'_> {
             Some(Halt::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
             halt @ (Some(Halt::Throttled) | None) => {
                 let tries = if self.has_served { 1 } else { self.block.tries + 1 };
-                // A few devices that nobody reaches are no outage.
+                // A few unreachable devices are no outage.
                 if tries >= OUTAGE_TRIES && !self.is_down && !self.block.has_served() {
                     let reason = outcomes.reason.as_deref().unwrap_or("It took no message.");
                     self.course.engine.note_outage(self.course.app, self.course.device_type, reason).await?;
@@ -136,10 +138,9 @@ impl Flight<'_> {
     }
 }
 
-/// Doubles from a second on; a provider that asks for more gets it.
+/// A provider that asks for a longer wait gets it.
 fn wait_before(attempt: u32, asked_for: Option<Duration>) -> Duration {
-    let own = Duration::from_secs(1 << attempt.min(16)).min(LONGEST_WAIT);
-    asked_for.unwrap_or_default().max(own)
+    asked_for.unwrap_or_default().max(doubled(SHORTEST_WAIT, attempt, LONGEST_WAIT))
 }
 
 #[cfg(test)]

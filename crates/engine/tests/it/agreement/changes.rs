@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use engine::Engine;
 use model::channel::{ChannelRef, ClaimedType, TagOperation, TagSets, Uninstall};
+use model::device_type::DeviceType;
 use model::ids::{ChannelId, NamedUserId};
 use model::json;
 use model::named_user::{Association, Disassociation, NamedUserUpdate};
-use model::platform::DeviceType;
 use model::subscription::{ScopedUpdate, SubscriptionUpdate};
 use model::tag::{Tag, TagGroup};
 use serde_json::{Value, json};

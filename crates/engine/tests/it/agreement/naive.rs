@@ -146,7 +146,7 @@ impl Model {
         match tree {
             Tree::And(members) => members.iter().all(|member| self.selects(member, channel, open)),
             Tree::Or(members) => members.iter().any(|member| self.selects(member, channel, open)),
-            Tree::Not(member) => !self.selects(member, channel, open),
+            Tree::Not(member) => !self.names_unknown(member) && !self.selects(member, channel, open),
             Tree::Tag { group, tags } => tags.iter().any(|tag| {
                 let group = group.unwrap_or("device");
                 has_tag(&channel.tags, group, tag)
@@ -188,13 +188,24 @@ impl Model {
 
     /// Whether criteria lead to a segment through whatever they refer to.
     pub(super) fn leads_to(&self, criteria: &Tree, segment: SegmentId) -> bool {
+        self.leads_to_any(criteria, &|id| id == segment)
+    }
+
+    /// Whether criteria lead to a segment that does not exist: then nobody knows who is not in them.
+    fn names_unknown(&self, criteria: &Tree) -> bool {
+        self.leads_to_any(criteria, &|id| {
+            !self.segments.iter().any(|(known, criteria)| *known == id && criteria.is_some())
+        })
+    }
+
+    fn leads_to_any(&self, criteria: &Tree, is_meant: &dyn Fn(SegmentId) -> bool) -> bool {
         match criteria {
-            Tree::And(members) | Tree::Or(members) => members.iter().any(|member| self.leads_to(member, segment)),
-            Tree::Not(member) => self.leads_to(member, segment),
+            Tree::And(members) | Tree::Or(members) => members.iter().any(|member| self.leads_to_any(member, is_meant)),
+            Tree::Not(member) => self.leads_to_any(member, is_meant),
             Tree::Segment(ids) => {
-                let meant = self.segments.iter().filter(|(id, _)| ids.contains(id));
-                ids.contains(&segment)
-                    || meant.filter_map(|(_, criteria)| criteria.as_ref()).any(|it| self.leads_to(it, segment))
+                let named = self.segments.iter().filter(|(id, _)| ids.contains(id));
+                ids.iter().any(|id| is_meant(*id))
+                    || named.filter_map(|(_, criteria)| criteria.as_ref()).any(|it| self.leads_to_any(it, is_meant))
             }
             Tree::Tag { .. }
             | Tree::Channel { .. }

@@ -1,4 +1,4 @@
-//! What a tap opens: a URL, a place in the app, or a page made for this push.
+//! The target that a tap opens: a URL, a place in the app, or a page made for this push.
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub enum OpenAction {
 pub enum LandingPage {
     /// The service hosts the page.
     Inline(InlinePage),
-    /// Somebody else does.
+    /// Another server hosts the page.
     Hosted { url: HttpUrl },
 }
 
@@ -125,6 +125,11 @@ impl InlinePage {
     pub fn bytes(&self) -> Vec<u8> {
         let encoding = self.content_encoding.unwrap_or(ContentEncoding::Utf8);
         encoding.decode(&self.body).expect("the body was decoded once when the page was parsed")
+    }
+
+    /// The type to serve them as.
+    pub fn mime_type(&self) -> String {
+        self.content_type.served(self.content_encoding)
     }
 }
 

@@ -1,8 +1,9 @@
-//! A notification as one platform gets it: the override, completed with what it inherits.
+//! A notification as one platform gets it: the override, completed with the inherited parts.
 
 use serde::Serialize;
 
 use super::{Notification, says_something};
+use crate::device_type::OpenPlatform;
 use crate::payload::actions::Actions;
 use crate::payload::amazon::AmazonOverride;
 use crate::payload::android::AndroidOverride;
@@ -13,7 +14,6 @@ use crate::payload::open::{OPEN_TEXTS, OpenOverride};
 use crate::payload::template::Template;
 use crate::payload::web::WebOverride;
 use crate::payload::wns::{WnsContent, WnsOverride};
-use crate::platform::OpenPlatform;
 use crate::template::PersonalText;
 
 /// Prints as the `payload` of a delivery to an open platform.
@@ -24,13 +24,13 @@ pub struct OpenNotification {
     /// Only ever inherited: the override has no actions of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
-    /// The texts with variables, by their keys. The fields above hold what a device without values of its own gets.
+    /// The texts with variables, by their keys. The fields above hold the texts for a device without values of its own.
     #[serde(skip)]
     pub personal: Vec<(&'static str, PersonalText)>,
 }
 
-/// What these return is complete: nothing is left to inherit, and the texts of an inline template are in their fields. `None`
-/// means that there is nothing to send to the platform: no alert for everybody, and no override or an empty one.
+/// The returned overrides are complete: nothing is left to inherit, and the texts of an inline template are in their fields.
+/// `None` means that there is nothing to send to the platform: no alert for everybody, and no override or an empty one.
 impl Notification {
     pub fn for_ios(&self) -> Option<IosOverride> {
         let mut ios = self.own(self.ios.as_deref())?;

@@ -1,11 +1,11 @@
-//! Notifications: what is accepted, how it prints, what each platform inherits, and where mistakes are reported.
+//! Notifications: which are accepted, how they print, what each platform inherits, and where mistakes are reported.
 
 use serde_json::{Value, json};
 
 use super::*;
+use crate::device_type::DeviceType;
 use crate::json::parse;
 use crate::payload::ios::ApnsPriority;
-use crate::platform::DeviceType;
 
 fn read(body: &Value) -> Result<Notification, String> {
     parse(body.to_string().as_bytes(), Notification::parse).map_err(|problems| problems.first().path.clone())
@@ -87,7 +87,7 @@ fn a_key_given_twice_is_refused() {
     assert_eq!(problems.first().path, "alert");
 }
 
-/// What every platform gets, printed; null when it gets nothing.
+/// The notification for every platform, printed; null when there is none.
 fn views(body: &Value) -> Value {
     let notification = good(body);
     let toaster = OpenPlatform::new("toaster").unwrap();
@@ -178,7 +178,6 @@ fn overrides_by_device_type() {
     let overridden = |body: Value| -> Vec<String> {
         let notification = good(&body);
         let types: Vec<_> = every_type().filter(|device_type| notification.has_override(device_type)).collect();
-        assert_eq!(notification.has_overrides(), !types.is_empty(), "{body}");
         types.iter().map(ToString::to_string).collect()
     };
     assert!(overridden(json!({"alert": "a", "ios": {}, "open::toaster": {}})).is_empty());

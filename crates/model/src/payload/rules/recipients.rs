@@ -1,14 +1,14 @@
-//! Rules for a push that brings its recipients along: where it goes, and that it can say something to each of them.
+//! Rules for a push that brings its recipients along: where it goes, and that there is a text for each of them.
 
 use std::collections::BTreeSet;
 
 use crate::create_and_send::{KEY, Recipients};
+use crate::device_type::{DeviceType, OpenPlatform};
 use crate::json::At;
 use crate::limits;
 use crate::payload::Push;
 use crate::payload::device_types::DeviceTypes;
 use crate::payload::notification::Notification;
-use crate::platform::{DeviceType, OpenPlatform};
 use crate::selector::Audience;
 use crate::template::Outline;
 

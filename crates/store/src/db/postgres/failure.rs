@@ -4,9 +4,9 @@ use std::error::Error as _;
 
 use tokio_postgres::error::SqlState;
 
-use crate::error::{Cause, Error};
+use crate::error::{Cause, Constraint, Error};
 
-/// Classes of SQLSTATE that pass: connection, transaction rollback, resources, operator intervention, system.
+/// Classes of SQLSTATE that are transient: connection, transaction rollback, resources, operator intervention, system.
 const PASSING: [&str; 5] = ["08", "40", "53", "57", "58"];
 
 /// A statement failed.
@@ -18,9 +18,9 @@ pub(super) fn classify(error: tokio_postgres::Error) -> Error {
     };
     if *state == SqlState::UNIQUE_VIOLATION {
         let name = error.as_db_error().and_then(|db| db.constraint()).unwrap_or("unique");
-        Error::Conflict(name.to_owned())
+        Error::Conflict(Constraint::Index(name.to_owned()))
     } else if *state == SqlState::FOREIGN_KEY_VIOLATION {
-        Error::Conflict(Error::FOREIGN_KEY.to_owned())
+        Error::Conflict(Constraint::ForeignKey)
     } else if *state == SqlState::READ_ONLY_SQL_TRANSACTION {
         // The server became a standby, or an administrator has closed it for changes.
         Error::Unavailable(cause(error))
@@ -31,12 +31,12 @@ pub(super) fn classify(error: tokio_postgres::Error) -> Error {
     }
 }
 
-/// There is no connection, for whatever reason.
+/// There is no connection, for any reason.
 pub(super) fn connecting(error: tokio_postgres::Error) -> Error {
     Error::Unavailable(Cause::new(format!("PostgreSQL cannot be reached: {}", text(&error)), error))
 }
 
-/// What happened, in one line. The driver keeps the interesting half in the source.
+/// The error in one line. The driver keeps the interesting half in the source.
 pub(super) fn text(error: &tokio_postgres::Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(db), _) => db.message().to_owned(),

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, ErrorCode, ffi};
 
-use crate::error::{Cause, Error};
+use crate::error::{Cause, Constraint, Error};
 
 /// A statement failed on this connection.
 pub(super) fn classify(connection: &Connection, error: rusqlite::Error) -> Error {
@@ -12,12 +12,9 @@ pub(super) fn classify(connection: &Connection, error: rusqlite::Error) -> Error
     match (failure.code, failure.extended_code) {
         (_, ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY | ffi::SQLITE_CONSTRAINT_ROWID) => {
             let text = error.to_string();
-            match violated(connection, &text) {
-                Some(name) => Error::Conflict(name),
-                None => Error::Conflict(text),
-            }
+            Error::Conflict(Constraint::Index(violated(connection, &text).unwrap_or(text)))
         }
-        (_, ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => Error::Conflict(Error::FOREIGN_KEY.to_owned()),
+        (_, ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => Error::Conflict(Constraint::ForeignKey),
         (
             ErrorCode::DatabaseBusy
             | ErrorCode::DatabaseLocked
@@ -42,7 +39,7 @@ pub(super) fn opening(error: rusqlite::Error) -> Error {
 }
 
 /// The name of the violated unique index. SQLite names the columns instead (`UNIQUE constraint failed: t.a, t.b`), so the
-/// index is found by them; primary keys are called what PostgreSQL calls them.
+/// index is found by them; primary keys get the names that PostgreSQL gives them.
 fn violated(connection: &Connection, text: &str) -> Option<String> {
     let (_, columns) = text.split_once("constraint failed: ")?;
     let table = columns.split_once('.')?.0;

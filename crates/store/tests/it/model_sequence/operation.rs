@@ -1,6 +1,7 @@
 //! The operations, how they are chosen, and how they are applied to a store.
 
 use model::app::Mode;
+use model::device_type::DeviceType;
 use model::ids::{AppId, NamedUserId, Ordinal, TermId};
 use model::time::UtcMillis;
 use proptest::collection::vec;
@@ -17,7 +18,7 @@ use store::{Tx, log, sandbox, terms};
 
 use crate::sample;
 
-pub(super) const PLATFORMS: [&str; 2] = ["ios", "web"];
+pub(super) const DEVICE_TYPES: [DeviceType; 2] = [DeviceType::Ios, DeviceType::Web];
 /// Long enough that it is not stored as it is.
 const LONG_VALUE: usize = 2000;
 
@@ -67,10 +68,10 @@ pub(super) enum Operation {
     Remove { app: AppId, n: u8 },
     Accept { app: AppId, n: u32 },
     SetState { app: AppId, n: u32, state: PushState },
-    AddTally { app: AppId, n: u32, platform: usize, count: u64, reason: Option<u8> },
+    AddTally { app: AppId, n: u32, device_type: usize, count: u64, reason: Option<u8> },
     AddBlock { app: AppId, n: u32, number: u32 },
     SaveBlock { app: AppId, n: u32, number: u32, tries: u32, settled: bool },
-    Count { app: AppId, platform: usize, hours_ago: i64, n: u64 },
+    Count { app: AppId, device_type: usize, hours_ago: i64, n: u64 },
     Keep { app: AppId, key: u8, n: u8 },
     Forget { age: i64 },
     Deliver { app: AppId, push: u32, n: u32 },
@@ -126,8 +127,9 @@ fn operation() -> impl Strategy<Value = Operation> {
         (app(), 0..2_u32).prop_map(|(app, n)| Operation::Accept { app, n }),
         (app(), 0..2_u32, prop_oneof![Just(PushState::Sending), Just(PushState::Done)])
             .prop_map(|(app, n, state)| Operation::SetState { app, n, state }),
-        (app(), 0..2_u32, 0..2_usize, 0..5_u64, proptest::option::of(0..3_u8))
-            .prop_map(|(app, n, platform, count, reason)| Operation::AddTally { app, n, platform, count, reason }),
+        (app(), 0..2_u32, 0..2_usize, 0..5_u64, proptest::option::of(0..3_u8)).prop_map(
+            |(app, n, device_type, count, reason)| Operation::AddTally { app, n, device_type, count, reason }
+        ),
         (app(), 0..2_u32, 0..2_u32).prop_map(|(app, n, number)| Operation::AddBlock { app, n, number }),
         (app(), 0..2_u32, 0..2_u32, 0..9_u32, any::<bool>())
             .prop_map(|(app, n, number, tries, settled)| { Operation::SaveBlock { app, n, number, tries, settled } }),
@@ -135,9 +137,9 @@ fn operation() -> impl Strategy<Value = Operation> {
     let of_the_rest = prop_oneof![
         (app(), 0..3_u8, 0..9_u8).prop_map(|(app, n, body)| Operation::Put { app, n, body }),
         (app(), 0..3_u8).prop_map(|(app, n)| Operation::Remove { app, n }),
-        (app(), 0..2_usize, 0..3_i64, 0..9_u64).prop_map(|(app, platform, hours_ago, n)| Operation::Count {
+        (app(), 0..2_usize, 0..3_i64, 0..9_u64).prop_map(|(app, device_type, hours_ago, n)| Operation::Count {
             app,
-            platform,
+            device_type,
             hours_ago,
             n
         }),
@@ -191,7 +193,7 @@ impl Operation {
                 channels::replace_keys(tx, *app, Ordinal(*ordinal), &keys).map(Answer::Robbed)
             }
             Operation::Enqueue { app, n, due_in } => {
-                jobs::enqueue(tx, *app, &sample::job(*n, circumstances.in_ms(*due_in).0)).map(done)
+                jobs::enqueue(tx, *app, sample::job(*n, circumstances.in_ms(*due_in).0)).map(done)
             }
             Operation::Claim { lease, at_most } => {
                 sample::claim(tx, now, circumstances.in_ms(*lease), *at_most).map(Answer::Claimed)
@@ -219,19 +221,19 @@ impl Operation {
             Operation::SetState { app, n, state } => {
                 pushes::set_state(tx, *app, sample::id(*n), *state, sample::NOW).map(done)
             }
-            Operation::AddTally { app, n, platform, count, reason } => {
+            Operation::AddTally { app, n, device_type, count, reason } => {
                 let tally = tally(*count, *reason);
-                pushes::add_tally(tx, *app, sample::id(*n), PLATFORMS[*platform], &tally).map(done)
+                pushes::add_tally(tx, *app, sample::id(*n), &DEVICE_TYPES[*device_type], &tally).map(done)
             }
             Operation::AddBlock { app, n, number } => {
-                blocks::insert(tx, *app, &sample::block(*n, *number), &sample::progress()).map(done)
+                blocks::insert(tx, *app, &sample::block(*n, *number), sample::progress()).map(done)
             }
             Operation::SaveBlock { app, n, number, tries, settled } => {
-                blocks::save(tx, *app, &sample::block(*n, *number), &progress(*tries, *settled)).map(done)
+                blocks::save(tx, *app, &sample::block(*n, *number), progress(*tries, *settled)).map(done)
             }
-            Operation::Count { app, platform, hours_ago, n } => {
+            Operation::Count { app, device_type, hours_ago, n } => {
                 let at = circumstances.in_ms(-hours_ago * 3_600_000);
-                counters::add(tx, *app, Metric::Sends, at, PLATFORMS[*platform], *n).map(done)
+                counters::add(tx, *app, Metric::Sends, at, &DEVICE_TYPES[*device_type], *n).map(done)
             }
             Operation::Keep { app, key, n } => idempotency::keep(tx, *app, &key.to_string(), &kept(*n), now).map(done),
             Operation::Forget { age } => idempotency::forget_before(tx, circumstances.in_ms(-age), u32::MAX).map(count),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use model::app::Mode;
+use model::device_type::DeviceType;
 use model::ids::{AppId, Offset, Ordinal, PushId, TermId};
 use model::time::UtcMillis;
 use store::apps::{App, NewApp, SecretHashes};
@@ -16,7 +17,7 @@ use store::log::Record;
 use store::pushes::{PushRow, Tally};
 use store::sandbox::{KEPT, SandboxDelivery};
 
-use super::operation::{self, Answer, Circumstances, Operation, PLATFORMS};
+use super::operation::{self, Answer, Circumstances, DEVICE_TYPES, Operation};
 use crate::sample;
 
 #[derive(Clone, Default)]
@@ -30,9 +31,9 @@ pub(super) struct Model {
     pub(super) jobs: BTreeMap<(AppId, JobId), StoredJob>,
     pub(super) documents: BTreeMap<(AppId, String), Document>,
     pub(super) pushes: BTreeMap<(AppId, PushId), PushRow>,
-    pub(super) tallies: BTreeMap<(AppId, PushId, String), Tally>,
+    pub(super) tallies: BTreeMap<(AppId, PushId, DeviceType), Tally>,
     pub(super) blocks: BTreeMap<(AppId, PushId, u32), Progress>,
-    pub(super) totals: BTreeMap<(AppId, &'static str), i64>,
+    pub(super) totals: BTreeMap<(AppId, DeviceType), i64>,
     pub(super) kept: BTreeMap<(AppId, String), (UtcMillis, Kept)>,
     pub(super) sandbox: BTreeMap<(AppId, i64), SandboxDelivery>,
 }
@@ -190,9 +191,9 @@ impl Model {
                     push.state = *state;
                 }
             }
-            Operation::AddTally { app, n, platform, count, reason } => {
+            Operation::AddTally { app, n, device_type, count, reason } => {
                 let more = operation::tally(*count, *reason);
-                let key = (*app, sample::id(*n), PLATFORMS[*platform].to_owned());
+                let key = (*app, sample::id(*n), DEVICE_TYPES[*device_type].clone());
                 let tally = self.tallies.entry(key).or_default();
                 tally.targeted += more.targeted;
                 tally.delivered += more.delivered;
@@ -210,8 +211,9 @@ impl Model {
                     *progress = operation::progress(*tries, *settled);
                 }
             }
-            Operation::Count { app, platform, n, .. } => {
-                *self.totals.entry((*app, PLATFORMS[*platform])).or_default() += i64::try_from(*n).unwrap();
+            Operation::Count { app, device_type, n, .. } => {
+                *self.totals.entry((*app, DEVICE_TYPES[*device_type].clone())).or_default() +=
+                    i64::try_from(*n).unwrap();
             }
             Operation::Keep { app, key, n } => {
                 insert(&mut self.kept, (*app, key.to_string()), (now, operation::kept(*n)), "idempotency_pkey")?;

@@ -1,11 +1,12 @@
 //! Everything that can be asked of a store about the things that the operations name, and the model's answers.
 
+use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, Offset, Ordinal, TermId};
 use model::time::UtcMillis;
 use store::apps::{self, App};
 use store::blocks::{self, Progress};
 use store::channels::{self, Channel};
-use store::counters::{self, Metric};
+use store::counters::Metric;
 use store::documents::{self, Document, DocumentKind};
 use store::idempotency::{self, Kept};
 use store::log::{self, Record};
@@ -14,7 +15,7 @@ use store::recipients::Wanted;
 use store::sandbox::{self, Filter, SandboxDelivery};
 use store::{Tx, jobs, terms};
 
-use super::operation::{self, PLATFORMS};
+use super::operation::{self, DEVICE_TYPES};
 use super::oracle::Model;
 use crate::sample::{self, Reached, job_depth};
 
@@ -51,7 +52,7 @@ struct AppView {
     documents: Vec<Document>,
     first_document: Option<Document>,
     pushes: Vec<Option<PushRow>>,
-    tallies: Vec<Vec<(String, Tally)>>,
+    tallies: Vec<Vec<(DeviceType, Tally)>>,
     unsettled: Vec<i64>,
     blocks: Vec<Option<Progress>>,
     totals: Vec<i64>,
@@ -112,7 +113,7 @@ impl AppView {
             tallies: each(0..3, |n| pushes::tallies(tx, app, sample::id(n)))?,
             unsettled: each(0..3, |n| blocks::unsettled(tx, app, sample::id(n)))?,
             blocks: each(0..6, |n| blocks::get(tx, app, &sample::block(n / 2, n % 2)))?,
-            totals: each(PLATFORMS, |platform| counters::total(tx, app, Metric::Sends, platform))?,
+            totals: each(DEVICE_TYPES, |device_type| sample::total(tx, app, Metric::Sends, &device_type))?,
             kept: each(0..3, |key: u8| idempotency::find(tx, app, &key.to_string()))?,
             sandbox_head: sandbox::head(tx, app)?,
             sandbox: sandbox::after(tx, app, 0, Filter::default(), ALL)?,
@@ -191,7 +192,7 @@ impl Model {
             documents,
             pushes: (0..3).map(|n| self.pushes.get(&(app, sample::id(n))).cloned()).collect(),
             tallies: (0..3)
-                .map(|n| tallies(n).map(|((_, _, platform), tally)| (platform.clone(), tally.clone())).collect())
+                .map(|n| tallies(n).map(|((_, _, device_type), tally)| (device_type.clone(), tally.clone())).collect())
                 .collect(),
             unsettled: (0..3)
                 .map(|n| {
@@ -200,7 +201,7 @@ impl Model {
                 .map(to_i64)
                 .collect(),
             blocks: (0..6).map(|n| self.blocks.get(&(app, sample::id(n / 2), n % 2)).cloned()).collect(),
-            totals: PLATFORMS.map(|platform| self.totals.get(&(app, platform)).copied().unwrap_or(0)).to_vec(),
+            totals: DEVICE_TYPES.map(|device_type| self.totals.get(&(app, device_type)).copied().unwrap_or(0)).to_vec(),
             kept: (0..3).map(|key: u8| self.kept.get(&(app, key.to_string())).map(|(_, kept)| kept.clone())).collect(),
             sandbox_head: state.map_or(0, |state| state.sandbox_head),
             sandbox_page: of_push.iter().filter(|(position, _)| *position > 1).take(2).cloned().collect(),

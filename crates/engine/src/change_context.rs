@@ -1,8 +1,8 @@
-//! What a transaction that changes audiences works with: the app, the numbers of terms, and the journal.
+//! The context of a transaction that changes the audience of an app: the app, the numbers of its terms, and the journal.
 
-mod told;
+mod tag_events;
 
-pub(crate) use told::Tags;
+pub(crate) use tag_events::Tags;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -19,47 +19,47 @@ use store::{Tx, terms};
 use crate::journal::Journal;
 use crate::{Engine, Error, Result};
 
-pub(crate) struct Desk<'a> {
+pub(crate) struct ChangeContext<'a> {
     pub(crate) app: AppId,
     /// Knows the numbers of most terms, which saves asking the database.
     pub(crate) index: &'a Index,
     pub(crate) journal: Journal,
-    /// Whether the index has read of every tag that was deleted; asked when it first matters.
+    /// Whether the index has read the deletion of every deleted tag; looked up when first needed.
     knows_deletions: OnceCell<bool>,
 }
 
 impl Engine {
-    /// Changes an app in one transaction, together with the records that tell about it.
-    pub(crate) async fn at_desk<T: Send + 'static>(
+    /// Changes the audience of an app in one transaction, together with the log records of the change.
+    pub(crate) async fn change_audience<T: Send + 'static>(
         &self,
         app: AppId,
-        change: impl Fn(&mut Tx<'_>, &mut Desk<'_>) -> Result<T> + Send + 'static,
+        change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let index = self.index(app).await?;
         let now = self.clock().now();
         self.0
             .store
             .write(app, move |tx| {
-                let mut desk = Desk::new(app, &index, now);
-                let answer = change(tx, &mut desk)?;
-                desk.journal.write(tx, app)?;
+                let mut context = ChangeContext::new(app, &index, now);
+                let answer = change(tx, &mut context)?;
+                context.journal.write(tx, app)?;
                 Ok(answer)
             })
             .await
     }
 }
 
-impl<'a> Desk<'a> {
+impl<'a> ChangeContext<'a> {
     pub(crate) fn new(app: AppId, index: &'a Index, now: UtcMillis) -> Self {
         Self::with_journal(app, index, Journal::new(now))
     }
 
-    /// Goes on with the journal of a larger transaction.
+    /// Continues the journal of a larger transaction.
     pub(crate) fn with_journal(app: AppId, index: &'a Index, journal: Journal) -> Self {
         Self { app, index, journal, knows_deletions: OnceCell::new() }
     }
 
-    /// The installed ones of channels. Those that are of another type than the caller takes them for are left out.
+    /// The given channels that are installed and have the device type that the caller expects.
     pub(crate) fn installed(&self, tx: &mut Tx<'_>, wanted: &[ChannelRef]) -> Result<Vec<Holder>> {
         let mut found = channels::holders(tx, self.app, wanted.iter().map(|channel| channel.id))?;
         // Both are in the same order, and some of the wanted ones may not exist.
@@ -119,7 +119,7 @@ impl<'a> Desk<'a> {
         Ok(names)
     }
 
-    /// The terms of some groups, with their numbers. Groups of what devices told are not asked for.
+    /// The terms of some groups, with their numbers. The groups of device properties are never asked for.
     pub(crate) fn named_of(
         &self,
         tx: &mut Tx<'_>,
@@ -144,8 +144,8 @@ impl<'a> Desk<'a> {
         Ok(named)
     }
 
-    /// Numbers keep their names for good, except those of deleted tags of devices: an index that has not read of the last
-    /// deletion yet would bring the tag back, or add it under a number that means nothing any more.
+    /// Numbers keep their names forever, except those of deleted device tags: an index that has not read the last deletion yet
+    /// would bring the tag back, or add it under a number that no longer has a name.
     fn may_trust_index(&self, tx: &mut Tx<'_>, group: &str) -> Result<bool> {
         if group != DEVICE {
             return Ok(true);

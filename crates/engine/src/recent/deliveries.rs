@@ -15,35 +15,35 @@ use roaring::RoaringBitmap;
 use self::handfuls::{Handfuls, Single};
 use super::INFLUENCE;
 
-/// What is delivered within so long of each other by one push is told as delivered together, so that a large push takes a set per
-/// block and minute instead of one per checkpoint.
+/// Deliveries of one push within this time count as delivered together, so that a large push takes a set per block and minute
+/// instead of one per checkpoint.
 const TOGETHER: Duration = Duration::from_secs(60);
 /// How far the clocks of devices may be behind.
 const TOLERANCE: Duration = Duration::from_secs(60);
 /// Few pushes go to a block at the same time.
 const LOOKED_BACK: usize = 8;
-/// So many channels of a block are worth a set.
+/// This many channels of a block are worth a set.
 const MANY: u64 = 64;
-/// And so many when the block has a lot of sets: all of them are looked through when a channel opens the app.
+/// And this many when the block has a lot of sets: all of them are searched when a channel opens the app.
 const VERY_MANY: u64 = 4096;
 const MANY_SETS: usize = 128;
 /// The oldest are forgotten when there are more.
 const MOST_SETS: usize = 256;
-/// Nobody takes notice of more messages than these.
+/// Older messages to the same channel hardly influence it.
 const MOST_TO_ONE: usize = 64;
 
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct Deliveries {
     blocks: HashMap<Block, VecDeque<Delivery>>,
     handfuls: Handfuls,
     pushes: HashMap<PushId, Arc<RecentPush>>,
     forgotten: UtcMillis,
 }
 
-/// A push that was delivered to somebody.
+/// A push that was delivered to some channel.
 pub(crate) struct RecentPush {
-    pub(crate) told: SharedPush,
-    /// When the first of those got it that are known of.
+    pub(crate) shared_push: SharedPush,
+    /// The first known delivery.
     pub(crate) sent: UtcMillis,
 }
 
@@ -55,16 +55,16 @@ struct Delivery {
     channels: RoaringBitmap,
 }
 
-impl Known {
-    pub(super) fn add(&mut self, told: SharedPush, at: UtcMillis, channels: &RoaringBitmap) {
+impl Deliveries {
+    pub(super) fn add(&mut self, shared_push: SharedPush, at: UtcMillis, channels: &RoaringBitmap) {
         if channels.is_empty() {
             return;
         }
-        let push = match self.pushes.get(&told.push_id).filter(|known| known.told == told) {
+        let push = match self.pushes.get(&shared_push.push_id).filter(|known| known.shared_push == shared_push) {
             Some(known) => known.clone(),
             None => {
-                let push = Arc::new(RecentPush { told, sent: at });
-                self.pushes.insert(push.told.push_id, push.clone());
+                let push = Arc::new(RecentPush { shared_push, sent: at });
+                self.pushes.insert(push.shared_push.push_id, push.clone());
                 push
             }
         };
@@ -79,7 +79,8 @@ impl Known {
     fn add_to_block(&mut self, push: &Arc<RecentPush>, at: UtcMillis, block: Block, channels: RoaringBitmap) {
         let sets = self.blocks.get_mut(&block);
         let newest = sets.into_iter().flat_map(|sets| sets.iter_mut().rev().take(LOOKED_BACK));
-        let mut together = newest.filter(|set| set.push.told == push.told && at <= set.first.plus(TOGETHER));
+        let mut together =
+            newest.filter(|set| set.push.shared_push == push.shared_push && at <= set.first.plus(TOGETHER));
         if let Some(set) = together.next() {
             set.channels |= channels;
             set.last = set.last.max(at);
@@ -100,7 +101,7 @@ impl Known {
         }
     }
 
-    /// Forgets what was delivered before an instant. Looks at every block, so not more often than once a minute.
+    /// Forgets deliveries before an instant. Looks at every block, so not more often than once a minute.
     pub(super) fn forget_before(&mut self, instant: UtcMillis) {
         if instant < self.forgotten.plus(TOGETHER) {
             return;
@@ -139,7 +140,7 @@ impl Known {
         with_few.chain(self.sets_with(ordinal).map(|set| &*set.push))
     }
 
-    /// A push that was delivered, to whomever.
+    /// A recently delivered push, to any channel.
     pub(crate) fn push(&self, push: PushId) -> Option<&RecentPush> {
         self.pushes.get(&push).map(|push| &**push)
     }
@@ -158,7 +159,7 @@ impl Known {
 /// Forgets a push together with its last delivery, for which this is called before `push` is dropped. Every delivery has a
 /// reference to its push; with two references left, one is this delivery's and the other is that of the map itself.
 fn let_go(pushes: &mut HashMap<PushId, Arc<RecentPush>>, push: &Arc<RecentPush>) {
-    let id = push.told.push_id;
+    let id = push.shared_push.push_id;
     if Arc::strong_count(push) == 2 && pushes.get(&id).is_some_and(|known| Arc::ptr_eq(known, push)) {
         pushes.remove(&id);
     }
@@ -178,22 +179,22 @@ mod tests {
         SharedPush::of(Id::from_uuid(Uuid::from_u128(n)))
     }
 
-    /// So many that they are kept as a set.
+    /// Enough channels to be kept as a set.
     fn crowd(first: u32) -> RoaringBitmap {
         (first..first + 100).collect()
     }
 
-    fn last(known: &Known, ordinal: u32, at: i64) -> Option<u128> {
-        known.last_delivered(Ordinal(ordinal), UtcMillis(at)).map(|push| push.told.push_id.uuid().as_u128())
+    fn last(deliveries: &Deliveries, ordinal: u32, at: i64) -> Option<u128> {
+        deliveries.last_delivered(Ordinal(ordinal), UtcMillis(at)).map(|push| push.shared_push.push_id.uuid().as_u128())
     }
 
     #[test]
     fn the_newest_delivery_within_twelve_hours_counts() {
-        let mut known = Known::default();
-        known.add(push(1), UtcMillis(0), &(&crowd(1000) | &RoaringBitmap::from([1, 2, 70_000])));
-        known.add(push(2), UtcMillis(HOUR), &RoaringBitmap::from([2]));
-        known.add(push(3), UtcMillis(HOUR), &RoaringBitmap::from([4]));
-        known.add(push(4), UtcMillis(2 * HOUR), &(&crowd(1000) | &RoaringBitmap::from([4])));
+        let mut deliveries = Deliveries::default();
+        deliveries.add(push(1), UtcMillis(0), &(&crowd(1000) | &RoaringBitmap::from([1, 2, 70_000])));
+        deliveries.add(push(2), UtcMillis(HOUR), &RoaringBitmap::from([2]));
+        deliveries.add(push(3), UtcMillis(HOUR), &RoaringBitmap::from([4]));
+        deliveries.add(push(4), UtcMillis(2 * HOUR), &(&crowd(1000) | &RoaringBitmap::from([4])));
         for (ordinal, at, wanted) in [
             (1, 5, Some(1)),
             (1, -MINUTE, Some(1)),
@@ -210,57 +211,60 @@ mod tests {
             (4, 2 * HOUR, Some(4)),
             (4, 14 * HOUR, Some(4)),
         ] {
-            assert_eq!(last(&known, ordinal, at), wanted, "{ordinal} at {at}");
+            assert_eq!(last(&deliveries, ordinal, at), wanted, "{ordinal} at {at}");
         }
     }
 
     #[test]
     fn what_is_delivered_together_is_kept_together_until_it_is_forgotten() {
-        let mut known = Known::default();
+        let mut deliveries = Deliveries::default();
         for n in 0..100 {
-            known.add(push(1), UtcMillis(i64::from(n) * 1000), &(&crowd(1000) | &RoaringBitmap::from([n])));
-            known.add(push(2), UtcMillis(i64::from(n) * 1000), &(&crowd(2000) | &RoaringBitmap::from([n + 200])));
+            deliveries.add(push(1), UtcMillis(i64::from(n) * 1000), &(&crowd(1000) | &RoaringBitmap::from([n])));
+            deliveries.add(push(2), UtcMillis(i64::from(n) * 1000), &(&crowd(2000) | &RoaringBitmap::from([n + 200])));
         }
-        assert_eq!(known.blocks[&Block::of(Ordinal(0))].len(), 4);
-        assert!((0..100).all(|n| last(&known, n, 100_000) == Some(1)));
-        assert!((200..300).all(|n| last(&known, n, 100_000) == Some(2)));
-        known.forget_before(UtcMillis(61_000));
-        assert_eq!(known.blocks[&Block::of(Ordinal(0))].len(), 2);
-        assert!(known.push(push(1).push_id).is_some());
-        known.forget_before(UtcMillis(HOUR));
-        assert!(known.blocks.is_empty() && known.pushes.is_empty());
+        assert_eq!(deliveries.blocks[&Block::of(Ordinal(0))].len(), 4);
+        assert!((0..100).all(|n| last(&deliveries, n, 100_000) == Some(1)));
+        assert!((200..300).all(|n| last(&deliveries, n, 100_000) == Some(2)));
+        deliveries.forget_before(UtcMillis(61_000));
+        assert_eq!(deliveries.blocks[&Block::of(Ordinal(0))].len(), 2);
+        assert!(deliveries.push(push(1).push_id).is_some());
+        deliveries.forget_before(UtcMillis(HOUR));
+        assert!(deliveries.blocks.is_empty() && deliveries.pushes.is_empty());
     }
 
     #[test]
     fn what_went_to_single_channels_is_found_without_a_look_at_the_rest() {
-        let mut known = Known::default();
+        let mut deliveries = Deliveries::default();
         for n in 0..100_000_u32 {
-            known.add(push(n.into()), UtcMillis(i64::from(n) * 10), &RoaringBitmap::from([n % 50_000]));
+            deliveries.add(push(n.into()), UtcMillis(i64::from(n) * 10), &RoaringBitmap::from([n % 50_000]));
         }
-        assert!(known.blocks.is_empty());
-        assert_eq!(known.handfuls.to(Ordinal(17)).count(), 2);
-        assert_eq!(last(&known, 17, HOUR), Some(50_017));
-        assert_eq!(known.delivered_to(Ordinal(17)).count(), 2);
-        known.forget_before(UtcMillis(500_170));
-        assert_eq!((last(&known, 16, HOUR), last(&known, 17, HOUR), known.pushes.len()), (None, Some(50_017), 49_983));
-        known.forget_before(UtcMillis(HOUR));
-        assert!(known.pushes.is_empty());
+        assert!(deliveries.blocks.is_empty());
+        assert_eq!(deliveries.handfuls.to(Ordinal(17)).count(), 2);
+        assert_eq!(last(&deliveries, 17, HOUR), Some(50_017));
+        assert_eq!(deliveries.delivered_to(Ordinal(17)).count(), 2);
+        deliveries.forget_before(UtcMillis(500_170));
+        assert_eq!(
+            (last(&deliveries, 16, HOUR), last(&deliveries, 17, HOUR), deliveries.pushes.len()),
+            (None, Some(50_017), 49_983)
+        );
+        deliveries.forget_before(UtcMillis(HOUR));
+        assert!(deliveries.pushes.is_empty());
     }
 
     #[test]
     fn sets_of_a_block_do_not_become_too_many_to_look_through() {
-        let mut known = Known::default();
+        let mut deliveries = Deliveries::default();
         for n in 0..1000_u32 {
-            known.add(push(n.into()), UtcMillis(i64::from(n)), &(n..n + 100).collect());
+            deliveries.add(push(n.into()), UtcMillis(i64::from(n)), &(n..n + 100).collect());
         }
-        assert_eq!(known.blocks[&Block::of(Ordinal(0))].len(), MANY_SETS);
-        assert_eq!((last(&known, 99, HOUR), last(&known, 500, HOUR)), (Some(99), Some(500)));
-        assert_eq!(known.delivered_to(Ordinal(500)).count(), MOST_TO_ONE);
+        assert_eq!(deliveries.blocks[&Block::of(Ordinal(0))].len(), MANY_SETS);
+        assert_eq!((last(&deliveries, 99, HOUR), last(&deliveries, 500, HOUR)), (Some(99), Some(500)));
+        assert_eq!(deliveries.delivered_to(Ordinal(500)).count(), MOST_TO_ONE);
         for n in 1000..2000_u32 {
-            known.add(push(n.into()), UtcMillis(i64::from(n)), &(0..5000).collect());
+            deliveries.add(push(n.into()), UtcMillis(i64::from(n)), &(0..5000).collect());
         }
-        assert_eq!(known.blocks[&Block::of(Ordinal(0))].len(), MOST_SETS);
-        assert_eq!(last(&known, 99, HOUR), Some(1999));
-        assert!(known.push(push(0).push_id).is_none() && known.push(push(1000).push_id).is_none());
+        assert_eq!(deliveries.blocks[&Block::of(Ordinal(0))].len(), MOST_SETS);
+        assert_eq!(last(&deliveries, 99, HOUR), Some(1999));
+        assert!(deliveries.push(push(0).push_id).is_none() && deliveries.push(push(1000).push_id).is_none());
     }
 }

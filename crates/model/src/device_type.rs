@@ -1,4 +1,4 @@
-//! Device types: what a channel is, and what a push may be sent to.
+//! Device types: the types of channels and the targets of pushes.
 
 use std::fmt;
 
@@ -69,6 +69,21 @@ impl DeviceType {
         Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, device_type)| device_type)
     }
 
+    /// The name; for open platforms the part before `::`, so that they are one family.
+    pub const fn family(&self) -> &'static str {
+        match self {
+            DeviceType::Ios => "ios",
+            DeviceType::Android => "android",
+            DeviceType::Amazon => "amazon",
+            DeviceType::Web => "web",
+            DeviceType::Wns => "wns",
+            DeviceType::Sms => "sms",
+            DeviceType::Mms => "mms",
+            DeviceType::Email => "email",
+            DeviceType::Open(_) => "open",
+        }
+    }
+
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let name = at.string()?;
         match Self::from_name(name) {
@@ -82,17 +97,8 @@ impl DeviceType {
 
 impl fmt::Display for DeviceType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DeviceType::Ios => f.write_str("ios"),
-            DeviceType::Android => f.write_str("android"),
-            DeviceType::Amazon => f.write_str("amazon"),
-            DeviceType::Web => f.write_str("web"),
-            DeviceType::Wns => f.write_str("wns"),
-            DeviceType::Sms => f.write_str("sms"),
-            DeviceType::Mms => f.write_str("mms"),
-            DeviceType::Email => f.write_str("email"),
-            DeviceType::Open(platform) => write!(f, "open::{}", platform.as_str()),
-        }
+        f.write_str(self.family())?;
+        if let DeviceType::Open(platform) = self { write!(f, "::{}", platform.as_str()) } else { Ok(()) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whether the database does its work, found out anew when it did not: an idle node would not notice that it is well again.
+//! Checks again whether a failed database works: an idle node would not notice that it has recovered.
 
 use store::documents::{self, DocumentKind};
 use store::{Trouble, Tx};
@@ -7,12 +7,12 @@ use crate::Engine;
 use crate::apps::OPERATOR;
 
 const ID: &str = "trial";
-/// What a disk must have room for to count as not full.
+/// A disk with room for this much counts as not full.
 const TRIAL_BYTES: usize = 256 * 1024;
 
 impl Engine {
-    /// Tries what failed the last time. The store remembers what it came to, and tells the log of a change.
-    pub async fn feel_pulse(&self) {
+    /// Tries the operation that failed the last time. The store remembers the result and logs a change.
+    pub async fn check_database(&self) {
         match self.0.store.trouble() {
             None => {}
             Some(Trouble::Reading) => drop(self.0.store.read(store::jobs::next_due).await),

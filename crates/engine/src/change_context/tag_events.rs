@@ -1,26 +1,26 @@
-//! What those who follow events are told about the tags of a channel: it has its own and those of its named user.
+//! TAG_CHANGE events. The tags of a channel are its own and those of its named user.
 
 use model::channel::TagSets;
 use model::ids::{Ordinal, TermId};
 use model::term::is_put_there;
 use store::Tx;
 
-use super::Desk;
+use super::ChangeContext;
 use crate::Result;
 use crate::holdings::Holdings;
 
 /// All tags of a channel, from its two holders.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Tags<'a> {
-    /// Those of the one that changes.
+    /// The tags of the holder that changes.
     pub(crate) own: &'a TagSets,
-    /// What the other one holds. Its deleted tags are told of when it is cleaned up, not before.
+    /// The terms of the other holder. Events about its deleted tags are written when it is cleaned up, not before.
     pub(crate) others: &'a [TermId],
 }
 
-impl Desk<'_> {
-    /// Notes which tags come to a channel and which leave it. What both holders have comes with the first and leaves with the
-    /// last.
+impl ChangeContext<'_> {
+    /// Writes which tags a channel gains and loses. A tag that both holders have is gained with the first holder and lost with
+    /// the last.
     pub(crate) fn tell_tags(
         &mut self,
         tx: &mut Tx<'_>,
@@ -28,7 +28,7 @@ impl Desk<'_> {
         before: Tags<'_>,
         after: Tags<'_>,
     ) -> Result<()> {
-        // Most channels are nobody's, and most changes of users are not about tags.
+        // Most channels have no named user, and most changes of users are not about tags.
         if before.others.is_empty() && after.others.is_empty() {
             return self.journal.change_tags(ordinal, before.own, after.own);
         }
@@ -36,11 +36,11 @@ impl Desk<'_> {
             return Ok(());
         }
         let held = self.held_by_other(tx, before.others)?;
-        let all_before = together(&held.tags_told(), before.own);
+        let all_before = together(&held.published_tags(), before.own);
         let all_after = if before.others == after.others {
-            together(&held.tags_told(), after.own)
+            together(&held.published_tags(), after.own)
         } else {
-            together(&self.held_by_other(tx, after.others)?.tags_told_after(&held), after.own)
+            together(&self.held_by_other(tx, after.others)?.published_tags_after(&held), after.own)
         };
         self.journal.change_tags(ordinal, &all_before, &all_after)
     }

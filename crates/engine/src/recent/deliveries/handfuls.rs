@@ -1,6 +1,6 @@
 //! Deliveries to a few channels at a time, found by the channel.
 //!
-//! Automation and messages to single devices make very many of them. All lie in one queue, oldest first. Each entry has the
+//! Automation and messages to single devices make very many of them. All are in one queue, oldest first. Each entry has the
 //! distance back to the previous entry of the same channel, so that adding, forgetting and finding cost the same however many
 //! there are.
 
@@ -32,7 +32,7 @@ pub(super) struct Single {
     pub(super) push: Arc<RecentPush>,
     pub(super) at: UtcMillis,
     ordinal: Ordinal,
-    /// How many places before this one the delivery to the same channel before is.
+    /// How many entries back the previous delivery to the same channel is.
     back: Option<NonZeroU32>,
 }
 
@@ -40,12 +40,12 @@ impl Handfuls {
     pub(super) fn add(&mut self, push: Arc<RecentPush>, at: UtcMillis, ordinal: Ordinal) {
         let number = self.first + self.deliveries.len() as u64;
         let before = self.newest.insert(ordinal, number);
-        // One that is farther away than can be said was forgotten long ago.
+        // A delivery that is too far back for the distance was forgotten long ago.
         let back = before.and_then(|before| NonZeroU32::new(u32::try_from(number - before).ok()?));
         self.deliveries.push_back(Single { push, at, ordinal, back });
     }
 
-    /// Takes out the oldest delivery if there are too many, or if it was made before an instant.
+    /// Removes the oldest delivery if there are too many, or if it was made before an instant.
     pub(super) fn take_oldest(&mut self, before: UtcMillis) -> Option<Arc<RecentPush>> {
         let is_full = self.deliveries.len() > MOST;
         let oldest = self.deliveries.pop_front_if(|oldest| is_full || oldest.at < before)?;
@@ -56,7 +56,7 @@ impl Handfuls {
         Some(oldest.push)
     }
 
-    /// Gives memory back after many were taken out.
+    /// Releases memory after many were removed.
     pub(super) fn shrink(&mut self) {
         if self.deliveries.len() < self.deliveries.capacity() / 4 {
             self.deliveries.shrink_to(self.deliveries.len() * 2);
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
 
     fn push(n: usize) -> Arc<RecentPush> {
-        let told = SharedPush::of(Id::from_uuid(Uuid::from_u128(n as u128)));
-        Arc::new(RecentPush { told, sent: UtcMillis(0) })
+        let shared_push = SharedPush::of(Id::from_uuid(Uuid::from_u128(n as u128)));
+        Arc::new(RecentPush { shared_push, sent: UtcMillis(0) })
     }
 
     #[test]
