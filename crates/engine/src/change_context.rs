@@ -59,10 +59,11 @@ impl<'a> ChangeContext<'a> {
         Self { app, index, journal, knows_deletions: OnceCell::new() }
     }
 
-    /// The given channels that are installed and have the device type that the caller expects.
+    /// The given channels that are installed and have the device type that the caller expects. A channel may be given more than
+    /// once, each time with another type.
     pub(crate) fn installed(&self, tx: &mut Tx<'_>, wanted: &[ChannelRef]) -> Result<Vec<Holder>> {
         let mut found = channels::holders(tx, self.app, wanted.iter().map(|channel| channel.id))?;
-        // Both are in the same order, and some of the wanted ones may not exist.
+        // Both are in the same order, and a channel is found as often as it is wanted. Some of the wanted ones may not exist.
         let mut wanted = wanted.iter();
         found.retain(|row| {
             row.installed && wanted.find(|channel| channel.id == row.id).is_some_and(|it| it.fits(&row.device_type))

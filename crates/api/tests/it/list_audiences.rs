@@ -106,6 +106,31 @@ async fn a_list_reaches_its_channels_and_the_channels_of_its_users() {
 }
 
 #[tokio::test]
+async fn rows_of_several_types_for_one_channel_mean_it_by_the_type_it_has() {
+    on_each_engine(async |app| {
+        let vip = || json!({"static_list": "vip"});
+        let ios = register(&app, "ios", "A1", None).await;
+        let android = register(&app, "android", "B1", None).await;
+        let gone = register(&app, "ios", "A2", None).await;
+        let nobody = "00000000-0000-4000-8000-000000000000";
+        let uninstall = json!({"channel_id": gone, "device_type": "ios"});
+        app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
+        app.master().post("/api/lists", json!({"name": "vip"})).await.expect(201);
+        let mut rows = Vec::new();
+        for kind in ["amazon_channel", "android_channel", "ios_channel", "open_channel"] {
+            rows.extend([&ios, &android, &gone, nobody].map(|id| (kind, id)));
+        }
+        upload(&app, "vip", &rows).await;
+        assert_eq!(reached(&app, vip()).await, set(&[&ios, &android]));
+        // By the types they do not have, they are not on the list any more.
+        let wrong = [("ios_channel", android.as_str()), ("android_channel", &ios), ("web_channel", &ios)];
+        upload(&app, "vip", &wrong).await;
+        assert_eq!(reached(&app, vip()).await, set(&[]));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_deleted_list_reaches_nobody_at_once_and_its_name_stays_used() {
     on_each_engine(async |app| {
         let phone = register(&app, "ios", "A1", Some("kim")).await;

@@ -3,12 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 
 use audience::index::Index;
-use model::ids::{AppId, NamedUserId, TermId};
+use model::channel::ChannelRef;
+use model::ids::{NamedUserId, TermId};
 use model::static_list::Member;
 use model::term::Term;
 use model::time::UtcMillis;
 use store::Tx;
-use store::channels::{self, Holder};
+use store::channels::Holder;
 use store::jobs::{self, ClaimedJob};
 use store::lists::{self, Generation};
 use store::named_users::{self, NamedUser};
@@ -111,7 +112,7 @@ struct Tending<'a> {
 impl Tending<'_> {
     /// Puts rows on the list. Users who do not exist are made, so that channels they get later are on the list too.
     fn apply<'r>(&mut self, tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<()> {
-        let Meant { users, channels } = meant(tx, self.context.app, rows)?;
+        let Meant { users, channels } = self.meant(tx, rows)?;
         let number = self.number;
         let known = named_users::among(tx, self.context.app, &users)?;
         let known_ids: HashSet<&NamedUserId> = known.iter().map(|user| &user.id).collect();
@@ -127,7 +128,7 @@ impl Tending<'_> {
 
     /// Takes rows off the list.
     fn withdraw<'r>(&mut self, tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<()> {
-        let Meant { users, channels } = meant(tx, self.context.app, rows)?;
+        let Meant { users, channels } = self.meant(tx, rows)?;
         let number = self.number;
         let known = named_users::among(tx, self.context.app, &users)?;
         let with = known.into_iter().filter(|user| user.terms.contains(&number)).collect();
@@ -136,6 +137,19 @@ impl Tending<'_> {
             self.change_channel(tx, &channel, take_off)?;
         }
         Ok(())
+    }
+
+    fn meant<'r>(&self, tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<Meant> {
+        let (mut users, mut wanted) = (Vec::new(), Vec::new());
+        for row in rows {
+            match member(row)? {
+                Member::NamedUser(id) => users.push(id),
+                Member::Channel(column, id) => wanted.push(ChannelRef { id, claimed: Some(column.claimed()) }),
+                // Channels have no aliases here.
+                Member::Alias(_) => {}
+            }
+        }
+        Ok(Meant { users, channels: self.context.installed(tx, &wanted)? })
     }
 
     fn change_users(&mut self, tx: &mut Tx<'_>, users: Vec<NamedUser>, change: Change) -> Result<()> {
@@ -160,27 +174,9 @@ fn take_off(memberships: &mut BTreeSet<Term>, list: &Term) {
 }
 
 /// The channels and users that rows mean.
-#[derive(Default)]
 struct Meant {
     /// Whether they exist or not.
     users: Vec<NamedUserId>,
     /// The installed channels. A channel of another type than its row says is left out: another row may mean it.
     channels: Vec<Holder>,
-}
-
-fn meant<'r>(tx: &mut Tx<'_>, app: AppId, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<Meant> {
-    let mut meant = Meant::default();
-    for row in rows {
-        match member(row)? {
-            Member::NamedUser(id) => meant.users.push(id),
-            Member::Channel(column, id) => {
-                let mut found = channels::holders(tx, app, [id])?;
-                found.retain(|channel| channel.installed && column.claimed().matches(&channel.device_type));
-                meant.channels.append(&mut found);
-            }
-            // Channels have no aliases here.
-            Member::Alias(_) => {}
-        }
-    }
-    Ok(meant)
 }
