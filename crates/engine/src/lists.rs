@@ -5,6 +5,7 @@
 
 mod content;
 mod record;
+mod stored;
 mod tend;
 mod upload;
 
@@ -101,7 +102,7 @@ impl Engine {
             .store
             .write(app, move |tx| {
                 let record = Record::load(tx, app, name.as_str())?.ok_or(Error::NotFound("list"))?;
-                record.deleted().save(tx, app, name.as_str(), now)?;
+                record.into_remains().save(tx, app, name.as_str(), now)?;
                 documents::delete(tx, app, DocumentKind::List, name.as_str())?;
                 documents::delete(tx, app, DocumentKind::ListErrors, name.as_str())?;
                 engine.enqueue_tending(tx, app, name.as_str(), now)

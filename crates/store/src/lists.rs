@@ -1,15 +1,21 @@
-//! The rows of uploaded lists. Every upload is a generation of its own, so that an upload that fails touches nothing and one
-//! that succeeds can be compared with what it replaces.
+//! The rows of uploaded lists. The rows of every upload are apart, so that an upload that fails touches nothing and one that
+//! succeeds can be compared with the one it replaces.
 
 use model::ids::AppId;
+use serde::{Deserialize, Serialize};
 
 use crate::{Result, Row, Tx, Value};
 
+/// The number of an upload among those of its list, which begin at 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UploadNumber(pub i64);
+
 /// One upload of one list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Generation<'a> {
+pub struct Upload<'a> {
     pub list: &'a str,
-    pub number: i64,
+    pub number: UploadNumber,
 }
 
 /// One row. Only the engine knows what `kind` means.
@@ -20,11 +26,11 @@ pub struct Member {
 }
 
 /// Adds rows. Existing ones stay as they are.
-pub fn add(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, members: &[Member]) -> Result<()> {
+pub fn add(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, members: &[Member]) -> Result<()> {
     tx.execute_many(
         "insert into list_member (app, list, generation, kind, identifier) values ($1, $2, $3, $4, $5)
          on conflict (app, list, generation, kind, identifier) do nothing",
-        members.iter().map(|member| key(app, generation, member)),
+        members.iter().map(|member| key(app, upload, member)),
     )?;
     Ok(())
 }
@@ -33,13 +39,13 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, members: &[M
 pub fn after(
     tx: &mut Tx<'_>,
     app: AppId,
-    generation: Generation<'_>,
+    upload: Upload<'_>,
     last: Option<&Member>,
     at_most: u32,
 ) -> Result<Vec<Member>> {
     // No kind is empty, so this comes before all.
     let first = Member { kind: String::new(), identifier: String::new() };
-    let [app, list, number, kind, identifier] = key(app, generation, last.unwrap_or(&first));
+    let [app, list, number, kind, identifier] = key(app, upload, last.unwrap_or(&first));
     tx.query(
         "select kind, identifier from list_member
          where app = $1 and list = $2 and generation = $3 and (kind, identifier) > ($4, $5)
@@ -49,28 +55,28 @@ pub fn after(
     )
 }
 
-/// The rows that a generation has, out of those given.
-pub fn among(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, members: &[Member]) -> Result<Vec<Member>> {
+/// The rows that an upload has, out of those given.
+pub fn among(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, members: &[Member]) -> Result<Vec<Member>> {
     let sql = "select kind, identifier from list_member
                where app = $1 and list = $2 and generation = $3 and kind = $4 and identifier = $5";
-    tx.query_many(sql, members.iter().map(|member| key(app, generation, member)), read_member)
+    tx.query_many(sql, members.iter().map(|member| key(app, upload, member)), read_member)
 }
 
 /// Deletes the rows up to and including one of them.
-pub fn delete_through(tx: &mut Tx<'_>, app: AppId, generation: Generation<'_>, last: &Member) -> Result<()> {
+pub fn delete_through(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, last: &Member) -> Result<()> {
     tx.execute(
         "delete from list_member
          where app = $1 and list = $2 and generation = $3 and (kind, identifier) <= ($4, $5)",
-        &key(app, generation, last),
+        &key(app, upload, last),
     )?;
     Ok(())
 }
 
-fn key(app: AppId, generation: Generation<'_>, member: &Member) -> [Value; 5] {
+fn key(app: AppId, upload: Upload<'_>, member: &Member) -> [Value; 5] {
     [
         app.into(),
-        generation.list.into(),
-        generation.number.into(),
+        upload.list.into(),
+        upload.number.0.into(),
         member.kind.as_str().into(),
         member.identifier.as_str().into(),
     ]

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::Method;
+use model::ids::AppId;
 use serde_json::{Value, json};
 use store::Tx;
 use store::documents::{self, DocumentKind};
@@ -325,14 +326,62 @@ async fn an_upload_that_breaks_off_is_forgotten() {
     .await;
 }
 
+async fn app_id(app: &TestApp) -> AppId {
+    app.engine().app(&app.app.key).await.unwrap().id
+}
+
+async fn stored(app: &TestApp, kind: DocumentKind, name: &'static str) -> Value {
+    let id = app_id(app).await;
+    let found = app.engine().store().read(move |tx| documents::get(tx, id, kind, name)).await.unwrap();
+    serde_json::from_str(&found.unwrap().body).unwrap()
+}
+
+async fn store_list(app: &TestApp, name: &'static str, body: Value) {
+    let (id, now) = (app_id(app).await, app.clock().now());
+    let write = move |tx: &mut Tx<'_>| documents::put(tx, id, DocumentKind::List, name, &body.to_string(), now);
+    app.engine().store().write(id, write).await.unwrap();
+}
+
+#[tokio::test]
+async fn records_keep_the_form_in_which_earlier_versions_wrote_them() {
+    on_each_engine(async |app| {
+        let now = app.clock().now().0;
+        create(&app, "vip").await;
+        let half_applied = json!({"details": {"description": "Old"}, "updated": now, "newest": 3,
+            "receiving": [{"number": 3, "heard": now}], "content": 2, "replaced": [1], "discarded": [],
+            "applied": {"Through": {"kind": "named_user", "identifier": "kim"}},
+            "last_failed": true, "n_bad_rows": 7, "is_deleted": false});
+        store_list(&app, "vip", half_applied.clone()).await;
+        let shown = list(&app, "vip").await;
+        assert_eq!((&shown["description"], &shown["status"]), (&json!("Old"), &json!("processing")));
+        app.master().put("/api/lists/vip", "{}").await.expect(200);
+        assert_eq!(stored(&app, DocumentKind::List, "vip").await, half_applied);
+
+        app.master().delete("/api/lists/vip").await.expect(204);
+        let remains = |replaced: Value, discarded: Value| {
+            json!({"details": {}, "updated": now, "newest": 3, "receiving": [], "content": null, "applied": "Everything",
+                "replaced": replaced, "discarded": discarded, "last_failed": false, "n_bad_rows": 0, "is_deleted": true})
+        };
+        assert_eq!(stored(&app, DocumentKind::DeletedList, "vip").await, remains(json!([1, 2]), json!([3])));
+        app.step_all().await;
+        assert_eq!(stored(&app, DocumentKind::DeletedList, "vip").await, remains(json!([]), json!([])));
+
+        // A list without content has nothing to wait for.
+        create(&app, "empty").await;
+        let mut empty = stored(&app, DocumentKind::List, "empty").await;
+        empty["applied"] = json!("Nothing");
+        store_list(&app, "empty", empty).await;
+        assert_eq!(list(&app, "empty").await["status"], "ready");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn one_that_cannot_be_read_stops_nothing() {
     on_each_engine(async |app| {
         create(&app, "vip").await;
         create(&app, "spoiled").await;
-        let (id, now) = (app.engine().app(&app.app.key).await.unwrap().id, app.clock().now());
-        let spoil = move |tx: &mut Tx<'_>| documents::put(tx, id, DocumentKind::List, "spoiled", "{}", now);
-        app.engine().store().write(id, spoil).await.unwrap();
+        store_list(&app, "spoiled", json!({})).await;
         let listed = app.master().get("/api/lists").await.expect(200);
         let names: Vec<&Value> = listed["lists"].as_array().unwrap().iter().map(|list| &list["name"]).collect();
         assert!(names.contains(&&json!("vip")) && !names.contains(&&json!("spoiled")), "{listed}");

@@ -2,7 +2,7 @@
 
 use model::ids::AppId;
 use model::static_list::{ListName, Member};
-use store::lists::{self, Generation};
+use store::lists::{self, Upload, UploadNumber};
 
 use super::record::Record;
 use super::refuse_reserved;
@@ -15,8 +15,8 @@ pub struct ListContent {
     engine: Engine,
     app: AppId,
     list: ListName,
-    /// The upload that was the list's content at the beginning; `None` for a list that has none.
-    number: Option<i64>,
+    /// The upload that was the list's content at the beginning; `None` for a list that has none, and at the end.
+    upload: Option<UploadNumber>,
     last: Option<lists::Member>,
 }
 
@@ -25,8 +25,8 @@ impl Engine {
         refuse_reserved(&list)?;
         let name = list.clone();
         let record = self.0.store.read(move |tx| Record::load(tx, app, name.as_str())).await?;
-        let number = record.ok_or(Error::NotFound("list"))?.content;
-        Ok(ListContent { engine: self.clone(), app, list, number, last: None })
+        let upload = record.ok_or(Error::NotFound("list"))?.content.map(|content| content.upload);
+        Ok(ListContent { engine: self.clone(), app, list, upload, last: None })
     }
 }
 
@@ -34,20 +34,20 @@ impl ListContent {
     /// The next rows in the order of their types and identifiers; empty at the end. Fails when the list gets another
     /// content meanwhile: the rest of the old one may be gone already.
     pub async fn next(&mut self) -> Result<Vec<Member>> {
-        let Some(number) = self.number else { return Ok(Vec::new()) };
+        let Some(number) = self.upload else { return Ok(Vec::new()) };
         let (app, list, last) = (self.app, self.list.clone(), self.last.take());
         let read = self.engine.0.store.read(move |tx| {
             let record = Record::load(tx, app, list.as_str())?;
-            if record.and_then(|record| record.content) != Some(number) {
+            if record.and_then(|record| record.content).is_none_or(|content| content.upload != number) {
                 return Err(Error::Conflict("The list was replaced while it was read.".to_owned()));
             }
-            let generation = Generation { list: list.as_str(), number };
-            Ok(lists::after(tx, app, generation, last.as_ref(), ROWS_PER_PAGE)?)
+            let upload = Upload { list: list.as_str(), number };
+            Ok(lists::after(tx, app, upload, last.as_ref(), ROWS_PER_PAGE)?)
         });
         let page = read.await?;
         match page.last() {
             Some(last) => self.last = Some(last.clone()),
-            None => self.number = None,
+            None => self.upload = None,
         }
         page.iter().map(member).collect()
     }

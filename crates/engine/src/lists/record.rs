@@ -1,15 +1,16 @@
 //! The stored record of a list apart from its rows: its description, the uploads it consists of, and the remaining work of its
-//! job.
+//! job. Of a deleted list only that work is left.
 
 use model::ids::AppId;
 use model::static_list::ListDetails;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
-use store::documents::{self, Document, DocumentKind};
-use store::lists::Member;
+use store::documents::{Document, DocumentKind};
+use store::lists::{Member, UploadNumber};
 
-use crate::{Error, Result};
+use super::stored;
+use crate::Result;
 
 /// The state of a list between an upload and all of its members having its term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,35 +32,49 @@ impl ListStatus {
     }
 }
 
-/// Uploads are identified by their numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) details: ListDetails,
     pub(super) updated: UtcMillis,
-    /// The number of the newest upload.
-    pub(super) newest: i64,
+    /// The newest upload; 0 before the first.
+    pub(super) newest: UploadNumber,
     /// Uploads whose rows are still coming in.
     pub(super) receiving: Vec<Receiving>,
     /// The upload whose rows are the list.
-    pub(super) content: Option<i64>,
-    /// How far the rows of the content have been applied.
-    pub(super) applied: Applied,
-    /// Former contents, whose members may still have the list's term.
-    pub(super) replaced: Vec<i64>,
-    /// Uploads that failed. They never had members.
-    pub(super) discarded: Vec<i64>,
+    pub(super) content: Option<Content>,
+    pub(super) leftovers: Leftovers,
     pub(super) last_failed: bool,
     pub(super) n_bad_rows: u64,
-    pub(super) is_deleted: bool,
+}
+
+/// A deleted list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Remains {
+    /// When the list was last updated.
+    pub(super) updated: UtcMillis,
+    pub(super) newest: UploadNumber,
+    pub(super) leftovers: Leftovers,
+}
+
+pub(super) enum ListOrRemains {
+    List(Record),
+    Remains(Remains),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Receiving {
-    pub(super) number: i64,
+    pub(super) number: UploadNumber,
     /// When rows last came, give or take a minute.
     pub(super) heard: UtcMillis,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) upload: UploadNumber,
+    pub(super) applied: Applied,
+}
+
+/// How far the rows of the content have been applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Applied {
     Nothing,
@@ -67,20 +82,31 @@ pub(super) enum Applied {
     Everything,
 }
 
-/// One thing left to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Task {
+/// Uploads that are not the list, but have rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Leftovers {
+    /// Former contents, whose members may still have the list's term.
+    pub(super) replaced: Vec<UploadNumber>,
+    /// Uploads that failed. They never had members.
+    pub(super) discarded: Vec<UploadNumber>,
+}
+
+/// One thing left to do, and where its progress is noted.
+pub(super) enum Task<'r> {
     /// Put the rows of the content after one of them on the list.
     Apply {
-        content: i64,
+        content: &'r mut Content,
         after: Option<Member>,
     },
-    /// Remove channels that are not in the content from the list, and delete the rows.
+    /// Remove the members of an upload that are not in the content from the list, and delete the rows.
     Withdraw {
-        replaced: i64,
+        upload: UploadNumber,
+        content: Option<UploadNumber>,
+        replaced: &'r mut Vec<UploadNumber>,
     },
     DeleteRows {
-        discarded: i64,
+        upload: UploadNumber,
+        discarded: &'r mut Vec<UploadNumber>,
     },
 }
 
@@ -89,42 +115,30 @@ impl Record {
         Self {
             details,
             updated: now,
-            newest: 0,
+            newest: UploadNumber(0),
             receiving: Vec::new(),
             content: None,
-            applied: Applied::Everything,
-            replaced: Vec::new(),
-            discarded: Vec::new(),
+            leftovers: Leftovers::default(),
             last_failed: false,
             n_bad_rows: 0,
-            is_deleted: false,
         }
     }
 
     pub(super) fn of(document: &Document) -> Result<Self> {
-        serde_json::from_str(&document.body).map_err(Error::internal)
+        stored::read(document)
     }
 
     pub(super) fn load(tx: &mut Tx<'_>, app: AppId, name: &str) -> Result<Option<Self>> {
-        documents::get(tx, app, DocumentKind::List, name)?.as_ref().map(Self::of).transpose()
+        stored::load(tx, app, DocumentKind::List, name)
     }
 
-    /// The list of this name, or its remains.
-    pub(super) fn load_even_deleted(tx: &mut Tx<'_>, app: AppId, name: &str) -> Result<Option<Self>> {
-        if let Some(record) = Self::load(tx, app, name)? {
-            return Ok(Some(record));
-        }
-        documents::get(tx, app, DocumentKind::DeletedList, name)?.as_ref().map(Self::of).transpose()
-    }
-
-    pub(super) fn save(&self, tx: &mut Tx<'_>, app: AppId, name: &str, now: UtcMillis) -> Result<()> {
-        let kind = if self.is_deleted { DocumentKind::DeletedList } else { DocumentKind::List };
-        let body = serde_json::to_string(self).map_err(Error::internal)?;
-        Ok(documents::put(tx, app, kind, name, &body, now)?)
+    pub(super) fn save(self, tx: &mut Tx<'_>, app: AppId, name: &str, now: UtcMillis) -> Result<()> {
+        stored::save(tx, app, DocumentKind::List, name, self, now)
     }
 
     pub(super) fn status(&self) -> ListStatus {
-        if !self.receiving.is_empty() || self.applied != Applied::Everything || !self.replaced.is_empty() {
+        let is_applied = self.content.as_ref().is_none_or(|content| content.applied == Applied::Everything);
+        if !self.receiving.is_empty() || !is_applied || !self.leftovers.replaced.is_empty() {
             ListStatus::Processing
         } else if self.last_failed {
             ListStatus::Failure
@@ -134,42 +148,40 @@ impl Record {
     }
 
     /// Begins an upload and returns its number.
-    pub(super) fn receive(&mut self, now: UtcMillis) -> i64 {
-        self.newest += 1;
+    pub(super) fn receive(&mut self, now: UtcMillis) -> UploadNumber {
+        self.newest = UploadNumber(self.newest.0 + 1);
         self.receiving.push(Receiving { number: self.newest, heard: now });
         self.newest
     }
 
     /// All rows of an upload are there: they are the list from now on.
-    pub(super) fn complete(&mut self, number: i64, n_bad_rows: u64, now: UtcMillis) {
-        self.receiving.retain(|upload| upload.number != number);
-        self.replaced.extend(self.content.replace(number));
-        self.applied = Applied::Nothing;
+    pub(super) fn complete(&mut self, upload: UploadNumber, n_bad_rows: u64, now: UtcMillis) {
+        self.receiving.retain(|receiving| receiving.number != upload);
+        let former = self.content.replace(Content { upload, applied: Applied::Nothing });
+        self.leftovers.replaced.extend(former.map(|content| content.upload));
         self.last_failed = false;
         self.n_bad_rows = n_bad_rows;
         self.updated = now;
     }
 
-    pub(super) fn discard(&mut self, number: i64) {
-        self.receiving.retain(|upload| upload.number != number);
-        self.discarded.push(number);
+    pub(super) fn discard(&mut self, upload: UploadNumber) {
+        self.receiving.retain(|receiving| receiving.number != upload);
+        self.leftovers.discarded.push(upload);
         self.last_failed = true;
     }
 
-    /// The remains of a deleted list.
-    pub(super) fn deleted(&self) -> Self {
-        let mut rest = Self::new(ListDetails::default(), self.updated);
-        rest.newest = self.newest;
-        rest.replaced = self.replaced.iter().copied().chain(self.content).collect();
-        rest.discarded = self.discarded.clone();
-        rest.discarded.extend(self.receiving.iter().map(|upload| upload.number));
-        rest.is_deleted = true;
-        rest
+    /// What is left when the list is deleted.
+    pub(super) fn into_remains(self) -> Remains {
+        let mut leftovers = self.leftovers;
+        leftovers.replaced.extend(self.content.map(|content| content.upload));
+        leftovers.discarded.extend(self.receiving.iter().map(|upload| upload.number));
+        Remains { updated: self.updated, newest: self.newest, leftovers }
     }
 
-    pub(super) fn next_task(&self) -> Option<Task> {
-        if let Some(content) = self.content {
-            match &self.applied {
+    fn next_task(&mut self) -> Option<Task<'_>> {
+        let upload = self.content.as_ref().map(|content| content.upload);
+        if let Some(content) = &mut self.content {
+            match &content.applied {
                 Applied::Nothing => return Some(Task::Apply { content, after: None }),
                 Applied::Through { kind, identifier } => {
                     let after = Member { kind: kind.clone(), identifier: identifier.clone() };
@@ -178,9 +190,45 @@ impl Record {
                 Applied::Everything => {}
             }
         }
-        if let Some(replaced) = self.replaced.first() {
-            return Some(Task::Withdraw { replaced: *replaced });
+        self.leftovers.next_task(upload)
+    }
+}
+
+impl Remains {
+    pub(super) fn save(self, tx: &mut Tx<'_>, app: AppId, name: &str, now: UtcMillis) -> Result<()> {
+        stored::save(tx, app, DocumentKind::DeletedList, name, self, now)
+    }
+}
+
+impl ListOrRemains {
+    pub(super) fn load(tx: &mut Tx<'_>, app: AppId, name: &str) -> Result<Option<Self>> {
+        if let Some(record) = Record::load(tx, app, name)? {
+            return Ok(Some(ListOrRemains::List(record)));
         }
-        self.discarded.first().map(|discarded| Task::DeleteRows { discarded: *discarded })
+        Ok(stored::load(tx, app, DocumentKind::DeletedList, name)?.map(ListOrRemains::Remains))
+    }
+
+    pub(super) fn save(self, tx: &mut Tx<'_>, app: AppId, name: &str, now: UtcMillis) -> Result<()> {
+        match self {
+            ListOrRemains::List(record) => record.save(tx, app, name, now),
+            ListOrRemains::Remains(remains) => remains.save(tx, app, name, now),
+        }
+    }
+
+    pub(super) fn next_task(&mut self) -> Option<Task<'_>> {
+        match self {
+            ListOrRemains::List(record) => record.next_task(),
+            ListOrRemains::Remains(remains) => remains.leftovers.next_task(None),
+        }
+    }
+}
+
+impl Leftovers {
+    fn next_task(&mut self, content: Option<UploadNumber>) -> Option<Task<'_>> {
+        if let Some(upload) = self.replaced.first().copied() {
+            return Some(Task::Withdraw { upload, content, replaced: &mut self.replaced });
+        }
+        let upload = self.discarded.first().copied()?;
+        Some(Task::DeleteRows { upload, discarded: &mut self.discarded })
     }
 }

@@ -11,11 +11,11 @@ use model::time::UtcMillis;
 use store::Tx;
 use store::channels::Holder;
 use store::jobs::{self, ClaimedJob};
-use store::lists::{self, Generation};
+use store::lists::{self, Upload};
 use store::named_users::{self, NamedUser};
 
 use super::content::member;
-use super::record::{Applied, Record, Task};
+use super::record::{Applied, ListOrRemains, Task};
 use crate::change_context::ChangeContext;
 use crate::worker::{LEASE, Stop};
 use crate::{Engine, Error, Result};
@@ -54,45 +54,43 @@ enum Left {
 
 fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: UtcMillis) -> Result<Left> {
     let app = claimed.app;
-    let record = Record::load_even_deleted(tx, app, list)?;
-    let Some((mut record, task)) = record.and_then(|record| record.next_task().map(|task| (record, task))) else {
-        jobs::settle(tx, claimed)?;
-        return Ok(Left::Nothing);
-    };
+    let Some(mut record) = ListOrRemains::load(tx, app, list)? else { return end(tx, claimed) };
+    let Some(task) = record.next_task() else { return end(tx, claimed) };
     if !jobs::renew(tx, claimed, now.plus(LEASE))? {
         return Err(Error::Conflict("another worker has taken this list over".to_owned()));
     }
     let term = Term::List(list.to_owned());
     let mut context = ChangeContext::new(app, index, now);
-    let number = context.number(tx, &term)?;
-    let mut tending = Tending { context, term, number };
+    let term_id = context.number(tx, &term)?;
+    let mut tending = Tending { context, term, term_id };
     match task {
         Task::Apply { content, after } => {
-            let rows = lists::after(tx, app, Generation { list, number: content }, after.as_ref(), ROWS_PER_SLICE)?;
+            let upload = Upload { list, number: content.upload };
+            let rows = lists::after(tx, app, upload, after.as_ref(), ROWS_PER_SLICE)?;
             tending.apply(tx, &rows)?;
-            record.applied = match rows.last() {
+            content.applied = match rows.last() {
                 Some(last) => Applied::Through { kind: last.kind.clone(), identifier: last.identifier.clone() },
                 None => Applied::Everything,
             };
         }
-        Task::Withdraw { replaced } => {
-            let generation = Generation { list, number: replaced };
-            let rows = lists::after(tx, app, generation, None, ROWS_PER_SLICE)?;
-            let stays: HashSet<lists::Member> = match record.content {
-                Some(number) => lists::among(tx, app, Generation { list, number }, &rows)?.into_iter().collect(),
+        Task::Withdraw { upload: number, content, replaced } => {
+            let upload = Upload { list, number };
+            let rows = lists::after(tx, app, upload, None, ROWS_PER_SLICE)?;
+            let stays: HashSet<lists::Member> = match content {
+                Some(number) => lists::among(tx, app, Upload { list, number }, &rows)?.into_iter().collect(),
                 None => HashSet::new(),
             };
             tending.withdraw(tx, rows.iter().filter(|row| !stays.contains(row)))?;
             match rows.last() {
-                Some(last) => lists::delete_through(tx, app, generation, last)?,
-                None => record.replaced.retain(|number| *number != replaced),
+                Some(last) => lists::delete_through(tx, app, upload, last)?,
+                None => replaced.retain(|other| *other != number),
             }
         }
-        Task::DeleteRows { discarded } => {
-            let generation = Generation { list, number: discarded };
-            match lists::after(tx, app, generation, None, ROWS_PER_SLICE)?.last() {
-                Some(last) => lists::delete_through(tx, app, generation, last)?,
-                None => record.discarded.retain(|number| *number != discarded),
+        Task::DeleteRows { upload: number, discarded } => {
+            let upload = Upload { list, number };
+            match lists::after(tx, app, upload, None, ROWS_PER_SLICE)?.last() {
+                Some(last) => lists::delete_through(tx, app, upload, last)?,
+                None => discarded.retain(|other| *other != number),
             }
         }
     }
@@ -101,26 +99,30 @@ fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: 
     Ok(Left::More)
 }
 
+fn end(tx: &mut Tx<'_>, claimed: &ClaimedJob) -> Result<Left> {
+    jobs::settle(tx, claimed)?;
+    Ok(Left::Nothing)
+}
+
 /// One slice of work on one list.
 struct Tending<'a> {
     context: ChangeContext<'a>,
     term: Term,
-    /// The term's.
-    number: TermId,
+    term_id: TermId,
 }
 
 impl Tending<'_> {
     /// Puts rows on the list. Users who do not exist are made, so that channels they get later are on the list too.
     fn apply<'r>(&mut self, tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<()> {
         let Meant { users, channels } = self.meant(tx, rows)?;
-        let number = self.number;
+        let term_id = self.term_id;
         let known = named_users::among(tx, self.context.app, &users)?;
         let known_ids: HashSet<&NamedUserId> = known.iter().map(|user| &user.id).collect();
         let new: Vec<NamedUserId> = users.into_iter().filter(|id| !known_ids.contains(id)).collect();
-        named_users::insert_many(tx, self.context.app, &new, &[number], self.context.journal.now())?;
-        let without = known.into_iter().filter(|user| !user.terms.contains(&number)).collect();
+        named_users::insert_many(tx, self.context.app, &new, &[term_id], self.context.journal.now())?;
+        let without = known.into_iter().filter(|user| !user.terms.contains(&term_id)).collect();
         self.change_users(tx, without, put_on)?;
-        for channel in channels.into_iter().filter(|channel| !channel.terms.contains(&number)) {
+        for channel in channels.into_iter().filter(|channel| !channel.terms.contains(&term_id)) {
             self.change_channel(tx, &channel, put_on)?;
         }
         Ok(())
@@ -129,11 +131,11 @@ impl Tending<'_> {
     /// Takes rows off the list.
     fn withdraw<'r>(&mut self, tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'r lists::Member>) -> Result<()> {
         let Meant { users, channels } = self.meant(tx, rows)?;
-        let number = self.number;
+        let term_id = self.term_id;
         let known = named_users::among(tx, self.context.app, &users)?;
-        let with = known.into_iter().filter(|user| user.terms.contains(&number)).collect();
+        let with = known.into_iter().filter(|user| user.terms.contains(&term_id)).collect();
         self.change_users(tx, with, take_off)?;
-        for channel in channels.into_iter().filter(|channel| channel.terms.contains(&number)) {
+        for channel in channels.into_iter().filter(|channel| channel.terms.contains(&term_id)) {
             self.change_channel(tx, &channel, take_off)?;
         }
         Ok(())

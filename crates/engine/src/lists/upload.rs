@@ -9,7 +9,7 @@ use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::documents::{self, DocumentKind};
-use store::lists::{self, Generation};
+use store::lists::{self, Upload, UploadNumber};
 
 use super::record::{Receiving, Record};
 use super::{content, refuse_reserved};
@@ -36,7 +36,7 @@ pub struct ListUpload {
     engine: Engine,
     app: AppId,
     list: ListName,
-    number: i64,
+    number: UploadNumber,
     batch: Vec<Member>,
     bad_rows: Vec<BadRow>,
     n_bad_rows: u64,
@@ -147,7 +147,7 @@ impl ListUpload {
     async fn change(
         &self,
         rows: Vec<Member>,
-        change: impl Fn(&mut Tx<'_>, &mut Record, i64, UtcMillis) -> Result<Changed> + Send + 'static,
+        change: impl Fn(&mut Tx<'_>, &mut Record, UploadNumber, UtcMillis) -> Result<Changed> + Send + 'static,
     ) -> Result<()> {
         let rows: Vec<lists::Member> = rows.iter().map(content::stored).collect();
         let (app, list, number, now) = (self.app, self.list.clone(), self.number, self.engine.clock().now());
@@ -159,7 +159,7 @@ impl ListUpload {
                 if !record.receiving.iter().any(|upload| upload.number == number) {
                     return Err(Error::Conflict("This upload took too long and was given up; repeat it.".to_owned()));
                 }
-                lists::add(tx, app, Generation { list: list.as_str(), number }, &rows)?;
+                lists::add(tx, app, Upload { list: list.as_str(), number }, &rows)?;
                 match change(tx, &mut record, number, now)? {
                     Changed::Yes => record.save(tx, app, list.as_str(), now),
                     Changed::No => Ok(()),

@@ -2,7 +2,7 @@
 
 use model::ids::{AppId, TermId};
 use store::Store;
-use store::lists::{self, Generation, Member};
+use store::lists::{self, Member, Upload, UploadNumber};
 use store::{term_sets, terms};
 
 use crate::sample::{make_app, term};
@@ -15,32 +15,26 @@ fn member(kind: &str, identifier: &str) -> Member {
     Member { kind: kind.to_owned(), identifier: identifier.to_owned() }
 }
 
-const fn vip(number: i64) -> Generation<'static> {
-    Generation { list: "vip", number }
+const fn vip(number: i64) -> Upload<'static> {
+    Upload { list: "vip", number: UploadNumber(number) }
 }
 
-async fn add(store: &Store, app: AppId, generation: Generation<'static>, members: Vec<Member>) {
-    store.write(app, move |tx| lists::add(tx, app, generation, &members)).await.unwrap();
+async fn add(store: &Store, app: AppId, upload: Upload<'static>, members: Vec<Member>) {
+    store.write(app, move |tx| lists::add(tx, app, upload, &members)).await.unwrap();
 }
 
-async fn after(
-    store: &Store,
-    app: AppId,
-    generation: Generation<'static>,
-    last: Option<Member>,
-    n: u32,
-) -> Vec<Member> {
-    store.read(move |tx| lists::after(tx, app, generation, last.as_ref(), n)).await.unwrap()
+async fn after(store: &Store, app: AppId, upload: Upload<'static>, last: Option<Member>, n: u32) -> Vec<Member> {
+    store.read(move |tx| lists::after(tx, app, upload, last.as_ref(), n)).await.unwrap()
 }
 
 #[tokio::test]
-async fn rows_are_paged_in_order_and_generations_are_apart() {
+async fn rows_are_paged_in_order_and_uploads_are_apart() {
     with_apps(async |store, _| {
         let (a, b, kim) = (member("alias", "b"), member("alias", "ä"), member("named_user", "Kim"));
         add(store, APP, vip(1), vec![kim.clone(), b.clone(), a.clone(), kim.clone()]).await;
         add(store, APP, vip(1), vec![a.clone()]).await;
         add(store, APP, vip(2), vec![member("named_user", "jo")]).await;
-        add(store, APP, Generation { list: "other", number: 1 }, vec![member("named_user", "x")]).await;
+        add(store, APP, Upload { list: "other", number: UploadNumber(1) }, vec![member("named_user", "x")]).await;
         add(store, OTHER, vip(1), vec![member("named_user", "y")]).await;
         let all = [a.clone(), b.clone(), kim.clone()];
         assert_eq!(after(store, APP, vip(1), None, 10).await, all);
@@ -53,7 +47,7 @@ async fn rows_are_paged_in_order_and_generations_are_apart() {
 }
 
 #[tokio::test]
-async fn generations_are_compared_and_deleted_by_pieces() {
+async fn uploads_are_compared_and_deleted_by_pieces() {
     with_apps(async |store, _| {
         let row = |n: i32| member("named_user", &format!("u{n}"));
         add(store, APP, vip(1), (0..5).map(row).collect()).await;
