@@ -31,8 +31,8 @@ pub struct OutOfOrder {
 
 impl Builder {
     /// Gives a term its name, before any channel brings the term.
-    pub fn name(&mut self, term: TermId, group: &str, tag: &str) {
-        self.dictionary.name(term, group, tag);
+    pub fn set_name(&mut self, term: TermId, group: &str, tag: &str) {
+        self.dictionary.set_name(term, group, tag);
     }
 
     /// Adds a channel whose ordinal is above all before it.

@@ -17,13 +17,13 @@ pub(crate) struct Dictionary {
 
 impl Dictionary {
     /// Gives a term its name, or another one than it had: a tag that is deleted leaves its name to a new term.
-    pub(crate) fn name(&mut self, term: TermId, group: &str, tag: &str) {
+    pub(crate) fn set_name(&mut self, term: TermId, group: &str, tag: &str) {
         let position = term.0 as usize;
         if position >= self.by_number.len() {
             self.by_number.resize(position + 1, None);
         }
         if let Some((group, tag)) = self.by_number[position].take()
-            && self.get(&group, &tag) == Some(term)
+            && self.number_of(&group, &tag) == Some(term)
             && let Some(tags) = self.by_name.get_mut(&group)
         {
             tags.remove(&tag);
@@ -40,11 +40,11 @@ impl Dictionary {
         self.by_name.entry(group).or_default().insert(tag, term);
     }
 
-    pub(crate) fn get(&self, group: &str, tag: &str) -> Option<TermId> {
+    pub(crate) fn number_of(&self, group: &str, tag: &str) -> Option<TermId> {
         self.by_name.get(group)?.get(tag).copied()
     }
 
-    pub(crate) fn key(&self, term: TermId) -> Option<(&str, &str)> {
+    pub(crate) fn name_of(&self, term: TermId) -> Option<(&str, &str)> {
         let (group, tag) = self.by_number.get(term.0 as usize)?.as_ref()?;
         Some((group, tag))
     }

@@ -62,7 +62,7 @@ impl Index {
         if !record.new_terms.is_empty() {
             let mut dictionary = self.dictionary.write().expect(UNPOISONED);
             for (term, group, tag) in &record.new_terms {
-                dictionary.name(*term, group, tag);
+                dictionary.set_name(*term, group, tag);
             }
         }
         let dictionary = self.dictionary.read().expect(UNPOISONED);
@@ -94,25 +94,25 @@ impl Index {
     }
 
     /// The number of a term; `None` when no channel has ever held it.
-    pub fn term(&self, group: &str, tag: &str) -> Option<TermId> {
-        self.dictionary.read().expect(UNPOISONED).get(group, tag)
+    pub fn number_of(&self, group: &str, tag: &str) -> Option<TermId> {
+        self.dictionary.read().expect(UNPOISONED).number_of(group, tag)
     }
 
     /// The group and tag of a numbered term.
-    pub fn name(&self, term: TermId) -> Option<(String, String)> {
+    pub fn name_of(&self, term: TermId) -> Option<(String, String)> {
         let dictionary = self.dictionary.read().expect(UNPOISONED);
-        let (group, tag) = dictionary.key(term)?;
+        let (group, tag) = dictionary.name_of(term)?;
         Some((group.to_owned(), tag.to_owned()))
     }
 
     pub fn is_named(&self, term: TermId) -> bool {
-        self.dictionary.read().expect(UNPOISONED).key(term).is_some()
+        self.dictionary.read().expect(UNPOISONED).name_of(term).is_some()
     }
 
     /// Visits numbered terms with their groups and tags; `None` for those that are new to the index.
     pub fn visit_names(&self, terms: &[TermId], mut visit: impl FnMut(TermId, Option<(&str, &str)>)) {
         let dictionary = self.dictionary.read().expect(UNPOISONED);
-        terms.iter().for_each(|term| visit(*term, dictionary.key(*term)));
+        terms.iter().for_each(|term| visit(*term, dictionary.name_of(*term)));
     }
 
     /// The tags of a group, in no order.

@@ -113,7 +113,7 @@ impl Index {
 
 fn put_names(out: &mut Vec<u8>, dictionary: &Dictionary, terms: Range<u32>) {
     for term in terms {
-        if let Some((group, tag)) = dictionary.key(TermId(term)) {
+        if let Some((group, tag)) = dictionary.name_of(TermId(term)) {
             put_number(out, term);
             put_text(out, group);
             put_text(out, tag);
@@ -124,7 +124,7 @@ fn put_names(out: &mut Vec<u8>, dictionary: &Dictionary, terms: Range<u32>) {
 fn take_names(dictionary: &mut Dictionary, mut input: &[u8]) -> Option<()> {
     while !input.is_empty() {
         let term = TermId(take_number(&mut input)?);
-        dictionary.name(term, take_text(&mut input)?, take_text(&mut input)?);
+        dictionary.set_name(term, take_text(&mut input)?, take_text(&mut input)?);
     }
     Some(())
 }

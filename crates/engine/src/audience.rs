@@ -175,7 +175,7 @@ pub async fn build(store: &Store, app: AppId) -> Result<Index> {
         .read(move |tx| {
             let mut builder = Index::builder();
             for (id, group, tag) in terms::all(tx, app)? {
-                builder.name(id, &group, &tag);
+                builder.set_name(id, &group, &tag);
             }
             let mut first = 0;
             loop {

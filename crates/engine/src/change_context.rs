@@ -79,7 +79,7 @@ impl<'a> ChangeContext<'a> {
     /// The number of a term. One without a number gets one.
     pub(crate) fn number(&mut self, tx: &mut Tx<'_>, term: &Term) -> Result<TermId> {
         let (group, tag) = term.key();
-        if let Some(id) = self.index.term(group, &tag)
+        if let Some(id) = self.index.number_of(group, &tag)
             && self.may_trust_index(tx, group)?
         {
             return Ok(id);
@@ -108,7 +108,7 @@ impl<'a> ChangeContext<'a> {
     pub(crate) fn names(&self, tx: &mut Tx<'_>, ids: &[TermId]) -> Result<Vec<Term>> {
         let mut names = Vec::with_capacity(ids.len());
         for id in ids {
-            let known = match self.index.name(*id) {
+            let known = match self.index.name_of(*id) {
                 Some((group, tag)) if self.may_trust_index(tx, &group)? => Term::from_key(&group, &tag),
                 Some(_) | None => None,
             };

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use audience::index::Index;
 use audience::plan::Plan;
 use model::device_type::DeviceType;
-use model::ids::{AppId, TermId};
+use model::ids::AppId;
 use model::legacy_tag::{LegacyDevice, LegacyTagging, TagBatch};
 use model::tag::{DEVICE, Tag, TagGroup};
 use model::term::{RETIRED_GROUP, Term};
@@ -21,6 +21,7 @@ use store::{Tx, legacy_tags, terms};
 use crate::change_context::ChangeContext;
 use crate::channels::{address_key, apid_key};
 use crate::job::Job;
+use crate::plan::term_plan;
 use crate::{Engine, Error, Result};
 
 /// How many tags the listing shows.
@@ -85,7 +86,7 @@ impl Engine {
             .store
             .write(app, move |tx| {
                 let number = terms::find(tx, app, &of_devices(&tag))?;
-                let is_held = number.is_some_and(|number| has_holders(&index, number));
+                let is_held = number.is_some_and(|number| index.count(&Plan::Term(number)) > 0);
                 if !is_held && !legacy_tags::exists(tx, app, &tag)? {
                     return Err(Error::NotFound("tag"));
                 }
@@ -108,12 +109,7 @@ fn of_devices(tag: &Tag) -> Term {
 }
 
 fn is_held(index: &Index, tag: &Tag) -> bool {
-    let number = index.term(TagGroup::device().as_str(), tag.as_str());
-    number.is_some_and(|number| has_holders(index, number))
-}
-
-fn has_holders(index: &Index, number: TermId) -> bool {
-    index.count(&Plan::Term(number)) > 0
+    index.count(&term_plan(index, &of_devices(tag))) > 0
 }
 
 fn change_tags(

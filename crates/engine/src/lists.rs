@@ -14,7 +14,6 @@ pub use record::ListStatus;
 pub use upload::{BadRow, ListUpload};
 
 use audience::index::Index;
-use audience::plan::Plan;
 use model::ids::{AppId, Id, OperationId};
 use model::limits;
 use model::static_list::{ListDetails, ListName, ListUpdate, NewList};
@@ -28,6 +27,7 @@ use record::Record;
 
 use crate::job::Job;
 use crate::known::known;
+use crate::plan::term_plan;
 use crate::{Engine, Error, IdempotencyKey, Result};
 
 /// A list as the API shows it.
@@ -157,9 +157,7 @@ impl Engine {
 
 fn list_view(index: &Index, document: Document) -> Result<ListView> {
     let record = Record::of(&document)?;
-    let term = Term::List(document.id.clone());
-    let (group, tag) = term.key();
-    let channel_count = index.term(group, &tag).map_or(0, |term| index.count(&Plan::Term(term)));
+    let channel_count = index.count(&term_plan(index, &Term::List(document.id.clone())));
     Ok(ListView {
         status: record.status(),
         details: record.details,

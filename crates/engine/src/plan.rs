@@ -255,7 +255,7 @@ pub(crate) fn tag_plan(index: &Index, group: &TagGroup, tag: &Tag) -> Plan {
 /// The holders of a term; none, if it has no number yet.
 pub(crate) fn term_plan(index: &Index, term: &Term) -> Plan {
     let (group, tag) = term.key();
-    index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
+    index.number_of(group, &tag).map_or(Plan::Nobody, Plan::Term)
 }
 
 fn named_one_by_one(ordinals: Vec<Ordinal>) -> Plan {

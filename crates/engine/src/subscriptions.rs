@@ -89,8 +89,9 @@ impl Engine {
                 lists.entry(list).or_default().insert(scope);
             }
         }
-        for list in index.tags(subscription_group(None)) {
-            let of_channels = index.term(subscription_group(None), &list).map_or(Plan::Nobody, Plan::Term);
+        let own = subscription_group(None);
+        for list in index.tags(own) {
+            let of_channels = Term::from_key(own, &list).map_or(Plan::Nobody, |term| term_plan(&index, &term));
             let has = |scope: &Scope| {
                 let subscribed = Plan::And(vec![of_channels.clone(), channels_of(&index, *scope)]);
                 index.count(&subscribed.normalize()) > 0

@@ -148,7 +148,7 @@ fn rebuild(naive: &Naive, offset: Offset) -> Index {
 fn named_builder() -> Builder {
     let mut builder = Index::builder();
     for (term, group, tag) in arbitrary::names_of_days().new_terms {
-        builder.name(term, &group, &tag);
+        builder.set_name(term, &group, &tag);
     }
     builder
 }

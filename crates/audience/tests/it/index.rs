@@ -21,7 +21,7 @@ fn everyone(index: &Index) -> Vec<u32> {
 #[test]
 fn terms_are_found_by_group_and_tag() {
     let mut builder = Index::builder();
-    builder.name(TermId(1), "device", "news");
+    builder.set_name(TermId(1), "device", "news");
     let index = builder.finish(Offset(4));
     let named = |term, group: &str, tag: &str| TermsRecord {
         new_terms: vec![(TermId(term), group.to_owned(), tag.to_owned())],
@@ -30,10 +30,10 @@ fn terms_are_found_by_group_and_tag() {
     index.apply(Offset(5), &named(2, "loyalty", "news")).unwrap();
     index.apply(Offset(5), &named(3, "loyalty", "late")).unwrap();
 
-    assert_eq!(index.term("device", "news"), Some(TermId(1)));
-    assert_eq!(index.term("loyalty", "news"), Some(TermId(2)));
-    assert_eq!(index.term("loyalty", "late"), None);
-    assert_eq!(index.term("other", "news"), None);
+    assert_eq!(index.number_of("device", "news"), Some(TermId(1)));
+    assert_eq!(index.number_of("loyalty", "news"), Some(TermId(2)));
+    assert_eq!(index.number_of("loyalty", "late"), None);
+    assert_eq!(index.number_of("other", "news"), None);
 }
 
 #[test]
@@ -42,14 +42,14 @@ fn a_name_passes_from_one_term_to_another() {
     let named = |term, group: &str, tag: &str| (TermId(term), group.to_owned(), tag.to_owned());
     let name = |offset, new_terms| {
         index.apply(Offset(offset), &TermsRecord { new_terms, ..TermsRecord::default() }).unwrap();
-        index.term("device", "news")
+        index.number_of("device", "news")
     };
     assert_eq!(name(1, vec![named(1, "device", "news")]), Some(TermId(1)));
     assert_eq!(name(2, vec![named(1, "@retired", "1/news")]), None);
     assert_eq!(name(3, vec![named(2, "device", "news")]), Some(TermId(2)));
     // In whichever order they come.
     assert_eq!(name(4, vec![named(3, "device", "news"), named(2, "@retired", "2/news")]), Some(TermId(3)));
-    assert_eq!(index.name(TermId(2)), Some(("@retired".to_owned(), "2/news".to_owned())));
+    assert_eq!(index.name_of(TermId(2)), Some(("@retired".to_owned(), "2/news".to_owned())));
     assert_eq!(index.tags("device"), ["news"]);
 }
 
@@ -157,7 +157,7 @@ fn a_record_that_cannot_be_read_changes_nothing() {
     assert_eq!(index.offset(), Offset(1));
     assert_eq!(everyone(&index), [1]);
     assert_eq!(index.count(&Plan::Term(list)), 0);
-    assert_eq!(index.term("lists", "late"), None);
+    assert_eq!(index.number_of("lists", "late"), None);
 }
 
 #[test]

@@ -95,8 +95,8 @@ proptest! {
                 agree(index, &naive, plan)?;
             }
             for (term, group, tag) in records.iter().flat_map(|record| &record.new_terms) {
-                prop_assert_eq!(index.term(group, tag), live.term(group, tag));
-                prop_assert_eq!(index.name(*term), live.name(*term));
+                prop_assert_eq!(index.number_of(group, tag), live.number_of(group, tag));
+                prop_assert_eq!(index.name_of(*term), live.name_of(*term));
             }
         }
     }
@@ -153,7 +153,7 @@ fn taken_while_another_thread_applies() {
 /// A small snapshot with names and with channels in two shards.
 fn sample(tag: &str) -> Vec<u8> {
     let mut builder = Index::builder();
-    builder.name(TermId(1), "device", tag);
+    builder.set_name(TermId(1), "device", tag);
     for (ordinal, terms) in [(3, &[TermId(1), TermId(2)][..]), (1 << 20, &[TermId(2)])] {
         builder.push(Ordinal(ordinal), terms).expect("the ordinals ascend");
     }

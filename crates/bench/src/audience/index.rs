@@ -50,7 +50,7 @@ pub(crate) fn of_population(population: &Population, n_channels: u32) -> Result<
     let mut builder = Index::builder();
     for (position, term) in population.terms().iter().enumerate() {
         let (group, tag) = term.key();
-        builder.name(number(position)?, group, &tag);
+        builder.set_name(number(position)?, group, &tag);
     }
     for ordinal in (0..n_channels).map(Ordinal) {
         let held = population.terms_of(ordinal).into_iter().map(number).collect::<Result<Vec<_>, _>>()?;

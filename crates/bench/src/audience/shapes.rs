@@ -89,6 +89,6 @@ pub(crate) fn all(index: &Index) -> Result<Vec<Shape>> {
 }
 
 fn term(index: &Index, group: &str, tag: &str) -> Result<Tree> {
-    let term = index.term(group, tag).with_context(|| format!("nobody has {tag} in {group}"))?;
+    let term = index.number_of(group, tag).with_context(|| format!("nobody has {tag} in {group}"))?;
     Ok(Tree::Term(term))
 }

@@ -16,6 +16,7 @@ use store::recipients::{self, Wanted};
 
 use super::target::{Need, Target};
 use crate::apps::key_for_log_in;
+use crate::plan::term_plan;
 use crate::{Engine, Result, reach};
 
 /// Recipients read at once: enough for two full requests to an endpoint.
@@ -122,12 +123,9 @@ async fn still_reachable(
 ) -> Result<RoaringBitmap> {
     let Some(reach) = reach else { return Ok(RoaringBitmap::new()) };
     let index = engine.current_index(app).await?;
-    let term = |term: Term| {
-        let (group, tag) = term.key();
-        index.term(group, &tag).map_or(Plan::Nobody, Plan::Term)
-    };
-    let parts = vec![Plan::Set(window.clone()), term(Term::DeviceType(device_type.clone())), term(Term::Reach(reach))];
-    Ok(index.resolve(&Plan::And(parts).normalize()))
+    let of_type = term_plan(&index, &Term::DeviceType(device_type.clone()));
+    let reachable = term_plan(&index, &Term::Reach(reach));
+    Ok(index.resolve(&Plan::And(vec![Plan::Set(window.clone()), of_type, reachable]).normalize()))
 }
 
 /// The channels that can be sent to, and the channels whose stored profile cannot be read.

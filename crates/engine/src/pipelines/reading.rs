@@ -188,7 +188,7 @@ impl<'a, 'c> Reading<'a, 'c> {
 
     fn interests(&mut self, number: TermId, gained: bool) -> Result<&[Wish]> {
         if !self.interests.contains_key(&number) {
-            let term = match self.index.name(number).and_then(|(group, tag)| Term::from_key(&group, &tag)) {
+            let term = match self.index.name_of(number).and_then(|(group, tag)| Term::from_key(&group, &tag)) {
                 Some(term) => Some(term),
                 None => terms::find_name(self.tx, self.app, number)?,
             };
