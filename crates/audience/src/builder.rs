@@ -77,11 +77,11 @@ impl Builder {
 
     /// Whether the channel did not hold the term already.
     fn hold(&mut self, term: TermId, ordinal: Ordinal) -> bool {
-        let slot = term.0 as usize;
-        if slot >= self.holders.len() {
-            self.holders.resize_with(slot + 1, Vec::new);
+        let index = term.0 as usize;
+        if index >= self.holders.len() {
+            self.holders.resize_with(index + 1, Vec::new);
         }
-        let holders = &mut self.holders[slot];
+        let holders = &mut self.holders[index];
         match holders.last() {
             Some(last) if *last == ordinal.0 => return false,
             Some(_) => {}
@@ -101,9 +101,9 @@ impl Builder {
 }
 
 fn shard(shards: &mut Vec<Shard>, ordinal: Ordinal) -> &mut Shard {
-    let position = Shard::position(ordinal);
-    if position >= shards.len() {
-        shards.resize_with(position + 1, Shard::default);
+    let index = Shard::index_of(ordinal);
+    if index >= shards.len() {
+        shards.resize_with(index + 1, Shard::default);
     }
-    &mut shards[position]
+    &mut shards[index]
 }

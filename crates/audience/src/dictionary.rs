@@ -18,11 +18,11 @@ pub(crate) struct Dictionary {
 impl Dictionary {
     /// Gives a term its name, or another one than it had: a tag that is deleted leaves its name to a new term.
     pub(crate) fn set_name(&mut self, term: TermId, group: &str, tag: &str) {
-        let position = term.0 as usize;
-        if position >= self.by_number.len() {
-            self.by_number.resize(position + 1, None);
+        let index = term.0 as usize;
+        if index >= self.by_number.len() {
+            self.by_number.resize(index + 1, None);
         }
-        if let Some((group, tag)) = self.by_number[position].take()
+        if let Some((group, tag)) = self.by_number[index].take()
             && self.number_of(&group, &tag) == Some(term)
             && let Some(tags) = self.by_name.get_mut(&group)
         {
@@ -36,7 +36,7 @@ impl Dictionary {
             None => Arc::from(group),
         };
         let tag: Arc<str> = Arc::from(tag);
-        self.by_number[position] = Some((Arc::clone(&group), Arc::clone(&tag)));
+        self.by_number[index] = Some((Arc::clone(&group), Arc::clone(&tag)));
         self.by_name.entry(group).or_default().insert(tag, term);
     }
 

@@ -169,8 +169,8 @@ impl<'a> Bound<'a> {
 fn partition(mut channels: Vec<u32>, set: &RoaringBitmap) -> (Vec<u32>, Vec<u32>) {
     let mut inside = vec![0; channels.len()];
     let (mut n_inside, mut n_outside) = (0, 0);
-    for position in 0..channels.len() {
-        let ordinal = channels[position];
+    for index in 0..channels.len() {
+        let ordinal = channels[index];
         let is_inside = usize::from(set.contains(ordinal));
         inside[n_inside] = ordinal;
         channels[n_outside] = ordinal;

@@ -130,15 +130,15 @@ impl Index {
     }
 
     fn shard(&self, ordinal: Ordinal) -> Arc<RwLock<Shard>> {
-        let position = Shard::position(ordinal);
-        if let Some(shard) = self.shards.read().expect(UNPOISONED).get(position) {
+        let index = Shard::index_of(ordinal);
+        if let Some(shard) = self.shards.read().expect(UNPOISONED).get(index) {
             return Arc::clone(shard);
         }
         let mut shards = self.shards.write().expect(UNPOISONED);
-        if position >= shards.len() {
-            shards.resize_with(position + 1, Arc::default);
+        if index >= shards.len() {
+            shards.resize_with(index + 1, Arc::default);
         }
-        Arc::clone(&shards[position])
+        Arc::clone(&shards[index])
     }
 
     /// Waits until no record is being applied, and keeps others from beginning.

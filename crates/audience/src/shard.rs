@@ -30,8 +30,8 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// The position of an ordinal's shard in the index.
-    pub(crate) fn position(ordinal: Ordinal) -> usize {
+    /// Which shard of the index an ordinal belongs to.
+    pub(crate) fn index_of(ordinal: Ordinal) -> usize {
         (ordinal.0 >> SHARD_BITS) as usize
     }
 
@@ -105,11 +105,11 @@ impl Shard {
     }
 
     fn held(&mut self, ordinal: Ordinal) -> &mut u16 {
-        let slot = slot(ordinal);
-        if slot >= self.held.len() {
-            self.held.resize(slot + 1, 0);
+        let index = index_in_shard(ordinal);
+        if index >= self.held.len() {
+            self.held.resize(index + 1, 0);
         }
-        &mut self.held[slot]
+        &mut self.held[index]
     }
 
     /// Adds a channel above all others with the number of its terms that are not kept apart. [`Shard::append`] brings
@@ -137,7 +137,7 @@ impl Shard {
     /// Writes the shard as bytes.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         put_bitmap(out, &self.everyone);
-        out.extend(self.everyone.iter().flat_map(|ordinal| self.held[slot(Ordinal(ordinal))].to_le_bytes()));
+        out.extend(self.everyone.iter().flat_map(|ordinal| self.held[index_in_shard(Ordinal(ordinal))].to_le_bytes()));
         self.present.write(out);
         self.apart.write(out);
     }
@@ -147,16 +147,15 @@ impl Shard {
         let input = &mut bytes;
         let everyone = take_bitmap(input)?;
         let counts = input.split_off(..usize::try_from(everyone.len()).ok()? * size_of::<u16>())?;
-        let mut held = vec![0; everyone.max().map_or(0, |last| slot(Ordinal(last)) + 1)];
+        let mut held = vec![0; everyone.max().map_or(0, |last| index_in_shard(Ordinal(last)) + 1)];
         for (ordinal, count) in everyone.iter().zip(counts.as_chunks().0) {
-            *held.get_mut(slot(Ordinal(ordinal)))? = u16::from_le_bytes(*count);
+            *held.get_mut(index_in_shard(Ordinal(ordinal)))? = u16::from_le_bytes(*count);
         }
         let (present, apart) = (Holders::read(input)?, Holders::read(input)?);
         input.is_empty().then_some(Self { present, apart, everyone, held, since })
     }
 }
 
-/// The position of an ordinal within its shard.
-fn slot(ordinal: Ordinal) -> usize {
+fn index_in_shard(ordinal: Ordinal) -> usize {
     (ordinal.0 % (1 << SHARD_BITS)) as usize
 }

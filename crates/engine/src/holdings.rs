@@ -38,7 +38,7 @@ impl Holdings {
                 Term::Tag { .. }
                 | Term::DeviceType(_)
                 | Term::Reach(_)
-                | Term::Clock(_)
+                | Term::OwnClock(_)
                 | Term::Day(_)
                 | Term::LastPlace(_) => {}
             }

@@ -7,7 +7,7 @@ use audience::plan::Plan;
 use model::experiment::{Assignment, Share};
 use model::ids::{AppId, Ordinal, PushId};
 use model::origin::{Part, Provenance};
-use model::property::{Clock, device_clocks};
+use model::property::{DeviceClock, device_clocks};
 use roaring::RoaringBitmap;
 use store::{Tx, blocks, origins, push_audience};
 
@@ -110,7 +110,7 @@ impl Planner<'_, '_> {
     }
 
     /// The channels that use a clock.
-    pub(crate) fn clock(&self, clock: &Clock) -> Plan {
+    pub(crate) fn clock(&self, clock: &DeviceClock) -> Plan {
         let exceptions = clock.exceptions.iter().map(|exception| self.term(exception)).collect();
         Plan::And(vec![self.term(&clock.term), Plan::Not(Box::new(Plan::Or(exceptions)))])
     }

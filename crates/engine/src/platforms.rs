@@ -129,8 +129,8 @@ impl Engine {
     }
 
     async fn stored(&self, app: AppId, name: PlatformName) -> Result<Option<Stored>> {
-        let place = name.clone();
-        let read = move |tx: &mut store::Tx<'_>| documents::get(tx, app, place.kind(), place.id());
+        let platform = name.clone();
+        let read = move |tx: &mut store::Tx<'_>| documents::get(tx, app, platform.kind(), platform.id());
         match (self.0.store.read(read).await?, &name) {
             (Some(document), _) => Ok(Some(self.unseal(app, &name, &document))),
             (None, PlatformName::Provider(Provider::WebPush)) => self.own_web_push(app).await,

@@ -1,4 +1,4 @@
-//! Resolving a push: its recipients by platform and block.
+//! Resolving a push: its recipients by device type and block.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ use crate::plan::Planner;
 use crate::push::stored_push;
 use crate::{Engine, Result, reach};
 
-/// The recipients of a push, by platform.
+/// The recipients of a push, by device type.
 struct Resolved {
     push: PushId,
     provenance: Provenance,
@@ -35,12 +35,12 @@ struct Resolved {
     served: Served,
     /// The part that events say about the push.
     shared_push: SharedPush,
-    audiences: PerPlatform,
+    audiences: ByDeviceType,
     /// Its message, and the channels that get it into their inboxes.
     mailing: Option<Mailing>,
 }
 
-pub(crate) type PerPlatform = Vec<(DeviceType, RoaringBitmap)>;
+pub(crate) type ByDeviceType = Vec<(DeviceType, RoaringBitmap)>;
 
 impl Engine {
     /// Running it twice is harmless: a push is resolved only while it is in the state `accepted`, and the transaction that
@@ -70,7 +70,7 @@ impl Engine {
                 }
                 let audience = planner.part_for(audience, push, &provenance, &served)?;
                 let most = most_recipients(&content);
-                let (audiences, holders) = audience_per_platform(&mut planner, &content, &audience, most);
+                let (audiences, holders) = audience_by_device_type(&mut planner, &content, &audience, most);
                 let mailing = Mailing::new(&row, &content, shared_push.clone(), holders);
                 Ok(Resolved { push, provenance, served, shared_push, audiences, mailing })
             })
@@ -155,13 +155,13 @@ fn most_recipients(push: &Push) -> u64 {
     limits.map_or(u64::MAX, |limits| u64::from(limits.max_recipients))
 }
 
-/// All recipients of a push and all holders of its message, up to a limit, by platform; empty platforms are left out.
-pub(crate) fn audience_per_platform(
+/// All recipients of a push and all holders of its message, up to a limit, by device type; types without any are left out.
+pub(crate) fn audience_by_device_type(
     planner: &mut Planner<'_, '_>,
     push: &Push,
     audience: &Plan,
     most: u64,
-) -> (PerPlatform, PerPlatform) {
+) -> (ByDeviceType, ByDeviceType) {
     let mut left = most;
     let (mut recipients, mut holders) = (Vec::new(), Vec::new());
     for device_type in device_types(&push.device_types, planner.index) {
@@ -174,9 +174,9 @@ pub(crate) fn audience_per_platform(
         let holding = planner.message_holders(push, &device_type).map(resolve).unwrap_or_default();
         let [reached, holding] = within(left, reached, holding);
         left = left.saturating_sub(reached.union_len(&holding));
-        for (set, platforms) in [(reached, &mut recipients), (holding, &mut holders)] {
+        for (set, sets) in [(reached, &mut recipients), (holding, &mut holders)] {
             if !set.is_empty() {
-                platforms.push((device_type.clone(), set));
+                sets.push((device_type.clone(), set));
             }
         }
     }
@@ -193,9 +193,9 @@ fn within(most: u64, reached: RoaringBitmap, holding: RoaringBitmap) -> [Roaring
     [reached & &chosen, holding & chosen]
 }
 
-/// All channels of an audience that can be sent the push on some platform, or get its message in their inbox.
+/// All channels of an audience that can be sent the push, or get its message in their inbox.
 pub(crate) fn reachable(planner: &mut Planner<'_, '_>, push: &Push, audience: &Plan) -> RoaringBitmap {
-    let (recipients, holders) = audience_per_platform(planner, push, audience, most_recipients(push));
+    let (recipients, holders) = audience_by_device_type(planner, push, audience, most_recipients(push));
     recipients.into_iter().chain(holders).fold(RoaringBitmap::new(), |all, (_, some)| all | some)
 }
 

@@ -90,7 +90,7 @@ impl Engine {
     /// It is remembered before the request is carried out: a failed request is signed anew when it is tried again.
     async fn is_new(&self, app: AppId, signed: Option<UtcMillis>, signature: &[u8; 32]) -> Result<bool> {
         let Some(signed) = signed else { return Ok(true) };
-        let mark: Mark = std::array::from_fn(|place| signature[place]);
+        let mark: Mark = std::array::from_fn(|index| signature[index]);
         Ok(self.0.store.write(app, move |tx| signed_requests::remember(tx, app, signed, &mark)).await?)
     }
 

@@ -133,7 +133,7 @@ impl Holdings {
             | Term::DeviceType(_)
             | Term::Reach(_)
             | Term::List(_)
-            | Term::Clock(_)
+            | Term::OwnClock(_)
             | Term::Day(_)
             | Term::LastPlace(_)
             | Term::Retired { .. } => None,

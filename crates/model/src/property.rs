@@ -11,7 +11,7 @@ mod tests;
 pub use locale::{COUNTRIES, LANGUAGES, country_tag, language_tag};
 pub(crate) use locale::{is_same_country, is_same_language};
 pub use models::{IOS_MODELS, ios_model_name};
-pub use time_zone::{Clock, device_clocks};
+pub use time_zone::{DeviceClock, device_clocks};
 
 use crate::channel::Profile;
 use crate::device_type::DeviceType;
@@ -33,7 +33,7 @@ pub fn property_terms(profile: &Profile) -> Vec<Term> {
         flag("ua_opt_in", profile.opt_in),
     ];
     let own_clock = profile.timezone.as_deref().and_then(time_zone::own_clock);
-    terms.extend(own_clock.map(|name| Term::Clock(name.to_owned())));
+    terms.extend(own_clock.map(|name| Term::OwnClock(name.to_owned())));
     match profile.device_type {
         DeviceType::Ios => {
             terms.push(background(profile));

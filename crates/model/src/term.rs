@@ -42,7 +42,7 @@ pub enum Term {
     /// Every channel that was in a place when it last reported its location.
     LastPlace(PlaceId),
     /// Every channel in a time zone whose clock is not that of the zone its tag names.
-    Clock(String),
+    OwnClock(String),
     /// A device tag that was deleted, under the number it had. Channels hold it until they are next written; it has no
     /// meaning, and the tag gets another number when it is used again.
     Retired { number: TermId, tag: Tag },
@@ -138,7 +138,7 @@ impl Term {
             Term::Subscription(Subscription { list, scope }) => (subscription_group(*scope), list.as_str().into()),
             Term::Day(DayTerm { kind, day }) => (DAY_GROUP, format!("{}/{day}", kind.name()).into()),
             Term::LastPlace(place) => (LAST_PLACE_GROUP, place.to_string().into()),
-            Term::Clock(zone) => (CLOCK_GROUP, zone.as_str().into()),
+            Term::OwnClock(zone) => (CLOCK_GROUP, zone.as_str().into()),
             Term::Retired { number, tag } => (RETIRED_GROUP, format!("{}/{tag}", number.0).into()),
         }
     }
@@ -151,7 +151,7 @@ impl Term {
             LIST_GROUP => Some(Term::List(tag.to_owned())),
             DAY_GROUP => DayTerm::from_name(tag).map(Term::Day),
             LAST_PLACE_GROUP => PlaceId::from_text(tag).map(Term::LastPlace),
-            CLOCK_GROUP => Some(Term::Clock(tag.to_owned())),
+            CLOCK_GROUP => Some(Term::OwnClock(tag.to_owned())),
             RETIRED_GROUP => {
                 let (number, tag) = tag.split_once('/')?;
                 Some(Term::Retired { number: TermId(number.parse().ok()?), tag: Tag::new(tag).ok()? })
@@ -252,7 +252,7 @@ mod tests {
         terms.extend(DeviceType::NAMED.into_iter().map(|(_, device_type)| Term::DeviceType(device_type)));
         terms.extend(Reach::ALL.into_iter().map(|(_, reach)| Term::Reach(reach)));
         terms.push(Term::List("vip".to_owned()));
-        terms.push(Term::Clock("Asia/Kathmandu".to_owned()));
+        terms.push(Term::OwnClock("Asia/Kathmandu".to_owned()));
         let weekly = SubscriptionListId::new("weekly").unwrap();
         let scopes = [None, Some(Scope::App), Some(Scope::Web), Some(Scope::Email), Some(Scope::Sms)];
         terms.extend(scopes.map(|scope| Term::Subscription(Subscription { list: weekly.clone(), scope })));

@@ -11,7 +11,7 @@ use model::time::UtcMillis;
 
 pub use groups::forget_group;
 pub(crate) use groups::{Groups, column as group_column};
-pub(crate) use pending::Pending;
+pub(crate) use pending::PendingCounts;
 pub(crate) use sums::bounds;
 pub use sums::{
     Grain, PushTotal, Pushes, Sum, Total, sums, sums_of_pushes, totals_of_each, totals_of_pushes, totals_until,

@@ -46,7 +46,7 @@ pub(crate) use vitals::{Deed, Vitals};
 use model::ids::AppId;
 
 use crate::apps;
-use crate::counters::Pending;
+use crate::counters::PendingCounts;
 use crate::error::{Error, Result};
 
 /// One transaction. The first statement that fails ends it: later statements repeat the error, and the transaction is rolled
@@ -55,7 +55,7 @@ pub struct Tx<'c> {
     connection: &'c mut Connection,
     may_write: bool,
     signals: BTreeSet<Signal>,
-    counts: Pending,
+    counts: PendingCounts,
     /// The app that the running command is for.
     app: Option<AppId>,
     /// Apps that commands of this transaction have deleted; later commands are too late for them.
@@ -175,7 +175,7 @@ impl<'c> Tx<'c> {
     }
 
     /// The counts that [`Tx::write_counts`] will raise. Only for transactions that write.
-    pub(crate) fn pending_counts(&mut self) -> Result<&mut Pending> {
+    pub(crate) fn pending_counts(&mut self) -> Result<&mut PendingCounts> {
         self.check(true)?;
         Ok(&mut self.counts)
     }
@@ -223,7 +223,7 @@ impl<'c> Tx<'c> {
             connection,
             may_write,
             signals: BTreeSet::new(),
-            counts: Pending::default(),
+            counts: PendingCounts::default(),
             app: None,
             deleted: Vec::new(),
             is_too_late: false,

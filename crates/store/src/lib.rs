@@ -58,7 +58,7 @@ pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 use db::postgres::{self, listener::Listener};
 use db::reader::{self, Query, Reader};
-use db::writer::{self, Command, Pending, Writer};
+use db::writer::{self, Command, QueuedCommand, Writer};
 use db::{Connection, Hub, Vitals, sqlite};
 
 const SQLITE_READERS: usize = 4;
@@ -144,7 +144,7 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let (command, answer) = Pending::new(app, body);
+        let (command, answer) = QueuedCommand::new(app, body);
         let queues = self.queues()?;
         let writer = app.0.unsigned_abs() % queues.writers.len() as u64;
         let writer = &queues.writers[usize::try_from(writer).unwrap_or(0)];

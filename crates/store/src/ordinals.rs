@@ -30,8 +30,8 @@ pub(crate) fn visit_among(
     ordinals: &[Ordinal],
     mut visit: impl FnMut(&Row<'_>) -> Result<()>,
 ) -> Result<()> {
-    let places: Vec<String> = (2..2 + LOOK_UPS).map(|n| format!("${n}")).collect();
-    let sql = format!("{select} and ordinal in ({}) order by ordinal", places.join(", "));
+    let placeholders: Vec<String> = (2..2 + LOOK_UPS).map(|n| format!("${n}")).collect();
+    let sql = format!("{select} and ordinal in ({}) order by ordinal", placeholders.join(", "));
     for some in ordinals.chunks(LOOK_UPS) {
         // The last statement has room for more parameters; repeating an ordinal fills them without changing the result.
         let padding = std::iter::repeat_n(some[0], LOOK_UPS - some.len());

@@ -1,4 +1,4 @@
-//! Accepted pushes and their results per platform.
+//! Accepted pushes and their results per device type.
 
 mod aging;
 mod unfinished;
@@ -263,7 +263,7 @@ pub fn add_tally(tx: &mut Tx<'_>, app: AppId, push: PushId, device_type: &Device
     Ok(())
 }
 
-/// The counts of each platform, by name.
+/// The counts of each device type, by name.
 pub fn tallies(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<(DeviceType, Tally)>> {
     tx.query(
         "select platform, targeted, delivered, gone, failed, expired, reason from push_tally

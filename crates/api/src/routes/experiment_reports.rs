@@ -111,8 +111,8 @@ pub(super) async fn detail(
     PathVars((id, variant)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     let results = edge.engine.experiment_results(app.id, id_in_path(&id)?).await?;
-    let place: Option<usize> = variant.parse().ok();
-    let found = place.and_then(|place| results.experiment.variants.get(place).zip(results.variants.get(place)));
+    let index: Option<usize> = variant.parse().ok();
+    let found = index.and_then(|index| results.experiment.variants.get(index).zip(results.variants.get(index)));
     let no_variant = || Error::NotFound("The experiment has no such variant; they are counted from 0.".to_owned());
     let (variant, VariantResults { counts, .. }) = found.ok_or_else(no_variant)?;
     let platforms = counts.families().into_iter().chain(["android", "ios"]);

@@ -162,12 +162,12 @@ pub(super) async fn download(
     CallingApp(app): CallingApp,
     PathVars(name): PathVars<String>,
 ) -> Result<Response> {
-    let place = edge.admit_transfer(app.id)?;
+    let permit = edge.admit_transfer(app.id)?;
     let content = edge.engine.list_content(app.id, list_name(&name)?).await?;
-    let pages = stream::unfold(Some((content, place)), |open| async {
-        let (mut content, place) = open?;
+    let pages = stream::unfold(Some((content, permit)), |open| async {
+        let (mut content, permit) = open?;
         let page = page(&mut content).await.transpose()?;
-        let open = page.is_ok().then_some((content, place));
+        let open = page.is_ok().then_some((content, permit));
         Some((page, open))
     });
     Ok(csv(Body::from_stream(pages)))

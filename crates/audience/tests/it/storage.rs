@@ -38,9 +38,9 @@ proptest! {
         damage in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let mut bytes = encode(&set);
-        for (position, byte) in damage {
-            let position = position.index(bytes.len());
-            bytes[position] = byte;
+        for (index, byte) in damage {
+            let index = index.index(bytes.len());
+            bytes[index] = byte;
         }
         if let Ok(read) = decode(&bytes) {
             // What is accepted is a proper set: it can be written and read again.

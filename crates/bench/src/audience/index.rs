@@ -44,13 +44,13 @@ pub(crate) fn through_snapshot(folder: &Path, index: &Index) -> Result<Index> {
     Ok(loaded)
 }
 
-/// The index of the first channels of a population. The numbers of terms are their positions.
+/// The index of the first channels of a population. The numbers of terms are their indexes.
 pub(crate) fn of_population(population: &Population, n_channels: u32) -> Result<Index> {
-    let number = |position: usize| u32::try_from(position).map(TermId);
+    let number = |index: usize| u32::try_from(index).map(TermId);
     let mut builder = Index::builder();
-    for (position, term) in population.terms().iter().enumerate() {
+    for (index, term) in population.terms().iter().enumerate() {
         let (group, tag) = term.key();
-        builder.set_name(number(position)?, group, &tag);
+        builder.set_name(number(index)?, group, &tag);
     }
     for ordinal in (0..n_channels).map(Ordinal) {
         let held = population.terms_of(ordinal).into_iter().map(number).collect::<Result<Vec<_>, _>>()?;

@@ -100,7 +100,7 @@ impl ChannelView {
                 | Term::Reach(_)
                 | Term::List(_)
                 | Term::Subscription(_)
-                | Term::Clock(_)
+                | Term::OwnClock(_)
                 | Term::Day(_)
                 | Term::LastPlace(_)
                 | Term::Retired { .. } => {}

@@ -75,8 +75,8 @@ impl Feed {
 
     /// Any one recipient, chosen by `seed`.
     pub(super) fn read_one(&mut self, seed: u64) -> impl Future<Output = Result<Chunk>> + Send + 'static {
-        let place = u32::try_from(seed % self.left.len().max(1)).unwrap_or(0);
-        let window = self.left.select(place).into_iter().collect();
+        let index = u32::try_from(seed % self.left.len().max(1)).unwrap_or(0);
+        let window = self.left.select(index).into_iter().collect();
         self.read(window)
     }
 

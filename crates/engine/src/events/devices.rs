@@ -25,8 +25,8 @@ pub(super) struct Device {
 
 impl Devices {
     pub(super) fn get(&self, ordinal: Ordinal) -> Option<&Device> {
-        let place = self.0.binary_search_by_key(&ordinal, |device| device.ordinal).ok()?;
-        self.0.get(place)
+        let index = self.0.binary_search_by_key(&ordinal, |device| device.ordinal).ok()?;
+        self.0.get(index)
     }
 }
 

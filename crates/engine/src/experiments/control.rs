@@ -16,7 +16,7 @@ use super::push_id;
 use crate::journal::Journal;
 use crate::plan::Planner;
 use crate::push::stored_push;
-use crate::resolve::{PerPlatform, audience_per_platform, open_types, union};
+use crate::resolve::{ByDeviceType, audience_by_device_type, open_types, union};
 use crate::{Engine, Error, Result};
 
 impl Engine {
@@ -35,12 +35,12 @@ impl Engine {
         let now = self.clock().now();
         let mut shared_push = provenance.shared_push(push_id(experiment), &content);
         shared_push.variant_id = None;
-        let resolve = move |tx: &mut Tx<'_>| -> Result<PerPlatform> {
+        let resolve = move |tx: &mut Tx<'_>| -> Result<ByDeviceType> {
             let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
             let audience = planner.audience(&content.audience)?;
             let Some(held_back) = planner.held_back(audience, &provenance) else { return Ok(Vec::new()) };
             // However few get the variant, the others are compared with all of the control group.
-            Ok(audience_per_platform(&mut planner, &content, &held_back, u64::MAX).0)
+            Ok(audience_by_device_type(&mut planner, &content, &held_back, u64::MAX).0)
         };
         let held_back = self.0.store.read(resolve).await?;
         let (engine, claimed) = (self.clone(), claimed.clone());
@@ -61,7 +61,7 @@ impl Engine {
         app: AppId,
         (experiment, push): (ExperimentId, PushId),
         shared_push: &SharedPush,
-        held_back: &PerPlatform,
+        held_back: &ByDeviceType,
     ) -> Result<()> {
         let now = self.clock().now();
         let before = members(tx, app, experiment)?;

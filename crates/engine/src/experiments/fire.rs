@@ -95,8 +95,8 @@ impl Engine {
         variant: u32,
         pushes: Vec<(PushId, Option<Vec<String>>)>,
     ) -> Result<u64> {
-        let (shares, place) = (stored.experiment.shares(), variant as usize);
-        let found = stored.experiment.variants.get(place).zip(shares.variants.get(place));
+        let (shares, index) = (stored.experiment.shares(), variant as usize);
+        let found = stored.experiment.variants.get(index).zip(shares.variants.get(index));
         let (content, share) = found.ok_or_else(|| Error::internal("a variant that an experiment does not have"))?;
         let payload = serde_json::to_string(&content.push).map_err(Error::internal)?;
         let mut provenances = Vec::with_capacity(pushes.len());

@@ -78,8 +78,8 @@ impl Stored {
     }
 
     pub(super) fn set_timing(&mut self, variant: u32, timing: Timing) {
-        if let Some(place) = self.timings.get_mut(variant as usize) {
-            *place = Some(timing);
+        if let Some(of_variant) = self.timings.get_mut(variant as usize) {
+            *of_variant = Some(timing);
         }
     }
 

@@ -46,9 +46,9 @@ impl<'a> Explainer<'a> {
                 })
             }
             Selector::Not { spelling, member, in_array } => {
-                let place = if *in_array { "[0]" } else { "" };
+                let index = if *in_array { "[0]" } else { "" };
                 let n_unknown = self.n_unknown;
-                let (clause, set) = self.explain(member, format!("{path}.{}{place}", spelling.as_str()));
+                let (clause, set) = self.explain(member, format!("{path}.{}{index}", spelling.as_str()));
                 // As in a push: the complement of an unknown set is not everybody.
                 let is_known = self.n_unknown == n_unknown;
                 (vec![clause], if is_known { &self.everyone - set } else { RoaringBitmap::new() })

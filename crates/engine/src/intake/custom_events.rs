@@ -69,10 +69,10 @@ impl Engine {
 
 fn refuse_old(events: &OneOrMany<CustomEvent>, now: UtcMillis) -> Result<()> {
     let is_old = |event: &CustomEvent| event.occurred.is_some_and(|occurred| occurred < now.minus(OLDEST));
-    let Some(place) = events.as_slice().iter().position(is_old) else { return Ok(()) };
+    let Some(index) = events.as_slice().iter().position(is_old) else { return Ok(()) };
     let path = match events {
         OneOrMany::One(_) => "occurred".to_owned(),
-        OneOrMany::Many(_) => format!("[{place}].occurred"),
+        OneOrMany::Many(_) => format!("[{index}].occurred"),
     };
     Err(Error::Invalid(Problems::one(path, "Events that happened more than 90 days ago are not taken.")))
 }

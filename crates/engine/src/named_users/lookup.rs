@@ -98,12 +98,13 @@ fn views_of(tx: &mut Tx<'_>, context: &ChangeContext<'_>, users: &[NamedUser]) -
             tags: holdings.tags,
         });
     }
-    let places: HashMap<&NamedUserId, usize> = users.iter().enumerate().map(|(n, user)| (&user.id, n)).collect();
+    let indexes: HashMap<&NamedUserId, usize> =
+        users.iter().enumerate().map(|(index, user)| (&user.id, index)).collect();
     for channel in channels {
         let attributes = next_attributes()?;
-        let place = channel.named_user.as_ref().and_then(|user| places.get(user)).copied();
+        let index = channel.named_user.as_ref().and_then(|user| indexes.get(user)).copied();
         let view = ChannelView::with(tx, context, channel, attributes)?;
-        if let Some(user) = place.and_then(|place| views.get_mut(place)) {
+        if let Some(user) = index.and_then(|index| views.get_mut(index)) {
             user.channels.push(view);
         }
     }

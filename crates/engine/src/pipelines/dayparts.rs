@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use audience::plan::Plan;
 use model::pipeline::{ByClock, Miss};
-use model::property::{Clock, device_clocks};
+use model::property::{DeviceClock, device_clocks};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
@@ -55,7 +55,7 @@ fn by_clock(
     tx: &mut Tx<'_>,
     firing: &Firing<'_>,
     channels: RoaringBitmap,
-) -> Vec<(Option<&'static Clock>, RoaringBitmap)> {
+) -> Vec<(Option<&'static DeviceClock>, RoaringBitmap)> {
     let planner = Planner::new(tx, firing.app, firing.index, firing.now, Vec::new());
     let mut groups = Vec::new();
     let mut left = channels;

@@ -96,9 +96,9 @@ impl<'c> Tally<'c> {
         let set = codec::decode(set).map_err(|error| store::Error::corrupt(error.to_string()))?;
         let mut more = set & self.channels;
         // A channel that is in a layer already is added to the next layer.
-        for place in &mut self.counted {
-            let moved = &*place & &more;
-            *place |= &more;
+        for layer in &mut self.counted {
+            let moved = &*layer & &more;
+            *layer |= &more;
             more = moved;
             if more.is_empty() {
                 break;

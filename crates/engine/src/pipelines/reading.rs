@@ -238,7 +238,7 @@ impl<'a, 'c> Reading<'a, 'c> {
     /// The channels for which the conditions of a trigger hold.
     fn for_whom_it_holds(&mut self, wish: Wish, channels: &RoaringBitmap) -> RoaringBitmap {
         let watch = self.watch;
-        let Some(conditions) = wish.conditions.and_then(|place| watch.conditions.get(place)) else {
+        let Some(conditions) = wish.conditions.and_then(|index| watch.conditions.get(index)) else {
             return channels.clone();
         };
         let planner = Planner::new(self.tx, self.app, self.index, self.now, Vec::new());

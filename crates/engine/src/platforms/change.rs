@@ -72,8 +72,8 @@ impl Engine {
     }
 
     pub async fn delete_platform(&self, app: AppId, name: PlatformName) -> Result<()> {
-        let place = name.clone();
-        let write = move |tx: &mut store::Tx<'_>| documents::delete(tx, app, place.kind(), place.id());
+        let platform = name.clone();
+        let write = move |tx: &mut store::Tx<'_>| documents::delete(tx, app, platform.kind(), platform.id());
         match self.0.store.write(app, write).await? {
             true => self.platform_changed(app, &name).await,
             false => Err(Error::NotFound("platform")),
@@ -86,8 +86,8 @@ impl Engine {
         name: PlatformName,
         config: PlatformConfig,
     ) -> Result<PlatformView> {
-        let (sealed, place, now) = (self.seal(app, &name, &config)?, name.clone(), self.0.clock.now());
-        let write = move |tx: &mut store::Tx<'_>| documents::put(tx, app, place.kind(), place.id(), &sealed, now);
+        let (sealed, platform, now) = (self.seal(app, &name, &config)?, name.clone(), self.0.clock.now());
+        let write = move |tx: &mut store::Tx<'_>| documents::put(tx, app, platform.kind(), platform.id(), &sealed, now);
         self.0.store.write(app, write).await?;
         self.platform_changed(app, &name).await?;
         self.platform(app, name).await
@@ -101,13 +101,13 @@ impl Engine {
         rewrite: impl Fn(Option<PlatformConfig>) -> Result<PlatformConfig> + Send + 'static,
     ) -> Result<PlatformView> {
         let (name, now) = (PlatformName::Provider(provider), self.0.clock.now());
-        let (engine, place) = (self.clone(), name.clone());
+        let (engine, platform) = (self.clone(), name.clone());
         let write = move |tx: &mut store::Tx<'_>| {
-            let document = documents::get(tx, app, place.kind(), place.id())?;
-            let config = document.map(|document| engine.unseal(app, &place, &document).config).transpose()?;
+            let document = documents::get(tx, app, platform.kind(), platform.id())?;
+            let config = document.map(|document| engine.unseal(app, &platform, &document).config).transpose()?;
             let config = rewrite(config)?;
-            let sealed = engine.seal(app, &place, &config)?;
-            Ok::<_, Error>(documents::put(tx, app, place.kind(), place.id(), &sealed, now)?)
+            let sealed = engine.seal(app, &platform, &config)?;
+            Ok::<_, Error>(documents::put(tx, app, platform.kind(), platform.id(), &sealed, now)?)
         };
         self.0.store.write(app, write).await?;
         self.platform_changed(app, &name).await?;

@@ -58,7 +58,7 @@ impl Engine {
         Ok(Devices { computed, platforms: platforms.collect() })
     }
 
-    /// The number of devices on which the app was opened in the month of an instant, by platform. Openings by channel are kept
+    /// The number of devices on which the app was opened in the month of an instant, by device type. Openings by channel are kept
     /// for some days only, so the month must have begun since.
     pub async fn active_users(&self, app: AppId, date: UtcMillis) -> Result<BTreeMap<DeviceType, u64>> {
         let month = Period::around(date, 1, Precision::Monthly);

@@ -2,7 +2,7 @@
 
 use model::ids::{AppId, PushId, ScheduleId};
 use model::json::{self, At, Json};
-use model::property::Clock;
+use model::property::DeviceClock;
 use model::schedule::{DayHour, Schedule, ScheduledPush, WallTime};
 use model::time::UtcMillis;
 use serde::Serialize;
@@ -90,7 +90,7 @@ impl Stored {
 }
 
 /// A clock whose term has no number is not in use.
-pub(super) fn is_in_use(tx: &mut Tx<'_>, app: AppId, clock: &Clock) -> Result<bool> {
+pub(super) fn is_in_use(tx: &mut Tx<'_>, app: AppId, clock: &DeviceClock) -> Result<bool> {
     Ok(terms::find(tx, app, &clock.term)?.is_some())
 }
 

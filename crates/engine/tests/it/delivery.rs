@@ -14,7 +14,7 @@ fn hello(device_types: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_push_is_counted_per_platform() {
+async fn a_push_is_counted_by_device_type() {
     on_each_engine(async |app| {
         register(&app, "ios", "A1", json!({})).await;
         register(&app, "ios", "A2", json!({})).await;

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use crate::json::At;
 use crate::limits;
-use crate::property::Clock;
+use crate::property::DeviceClock;
 use crate::schedule::{WallTime, Weekday};
 use crate::time::UtcMillis;
 
@@ -65,12 +65,12 @@ impl Dayparts {
     }
 
     /// The first instant, not before `from`, at which a push may go to channels with this clock; by UTC without one.
-    pub fn next(&self, clock: Option<&Clock>, from: UtcMillis) -> Option<UtcMillis> {
+    pub fn next(&self, clock: Option<&DeviceClock>, from: UtcMillis) -> Option<UtcMillis> {
         self.next_in(clock.map_or(&TimeZone::UTC, |clock| &clock.zone), from)
     }
 
     /// Whether a push may go to channels with this clock at an instant, even if a later time is preferred; by UTC without one.
-    pub fn allow(&self, clock: Option<&Clock>, at: UtcMillis) -> bool {
+    pub fn allow(&self, clock: Option<&DeviceClock>, at: UtcMillis) -> bool {
         let shown = clock.map_or(&TimeZone::UTC, |clock| &clock.zone).to_datetime(at.timestamp());
         let parts = self.parts.iter().filter(|part| part.has(shown.date()));
         parts.flat_map(|part| &part.windows).any(|window| window.has(shown.time()))

@@ -198,7 +198,7 @@ impl Happening {
             | Term::Subscription(_)
             | Term::Day(_)
             | Term::LastPlace(_)
-            | Term::Clock(_) => false,
+            | Term::OwnClock(_) => false,
         };
         let is_subscription = |list: &SubscriptionListId| match term {
             Term::Subscription(subscription) => subscription.list == *list,
@@ -209,7 +209,7 @@ impl Happening {
             | Term::List(_)
             | Term::Day(_)
             | Term::LastPlace(_)
-            | Term::Clock(_) => false,
+            | Term::OwnClock(_) => false,
         };
         match self {
             Happening::TagAdded { group, tag } => gained && is_tag(group, tag),

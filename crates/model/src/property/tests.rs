@@ -9,7 +9,7 @@ mod tables;
 /// The tags of the property groups of a channel.
 fn tags(profile: &Profile) -> BTreeMap<String, String> {
     let mut terms = property_terms(profile);
-    terms.retain(|term| !matches!(term, Term::Clock(_)));
+    terms.retain(|term| !matches!(term, Term::OwnClock(_)));
     let n_terms = terms.len();
     let tags: BTreeMap<_, _> = terms
         .into_iter()

@@ -25,7 +25,7 @@ struct Row {
 static ROWS: LazyLock<HashMap<String, Row>> =
     LazyLock::new(|| rows().map(|row| (row.name.to_ascii_lowercase(), row)).collect());
 
-static CLOCKS: LazyLock<Vec<Clock>> = LazyLock::new(clocks);
+static CLOCKS: LazyLock<Vec<DeviceClock>> = LazyLock::new(clocks);
 
 /// The tag of a time zone, whatever the case of its name.
 pub(super) fn time_zone(name: &str) -> Option<&'static str> {
@@ -51,7 +51,7 @@ pub(super) fn selected_time_zone(tag: &str) -> &str {
 }
 
 /// A clock that some devices have, and how to recognize those devices.
-pub struct Clock {
+pub struct DeviceClock {
     pub zone: TimeZone,
     /// The name under which the clock is stored; never changed.
     pub name: &'static str,
@@ -62,22 +62,22 @@ pub struct Clock {
 }
 
 /// Every clock that devices of known time zones can have. A device goes by exactly one of them.
-pub fn device_clocks() -> &'static [Clock] {
+pub fn device_clocks() -> &'static [DeviceClock] {
     &CLOCKS
 }
 
-fn clocks() -> Vec<Clock> {
+fn clocks() -> Vec<DeviceClock> {
     let tags: BTreeSet<&'static str> = rows().map(|row| row.tag).collect();
-    let listed = tags.into_iter().map(|tag| Clock {
+    let listed = tags.into_iter().map(|tag| DeviceClock {
         zone: zone(tag),
         name: tag,
         term: Term::Tag { group: TagGroup::fixed(GROUP), tag: Tag::fixed(tag) },
-        exceptions: own_clocks().filter(|row| row.tag == tag).map(|row| Term::Clock(row.name.to_owned())).collect(),
+        exceptions: own_clocks().filter(|row| row.tag == tag).map(|row| Term::OwnClock(row.name.to_owned())).collect(),
     });
-    let own = own_clocks().map(|row| Clock {
+    let own = own_clocks().map(|row| DeviceClock {
         zone: zone(row.name),
         name: row.name,
-        term: Term::Clock(row.name.to_owned()),
+        term: Term::OwnClock(row.name.to_owned()),
         exceptions: Vec::new(),
     });
     listed.chain(own).collect()
@@ -136,8 +136,8 @@ mod tests {
     fn every_known_zone_has_exactly_one_clock() {
         for row in rows() {
             let mut terms = vec![Term::Tag { group: TagGroup::fixed(GROUP), tag: Tag::fixed(row.tag) }];
-            terms.extend(own_clock(row.name).map(|name| Term::Clock(name.to_owned())));
-            let goes_by = |clock: &&Clock| {
+            terms.extend(own_clock(row.name).map(|name| Term::OwnClock(name.to_owned())));
+            let goes_by = |clock: &&DeviceClock| {
                 terms.contains(&clock.term) && !clock.exceptions.iter().any(|exception| terms.contains(exception))
             };
             let found: Vec<_> = device_clocks().iter().filter(goes_by).collect();

@@ -7,7 +7,7 @@ use jiff::ToSpan;
 use jiff::tz::TimeZone;
 
 use super::{FirstTime, Schedule, WallTime};
-use crate::property::{Clock, device_clocks};
+use crate::property::{DeviceClock, device_clocks};
 use crate::time::UtcMillis;
 
 /// An instant at which the time of a schedule comes for some clock.
@@ -22,7 +22,7 @@ pub struct Moment {
 pub struct Wave {
     pub time: WallTime,
     /// `None` for a schedule that does not go by local time: everybody.
-    pub clocks: Option<Vec<&'static Clock>>,
+    pub clocks: Option<Vec<&'static DeviceClock>>,
 }
 
 impl FirstTime {
@@ -38,7 +38,7 @@ impl FirstTime {
 }
 
 /// The clocks that show this time only later than `after`.
-fn clocks_before(time: WallTime, after: UtcMillis) -> impl Iterator<Item = &'static Clock> {
+fn clocks_before(time: WallTime, after: UtcMillis) -> impl Iterator<Item = &'static DeviceClock> {
     device_clocks().iter().filter(move |clock| time.in_zone(&clock.zone).is_some_and(|at| at > after))
 }
 
@@ -49,7 +49,7 @@ impl Schedule {
             FirstTime::Utc(_) => self.next_by(&TimeZone::UTC, after).map(|moment| moment.at),
             FirstTime::Local(_) | FirstTime::Best(_) => {
                 let mut times = self.times_around(after);
-                let next = |clock: &Clock| times.moments(&clock.zone, after).next();
+                let next = |clock: &DeviceClock| times.moments(&clock.zone, after).next();
                 device_clocks().iter().filter_map(next).map(|next| next.at).min()
             }
         }
@@ -65,7 +65,7 @@ impl Schedule {
             }
             FirstTime::Local(_) | FirstTime::Best(_) => {
                 let mut times = self.times_around(after);
-                let mut waves: BTreeMap<WallTime, Vec<&'static Clock>> = BTreeMap::new();
+                let mut waves: BTreeMap<WallTime, Vec<&'static DeviceClock>> = BTreeMap::new();
                 for clock in device_clocks() {
                     if let Some(time) = times.last(&clock.zone, after, until) {
                         waves.entry(time).or_default().push(clock);
@@ -77,7 +77,7 @@ impl Schedule {
     }
 
     /// The clocks for which a time of this schedule, having come for others, is still to come later than `instant`.
-    pub fn waiting(&self, time: WallTime, instant: UtcMillis) -> impl Iterator<Item = &'static Clock> {
+    pub fn waiting(&self, time: WallTime, instant: UtcMillis) -> impl Iterator<Item = &'static DeviceClock> {
         self.first.is_local().then(|| clocks_before(time, instant)).into_iter().flatten()
     }
 

@@ -12,13 +12,13 @@ use crate::{Result, Tx, Value};
 
 /// Ordered, so that all nodes take hold of the rows in the same sequence.
 #[derive(Default)]
-pub(crate) struct Pending {
+pub(crate) struct PendingCounts {
     of_apps: BTreeMap<(AppId, Metric, i64, DeviceType), i64>,
     of_pushes: OfPushes,
     of_events: BTreeMap<(AppId, Counted), event_counters::Sum>,
 }
 
-impl Pending {
+impl PendingCounts {
     pub(super) fn add(&mut self, app: AppId, metric: Metric, hour: i64, device_type: &DeviceType, n: u64) {
         raise(self.of_apps.entry((app, metric, hour, device_type.clone())).or_default(), n);
     }

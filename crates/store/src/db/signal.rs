@@ -20,7 +20,7 @@ pub enum Signal {
 
 /// One subscription. Look at the state after subscribing and before waiting, and poll now and then: signals of other nodes
 /// may be lost while the connection to the database is down.
-pub struct Signals(Arc<Inbox>);
+pub struct Signals(Arc<SignalQueue>);
 
 impl Signals {
     /// The next kind of change that has happened since it was last returned.
@@ -47,13 +47,13 @@ impl Signals {
 
 /// Distributes signals inside the process, and collects those for other nodes.
 pub(crate) struct Hub {
-    subscribers: Mutex<Vec<Weak<Inbox>>>,
-    outgoing: Option<Inbox>,
+    subscribers: Mutex<Vec<Weak<SignalQueue>>>,
+    outgoing: Option<SignalQueue>,
     closed: AtomicBool,
 }
 
 #[derive(Default)]
-struct Inbox {
+struct SignalQueue {
     /// The one kind of change that its owner waits for; `None` for all of them.
     only: Option<Signal>,
     waiting: Mutex<BTreeSet<Signal>>,
@@ -66,13 +66,13 @@ impl Hub {
     }
 
     pub(crate) fn for_many_nodes() -> Self {
-        Self { outgoing: Some(Inbox::default()), ..Self::for_one_process() }
+        Self { outgoing: Some(SignalQueue::default()), ..Self::for_one_process() }
     }
 
     pub(crate) fn subscribe(&self, only: Option<Signal>) -> Signals {
-        let inbox = Arc::new(Inbox { only, ..Inbox::default() });
-        self.subscribers().push(Arc::downgrade(&inbox));
-        Signals(inbox)
+        let queue = Arc::new(SignalQueue { only, ..SignalQueue::default() });
+        self.subscribers().push(Arc::downgrade(&queue));
+        Signals(queue)
     }
 
     /// Announces a commit of this process, here and to the other nodes.
@@ -89,8 +89,8 @@ impl Hub {
     /// Announces a commit of another node, here only.
     pub(crate) fn heard(&self, signals: &BTreeSet<Signal>) {
         self.subscribers().retain(|subscriber| match subscriber.upgrade() {
-            Some(inbox) => {
-                inbox.put(signals);
+            Some(queue) => {
+                queue.put(signals);
                 true
             }
             None => false,
@@ -119,12 +119,12 @@ impl Hub {
         }
     }
 
-    fn subscribers(&self) -> MutexGuard<'_, Vec<Weak<Inbox>>> {
+    fn subscribers(&self) -> MutexGuard<'_, Vec<Weak<SignalQueue>>> {
         self.subscribers.lock().expect("nothing panics while holding the list of subscribers")
     }
 }
 
-impl Inbox {
+impl SignalQueue {
     fn put(&self, signals: &BTreeSet<Signal>) {
         match &self.only {
             None => self.waiting().extend(signals),

@@ -138,21 +138,21 @@ enum Ended {
 }
 
 /// A caller's closure and its way back to the caller.
-pub(crate) struct Pending<T, E, F> {
+pub(crate) struct QueuedCommand<T, E, F> {
     app: AppId,
     body: F,
     result: Option<Result<T, E>>,
     caller: oneshot::Sender<Result<T, E>>,
 }
 
-impl<T, E, F> Pending<T, E, F> {
+impl<T, E, F> QueuedCommand<T, E, F> {
     pub(crate) fn new(app: AppId, body: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (caller, answer) = oneshot::channel();
         (Self { app, body, result: None, caller }, answer)
     }
 }
 
-impl<T, E, F> Command for Pending<T, E, F>
+impl<T, E, F> Command for QueuedCommand<T, E, F>
 where
     T: Send,
     E: From<Error> + Send,

@@ -102,7 +102,7 @@ async fn pausing_leaves_the_rest_of_a_push_alone() {
 }
 
 #[tokio::test]
-async fn tallies_add_up_per_platform() {
+async fn tallies_add_up_by_device_type() {
     with_apps(async |store, _| {
         let targeted = Tally { targeted: 9, ..Tally::default() };
         let failed = Tally { delivered: 1, failed: 2, reason: Some("no credentials".to_owned()), ..Tally::default() };

@@ -62,11 +62,11 @@ impl Flight<'_> {
             self.block.tries = 0;
         }
         self.has_served |= !outcomes.delivered.is_empty();
-        let (metrics, platform) = (self.course.engine.metrics(), self.course.device_type);
-        metrics.delivered(platform, transport, "delivered", outcomes.delivered.len());
-        metrics.delivered(platform, transport, "gone", outcomes.gone.len() as u64);
-        metrics.delivered(platform, transport, "failed", outcomes.failed.len());
-        metrics.delivered(platform, transport, "retried", self.ledger.take_retried());
+        let (metrics, device_type) = (self.course.engine.metrics(), self.course.device_type);
+        metrics.delivered(device_type, transport, "delivered", outcomes.delivered.len());
+        metrics.delivered(device_type, transport, "gone", outcomes.gone.len() as u64);
+        metrics.delivered(device_type, transport, "failed", outcomes.failed.len());
+        metrics.delivered(device_type, transport, "retried", self.ledger.take_retried());
         outcomes
     }
 

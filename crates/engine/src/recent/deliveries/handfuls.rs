@@ -74,8 +74,8 @@ impl Handfuls {
     }
 
     fn numbered(&self, number: u64) -> Option<(u64, &Single)> {
-        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        self.deliveries.get(place).map(|delivery| (number, delivery))
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.deliveries.get(index).map(|delivery| (number, delivery))
     }
 }
 
