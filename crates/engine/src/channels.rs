@@ -1,9 +1,9 @@
 //! Channels: registration, lookup, tags and uninstallation. Every change moves the channel's terms and writes its events in
 //! the transaction of the change.
 
+mod counting;
 mod keys;
 mod lookup;
-mod numbers;
 mod open;
 mod own;
 mod register;

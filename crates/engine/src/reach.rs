@@ -1,4 +1,4 @@
-//! The channels that a push can be sent to on a platform: those that show notifications, or those that only take silent ones.
+//! How reachable a channel must be to be sent a push: a notification that shows needs more than a silent one.
 
 use model::device_type::DeviceType;
 use model::payload::Push;
@@ -8,7 +8,7 @@ use model::payload::notification::Notification;
 use model::payload::wns::WnsContent;
 use model::term::Reach;
 
-/// How a channel must be reachable to get the push on this platform; `None` when there is nothing to send. Of several
+/// How a channel of this device type must be reachable to get the push; `None` when there is nothing to send. Of several
 /// localizations the most demanding one decides.
 pub(crate) fn needed(push: &Push, device_type: &DeviceType) -> Option<Reach> {
     let localized = push.localizations.iter().flatten();

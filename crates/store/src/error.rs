@@ -55,6 +55,7 @@ impl Cause {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Error::Conflict(Constraint::AppGone) => Constraint::AppGone.fmt(f),
             Error::Conflict(constraint) => write!(f, "the change conflicts with what is stored ({constraint})"),
             Error::Unavailable(cause) => {
                 write!(f, "the database is unavailable: {}", cause.message)
@@ -69,7 +70,7 @@ impl fmt::Display for Error {
 impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Constraint::AppGone => f.write_str("app"),
+            Constraint::AppGone => f.write_str("the app was deleted"),
             Constraint::ForeignKey => f.write_str("foreign key"),
             Constraint::Index(name) => f.write_str(name),
         }

@@ -13,8 +13,8 @@ use model::term::{Term, is_put_there};
 use store::channels::{self, Channel, Key};
 use store::{Tx, named_users};
 
+use super::counting::count_change;
 use super::keys;
-use super::numbers::count_change;
 use crate::change_context::{ChangeContext, Tags, union};
 use crate::holdings::Holdings;
 use crate::named_users::has_room;

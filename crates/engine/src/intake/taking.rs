@@ -165,11 +165,14 @@ impl Taking<'_, '_> {
     }
 
     fn sessions(&mut self, tx: &mut Tx<'_>) -> Result<&mut Sessions> {
-        if self.session.is_none() {
-            let stored = sessions::get(tx, self.context.app, self.ordinal)?;
-            self.session = Some(Sessions { stored, current: stored });
-        }
-        self.session.as_mut().ok_or_else(|| Error::internal("a session that was just read is gone"))
+        let known = match self.session.take() {
+            Some(known) => known,
+            None => {
+                let stored = sessions::get(tx, self.context.app, self.ordinal)?;
+                Sessions { stored, current: stored }
+            }
+        };
+        Ok(self.session.insert(known))
     }
 
     fn custom(&mut self, tx: &mut Tx<'_>, timed: &Timed, custom: &UploadedCustom) -> Result<()> {

@@ -73,7 +73,7 @@ async fn numbers_of_apps_are_never_given_out_again() {
         let second = make_app(store, 2).await;
         assert_eq!(second.0, first.0 + 1, "a refused app takes no number");
         assert!(store.write(second, move |tx| apps::delete(tx, second)).await.unwrap());
-        assert_eq!(conflict(store.write(second, move |tx| apps::delete(tx, second)).await), "app");
+        assert_eq!(conflict(store.write(second, move |tx| apps::delete(tx, second)).await), "the app was deleted");
         assert!(store.read(|tx| apps::by_key(tx, sample::app(2).key.as_str())).await.unwrap().is_none());
         assert_eq!(make_app(store, 2).await.0, second.0 + 1);
     })
@@ -165,8 +165,8 @@ async fn what_comes_too_late_for_an_app_leaves_nothing() {
         busy.await.unwrap().unwrap();
         let (deleted, kept) = both.await.unwrap();
         assert!(deleted.unwrap());
-        assert_eq!(conflict(kept), "app");
-        assert_eq!(conflict(store.write(app, keep).await), "app");
+        assert_eq!(conflict(kept), "the app was deleted");
+        assert_eq!(conflict(store.write(app, keep).await), "the app was deleted");
         assert_eq!(schema::count(store, "document", app).await, 0);
         // Whoever has nothing to write is not disturbed, and disturbs nobody.
         store.write(app, |_| Ok::<_, Error>(())).await.unwrap();

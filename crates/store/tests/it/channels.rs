@@ -87,7 +87,7 @@ async fn ordinals_are_dense_and_never_given_out_again() {
         let several = store.write(app, move |tx| apps::take_ordinals(tx, app, 10)).await.unwrap();
         assert_eq!(several, Ordinal(33), "the first of ten");
         assert_eq!(register(store, app, 101).await.unwrap(), Ordinal(43));
-        assert_eq!(conflict(register(store, AppId(99), 1).await), "app");
+        assert_eq!(conflict(register(store, AppId(99), 1).await), "the app was deleted");
     })
     .await;
 }

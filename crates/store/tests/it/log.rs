@@ -73,7 +73,7 @@ async fn an_app_that_is_not_there_has_no_log() {
     on_both(async |store, _| {
         let nobody = AppId(77);
         let done = store.write(nobody, move |tx| log::append(tx, nobody, NOW, &[record("x")])).await;
-        assert_eq!(conflict(done), "app");
+        assert_eq!(conflict(done), "the app was deleted");
         assert_eq!(store.read(move |tx| log::head(tx, nobody)).await.unwrap(), Offset(0));
         assert_eq!(store.read(move |tx| log::after(tx, nobody, Offset(0), 9)).await.unwrap(), []);
     })

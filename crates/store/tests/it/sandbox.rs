@@ -71,7 +71,7 @@ async fn an_app_that_is_gone_gets_none() {
     on_both(async |store, _| {
         let nobody = AppId(99);
         let done = store.write(nobody, move |tx| sandbox::add(tx, nobody, &[delivery(1, 1)])).await;
-        assert_eq!(conflict(done), "app");
+        assert_eq!(conflict(done), "the app was deleted");
         assert_eq!(store.read(move |tx| sandbox::head(tx, nobody)).await.unwrap(), 0);
     })
     .await;

@@ -58,7 +58,7 @@ async fn refused_numbers_are_given_out_later() {
         assert_eq!(number(store, app, term("g", "b")).await, TermId(1));
         let nobody = AppId(99);
         let done = store.write(nobody, move |tx| terms::insert(tx, nobody, &term("g", "a"))).await;
-        assert_eq!(conflict(done), "app");
+        assert_eq!(conflict(done), "the app was deleted");
         let unnamed = store.read(move |tx| terms::name(tx, app, TermId(7))).await;
         assert!(matches!(unnamed, Err(Error::Corrupt(_))), "{unnamed:?}");
     })

@@ -303,7 +303,7 @@ impl Model {
 }
 
 fn found<T>(state: Option<T>) -> Outcome<T> {
-    state.ok_or_else(|| "app".to_owned())
+    state.ok_or_else(|| "the app was deleted".to_owned())
 }
 
 fn insert<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V, conflict: &str) -> Outcome<()> {

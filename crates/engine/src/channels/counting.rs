@@ -1,4 +1,4 @@
-//! How many channels there are and how many of them are opted in, counted as it changes.
+//! Counting how many channels there are and how many of them are opted in, as that changes.
 
 use model::channel::Profile;
 use model::ids::AppId;
