@@ -28,7 +28,7 @@ enum Range<'a> {
 
 /// Fails when the caller can take nothing but another version.
 pub(crate) fn check(headers: &HeaderMap) -> Result<()> {
-    if is_refusable(headers) { Err(Error::NotAcceptable) } else { Ok(()) }
+    if takes_only_other_versions(headers) { Err(Error::NotAcceptable) } else { Ok(()) }
 }
 
 /// How a caller wants a stream.
@@ -69,8 +69,7 @@ fn vendor_type(vendor: &str, suffix: &str) -> HeaderValue {
     HeaderValue::from_str(&text).expect("a vendor word has letters, digits, '.', '-' and '_' only")
 }
 
-/// Whether another version is asked for and nothing else would do.
-fn is_refusable(headers: &HeaderMap) -> bool {
+fn takes_only_other_versions(headers: &HeaderMap) -> bool {
     let mut asks_for_another = false;
     for range in ranges(headers) {
         match range {

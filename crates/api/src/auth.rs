@@ -5,7 +5,7 @@ mod calling;
 
 use axum::RequestExt;
 use axum::extract::{RawPathParams, Request};
-use engine::{Bearer, Caller, InboxCaller, Refusal, Rights};
+use engine::{Bearer, Caller, InboxCaller, KnownBy, Refusal, Rights};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use model::ids::Id;
@@ -181,7 +181,7 @@ async fn permit(access: Access, caller: &Caller, request: &mut Request) -> Resul
             Rights::Contact(_) => for_others(),
             Rights::KeyOnly => Err(NO_APP),
         },
-        Access::Signed if caller.is_token => Err(NOT_SIGNED),
+        Access::Signed if caller.known_by == KnownBy::Token => Err(NOT_SIGNED),
         Access::OwnChannel | Access::Signed => match rights {
             Rights::Master | Rights::Device | Rights::Channel(_) => Ok(()),
             Rights::Contact(_) => for_others(),

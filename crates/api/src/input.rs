@@ -48,11 +48,11 @@ impl Input {
         if self.body.len() <= LONG_BYTES {
             return Ok(read(text(&self.body)?));
         }
-        let turn = self.readers.clone().acquire_owned().await.map_err(Error::internal)?;
+        let permit = self.readers.clone().acquire_owned().await.map_err(Error::internal)?;
         let body = self.body.clone();
         // The permit is released with the work, which continues if the caller hangs up.
         let work = move || {
-            let _turn = turn;
+            let _permit = permit;
             Ok(read(text(&body)?))
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
@@ -87,8 +87,8 @@ fn text(body: &[u8]) -> Result<&[u8]> {
     match std::str::from_utf8(body) {
         Ok(_) => Ok(body),
         Err(error) => {
-            let position = error.valid_up_to();
-            Err(Error::invalid("", format!("The body is not UTF-8: byte {position} is wrong.")))
+            let first_wrong = error.valid_up_to();
+            Err(Error::invalid("", format!("The body is not UTF-8: byte {first_wrong} is wrong.")))
         }
     }
 }

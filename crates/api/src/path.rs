@@ -20,11 +20,10 @@ pub(crate) fn normalize(uri: &mut Uri) {
         Some(query) => format!("{path}?{query}"),
         None => path,
     };
-    let mut parts = uri.clone().into_parts();
-    let shorter: Result<PathAndQuery, _> = text.parse();
     // A valid path stays valid without some slashes; if not, the router will not know it.
-    let Ok(shorter) = shorter else { return };
-    parts.path_and_query = Some(shorter);
+    let Ok(path_and_query) = text.parse::<PathAndQuery>() else { return };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(path_and_query);
     if let Ok(normalized) = Uri::from_parts(parts) {
         *uri = normalized;
     }

@@ -19,8 +19,17 @@ use crate::{Engine, Result, credentials};
 pub struct Caller {
     known: Arc<KnownApp>,
     pub rights: Rights,
-    /// Known by a token of ours, which does not prove that its bearer has a secret.
-    pub is_token: bool,
+    pub known_by: KnownBy,
+}
+
+/// The credentials that a caller gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownBy {
+    Key,
+    Secret,
+    Signature,
+    /// A token of ours, which does not prove that its bearer has a secret.
+    Token,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +98,8 @@ impl AppCache {
 }
 
 impl Caller {
-    pub(crate) fn new(known: &Arc<KnownApp>, rights: Rights, is_token: bool) -> Self {
-        Self { known: known.clone(), rights, is_token }
+    pub(crate) fn new(known: &Arc<KnownApp>, rights: Rights, known_by: KnownBy) -> Self {
+        Self { known: known.clone(), rights, known_by }
     }
 
     pub fn app(&self) -> &Arc<App> {
@@ -113,7 +122,7 @@ impl Engine {
 
     /// A caller who gives no more than the key of an app; `None` when there is no such app.
     pub async fn caller_by_key(&self, key: &str) -> Result<Option<Caller>> {
-        Ok(self.known_app(key).await?.map(|known| Caller::new(&known, Rights::KeyOnly, false)))
+        Ok(self.known_app(key).await?.map(|known| Caller::new(&known, Rights::KeyOnly, KnownBy::Key)))
     }
 
     /// The caller with this key and secret; `None` when they do not fit together.
@@ -130,7 +139,7 @@ impl Engine {
         if is_device && known.signing.is_none() {
             self.learn_app_secret(&known, secret).await?;
         }
-        Ok(Some(Caller::new(&known, rights, false)))
+        Ok(Some(Caller::new(&known, rights, KnownBy::Secret)))
     }
 
     pub(crate) async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use store::apps::App;
 
 use crate::callers::KnownApp;
-use crate::{Caller, Engine, Error, Refusal, Result, Rights};
+use crate::{Caller, Engine, Error, KnownBy, Refusal, Result, Rights};
 
 const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// `{"alg":"HS256","typ":"JWT"}`. There is no other, so that a token cannot choose how it is checked.
@@ -77,7 +77,7 @@ impl Engine {
             Subject::Channel(channel) => Rights::Channel(channel),
             Subject::Contact(contact) => Rights::Contact(contact),
         };
-        Ok(Ok(Caller::new(&known, rights, true)))
+        Ok(Ok(Caller::new(&known, rights, KnownBy::Token)))
     }
 }
 

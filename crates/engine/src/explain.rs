@@ -32,15 +32,15 @@ const AT_ONCE: usize = 2;
 pub struct Explanation {
     /// Channels in the audience, of the device types asked for.
     pub matched: u64,
-    pub platforms: Vec<PlatformCount>,
+    pub by_device_type: Vec<DeviceTypeCount>,
     /// The audience taken apart; `None` for `all`.
     pub clause: Option<Clause>,
     pub warnings: Vec<Warning>,
 }
 
-/// The audience on one platform. The last three figures add up to the first.
+/// The part of an audience that has one device type. The last three figures add up to the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlatformCount {
+pub struct DeviceTypeCount {
     pub device_type: DeviceType,
     pub matched: u64,
     /// Would see a notification.
@@ -171,12 +171,12 @@ fn work_out(index: &Index, planned: Planned, types: Vec<DeviceType>) -> Explanat
             (audience, Some(clause), explainer.warner.warnings)
         }
     };
-    let platforms = count_platforms(index, &audience, types);
-    let matched = platforms.iter().map(|platform| platform.matched).sum();
-    Explanation { matched, platforms, clause, warnings }
+    let by_device_type = count_by_device_type(index, &audience, types);
+    let matched = by_device_type.iter().map(|count| count.matched).sum();
+    Explanation { matched, by_device_type, clause, warnings }
 }
 
-fn count_platforms(index: &Index, audience: &RoaringBitmap, types: Vec<DeviceType>) -> Vec<PlatformCount> {
+fn count_by_device_type(index: &Index, audience: &RoaringBitmap, types: Vec<DeviceType>) -> Vec<DeviceTypeCount> {
     let holders = |term: Term| index.resolve(&term_plan(index, &term));
     let addressed = audience & holders(Term::Reach(Reach::Addressed));
     let alerted = &addressed & holders(Term::Reach(Reach::Alert));
@@ -184,7 +184,7 @@ fn count_platforms(index: &Index, audience: &RoaringBitmap, types: Vec<DeviceTyp
         let of_type = audience & holders(Term::DeviceType(device_type.clone()));
         let (matched, with_address) = (of_type.len(), of_type.intersection_len(&addressed));
         let reachable = of_type.intersection_len(&alerted);
-        PlatformCount {
+        DeviceTypeCount {
             device_type,
             matched,
             reachable,
@@ -192,5 +192,5 @@ fn count_platforms(index: &Index, audience: &RoaringBitmap, types: Vec<DeviceTyp
             without_address: matched - with_address,
         }
     });
-    counted.filter(|platform| platform.matched > 0).collect()
+    counted.filter(|count| count.matched > 0).collect()
 }

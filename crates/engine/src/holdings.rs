@@ -77,7 +77,7 @@ impl Holdings {
         self.tags.values().map(BTreeSet::len).sum()
     }
 
-    /// Whether there are not too many tags, together with others that are not here.
+    /// Refuses more tags than one may have, together with others that are not here.
     pub(crate) fn check_number_of_tags(&self, n_others: usize) -> Result<()> {
         let n_tags = n_others + self.n_tags();
         let most = limits::TAGS_PER_CHANNEL;

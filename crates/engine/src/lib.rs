@@ -69,7 +69,7 @@ use store::Store;
 pub use crate::audience::build as build_audience_index;
 pub use apps::{AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice};
 pub use attributes::Attributes;
-pub use callers::{Caller, Rights};
+pub use callers::{Caller, KnownBy, Rights};
 pub use channels::{ChannelView, Registered, RegisteredOpen};
 pub use contacts::Contact;
 pub use device_tokens::DeviceToken;
@@ -78,7 +78,7 @@ pub use events::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
 pub use experiments::{
     CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,
 };
-pub use explain::{Clause, Effect, Explanation, PlatformCount, Warning};
+pub use explain::{Clause, DeviceTypeCount, Effect, Explanation, Warning};
 pub use health::{Hindrance, PlatformHealth};
 pub use idempotency::IdempotencyKey;
 pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};

@@ -55,8 +55,8 @@ impl Planner<'_, '_> {
     pub(crate) fn any_day(&mut self, days: &[DayTerm]) -> Result<Plan> {
         let mut parts: Vec<Plan> = days.iter().map(|day| self.term(&Term::Day(*day))).collect();
         // The first open is an open.
-        let is_first = |day: &&DayTerm| matches!(day.kind, DayKind::FirstOpen | DayKind::Open);
-        let earliest = days.iter().filter(is_first).map(|day| day.day).min();
+        let is_open = |day: &&DayTerm| matches!(day.kind, DayKind::FirstOpen | DayKind::Open);
+        let earliest = days.iter().filter(is_open).map(|day| day.day).min();
         if let Some(earliest) = earliest {
             parts.push(self.first_opened_since(earliest)?);
         }
@@ -75,7 +75,7 @@ impl Engine {
         Ok(self.lifecycle_views(app, vec![name.to_owned()]).await?.pop())
     }
 
-    /// The lifecycle lists among some lists. They are as old as the app.
+    /// The lifecycle lists of these names, which are as old as the app. Other names are skipped.
     async fn lifecycle_views(&self, app: AppId, names: Vec<String>) -> Result<Vec<ListView>> {
         let (index, now) = (self.current_index(app).await?, self.clock().now());
         let read = move |tx: &mut Tx<'_>| {
@@ -106,18 +106,13 @@ impl Engine {
         if self.0.store.read(move |tx| old_days(tx, app, now)).await?.is_empty() {
             return Ok(());
         }
-        let index = self.index(app).await?;
-        self.0
-            .store
-            .write(app, move |tx| {
-                let mut context = ChangeContext::new(app, &index, now);
-                for term in old_days(tx, app, now)? {
-                    context.forget_set(tx, term)?;
-                }
-                context.journal.write(tx, app)?;
-                Ok(())
-            })
-            .await
+        self.change_audience(app, move |tx, context| {
+            for term in old_days(tx, app, now)? {
+                context.forget_set(tx, term)?;
+            }
+            Ok(())
+        })
+        .await
     }
 }
 

@@ -22,7 +22,6 @@ pub const MOST_KEPT_DAYS: i32 = 1_461;
 /// Sets of days that are forgotten in one transaction, and last places of channels.
 const DAYS_FORGOTTEN_AT_ONCE: u32 = 5_000;
 const LAST_PLACES_FORGOTTEN_AT_ONCE: u32 = 500;
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// Which location data is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,8 +109,7 @@ impl Engine {
 }
 
 fn old_last_places(tx: &mut Tx<'_>, app: AppId, first_day: i32) -> Result<Vec<Ordinal>> {
-    let first_kept = UtcMillis(i64::from(first_day) * DAY_MILLIS);
-    Ok(last_places::before(tx, app, first_kept, LAST_PLACES_FORGOTTEN_AT_ONCE)?)
+    Ok(last_places::before(tx, app, UtcMillis::of_day(first_day), LAST_PLACES_FORGOTTEN_AT_ONCE)?)
 }
 
 /// Whether a selector asks where devices have been, other than by way of a segment.

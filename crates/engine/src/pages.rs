@@ -24,19 +24,16 @@ pub(crate) fn urls(public_url: &str, app: &AppKey, push_id: PushId, push: &Push)
 
 /// Every page of a push once, for all recipients.
 fn pages_of(push: &Push) -> Vec<&InlinePage> {
-    let localizations = || push.localizations.iter().flatten();
-    let notifications = localizations().filter_map(|localization| localization.notification.as_ref());
-    let in_apps = localizations().filter_map(|localization| localization.in_app.as_ref());
-    let in_apps = push.in_app().into_iter().chain(in_apps);
+    let localized = || push.localizations.iter().flatten();
+    let notifications = push.notification.iter().chain(localized().filter_map(|one| one.notification.as_ref()));
+    let in_apps = push.in_app().into_iter().chain(localized().filter_map(|one| one.in_app.as_ref()));
     let in_app_actions = in_apps.flat_map(|in_app| {
         let buttons = in_app.interactive.iter().filter_map(|interactive| interactive.button_actions.as_ref());
         in_app.actions.iter().chain(buttons.flat_map(BTreeMap::values))
     });
-    let notifications = push.notification.iter().chain(notifications);
+    let of_notifications = notifications.flat_map(Notification::inline_pages);
     let mut pages: Vec<&InlinePage> = Vec::new();
-    for page in
-        notifications.flat_map(Notification::inline_pages).chain(in_app_actions.filter_map(Actions::inline_page))
-    {
+    for page in of_notifications.chain(in_app_actions.filter_map(Actions::inline_page)) {
         if !pages.contains(&page) {
             pages.push(page);
         }

@@ -90,7 +90,7 @@ impl Planner<'_, '_> {
 
     /// The channels of an audience whose position in the experiment is within a share.
     fn assigned(&self, audience: Plan, provenance: &Provenance, share: Share) -> Plan {
-        let Some(experiment) = provenance.experiment() else { return Plan::Set(RoaringBitmap::new()) };
+        let Some(experiment) = provenance.experiment() else { return Plan::Nobody };
         let assignment = Assignment::of(experiment);
         let everybody = self.index.resolve(&audience.normalize());
         Plan::Set(everybody.iter().filter(|n| share.contains(assignment.position(Ordinal(*n)))).collect())

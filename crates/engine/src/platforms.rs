@@ -102,7 +102,7 @@ impl PlatformName {
         }
     }
 
-    /// Ties a sealed configuration to its place, so that it cannot be moved to another app or platform.
+    /// Ties a sealed configuration to its app and platform: it cannot be opened as that of another.
     pub(crate) fn purpose(&self, app: AppId) -> String {
         match self {
             PlatformName::Provider(provider) => format!("provider/{}/{provider}", app.0),
@@ -149,7 +149,8 @@ impl Engine {
 
     fn seal(&self, app: AppId, name: &PlatformName, config: &PlatformConfig) -> Result<String> {
         let body = match config {
-            PlatformConfig::Open(config) => serde_json::to_string(config),
+            // Under the name of the platform, so without saying again which it is.
+            PlatformConfig::Open(open) => serde_json::to_string(open),
             PlatformConfig::Apns(_)
             | PlatformConfig::Fcm(_)
             | PlatformConfig::Adm(_)

@@ -196,7 +196,7 @@ fn within(most: u64, reached: RoaringBitmap, holding: RoaringBitmap) -> [Roaring
 /// All channels of an audience that can be sent the push, or get its message in their inbox.
 pub(crate) fn reachable(planner: &mut Planner<'_, '_>, push: &Push, audience: &Plan) -> RoaringBitmap {
     let (recipients, holders) = audience_by_device_type(planner, push, audience, most_recipients(push));
-    recipients.into_iter().chain(holders).fold(RoaringBitmap::new(), |all, (_, some)| all | some)
+    union(&recipients) | union(&holders)
 }
 
 /// The device types that are named, each once; all that channels have registered for when none are.

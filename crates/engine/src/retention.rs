@@ -7,6 +7,7 @@ use std::time::Duration;
 use model::ids::{AppId, Offset, PushId};
 use store::{Tx, blocks, log, push_causes};
 
+use crate::sweep::Left;
 use crate::{Engine, Result};
 
 /// How much is kept of each app.
@@ -43,8 +44,8 @@ const PORTIONS_PER_RUN: usize = 200;
 const BLOCKS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl Engine {
-    /// Deletes records of a log that are too old or too many, and returns whether there are more.
-    pub(crate) async fn shorten_log(&self, app: AppId) -> Result<bool> {
+    /// Deletes records of a log that are too old or too many.
+    pub(crate) async fn shorten_log(&self, app: AppId) -> Result<Left> {
         let Retention { age, bytes, .. } = self.0.retention;
         let oldest = self.0.clock.now().minus(age);
         let first_kept = self.0.store.read(move |tx| log::first_since(tx, app, oldest)).await?;
@@ -58,14 +59,14 @@ impl Engine {
                 Ok(is_too_much && log::delete_before(tx, app, Offset(i64::MAX), PORTION)? > 0)
             };
             if !self.0.store.write(app, shorten).await? {
-                return Ok(false);
+                return Ok(Left::Nothing);
             }
         }
-        Ok(true)
+        Ok(Left::More)
     }
 
     /// Deletes the sets of recipients of pushes that are long done, and their causes. Their counts stay.
-    pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<bool> {
+    pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<Left> {
         let oldest = self.0.clock.now().minus(BLOCKS_KEPT_FOR);
         let first_kept = PushId::first_at(oldest);
         for _ in 0..PORTIONS_PER_RUN {
@@ -76,9 +77,9 @@ impl Engine {
                 Ok(n_causes.max(blocks::delete_settled_before(tx, app, oldest, PORTION)?))
             };
             if self.0.store.write(app, forget).await? < u64::from(PORTION) {
-                return Ok(false);
+                return Ok(Left::Nothing);
             }
         }
-        Ok(true)
+        Ok(Left::More)
     }
 }

@@ -15,7 +15,7 @@ use store::{Tx, channels};
 
 use crate::callers::KnownApp;
 use crate::device_tokens;
-use crate::{Caller, Engine, Result, Rights};
+use crate::{Caller, Engine, KnownBy, Result, Rights};
 
 const MOST_NONCE_BYTES: usize = 64;
 
@@ -60,7 +60,7 @@ impl Engine {
         for known in self.candidates(&bearer).await? {
             match check(&known, &bearer, &signature, self.0.clock.now()) {
                 Ok((rights, signed)) if self.is_new(known.app.id, signed, &signature).await? => {
-                    return Ok(Ok(Caller::new(&known, rights, false)));
+                    return Ok(Ok(Caller::new(&known, rights, KnownBy::Signature)));
                 }
                 Ok(_) => refusal = Refusal::Repeated,
                 Err(why) => refusal = why,

@@ -9,6 +9,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use audience::index::Index;
 use audience::snapshot::Span;
@@ -60,7 +61,7 @@ impl Engine {
     }
 
     /// Writes the index of an app beside the last snapshot and then puts it in its place.
-    pub(crate) async fn write_snapshot(&self, app: AppId, index: std::sync::Arc<Index>) -> Result<()> {
+    pub(crate) async fn write_snapshot(&self, app: AppId, index: Arc<Index>) -> Result<()> {
         let Some(path) = self.0.snapshots.path(app) else { return Ok(()) };
         let unfinished = path.with_extension(UNFINISHED);
         let (file, span) = {

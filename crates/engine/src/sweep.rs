@@ -54,6 +54,13 @@ impl Old {
     ];
 }
 
+/// Whether a portion was all that is old.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    Nothing,
+    More,
+}
+
 /// There is one sweep per installation: a fixed id makes a second one impossible.
 const SWEEP_JOB: Uuid = Uuid::from_u128(0x5eed);
 
@@ -85,8 +92,8 @@ impl Engine {
         for app in self.0.store.read(apps::list).await? {
             for old in Old::ALL {
                 match self.delete_old(old, app.id).await {
-                    Ok(true) => again = SOON,
-                    Ok(false) | Err(Error::AppGone) => {}
+                    Ok(Left::More) => again = SOON,
+                    Ok(Left::Nothing) | Err(Error::AppGone) => {}
                     // Nothing else can be deleted then, either.
                     Err(error) if error.is_of_database() => return Err(error),
                     // Neither the rest of the app nor the other apps wait for it, and it has another chance at the next sweep.
@@ -110,9 +117,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether there is more of it to delete.
-    async fn delete_old(&self, old: Old, app: AppId) -> Result<bool> {
-        let all_gone = |()| false;
+    async fn delete_old(&self, old: Old, app: AppId) -> Result<Left> {
+        let all_gone = |()| Left::Nothing;
         match old {
             Old::Uploads => self.discard_dead_uploads(app).await.map(all_gone),
             Old::ActivityDays => self.forget_old_days(app).await.map(all_gone),

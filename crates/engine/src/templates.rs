@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use model::ids::{AppId, OperationId};
 use model::limits;
 use model::payload::template::TemplateId;
-use model::problem::Problems;
 use model::template::{Template, TemplateChange};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
@@ -127,10 +126,7 @@ impl Engine {
             .write(app, move |tx| {
                 let (kind, id) = (DocumentKind::Template, id.to_string());
                 let template = stored::read(&documents::get(tx, app, kind, &id)?.ok_or(NOT_FOUND)?.body)?;
-                let template = template.changed(change.clone()).map_err(|problems| {
-                    let problems = Problems::from_vec(problems);
-                    problems.map_or_else(|| Error::internal("a change failed without a reason"), Error::Invalid)
-                })?;
+                let template = template.changed(change.clone())?;
                 Ok(documents::put(tx, app, kind, &id, &stored::print(&template)?, now)?)
             })
             .await

@@ -45,7 +45,7 @@ impl Engine {
     }
 }
 
-/// Ties a sealed configuration to its place, so that it cannot be moved to another app or webhook.
+/// Ties a sealed configuration to its app and webhook: it cannot be opened as that of another.
 pub(crate) fn purpose(app: AppId, webhook: WebhookId) -> String {
     format!("webhook/{}/{webhook}", app.0)
 }

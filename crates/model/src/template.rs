@@ -24,7 +24,7 @@ use crate::channel::name_text;
 use crate::json::{self, At, Json};
 use crate::limits;
 use crate::payload::Push;
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Problem, ProblemKind, Problems};
 use variable::parse_variables;
 
 /// A template as a caller describes it. Its push is printed as it was sent.
@@ -89,7 +89,7 @@ impl Template {
     }
 
     /// The template after a change, or the problems it would have.
-    pub fn changed(mut self, change: TemplateChange) -> Result<Self, Vec<Problem>> {
+    pub fn changed(mut self, change: TemplateChange) -> Result<Self, Problems> {
         let TemplateChange { name, description, variables, push } = change;
         self.name = name.unwrap_or(self.name);
         self.description = description.or(self.description);
@@ -99,8 +99,10 @@ impl Template {
             // One client library sends an empty list when it got no variables.
             Some(_) | None => self.variables,
         };
-        let problems = self.undeclared_variables();
-        if problems.is_empty() { Ok(self) } else { Err(problems) }
+        match Problems::from_vec(self.undeclared_variables()) {
+            None => Ok(self),
+            Some(problems) => Err(problems),
+        }
     }
 
     /// A variable that is not declared is most likely a typing mistake.

@@ -36,6 +36,11 @@ impl UtcMillis {
         Self(hour.saturating_mul(60 * 60 * 1000))
     }
 
+    /// The beginning of a day in UTC, counted from 1970.
+    pub fn of_day(day: i32) -> Self {
+        Self::of_hour(i64::from(day) * 24)
+    }
+
     /// `2024-05-01T08:00:00`: the form used for channels, schedules and devices.
     pub fn to_api(self) -> String {
         self.timestamp().strftime("%Y-%m-%dT%H:%M:%S").to_string()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use engine::{Clause, Effect, Explanation, PlatformCount, Warning};
+use engine::{Clause, DeviceTypeCount, Effect, Explanation, Warning};
 use model::json::At;
 use model::payload::device_types::DeviceTypes;
 use model::selector::{Atomic, Audience, Purpose};
@@ -81,10 +81,10 @@ impl Question {
 }
 
 impl From<Explanation> for ExplanationRecord {
-    fn from(Explanation { matched, platforms, clause, warnings }: Explanation) -> Self {
-        let reachable = platforms.iter().map(|platform| platform.reachable).sum();
-        let platforms = platforms.into_iter().map(|platform| {
-            let PlatformCount { device_type, matched, reachable, opted_out, without_address } = platform;
+    fn from(Explanation { matched, by_device_type, clause, warnings }: Explanation) -> Self {
+        let reachable = by_device_type.iter().map(|count| count.reachable).sum();
+        let platforms = by_device_type.into_iter().map(|count| {
+            let DeviceTypeCount { device_type, matched, reachable, opted_out, without_address } = count;
             (device_type.to_string(), PlatformRecord { matched, reachable, opted_out, without_address })
         });
         let warnings =

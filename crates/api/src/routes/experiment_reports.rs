@@ -115,7 +115,7 @@ pub(super) async fn detail(
     let found = index.and_then(|index| results.experiment.variants.get(index).zip(results.variants.get(index)));
     let no_variant = || Error::NotFound("The experiment has no such variant; they are counted from 0.".to_owned());
     let (variant, VariantResults { counts, .. }) = found.ok_or_else(no_variant)?;
-    let platforms = counts.families().into_iter().chain(["android", "ios"]);
+    let families = counts.families().into_iter().chain(["android", "ios"]);
     Answer::ok(Detail {
         app_key: app.key.as_str(),
         experiment_id: results.id,
@@ -124,7 +124,7 @@ pub(super) async fn detail(
         variant: variant.id,
         variant_name: variant.title(),
         all: Figures::of(|metric| total(counts, metric)),
-        platforms: platforms.map(|platform| (platform, Figures::of(|metric| counts.on(platform, metric)))).collect(),
+        platforms: families.map(|family| (family, Figures::of(|metric| counts.on(family, metric)))).collect(),
     })
 }
 
@@ -156,9 +156,9 @@ impl Figures {
     }
 }
 
-/// On all platforms.
+/// On all devices and open platforms.
 fn total(counts: &Counts, metric: Metric) -> u64 {
-    counts.families().into_iter().map(|platform| counts.on(platform, metric)).sum()
+    counts.families().into_iter().map(|family| counts.on(family, metric)).sum()
 }
 
 /// With two decimals.

@@ -36,11 +36,11 @@ struct User {
     channels: Channels,
 }
 
-/// Channels by platform. Old libraries also look for a list of device tokens, which are not kept apart here.
+/// Channels by device type. Old libraries also look for a list of device tokens, which are not kept apart here.
 #[derive(Serialize)]
 struct Channels {
     #[serde(flatten)]
-    by_platform: BTreeMap<&'static str, Vec<ChannelId>>,
+    by_type: BTreeMap<&'static str, Vec<ChannelId>>,
     device_tokens: [String; 0],
 }
 
@@ -58,7 +58,7 @@ pub(super) async fn create(
     let CreatedInbox { operation_id, user, password, channels } =
         edge.engine.create_inbox(app.id, new, input.idempotency_key).await?;
     let user_url = user_url(&links, &user);
-    let channels = by_platform(&channels);
+    let channels = Channels::of(&channels);
     let created = Created { user_id: user, password, user_url: user_url.clone(), channels };
     Ok(Answer::changed(operation_id, created)?.status(StatusCode::CREATED).location(&user_url))
 }
@@ -100,13 +100,15 @@ pub(super) fn user_url(links: &Links, user: &InboxUserId) -> String {
 async fn show(edge: &Edge, links: &Links, caller: InboxCaller) -> Result<User> {
     let (user_url, user_id) = (user_url(links, &caller.user), caller.user.clone());
     let view = edge.engine.inbox_user(caller).await?;
-    Ok(User { user_id, user_url, channels: by_platform(&view.channels) })
+    Ok(User { user_id, user_url, channels: Channels::of(&view.channels) })
 }
 
-fn by_platform(channels: &[(ChannelId, DeviceType)]) -> Channels {
-    let of_type = |wanted: &DeviceType| {
-        channels.iter().filter(|(_, device_type)| device_type == wanted).map(|(id, _)| *id).collect()
-    };
-    let by_platform = CHANNEL_KEYS.iter().map(|(key, device_type)| (*key, of_type(device_type))).collect();
-    Channels { by_platform, device_tokens: [] }
+impl Channels {
+    fn of(channels: &[(ChannelId, DeviceType)]) -> Self {
+        let of_type = |wanted: &DeviceType| {
+            channels.iter().filter(|(_, device_type)| device_type == wanted).map(|(id, _)| *id).collect()
+        };
+        let by_type = CHANNEL_KEYS.iter().map(|(key, device_type)| (*key, of_type(device_type))).collect();
+        Self { by_type, device_tokens: [] }
+    }
 }

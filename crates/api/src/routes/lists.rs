@@ -134,7 +134,7 @@ pub(super) async fn upload(
     PathVars(name): PathVars<String>,
     mut body: Upload,
 ) -> Result<Answer> {
-    let _place = edge.admit_transfer(app.id)?;
+    let _permit = edge.admit_transfer(app.id)?;
     let begun = match list_name(&name) {
         Ok(name) => edge.engine.begin_list_upload(app.id, name).await.map_err(Error::from),
         Err(error) => Err(error),

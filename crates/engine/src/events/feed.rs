@@ -1,5 +1,6 @@
 //! Events as they happen, for a client that reads at its own pace.
 
+use model::channel::ChannelRef;
 use model::event::{EventConditions, EventOffset, EventRequest, EventStart};
 use model::ids::AppId;
 use store::{Tx, channels, log};
@@ -86,7 +87,7 @@ fn position(tx: &mut Tx<'_>, app: AppId, start: EventStart) -> Result<EventOffse
 
 fn clause(tx: &mut Tx<'_>, app: AppId, conditions: &EventConditions) -> Result<EventClause> {
     let channels = conditions.channels.as_ref().map(|named| {
-        let ordinal = |named: &model::channel::ChannelRef| {
+        let ordinal = |named: &ChannelRef| {
             let found = channels::by_id(tx, app, named.id)?.filter(|channel| named.fits(&channel.device_type));
             let unknown = || Error::invalid("channel", format!("There is no channel {} in this app.", named.id));
             found.map(|channel| channel.ordinal.0).ok_or_else(unknown)

@@ -136,7 +136,7 @@ fn add(tx: &mut Tx<'_>, app: AppId, user: &InboxUserId, wanted: &[ChannelRef], n
     Ok(())
 }
 
-/// Gives a channel to the user, unless there is no room for another one. Its former user loses it.
+/// Gives a channel to the user, and returns whether there was room for it. Its former user loses it.
 fn give(tx: &mut Tx<'_>, app: AppId, user: &InboxUserId, channel: Ordinal, now: UtcMillis) -> Result<bool> {
     let before = inbox_users::owner(tx, app, channel)?;
     if before.as_ref() == Some(user) {

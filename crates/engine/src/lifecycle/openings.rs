@@ -10,8 +10,6 @@ use store::channels;
 use crate::Result;
 use crate::plan::Planner;
 
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
-
 impl Planner<'_, '_> {
     /// The channels that opened the app as a selector by activity requires.
     pub(crate) fn openings(&mut self, openings: &Openings<'_>) -> Result<Plan> {
@@ -45,10 +43,9 @@ impl Planner<'_, '_> {
 
     /// The channels that first opened the app on a day or later. They need no set, because ordinals are given out in that order.
     pub(super) fn first_opened_since(&mut self, day: i32) -> Result<Plan> {
-        let midnight = UtcMillis(i64::from(day) * DAY_MILLIS);
         let mut channels = RoaringBitmap::new();
         // Not without an end: a set of all ordinals that could ever be is large.
-        if let Some(first) = channels::first_since(self.tx, self.app, midnight)?
+        if let Some(first) = channels::first_since(self.tx, self.app, UtcMillis::of_day(day))?
             && let Some(last) = channels::last(self.tx, self.app)?
         {
             channels.insert_range(first.0..=last.0);

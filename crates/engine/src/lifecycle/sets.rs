@@ -17,8 +17,7 @@ impl ChangeContext<'_> {
         let mut added = RoaringBitmap::new();
         for (block, channels) in blocks(channels) {
             let before = term_sets::get(tx, self.app, term, block.0)?;
-            let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |bytes| codec::decode(&bytes));
-            let before = before.map_err(Error::internal)?;
+            let before = before.as_deref().map(codec::decode).transpose().map_err(Error::internal)?.unwrap_or_default();
             let new = channels - &before;
             if !new.is_empty() {
                 term_sets::put(tx, self.app, term, block.0, codec::encode(&(before | &new)))?;

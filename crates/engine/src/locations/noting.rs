@@ -49,8 +49,8 @@ impl ChangeContext<'_> {
     fn was_in(&self, tx: &mut Tx<'_>, place: PlaceId, day: i32, ordinal: Ordinal) -> Result<()> {
         let Block(block) = Block::of(ordinal);
         let before = place_days::get(tx, self.app, place, day, block)?;
-        let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |bytes| codec::decode(&bytes));
-        let mut members = before.map_err(Error::internal)?;
+        let mut members =
+            before.as_deref().map(codec::decode).transpose().map_err(Error::internal)?.unwrap_or_default();
         if members.insert(ordinal.0) {
             place_days::put(tx, self.app, place, day, block, codec::encode(&members))?;
         }

@@ -69,8 +69,7 @@ pub(super) fn note_sent(
 fn add(tx: &mut Tx<'_>, app: AppId, mut key: SentKey, mut channels: RoaringBitmap) -> Result<()> {
     while !channels.is_empty() {
         let before = pipeline_sent::get(tx, app, &key)?;
-        let before = before.map_or_else(|| Ok(RoaringBitmap::new()), |bytes| codec::decode(&bytes));
-        let before = before.map_err(Error::internal)?;
+        let before = before.as_deref().map(codec::decode).transpose().map_err(Error::internal)?.unwrap_or_default();
         if !channels.is_subset(&before) {
             pipeline_sent::put(tx, app, &key, codec::encode(&(&before | &channels)))?;
         }

@@ -32,7 +32,7 @@ impl Engine {
         let now = self.clock().now();
         let write = move |tx: &mut Tx<'_>| {
             let found = pushes::sending_state(tx, app, push)?.ok_or(Error::NotFound("push"))?;
-            refuse(found.state, control)?;
+            refuse_ended(found.state, control)?;
             match control {
                 PushControl::Pause => pushes::set_paused(tx, app, push, true)?,
                 PushControl::Resume => {
@@ -67,8 +67,8 @@ impl SendPermission {
     }
 }
 
-/// Fails for a push that has ended and can no longer be controlled.
-fn refuse(state: PushState, control: PushControl) -> Result<()> {
+/// Canceling a canceled push changes nothing; apart from that, a push that has ended can no longer be controlled.
+fn refuse_ended(state: PushState, control: PushControl) -> Result<()> {
     let what = match control {
         PushControl::Pause => "paused",
         PushControl::Resume => "resumed",

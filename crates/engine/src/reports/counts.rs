@@ -3,13 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::device_type::DeviceType;
-use store::counters::Metric;
+use store::counters::{Metric, Total};
 
 /// What was counted on which devices. Reports know the families of device types: all open platforms are one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts(BTreeMap<DeviceType, BTreeMap<Metric, u64>>);
 
 impl Counts {
+    pub(super) fn of(totals: Vec<Total>) -> Self {
+        let mut counts = Self::default();
+        for Total { device_type, metric, n } in totals {
+            counts.add(device_type, metric, n);
+        }
+        counts
+    }
+
     pub(crate) fn add(&mut self, device_type: DeviceType, metric: Metric, n: i64) {
         let count = self.0.entry(device_type).or_default().entry(metric).or_default();
         *count = count.saturating_add(u64::try_from(n).unwrap_or(0));
@@ -38,7 +46,7 @@ impl Counts {
         counts.map(|(_, counts)| of(counts, metric)).sum()
     }
 
-    /// On all platforms but the open ones.
+    /// On everything but open platforms.
     pub fn on_devices(&self, metric: Metric) -> u64 {
         self.of_devices().map(|(_, counts)| of(counts, metric)).sum()
     }

@@ -19,18 +19,18 @@ use crate::{Engine, Error, Result};
 
 const STATE: [Metric; 4] = [Metric::Created, Metric::Uninstalled, Metric::OptedIn, Metric::OptedOut];
 
-/// The devices of an app, by the platform names of reports.
 #[derive(Clone, Debug)]
 pub struct Devices {
     pub computed: UtcMillis,
-    pub platforms: BTreeMap<&'static str, DeviceCounts>,
+    /// By the families of device types that reports know.
+    pub by_family: BTreeMap<&'static str, DeviceCounts>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCounts {
     /// Installed channels.
     pub unique: u64,
-    /// The opted-in ones of them.
+    /// How many of these are opted in.
     pub opted_in: u64,
     /// Channels that were uninstalled.
     pub uninstalled: u64,
@@ -42,20 +42,17 @@ impl Engine {
         let computed = self.clock().now();
         let day = i64::from(date.day());
         let totals = self.0.store.read(move |tx| counters::totals_until(tx, app, &STATE, day)).await?;
-        let mut counts = Counts::default();
-        for total in totals {
-            counts.add(total.device_type, total.metric, total.n);
-        }
-        let platforms = counts.families().into_iter().map(|platform| {
-            let difference = |came, went| counts.on(platform, came).saturating_sub(counts.on(platform, went));
+        let counts = Counts::of(totals);
+        let by_family = counts.families().into_iter().map(|family| {
+            let difference = |came, went| counts.on(family, came).saturating_sub(counts.on(family, went));
             let devices = DeviceCounts {
                 unique: difference(Metric::Created, Metric::Uninstalled),
                 opted_in: difference(Metric::OptedIn, Metric::OptedOut),
-                uninstalled: counts.on(platform, Metric::Uninstalled),
+                uninstalled: counts.on(family, Metric::Uninstalled),
             };
-            (platform, devices)
+            (family, devices)
         });
-        Ok(Devices { computed, platforms: platforms.collect() })
+        Ok(Devices { computed, by_family: by_family.collect() })
     }
 
     /// The number of devices on which the app was opened in the month of an instant, by device type. Openings by channel are kept

@@ -8,7 +8,7 @@ use model::origin::Origin;
 use model::payload::push_type::PushType;
 use model::report::{Period, Precision};
 use model::time::UtcMillis;
-use store::counters::{self, Metric, PushTotal, Pushes, Total};
+use store::counters::{self, Metric, PushTotal, Pushes};
 use store::pushes::{self, Listed};
 use store::{Tx, origins};
 use uuid::Uuid;
@@ -103,7 +103,7 @@ impl Engine {
             .store
             .read(move |tx| {
                 let created = begun(tx, app, Pushes::Group(group))?;
-                let counts = counts_of(counters::totals_of_pushes(tx, app, Pushes::Group(group), &COUNTED)?);
+                let counts = Counts::of(counters::totals_of_pushes(tx, app, Pushes::Group(group), &COUNTED)?);
                 Ok(GroupReport { created, counts })
             })
             .await
@@ -167,12 +167,4 @@ fn with_counts(tx: &mut Tx<'_>, app: AppId, listed: Vec<Listed>) -> Result<Vec<P
         PushReport { id, created, push_type, origin: origin.unwrap_or(Origin::Api), counts }
     });
     Ok(reports.collect())
-}
-
-fn counts_of(totals: Vec<Total>) -> Counts {
-    let mut counts = Counts::default();
-    for total in totals {
-        counts.add(total.device_type, total.metric, total.n);
-    }
-    counts
 }

@@ -51,33 +51,33 @@ impl Engine {
         let letters = self.dead_letters(app, id, after, AT_ONCE).await?;
         let hook = self.hook(app, id).await?;
         let is_full = letters.len() >= AT_ONCE as usize;
-        let (mut came, mut n_in_a_row, begun) = (Redelivered::default(), 0, Instant::now());
+        let (mut result, mut n_failed_in_a_row, begun) = (Redelivered::default(), 0, Instant::now());
         for letter in letters {
             if begun.elapsed() > LONGEST {
-                return Ok(came);
+                return Ok(result);
             }
-            came.last = Some(letter.offset);
+            result.last = Some(letter.offset);
             let reason = match hook.post(Bytes::from(letter.body), self.clock().now()).await {
                 Verdict::Taken { .. } => {
                     // A crash before this sends it again: at least once, as always.
                     let forget = move |tx: &mut Tx<'_>| webhooks::remove_dead_letter(tx, app, id, letter.offset);
                     self.0.store.write(app, forget).await?;
-                    came.n_delivered += 1;
-                    n_in_a_row = 0;
+                    result.n_delivered += 1;
+                    n_failed_in_a_row = 0;
                     continue;
                 }
                 Verdict::Failed { reason, .. } => reason,
                 Verdict::Gone => "The webhook answered 410: it wants no more events.".to_owned(),
             };
-            came.reason = Some(reason);
-            came.n_failed += 1;
-            n_in_a_row += 1;
-            if n_in_a_row == ENOUGH {
-                return Ok(came);
+            result.reason = Some(reason);
+            result.n_failed += 1;
+            n_failed_in_a_row += 1;
+            if n_failed_in_a_row == ENOUGH {
+                return Ok(result);
             }
         }
-        came.last.take_if(|_| !is_full);
-        Ok(came)
+        result.last.take_if(|_| !is_full);
+        Ok(result)
     }
 
     /// Forgets all dead letters of a webhook. Returns how many there were.

@@ -191,14 +191,14 @@ impl World {
         }
         let answer = &answers[0];
         assert!(answers.iter().all(|other| other == answer), "the nodes agree: {answers:#?} {}", about());
-        assert_eq!(by_platform(answer), self.expected_by_platform(question), "{}", about());
-        assert_eq!(answer.matched, answer.platforms.iter().map(|it| it.matched).sum::<u64>(), "{}", about());
+        assert_eq!(by_device_type(answer), self.expected_by_device_type(question), "{}", about());
+        assert_eq!(answer.matched, answer.by_device_type.iter().map(|it| it.matched).sum::<u64>(), "{}", about());
         let clause = answer.clause.as_ref().unwrap();
         assert_eq!(clause.effect, Effect::Whole);
         self.check_clause(tree, clause, &open_types(types), &about);
     }
 
-    fn expected_by_platform(&self, Question { tree, types, .. }: &Question) -> BTreeMap<String, [u64; 4]> {
+    fn expected_by_device_type(&self, Question { tree, types, .. }: &Question) -> BTreeMap<String, [u64; 4]> {
         let open = open_types(types);
         let mut expected = BTreeMap::new();
         for channel in self.model.installed().filter(|it| types.contains(&it.device_type)) {
@@ -270,10 +270,10 @@ fn open_types(types: &[&'static str]) -> Vec<&'static str> {
     types.iter().copied().filter(|it| it.starts_with("open::")).collect()
 }
 
-fn by_platform(explained: &Explanation) -> BTreeMap<String, [u64; 4]> {
-    let counts = explained.platforms.iter().map(|platform| {
-        let counts = [platform.matched, platform.reachable, platform.opted_out, platform.without_address];
-        (platform.device_type.to_string(), counts)
+fn by_device_type(explained: &Explanation) -> BTreeMap<String, [u64; 4]> {
+    let counts = explained.by_device_type.iter().map(|count| {
+        let counts = [count.matched, count.reachable, count.opted_out, count.without_address];
+        (count.device_type.to_string(), counts)
     });
     counts.collect()
 }

@@ -98,7 +98,7 @@ fn changes_leave_the_rest() {
     let plain = json!({"push": {"notification": {"alert": "Hi"}}, "variables": []});
     assert_eq!(old.clone().changed(change(&plain).unwrap()).unwrap().variables, []);
     let problems = old.clone().changed(change(&json!({"variables": [{"key": "B"}]})).unwrap()).unwrap_err();
-    assert_eq!(problems[0].path, "push.notification.alert");
+    assert_eq!(problems.first().path, "push.notification.alert");
     let push = json!({"push": {"notification": {"alert": "{{B}}"}}});
     assert!(old.clone().changed(change(&push).unwrap()).is_err());
     let both = json!({"push": push["push"], "variables": [{"key": "B"}]});

@@ -40,12 +40,12 @@ pub(in crate::routes) async fn devices(
     // One client library has no way to say a date.
     let date = date.unwrap_or_else(|| edge.engine.clock().now());
     let mut devices = edge.engine.devices(app.id, date).await?;
-    for platform in ALWAYS {
-        devices.platforms.entry(platform).or_default();
+    for family in ALWAYS {
+        devices.by_family.entry(family).or_default();
     }
-    let total_unique_devices = devices.platforms.values().map(|counts| counts.unique).sum();
-    let counts = devices.platforms.into_iter().map(|(platform, counts)| (platform, counts.into()));
-    let midnight = UtcMillis::of_hour(i64::from(date.day()) * 24);
+    let total_unique_devices = devices.by_family.values().map(|counts| counts.unique).sum();
+    let counts = devices.by_family.into_iter().map(|(family, counts)| (family, counts.into()));
+    let midnight = UtcMillis::of_day(date.day());
     Answer::ok(DevicesReport {
         total_unique_devices,
         date_closed: midnight.to_report(),
