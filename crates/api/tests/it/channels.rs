@@ -79,6 +79,22 @@ async fn a_device_takes_over_everything_it_is_recognized_by_at_once() {
 }
 
 #[tokio::test]
+async fn a_hint_that_is_taken_over_leaves_another_with_the_same_text() {
+    on_each_engine(async |app| {
+        let body = |hints: Value| json!({"channel": {"device_type": "ios", "opt_in": false}, "identity_hints": hints});
+        let hints = json!({"user_id": "same", "device_id": "same"});
+        let first = app.device().post("/api/channels", body(hints)).await.expect(201)["channel_id"].clone();
+        let second = "5b5f2b6e-9d0f-4c57-9a6c-6f2f3ad0c9ab";
+        let path = format!("/api/channels/{second}");
+        app.device().put(&path, body(json!({"user_id": "same"}))).await.expect(200);
+        for (hints, owner) in [(json!({"device_id": "same"}), &first), (json!({"user_id": "same"}), &json!(second))] {
+            assert_eq!(&app.device().post("/api/channels", body(hints)).await.expect(200)["channel_id"], owner);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn lookups_have_the_form_that_client_libraries_need() {
     on_each_engine(async |app| {
         for device_type in TYPES {

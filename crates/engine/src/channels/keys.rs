@@ -4,6 +4,12 @@ use model::channel::{IdentityHints, Profile};
 use model::device_type::DeviceType;
 use store::channels::Key;
 
+/// The kinds of hints, which are stored.
+const USER: &str = "user";
+const DEVICE: &str = "device";
+const ACCENGAGE: &str = "accengage";
+const APID: &str = "apid";
+
 /// The key of an address. A device has one channel, so an address belongs to one channel of a type.
 pub(crate) fn address_key(device_type: &DeviceType, address: &str) -> Key {
     // Apple's tokens are hexadecimal, and clients write them in either letter case.
@@ -12,16 +18,14 @@ pub(crate) fn address_key(device_type: &DeviceType, address: &str) -> Key {
 }
 
 pub(crate) fn apid_key(device_type: &DeviceType, apid: &str) -> Key {
-    Key { kind: format!("apid:{device_type}"), value: apid.to_owned() }
+    hint_key(APID, device_type, apid)
 }
 
 /// The hints that identify a device, the strongest first.
 pub(super) fn hint_keys(device_type: &DeviceType, hints: &IdentityHints) -> Vec<Key> {
-    let named = [("user", &hints.user_id), ("device", &hints.device_id), ("accengage", &hints.accengage_device_id)];
-    let named = named
-        .into_iter()
-        .filter_map(|(kind, value)| Some(Key { kind: format!("{kind}:{device_type}"), value: value.clone()? }));
-    named.chain(hints.apid.as_ref().map(|apid| apid_key(device_type, apid))).collect()
+    let IdentityHints { user_id, device_id, accengage_device_id, apid } = hints;
+    let hints = [(USER, user_id), (DEVICE, device_id), (ACCENGAGE, accengage_device_id), (APID, apid)];
+    hints.into_iter().filter_map(|(kind, value)| Some(hint_key(kind, device_type, value.as_ref()?))).collect()
 }
 
 /// Every key of a channel.
@@ -29,4 +33,19 @@ pub(super) fn keys(profile: &Profile) -> Vec<Key> {
     let mut keys = hint_keys(&profile.device_type, &profile.identity_hints);
     keys.extend(profile.address.as_ref().map(|address| address_key(&profile.device_type, address)));
     keys
+}
+
+/// Removes the hints and the address whose keys another channel has taken. Hints of two kinds may have the same text, and lose
+/// it one by one.
+pub(super) fn give_up(profile: &mut Profile, taken: &[Key]) {
+    let Profile { device_type, address, identity_hints, .. } = profile;
+    let IdentityHints { user_id, device_id, accengage_device_id, apid } = identity_hints;
+    for (kind, hint) in [(USER, user_id), (DEVICE, device_id), (ACCENGAGE, accengage_device_id), (APID, apid)] {
+        hint.take_if(|value| taken.contains(&hint_key(kind, device_type, value)));
+    }
+    address.take_if(|address| taken.contains(&address_key(device_type, address)));
+}
+
+fn hint_key(kind: &str, device_type: &DeviceType, value: &str) -> Key {
+    Key { kind: format!("{kind}:{device_type}"), value: value.to_owned() }
 }

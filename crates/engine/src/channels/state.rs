@@ -205,16 +205,11 @@ impl ChangeContext<'_> {
 
     /// The channel that had keys before another took them over. Without its address it is no longer reachable, so that one
     /// device never gets a push twice.
-    fn give_up_keys(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal, keys: &[Key]) -> Result<()> {
+    fn give_up_keys(&mut self, tx: &mut Tx<'_>, ordinal: Ordinal, taken: &[Key]) -> Result<()> {
         let Some(row) = channels::by_ordinal(tx, self.app, ordinal)? else { return Ok(()) };
         let opened = self.open(tx, row)?;
         let mut after = opened.state.clone();
-        let hints = &mut after.profile.identity_hints;
-        for hint in [&mut hints.user_id, &mut hints.device_id, &mut hints.apid, &mut hints.accengage_device_id] {
-            hint.take_if(|value| keys.iter().any(|key| *value == key.value));
-        }
-        let device_type = after.profile.device_type.clone();
-        after.profile.address.take_if(|address| keys.contains(&keys::address_key(&device_type, address)));
+        keys::give_up(&mut after.profile, taken);
         self.save(tx, opened, &after)?;
         Ok(())
     }
