@@ -120,6 +120,6 @@ fn append_names(tx: &mut store::Tx<'_>, app: AppId, names: &[Term], numbers: &[T
 fn append(tx: &mut store::Tx<'_>, app: AppId, record: &TermsRecord) -> Result<()> {
     let body = postcard::to_stdvec(record)?;
     let record = NewRecord { kind: RecordKind::Terms, ordinal: None, body };
-    log::append(tx, app, Clock::System.now(), &[record])?;
+    log::append(tx, app, Clock::System.now(), vec![record])?;
     Ok(())
 }

@@ -117,7 +117,7 @@ async fn set_off(folder: &Path, n_timers: u32) -> Result<UtcMillis> {
                 sets: Vec::new(),
             };
             let body = postcard::to_stdvec(&record)?;
-            log::append(tx, app, now, &[NewRecord { kind: RecordKind::Terms, ordinal: None, body }])?;
+            log::append(tx, app, now, vec![NewRecord { kind: RecordKind::Terms, ordinal: None, body }])?;
         }
         Ok(())
     };

@@ -82,7 +82,7 @@ async fn append_events(folder: &Path, n_events: u32) -> Result<()> {
     for first in (0..n_events).step_by(PER_TRANSACTION as usize) {
         let numbers = first..n_events.min(first.saturating_add(PER_TRANSACTION));
         let records: Vec<NewRecord> = numbers.map(|n| record(n, Clock::System.now())).collect::<Result<_>>()?;
-        store.write(app, move |tx| log::append(tx, app, now, &records)).await?;
+        store.write(app, move |tx| log::append(tx, app, now, records.clone())).await?;
     }
     store.close().await;
     Ok(())

@@ -126,7 +126,7 @@ impl Journal {
             let body = postcard::to_stdvec(&self.terms).map_err(Error::internal)?;
             self.records.insert(0, NewRecord { kind: RecordKind::Terms, ordinal: None, body });
         }
-        Ok(log::append(tx, app, self.now, &self.records)?)
+        Ok(log::append(tx, app, self.now, self.records)?)
     }
 }
 

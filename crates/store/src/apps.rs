@@ -4,7 +4,7 @@ use model::app::{AppKey, Mode};
 use model::ids::{AppId, Ordinal, TermId};
 use model::time::UtcMillis;
 
-use crate::{Constraint, Error, Result, Row, Signal, Tx};
+use crate::{Constraint, Error, Result, Row, Signal, Tx, app_numbers};
 
 /// The number of rows that belong to no app; apps are counted from 1.
 pub const OPERATOR: AppId = AppId(0);
@@ -164,8 +164,8 @@ const OWNED_TABLES: &[(&str, &str)] = &[
 
 /// Deletes up to `at_most` rows of an app that is gone. Returns whether anything may be left.
 pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: u64) -> Result<bool> {
-    // Counts of this transaction would otherwise be written after everything is gone.
-    tx.write_counts()?;
+    // What this transaction has pending would otherwise be written after everything is gone.
+    tx.write_pending()?;
     let mut left = at_most;
     for (table, key) in OWNED_TABLES {
         let delete = format!(
@@ -188,14 +188,18 @@ pub fn take_ordinal(tx: &mut Tx<'_>, app: AppId) -> Result<Ordinal> {
 
 /// Gives out the next `n` ordinals of the app and returns the first of them.
 pub fn take_ordinals(tx: &mut Tx<'_>, app: AppId, n: u32) -> Result<Ordinal> {
-    let sql = "update app set next_ordinal = next_ordinal + $2 where id = $1 returning next_ordinal - $2";
-    tx.query_opt(sql, &[app.into(), n.into()], |row| row.get(0))?.ok_or_else(gone)
+    let numbers = app_numbers::count(tx, app)?;
+    let first = u32::try_from(numbers.next_ordinal).map_err(|_| Error::corrupt("the app has no ordinals left"))?;
+    numbers.next_ordinal += i64::from(n);
+    Ok(Ordinal(first))
 }
 
 /// Gives out the next term number of the app.
 pub(crate) fn take_term(tx: &mut Tx<'_>, app: AppId) -> Result<TermId> {
-    let sql = "update app set next_term = next_term + 1 where id = $1 returning next_term - 1";
-    tx.query_opt(sql, &[app.into()], |row| row.get(0))?.ok_or_else(gone)
+    let numbers = app_numbers::count(tx, app)?;
+    let next = u32::try_from(numbers.next_term).map_err(|_| Error::corrupt("the app has no numbers of terms left"))?;
+    numbers.next_term += 1;
+    Ok(TermId(next))
 }
 
 /// The error of a command whose app was deleted before it ran.

@@ -7,9 +7,9 @@
 //! Every difference between the engines:
 //! 1. *Claiming.* On PostgreSQL several transactions write at once, so a statement that claims rows ends in
 //!    [`Tx::claim_suffix`]. On SQLite there is one writer and nothing to skip.
-//! 2. *Locking.* For the same reason, a batch of commands first locks the rows of the apps it is about
-//!    (`Access::Write`); both engines check which of them exist by then. And two nodes that migrate at once exclude each other
-//!    ([`Tx::lock_database`]).
+//! 2. *Locking.* For the same reason, a batch of commands first locks the rows of the apps it is about (`Access::Write`); both
+//!    engines read the numbers of those that exist by then ([`crate::app_numbers`]). And two nodes that migrate at once exclude
+//!    each other ([`Tx::lock_database`]).
 //! 3. *Waking.* Signals of other nodes come by LISTEN/NOTIFY on PostgreSQL; on SQLite there is one process.
 //! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte order) that
 //!    PostgreSQL lacks; SQLite has pragmas per connection instead.
@@ -35,7 +35,7 @@ pub(crate) mod writer;
 
 use std::collections::BTreeSet;
 
-pub(crate) use connection::{Access, Connection};
+pub(crate) use connection::{Access, Connection, Held};
 pub use row::{Column, FromColumn, Row};
 pub(crate) use signal::Hub;
 pub use signal::{Signal, Signals};
@@ -45,9 +45,11 @@ pub(crate) use vitals::{Deed, Vitals};
 
 use model::ids::AppId;
 
+use crate::app_numbers::{AppNumbers, Counted};
 use crate::apps;
 use crate::counters::PendingCounts;
 use crate::error::{Error, Result};
+use crate::log::Appended;
 
 /// One transaction. The first statement that fails ends it: later statements repeat the error, and the transaction is rolled
 /// back even if its owner ignores that.
@@ -56,6 +58,8 @@ pub struct Tx<'c> {
     may_write: bool,
     signals: BTreeSet<Signal>,
     counts: PendingCounts,
+    appended: Appended,
+    counted: Counted,
     /// The app that the running command is for.
     app: Option<AppId>,
     /// Apps that commands of this transaction have deleted; later commands are too late for them.
@@ -174,15 +178,48 @@ impl<'c> Tx<'c> {
         self.signals.insert(signal);
     }
 
-    /// The counts that [`Tx::write_counts`] will raise. Only for transactions that write.
+    /// The counts that [`Tx::write_pending`] will raise. Only for transactions that write, as the next two.
     pub(crate) fn pending_counts(&mut self) -> Result<&mut PendingCounts> {
         self.check(true)?;
         Ok(&mut self.counts)
     }
 
-    /// Raises the counts of all commands of this transaction, each once.
-    pub(crate) fn write_counts(&mut self) -> Result<()> {
-        std::mem::take(&mut self.counts).write(self)
+    /// The records of logs that [`Tx::write_pending`] will insert.
+    pub(crate) fn appended(&mut self) -> Result<&mut Appended> {
+        self.check(true)?;
+        Ok(&mut self.appended)
+    }
+
+    /// The numbers of apps that [`Tx::write_pending`] will write.
+    pub(crate) fn counted(&mut self) -> Result<&mut Counted> {
+        self.check(true)?;
+        Ok(&mut self.counted)
+    }
+
+    pub(crate) fn counted_so_far(&self) -> &Counted {
+        &self.counted
+    }
+
+    /// The numbers of an app of which this transaction has had the row to itself since it began.
+    pub(crate) fn numbers_at_begin(&mut self, app: AppId) -> Result<Option<AppNumbers>> {
+        self.check(false)?;
+        let numbers = self.connection.numbers_at_begin(app);
+        self.keep(numbers)
+    }
+
+    /// Inserts the records that were appended, so that this transaction can read them.
+    pub(crate) fn write_appended(&mut self) -> Result<()> {
+        std::mem::take(&mut self.appended).write(self)
+    }
+
+    /// Writes what was put off for all commands of this transaction, each row once.
+    pub(crate) fn write_pending(&mut self) -> Result<()> {
+        std::mem::take(&mut self.counts).write(self)?;
+        self.write_appended()?;
+        let mut counted = std::mem::take(&mut self.counted);
+        let written = counted.write(self);
+        self.counted = counted;
+        written
     }
 
     /// Ends a `select` that claims rows, so that two claimers never get, or wait for, the same ones.
@@ -224,6 +261,8 @@ impl<'c> Tx<'c> {
             may_write,
             signals: BTreeSet::new(),
             counts: PendingCounts::default(),
+            appended: Appended::default(),
+            counted: Counted::default(),
             app: None,
             deleted: Vec::new(),
             is_too_late: false,
@@ -251,6 +290,8 @@ impl<'c> Tx<'c> {
     /// Later commands are too late for the app.
     pub(crate) fn deletes_app(&mut self, app: AppId) {
         self.deleted.push(app);
+        self.appended.forget(app);
+        self.counted.forget(app);
     }
 
     fn broken(&self) -> Option<&Error> {
@@ -260,7 +301,7 @@ impl<'c> Tx<'c> {
     /// Commits the transaction; without this call it is rolled back. After an error other than a refusal by the database, it is
     /// unknown whether the change was made.
     pub(crate) fn commit(mut self) -> Result<BTreeSet<Signal>> {
-        self.write_counts()?;
+        self.write_pending()?;
         if let Some(error) = self.broken.take() {
             return Err(error);
         }

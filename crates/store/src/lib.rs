@@ -1,5 +1,6 @@
 //! Everything durable. SQL is written once and runs on the embedded database or on PostgreSQL, chosen by the URL.
 
+mod app_numbers;
 pub mod apps;
 pub mod attributes;
 pub mod backup;

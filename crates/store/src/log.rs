@@ -2,7 +2,10 @@
 //!
 //! The app's row holds the last position given out. Taking positions updates that row, so two transactions that append
 //! to one app's log are serialized and become visible in order: a reader that has seen position N has seen all up to N.
+//!
+//! Records are inserted at the end of their transaction, or when it reads the log itself.
 
+mod appended;
 mod retention;
 mod times;
 
@@ -12,8 +15,9 @@ use model::event::RecordKind;
 use model::ids::{AppId, Offset, Ordinal};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Row, Signal, Tx, apps};
+use crate::{Error, Result, Row, Signal, Tx, app_numbers};
 
+pub(crate) use appended::Appended;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub use times::time_after;
 
@@ -35,32 +39,32 @@ pub struct Record {
     pub body: Vec<u8>,
 }
 
-/// Appends records and returns the offset of the last one. Nothing to append leaves the log as it is.
-pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: &[NewRecord]) -> Result<Offset> {
+/// Appends records, at the end of the transaction, and returns the offset of the last one. Nothing to append leaves the log as it
+/// is.
+pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: Vec<NewRecord>) -> Result<Offset> {
     if records.is_empty() {
         return head(tx, app);
     }
     let n_records = i64::try_from(records.len()).unwrap_or(i64::MAX);
-    let n_bytes = i64::try_from(records.iter().map(|record| record.body.len()).sum::<usize>()).unwrap_or(i64::MAX);
-    let sql = "update app set log_head = log_head + $2, log_bytes = log_bytes + $3 where id = $1 returning log_head";
-    let last = tx.query_opt(sql, &[app.into(), n_records.into(), n_bytes.into()], |row| row.get::<i64>(0))?;
-    let last = last.ok_or_else(apps::gone)?;
-    let rows = records.iter().zip(last - n_records + 1..).map(|(NewRecord { kind, ordinal, body }, position)| {
-        [app.into(), position.into(), at.into(), kind.number().into(), (*ordinal).into(), body.clone().into()]
-    });
-    tx.execute_many("insert into log (app, position, at, kind, ordinal, body) values ($1, $2, $3, $4, $5, $6)", rows)?;
+    let n_bytes = records.iter().map(|record| record.body.len()).sum::<usize>();
+    let numbers = app_numbers::count(tx, app)?;
+    let first = Offset(numbers.log_head + 1);
+    numbers.log_head += n_records;
+    numbers.log_bytes += i64::try_from(n_bytes).unwrap_or(i64::MAX);
+    let last = Offset(numbers.log_head);
+    tx.appended()?.push(app, first, at, records);
     tx.signal(Signal::Log(app));
-    Ok(Offset(last))
+    Ok(last)
 }
 
 /// The offset of the last record; 0 for an app without records and for one that does not exist.
 pub fn head(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
-    let head = tx.query_opt("select log_head from app where id = $1", &[app.into()], |row| row.get(0))?;
-    Ok(head.unwrap_or_default())
+    Ok(Offset(app_numbers::current(tx, app)?.map_or(0, |numbers| numbers.log_head)))
 }
 
 /// Up to `at_most` records after an offset, oldest first.
 pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Result<Vec<Record>> {
+    tx.write_appended()?;
     tx.query(
         "select position, at, kind, ordinal, body from log
          where app = $1 and position > $2 order by position limit $3",
@@ -71,6 +75,7 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
 
 /// The offset of the oldest record that is kept, or of the next one to be written if none is kept.
 pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
+    tx.write_appended()?;
     let sql = "select position from log where app = $1 order by position limit 1";
     match tx.query_opt(sql, &[app.into()], |row| row.get(0))? {
         Some(start) => Ok(start),
@@ -98,6 +103,7 @@ pub fn visit_kinds(
     at_most: u32,
     mut visit: impl FnMut(RecordRow<'_>) -> Result<()>,
 ) -> Result<()> {
+    tx.write_appended()?;
     let numbers: Vec<String> = kinds.iter().map(|kind| kind.number().to_string()).collect();
     let sql = format!(
         "select position, at, kind, ordinal, body from log

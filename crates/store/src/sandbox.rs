@@ -3,7 +3,7 @@
 use model::ids::{AppId, ChannelId, DeliveryId, PushId};
 use model::time::UtcMillis;
 
-use crate::{Result, Tx, apps};
+use crate::{Result, Tx, app_numbers};
 
 /// How many deliveries are kept per app.
 pub const KEPT: i64 = 10_000;
@@ -32,9 +32,9 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, deliveries: &[SandboxDelivery]) -> Resul
         return Ok(());
     }
     let n_added = i64::try_from(deliveries.len()).unwrap_or(i64::MAX);
-    let sql = "update app set sandbox_head = sandbox_head + $2 where id = $1 returning sandbox_head";
-    let head = tx.query_opt(sql, &[app.into(), n_added.into()], |row| row.get::<i64>(0))?;
-    let head = head.ok_or_else(apps::gone)?;
+    let numbers = app_numbers::count(tx, app)?;
+    numbers.sandbox_head += n_added;
+    let head = numbers.sandbox_head;
     let rows: Vec<_> = deliveries
         .iter()
         .zip(head - n_added + 1..)
@@ -63,8 +63,7 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, deliveries: &[SandboxDelivery]) -> Resul
 
 /// The position of the newest delivery.
 pub fn head(tx: &mut Tx<'_>, app: AppId) -> Result<i64> {
-    let head = tx.query_opt("select sandbox_head from app where id = $1", &[app.into()], |row| row.get(0))?;
-    Ok(head.unwrap_or_default())
+    Ok(app_numbers::current(tx, app)?.map_or(0, |numbers| numbers.sandbox_head))
 }
 
 /// The oldest `at_most` deliveries after a position, oldest first, each with its position.

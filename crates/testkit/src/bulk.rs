@@ -37,7 +37,7 @@ pub async fn copy_channel_to(store: &Store, app: AppId, original: ChannelId, add
             let copies: Vec<_> =
                 (first..).zip(&some).map(|(ordinal, address)| copy(&original, &kind, ordinal, address)).collect();
             channels::insert_many(tx, app, &copies)?;
-            log::append(tx, app, original.created, &[record(&copies)])
+            log::append(tx, app, original.created, vec![record(&copies)])
         });
         write.await.expect("copies can be written");
     }

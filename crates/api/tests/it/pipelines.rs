@@ -67,7 +67,7 @@ async fn happen(app: &TestApp, kind: RecordKind, channel: &str, body: Value) {
         let ordinal = store::channels::ordinal_of(tx, APP, channel)?;
         let event = Event { id: EventId::at(now), occurred: now, body: body.clone() };
         let body = serde_json::to_vec(&event).unwrap();
-        log::append(tx, APP, now, &[NewRecord { kind, ordinal, body }])
+        log::append(tx, APP, now, vec![NewRecord { kind, ordinal, body }])
     };
     app.engine().store().write(APP, write).await.unwrap();
 }

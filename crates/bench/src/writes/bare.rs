@@ -100,7 +100,7 @@ pub(crate) async fn update_rows(commits: &Commits, until: Until, prepared: &Prep
         let (row, records) = (rows[position].clone(), records.clone());
         move |tx: &mut Tx<'_>| {
             channels::update(tx, app, &row)?;
-            log::append(tx, app, Clock::System.now(), &records)?;
+            log::append(tx, app, Clock::System.now(), records.clone())?;
             Ok(())
         }
     };
@@ -122,7 +122,7 @@ pub(crate) async fn insert_rows(commits: &Commits, until: Until, prepared: &Prep
             let ordinal = apps::take_ordinal(tx, app)?;
             let row = Channel { ordinal, ..trace.row.clone() };
             channels::insert_many(tx, app, &[(row, trace.keys.clone())])?;
-            log::append(tx, app, Clock::System.now(), &trace.records)?;
+            log::append(tx, app, Clock::System.now(), trace.records.clone())?;
             Ok(())
         }
     };

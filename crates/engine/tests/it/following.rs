@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 async fn append_to_log(engine: &Engine, app: AppId) {
     let record = NewRecord { kind: RecordKind::Send, ordinal: None, body: Vec::new() };
-    engine.store().write(app, move |tx| log::append(tx, app, START, std::slice::from_ref(&record))).await.unwrap();
+    engine.store().write(app, move |tx| log::append(tx, app, START, vec![record.clone()])).await.unwrap();
 }
 
 /// As another node would, with its signal lost on the way.

@@ -70,7 +70,7 @@ pub fn forget_group(tx: &mut Tx<'_>, app: AppId, group: Uuid, at_most: u64) -> R
         ("group_event", "name, conversion"),
     ];
     // Counts of this transaction would otherwise be written afterwards.
-    tx.write_counts()?;
+    tx.write_pending()?;
     let mut left = at_most;
     for (table, key) in tables {
         let sql = format!(

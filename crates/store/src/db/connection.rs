@@ -3,6 +3,8 @@
 use model::ids::AppId;
 
 use super::{Tx, postgres, sqlite};
+use crate::app_numbers::AppNumbers;
+use crate::apps::OPERATOR;
 use crate::error::Result;
 
 pub(crate) enum Connection {
@@ -17,6 +19,33 @@ pub(crate) enum Access<'a> {
     /// Changes to these apps, with other writers locked out. Which of them are gone is known after the first statement
     /// ([`Connection::lacks`]).
     Write(&'a [AppId]),
+}
+
+/// The apps that a transaction has to itself.
+#[derive(Default)]
+pub(crate) struct Held {
+    /// Apps that were not found. On PostgreSQL all are among them until the transaction has begun there.
+    missing: Vec<AppId>,
+    found: Vec<(AppId, AppNumbers)>,
+}
+
+impl Held {
+    pub(super) fn nothing_yet(apps: &[AppId]) -> Self {
+        Self { missing: apps.iter().copied().filter(|app| *app != OPERATOR).collect(), found: Vec::new() }
+    }
+
+    pub(super) fn find(&mut self, app: AppId, numbers: AppNumbers) {
+        self.missing.retain(|missing| *missing != app);
+        self.found.push((app, numbers));
+    }
+
+    fn lacks(&self, app: AppId) -> bool {
+        self.missing.contains(&app)
+    }
+
+    fn numbers(&self, app: AppId) -> Option<AppNumbers> {
+        self.found.iter().find(|(found, _)| *found == app).map(|(_, numbers)| *numbers)
+    }
 }
 
 impl Connection {
@@ -34,11 +63,23 @@ impl Connection {
 
     /// Whether an app that is being written does not exist. The answer stays the same until the transaction ends.
     pub(super) fn lacks(&self, app: AppId) -> bool {
-        let missing = match self {
-            Connection::Sqlite(session) => session.missing(),
-            Connection::Postgres(session) => session.missing(),
+        let held = match self {
+            Connection::Sqlite(session) => session.held(),
+            Connection::Postgres(session) => session.held(),
         };
-        missing.contains(&app)
+        held.lacks(app)
+    }
+
+    /// The numbers of an app that is being written, as they were when the transaction began.
+    pub(super) fn numbers_at_begin(&mut self, app: AppId) -> Result<Option<AppNumbers>> {
+        let held = match self {
+            Connection::Sqlite(session) => session.held(),
+            Connection::Postgres(session) => {
+                session.open()?;
+                session.held()
+            }
+        };
+        Ok(held.numbers(app))
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {

@@ -12,14 +12,15 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{StreamExt, TryStreamExt, future, stream};
+use futures_util::{StreamExt, TryFutureExt, TryStreamExt, future, stream};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use model::ids::AppId;
 
-use super::{Access, Row, Tx, Value};
+use super::{Access, Held, Row, Tx, Value};
+use crate::app_numbers::AppNumbers;
 use crate::apps::OPERATOR;
 use crate::error::{Cause, Error, Result};
 use server::{CONNECT_TIMEOUT, Server};
@@ -29,6 +30,10 @@ const STATEMENTS: usize = 512;
 const PIPELINE: usize = 256;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// How long the server waits for the next statement of a transaction that writes. A node that is frozen or cut off in the middle of
+/// one holds the rows of its apps, and every other node would wait for it; leases last a little longer than this.
+const MOST_IDLE_MS: u32 = 10_000;
 
 /// Our tables have a schema to themselves. It comes before the system's, so that `text` means ours.
 /// JIT compilation of a statement takes longer than running any of ours, and the planner would do it to every recursive one.
@@ -60,12 +65,19 @@ pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
 
 /// Makes other transactions that change these apps wait until this one ends. So the rows that a command reads before it writes are
 /// unchanged when it writes, on however many nodes: as on SQLite, where there is one writer.
+///
+/// A transaction that is about no app migrates or copies; it takes as long as it takes.
 fn hold(apps: &[AppId]) -> String {
-    let ids: Vec<String> = apps.iter().filter(|app| **app != OPERATOR).map(|app| app.0.to_string()).collect();
-    if ids.is_empty() {
+    if apps.is_empty() {
         return String::new();
     }
-    format!("; select id from app where id in ({}) order by id for update", ids.join(", "))
+    let limit = format!("; set local idle_in_transaction_session_timeout = {MOST_IDLE_MS}");
+    let ids: Vec<String> = apps.iter().filter(|app| **app != OPERATOR).map(|app| app.0.to_string()).collect();
+    if ids.is_empty() {
+        return limit;
+    }
+    let (columns, ids) = (AppNumbers::COLUMNS, ids.join(", "));
+    format!("{limit}; select id, {columns} from app where id in ({ids}) order by id for update")
 }
 
 pub(crate) struct Session {
@@ -74,8 +86,7 @@ pub(crate) struct Session {
     link: Option<Link>,
     /// A `begin` sent together with the first statement, which saves waiting for its answer.
     opening: Option<String>,
-    /// Apps of the transaction that are gone. Until it is open, all of them.
-    missing: Vec<AppId>,
+    held: Held,
 }
 
 struct Link {
@@ -84,10 +95,10 @@ struct Link {
     statements: HashMap<String, Statement>,
 }
 
-/// Begins a transaction and locks its apps; returns the apps that were not found.
+/// Begins a transaction and locks its apps.
 struct Opening<'a> {
     begin: String,
-    missing: &'a mut Vec<AppId>,
+    held: &'a mut Held,
 }
 
 impl Session {
@@ -95,7 +106,7 @@ impl Session {
     pub(crate) fn new(server: Arc<Server>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { server, runtime, link: None, opening: None, missing: Vec::new() })
+        Ok(Self { server, runtime, link: None, opening: None, held: Held::default() })
     }
 
     pub(super) fn for_each(
@@ -107,8 +118,8 @@ impl Session {
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let statement = link.prepare(sql).await?;
-            let rows = link.client.query_raw(&statement, params);
-            let ((), rows) = future::try_join(link.open(opening), rows).await.map_err(failure::classify)?;
+            let rows = link.client.query_raw(&statement, params).map_err(failure::classify);
+            let ((), rows) = future::try_join(link.open(opening), rows).await?;
             let mut rows = pin!(rows);
             while let Some(row) = rows.try_next().await.map_err(failure::classify)? {
                 visit(&Row::postgres(&row))?;
@@ -121,8 +132,8 @@ impl Session {
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
             let statement = link.prepare(sql).await?;
-            let changed = link.client.execute_raw(&statement, params);
-            let ((), changed) = future::try_join(link.open(opening), changed).await.map_err(failure::classify)?;
+            let changed = link.client.execute_raw(&statement, params).map_err(failure::classify);
+            let ((), changed) = future::try_join(link.open(opening), changed).await?;
             Ok(changed)
         })
     }
@@ -136,7 +147,7 @@ impl Session {
         runtime.block_on(async {
             let statement = &link.prepare(sql).await?;
             let client = &link.client;
-            link.open(opening).await.map_err(failure::classify)?;
+            link.open(opening).await?;
             stream::iter(rows)
                 .map(|row| async move { client.execute_raw(statement, row.as_ref()).await })
                 .buffered(PIPELINE)
@@ -156,7 +167,7 @@ impl Session {
         runtime.block_on(async {
             let statement = &link.prepare(sql).await?;
             let client = &link.client;
-            link.open(opening).await.map_err(failure::classify)?;
+            link.open(opening).await?;
             let answers = stream::iter(rows)
                 .map(
                     |row| async move { client.query_raw(statement, row.as_ref()).await?.try_collect::<Vec<_>>().await },
@@ -180,19 +191,26 @@ impl Session {
         if self.link.is_none() {
             self.connect()?;
         }
-        self.missing.clear();
+        self.held = Held::default();
         self.opening = Some(match access {
             Access::Snapshot => "begin isolation level repeatable read, read only".to_owned(),
             Access::Write(apps) => {
-                self.missing.extend(apps.iter().filter(|app| **app != OPERATOR));
+                self.held = Held::nothing_yet(apps);
                 format!("begin isolation level read committed{}", hold(apps))
             }
         });
         Ok(())
     }
 
-    pub(super) fn missing(&self) -> &[AppId] {
-        &self.missing
+    /// Known once the transaction is open.
+    pub(super) fn held(&self) -> &Held {
+        &self.held
+    }
+
+    /// Sends the `begin` that is still to be sent, if there is one.
+    pub(super) fn open(&mut self) -> Result<()> {
+        let (runtime, link, opening) = self.parts()?;
+        runtime.block_on(link.open(opening))
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {
@@ -255,7 +273,7 @@ impl Session {
 
     fn parts(&mut self) -> Result<(&Runtime, &mut Link, Option<Opening<'_>>)> {
         let link = self.link.as_mut().ok_or_else(|| Error::unavailable("the connection to PostgreSQL was lost"))?;
-        let opening = self.opening.take().map(|begin| Opening { begin, missing: &mut self.missing });
+        let opening = self.opening.take().map(|begin| Opening { begin, held: &mut self.held });
         Ok((&self.runtime, link, opening))
     }
 }
@@ -273,11 +291,16 @@ impl Link {
         Ok(statement)
     }
 
-    async fn open(&self, opening: Option<Opening<'_>>) -> std::result::Result<(), tokio_postgres::Error> {
-        let Some(Opening { begin, missing }) = opening else { return Ok(()) };
-        for message in self.client.simple_query(&begin).await? {
-            if let SimpleQueryMessage::Row(held) = message {
-                missing.retain(|app| held.get(0) != Some(app.0.to_string().as_str()));
+    async fn open(&self, opening: Option<Opening<'_>>) -> Result<()> {
+        let Some(Opening { begin, held }) = opening else { return Ok(()) };
+        for message in self.client.simple_query(&begin).await.map_err(failure::classify)? {
+            if let SimpleQueryMessage::Row(row) = message {
+                // Such an answer is all text.
+                let number = |i: usize| {
+                    let number = row.get(i).and_then(|text| text.parse().ok());
+                    number.ok_or_else(|| Error::corrupt("a number of an app that is none"))
+                };
+                held.find(AppId(number(0)?), AppNumbers::read(|i| number(i + 1))?);
             }
         }
         Ok(())

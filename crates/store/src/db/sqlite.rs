@@ -16,8 +16,8 @@ use tokio::runtime::Runtime;
 
 use model::ids::AppId;
 
-use super::{Access, Row, Value};
-use crate::apps::OPERATOR;
+use super::{Access, Held, Row, Value};
+use crate::app_numbers::AppNumbers;
 use crate::error::{Cause, Error, Result};
 use checkpoint::Checkpoints;
 
@@ -96,8 +96,7 @@ pub(crate) struct Session {
     connection: rusqlite::Connection,
     runtime: Runtime,
     checkpoints: Option<Checkpoints>,
-    /// Apps of the transaction that are gone.
-    missing: Vec<AppId>,
+    held: Held,
     _lock: Arc<File>,
 }
 
@@ -105,7 +104,7 @@ impl Session {
     fn new(connection: rusqlite::Connection, checkpoints: Option<Checkpoints>, lock: &Arc<File>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { connection, runtime, checkpoints, missing: Vec::new(), _lock: Arc::clone(lock) })
+        Ok(Self { connection, runtime, checkpoints, held: Held::default(), _lock: Arc::clone(lock) })
     }
 
     pub(super) fn for_each(
@@ -142,33 +141,32 @@ impl Session {
     }
 
     pub(super) fn begin(&mut self, access: Access<'_>) -> Result<()> {
-        self.missing.clear();
+        self.held = Held::default();
         match access {
             Access::Snapshot => self.execute("begin deferred", &[]).map(drop),
             Access::Write(apps) => {
                 self.execute("begin immediate", &[])?;
-                self.find_missing(apps)
-            }
-        }
-    }
-
-    pub(super) fn missing(&self) -> &[AppId] {
-        &self.missing
-    }
-
-    fn find_missing(&mut self, apps: &[AppId]) -> Result<()> {
-        for app in apps.iter().filter(|app| **app != OPERATOR) {
-            let mut is_there = false;
-            let found = self.for_each("select id from app where id = $1", &[(*app).into()], &mut |_| {
-                is_there = true;
+                self.held = self.hold(apps).inspect_err(|_| self.rollback())?;
                 Ok(())
-            });
-            found.inspect_err(|_| self.rollback())?;
-            if !is_there {
-                self.missing.push(*app);
             }
         }
-        Ok(())
+    }
+
+    pub(super) fn held(&self) -> &Held {
+        &self.held
+    }
+
+    /// Reads the apps. Their rows need no locks, because there is one writer.
+    fn hold(&mut self, apps: &[AppId]) -> Result<Held> {
+        let mut held = Held::nothing_yet(apps);
+        let sql = format!("select {} from app where id = $1", AppNumbers::COLUMNS);
+        for app in apps {
+            self.for_each(&sql, &[(*app).into()], &mut |row| {
+                held.find(*app, AppNumbers::read(|i| row.get(i))?);
+                Ok(())
+            })?;
+        }
+        Ok(held)
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {

@@ -106,7 +106,7 @@ impl Writer {
             if failed.is_none() {
                 tx.end_commands();
                 // Not left to the commit, after which nothing is tried again. If it fails, the transaction is broken.
-                let _ = tx.write_counts();
+                let _ = tx.write_pending();
             }
             match (failed, tx.broken()) {
                 (_, Some(error @ Error::Unavailable(_))) => last = Some(error.clone()),

@@ -5,7 +5,7 @@ use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
 
 use super::{head, start, time_after};
-use crate::{Result, Tx};
+use crate::{Result, Tx, app_numbers};
 
 /// The offset of the first record of an instant or later; after a log without one, that of the next record. Records are in the
 /// order of their times, but for the moments by which the clocks of nodes differ, so it is found by halving.
@@ -46,8 +46,8 @@ fn last_event_before(tx: &mut Tx<'_>, app: AppId, end: Offset) -> Result<Option<
 
 /// The size of the bodies of the records.
 pub fn n_bytes(tx: &mut Tx<'_>, app: AppId) -> Result<u64> {
-    let n_bytes = tx.query_opt("select log_bytes from app where id = $1", &[app.into()], |row| row.get::<i64>(0))?;
-    Ok(n_bytes.and_then(|n_bytes| u64::try_from(n_bytes).ok()).unwrap_or(0))
+    let n_bytes = app_numbers::current(tx, app)?.map_or(0, |numbers| numbers.log_bytes);
+    Ok(u64::try_from(n_bytes).unwrap_or(0))
 }
 
 /// Deletes up to `at_most` of the oldest records before an offset, and returns how many. The last record of the log always stays:
@@ -62,8 +62,8 @@ pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: Offset, at_most: u
     }
     let n_deleted = tx.execute("delete from log where app = $1 and position < $2", &old)?;
     if n_bytes > 0 {
-        let sql = "update app set log_bytes = case when log_bytes > $2 then log_bytes - $2 else 0 end where id = $1";
-        tx.execute(sql, &[app.into(), n_bytes.into()])?;
+        let numbers = app_numbers::count(tx, app)?;
+        numbers.log_bytes = (numbers.log_bytes - n_bytes).max(0);
     }
     Ok(n_deleted)
 }

@@ -52,7 +52,7 @@ pub fn age_from(tx: &mut Tx<'_>, app: AppId, push: PushId, aging_since: UtcMilli
 /// Forgets a push, and returns how many rows it had. Its causes stay as long as the log has its sends.
 pub fn forget(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     // Counts of this transaction would otherwise be written after the push is gone.
-    tx.write_counts()?;
+    tx.write_pending()?;
     let of_push = [app.into(), push.into()];
     let mut n_rows = event_counters::detach(tx, app, push)?;
     for table in ["push_counter", "push_tally", "push_block", "push_audience", "push_origin"] {

@@ -32,7 +32,7 @@ async fn a_follower_sleeps_until_its_log_grows() {
             followers::start(tx, app, id, EventOffset::START)
         };
         store.write(app, begin).await.unwrap();
-        let append = move |tx: &mut Tx<'_>| log::append(tx, app, NOW, &[record("a"), record("b")]);
+        let append = move |tx: &mut Tx<'_>| log::append(tx, app, NOW, vec![record("a"), record("b")]);
 
         let job = claim(store).await.unwrap();
         store.write(app, append).await.unwrap();

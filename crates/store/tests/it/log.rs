@@ -8,7 +8,7 @@ use model::event::RecordKind;
 use model::ids::{AppId, Offset, Ordinal};
 use model::time::UtcMillis;
 use store::log::{self, NewRecord};
-use store::{Constraint, Error, Store};
+use store::{Constraint, Error, Store, apps};
 use testkit::store::{Engine, engines, fresh};
 use tokio::task::JoinSet;
 
@@ -31,10 +31,10 @@ async fn records_come_back_as_they_were() {
             })
             .collect();
         let (written, at) = (records.clone(), UtcMillis(-1));
-        let last = store.write(app, move |tx| log::append(tx, app, at, &written)).await.unwrap();
+        let last = store.write(app, move |tx| log::append(tx, app, at, written.clone())).await.unwrap();
         let n_records = RecordKind::NUMBERED.len() as i64;
         assert_eq!(last, Offset(n_records), "the offset of the last record");
-        let last = store.write(app, move |tx| log::append(tx, app, NOW, &[])).await.unwrap();
+        let last = store.write(app, move |tx| log::append(tx, app, NOW, Vec::new())).await.unwrap();
         assert_eq!(last, Offset(n_records), "nothing to append moves nothing");
         let found = store.read(move |tx| log::after(tx, app, Offset(0), 100)).await.unwrap();
         assert_eq!(found.iter().map(|record| record.offset.0).collect::<Vec<_>>(), (1..=n_records).collect::<Vec<_>>());
@@ -52,11 +52,11 @@ async fn records_come_back_as_they_were() {
 async fn what_is_rolled_back_leaves_no_gap() {
     on_both(async |store, _| {
         let app = make_app(store, 1).await;
-        let append = move |tx: &mut store::Tx<'_>| log::append(tx, app, NOW, &[record("kept")]);
+        let append = move |tx: &mut store::Tx<'_>| log::append(tx, app, NOW, vec![record("kept")]);
         assert_eq!(store.write(app, append).await.unwrap(), Offset(1));
         let failed: Result<(), Error> = store
             .write(app, move |tx| {
-                log::append(tx, app, NOW, &[record("lost"), record("lost")])?;
+                log::append(tx, app, NOW, vec![record("lost"); 2])?;
                 Err(Error::Conflict(Constraint::Index("on purpose".to_owned())))
             })
             .await;
@@ -72,10 +72,62 @@ async fn what_is_rolled_back_leaves_no_gap() {
 async fn an_app_that_is_not_there_has_no_log() {
     on_both(async |store, _| {
         let nobody = AppId(77);
-        let done = store.write(nobody, move |tx| log::append(tx, nobody, NOW, &[record("x")])).await;
+        let done = store.write(nobody, move |tx| log::append(tx, nobody, NOW, vec![record("x")])).await;
         assert_eq!(conflict(done), "the app was deleted");
         assert_eq!(store.read(move |tx| log::head(tx, nobody)).await.unwrap(), Offset(0));
         assert_eq!(store.read(move |tx| log::after(tx, nobody, Offset(0), 9)).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_transaction_reads_what_it_appended() {
+    on_both(async |store, _| {
+        let app = make_app(store, 1).await;
+        let seen = store.write(app, move |tx| {
+            let first = apps::take_ordinal(tx, app)?;
+            log::append(tx, app, NOW, vec![record("one")])?;
+            log::append(tx, app, NOW, vec![record("two"), record("three")])?;
+            assert_eq!(apps::take_ordinal(tx, app)?.0, first.0 + 1);
+            assert_eq!((log::head(tx, app)?, log::n_bytes(tx, app)?), (Offset(3), 11));
+            assert_eq!((log::start(tx, app)?, log::time_after(tx, app, Offset(2))?), (Offset(1), Some(NOW)));
+            assert_eq!(log::delete_before(tx, app, Offset(2), 10)?, 1);
+            log::append(tx, app, NOW, vec![record("four")])?;
+            let bodies = log::after(tx, app, Offset(0), 10)?.into_iter().map(|record| record.body);
+            Ok::<_, Error>(bodies.collect::<Vec<_>>())
+        });
+        assert_eq!(seen.await.unwrap(), [&b"two"[..], b"three", b"four"]);
+        let after = store.write(app, move |tx| {
+            Ok::<_, Error>((log::head(tx, app)?, log::n_bytes(tx, app)?, apps::take_ordinal(tx, app)?.0))
+        });
+        assert_eq!(after.await.unwrap(), (Offset(4), 12, 2), "as the transaction left it");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_app_deleted_later_in_the_transaction_leaves_no_records() {
+    on_both(async |store, _| {
+        let app = make_app(store, 1).await;
+        let both = store.write(app, move |tx| {
+            log::append(tx, app, NOW, vec![record("late")])?;
+            apps::delete(tx, app)
+        });
+        assert!(both.await.unwrap());
+        assert_eq!(store.read(move |tx| log::after(tx, app, Offset(0), 9)).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_operator_can_append_for_an_app() {
+    on_both(async |store, _| {
+        let app = make_app(store, 1).await;
+        let append = move |tx: &mut store::Tx<'_>| log::append(tx, app, NOW, vec![record("x")]);
+        for last in 1..=3 {
+            let by = if last == 2 { app } else { apps::OPERATOR };
+            assert_eq!(store.write(by, append).await.unwrap(), Offset(last));
+        }
     })
     .await;
 }
@@ -132,7 +184,7 @@ async fn crowd(stores: &[Store], apps: &[AppId]) {
                 let name = format!("{writer}:{n}");
                 let records = vec![record(name.as_str()); n as usize % 3 + 1];
                 let n_records = records.len();
-                let last = store.write(app, move |tx| log::append(tx, app, NOW, &records)).await.unwrap();
+                let last = store.write(app, move |tx| log::append(tx, app, NOW, records.clone())).await.unwrap();
                 let first = last.0 + 1 - i64::try_from(n_records).unwrap();
                 taken.extend((first..=last.0).map(|position| ((app, Offset(position)), name.clone())));
             }

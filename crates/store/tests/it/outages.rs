@@ -1,13 +1,13 @@
 //! A PostgreSQL server that drops connections.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::{Arc, Barrier, Mutex, OnceLock};
 
 use model::ids::AppId;
 use store::{Error, Signal, Store, Trouble};
 use testkit::store::{Engine, engines, fresh};
 
-use crate::{NO_APP, execute, ids, insert, make_apps};
+use crate::{NO_APP, execute, ids, insert, make_apps, sample};
 
 /// Ends every connection to this database but the caller's own, and waits until they have ended.
 async fn cut(store: &Store) {
@@ -66,6 +66,41 @@ async fn a_transaction_cut_before_its_commit_is_run_again() {
 }
 
 /// Two nodes lock the same two rows in opposite order, and each waits for the other until the server picks a victim.
+#[tokio::test]
+async fn a_node_that_freezes_in_a_transaction_does_not_stop_the_others() {
+    if !engines().contains(&Engine::Postgres) {
+        return;
+    }
+    let (frozen, home) = fresh(Engine::Postgres).await;
+    execute(&frozen, "create table item (id bigint primary key)").await;
+    let app = sample::make_app(&frozen, 1).await;
+    let other = home.open().await;
+    let (thaw, thawed) = std::sync::mpsc::channel::<()>();
+    let (began, begins) = tokio::sync::oneshot::channel();
+    let (thawed, began) = (Mutex::new(thawed), Mutex::new(Some(began)));
+    let writing = frozen.write(app, move |tx| {
+        tx.execute("insert into item (id) values (1)", &[])?;
+        if let Some(began) = began.lock().unwrap().take() {
+            began.send(()).unwrap();
+            // Holds the row of the app, and says nothing more to the server.
+            thawed.lock().unwrap().recv().unwrap();
+        }
+        tx.execute("insert into item (id) values (2)", &[])?;
+        Ok::<_, Error>(())
+    });
+    let meanwhile = async {
+        begins.await.unwrap();
+        insert(&other, app, 3).await.unwrap();
+        assert_eq!(ids(&other).await, [3], "the other transaction was rolled back");
+        thaw.send(()).unwrap();
+    };
+    let (written, ()) = tokio::join!(writing, meanwhile);
+    written.unwrap();
+    assert_eq!(ids(&other).await, [1, 2, 3], "it was run again");
+    frozen.close().await;
+    other.close().await;
+}
+
 #[tokio::test]
 async fn the_victim_of_a_deadlock_is_run_again() {
     if !engines().contains(&Engine::Postgres) {

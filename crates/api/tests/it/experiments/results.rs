@@ -23,7 +23,7 @@ async fn open(app: &TestApp, channels: impl IntoIterator<Item = u32>, wait: Dura
         NewRecord { kind: RecordKind::Open, ordinal: Some(Ordinal(ordinal)), body }
     };
     let records: Vec<NewRecord> = channels.into_iter().map(record).collect();
-    let append = move |tx: &mut store::Tx<'_>| log::append(tx, AppId(1), occurred, &records);
+    let append = move |tx: &mut store::Tx<'_>| log::append(tx, AppId(1), occurred, records.clone());
     app.engine().store().write(AppId(1), append).await.unwrap();
 }
 

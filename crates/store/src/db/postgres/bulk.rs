@@ -17,7 +17,7 @@ impl Session {
         let sql = format!("copy \"{}\" ({}) from stdin (format binary)", table.name, table.column_list());
         let (runtime, link, opening) = self.parts()?;
         runtime.block_on(async {
-            link.open(opening).await.map_err(failure::classify)?;
+            link.open(opening).await?;
             let statement = link.prepare(&sql).await?;
             let sink = link.client.copy_in(&statement).await.map_err(failure::classify)?;
             let mut writer = pin!(BinaryCopyInWriter::new(sink, &types));

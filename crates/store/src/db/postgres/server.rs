@@ -12,6 +12,9 @@ use super::{FIRST_PAUSE, LONGEST_PAUSE, failure};
 use crate::error::{Error, Result};
 
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// In seconds, unless the URL says otherwise: how long a server that has vanished without a word, as when its machine loses power,
+/// goes unnoticed. The system's own defaults are a quarter of an hour with something to send, and two hours without.
+const SILENCE: &str = "tcp_user_timeout=10&keepalives_idle=10&keepalives_interval=5&keepalives_retries=2";
 
 pub(crate) struct Server {
     config: Config,
@@ -114,7 +117,7 @@ impl Address {
                 Some(_) | None => others.push(option),
             }
         }
-        let parsed: std::result::Result<Config, _> = format!("{base}?{}", others.join("&")).parse();
+        let parsed: std::result::Result<Config, _> = format!("{base}?{SILENCE}&{}", others.join("&")).parse();
         let mut config = parsed.map_err(|error| failure::text(&error))?;
         // The public authorities vouch for anybody's server, so they are worth nothing without the name.
         if authorities.take_if(|file| file == "system").is_some()
@@ -203,6 +206,16 @@ mod tests {
         }
         assert!(read("?sslrootcert=%zz").is_err());
         assert!(read("?frobnicate=1").is_err());
+    }
+
+    #[test]
+    fn silence_is_noticed_after_seconds_or_as_the_url_says() {
+        let config = |options: &str| Address::read(&format!("postgres://a:b@db.example/c{options}")).unwrap().config;
+        let seconds = |n| Duration::from_secs(n);
+        let usual = config("");
+        assert_eq!((usual.get_tcp_user_timeout(), usual.get_keepalives_idle()), (Some(&seconds(10)), seconds(10)));
+        let other = config("?keepalives_idle=60&tcp_user_timeout=90");
+        assert_eq!((other.get_tcp_user_timeout(), other.get_keepalives_idle()), (Some(&seconds(90)), seconds(60)));
     }
 
     #[test]

@@ -175,7 +175,7 @@ impl Operation {
                 Ok(Answer::Done)
             }
             Operation::Append { app, n } => {
-                Ok(Answer::Number(log::append(tx, *app, now, &vec![sample::record([*n]); usize::from(*n)])?.0))
+                Ok(Answer::Number(log::append(tx, *app, now, vec![sample::record([*n]); usize::from(*n)])?.0))
             }
             Operation::NumberTerm { app, tag } => {
                 Ok(Answer::Number(i64::from(terms::insert(tx, *app, &term(*tag))?.0)))

@@ -1,0 +1,94 @@
+//! The numbers that an app gives out one after the other, and the size of its log. They are counted in the app's row, which a
+//! transaction reads when it begins and has to itself until it ends: its commands count on in memory, and the row is written once
+//! for all of them.
+
+use std::collections::BTreeMap;
+
+use model::ids::AppId;
+
+use crate::{Result, Tx, Value, apps};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AppNumbers {
+    /// The position of the last record.
+    pub(crate) log_head: i64,
+    /// The size of the bodies of all records.
+    pub(crate) log_bytes: i64,
+    pub(crate) next_ordinal: i64,
+    pub(crate) next_term: i64,
+    /// The position of the last delivery in the sandbox.
+    pub(crate) sandbox_head: i64,
+}
+
+impl AppNumbers {
+    /// The columns of the app's row, in the order of [`AppNumbers::read`].
+    pub(crate) const COLUMNS: &str = "log_head, log_bytes, next_ordinal, next_term, sandbox_head";
+
+    pub(crate) fn read(column: impl Fn(usize) -> Result<i64>) -> Result<Self> {
+        Ok(Self {
+            log_head: column(0)?,
+            log_bytes: column(1)?,
+            next_ordinal: column(2)?,
+            next_term: column(3)?,
+            sandbox_head: column(4)?,
+        })
+    }
+}
+
+/// The numbers that a transaction has counted on.
+#[derive(Default)]
+pub(crate) struct Counted(BTreeMap<AppId, Progress>);
+
+struct Progress {
+    now: AppNumbers,
+    in_row: AppNumbers,
+}
+
+/// The numbers of an app, to count on. Fails with [`crate::Constraint::AppGone`] when the app is gone.
+pub(crate) fn count<'t>(tx: &'t mut Tx<'_>, app: AppId) -> Result<&'t mut AppNumbers> {
+    if !tx.counted()?.0.contains_key(&app) {
+        let in_row = match tx.numbers_at_begin(app)? {
+            Some(numbers) => numbers,
+            None => obtain(tx, app)?,
+        };
+        tx.counted()?.0.insert(app, Progress { now: in_row, in_row });
+    }
+    tx.counted()?.0.get_mut(&app).map(|progress| &mut progress.now).ok_or_else(apps::gone)
+}
+
+/// For an app that no command of the transaction is for, so that its row was not locked at the beginning.
+fn obtain(tx: &mut Tx<'_>, app: AppId) -> Result<AppNumbers> {
+    let sql = format!("update app set log_head = log_head where id = $1 returning {}", AppNumbers::COLUMNS);
+    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|i| row.get(i)))?.ok_or_else(apps::gone)
+}
+
+/// The numbers of an app as this transaction sees them, if the app exists.
+pub(crate) fn current(tx: &mut Tx<'_>, app: AppId) -> Result<Option<AppNumbers>> {
+    if let Some(progress) = tx.counted_so_far().0.get(&app) {
+        return Ok(Some(progress.now));
+    }
+    let sql = format!("select {} from app where id = $1", AppNumbers::COLUMNS);
+    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|i| row.get(i)))
+}
+
+impl Counted {
+    /// Writes what was counted. The transaction may count on.
+    pub(crate) fn write(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let sql = "update app set log_head = $2, log_bytes = $3, next_ordinal = $4, next_term = $5, sandbox_head = $6
+                   where id = $1";
+        for (app, Progress { now, in_row }) in &mut self.0 {
+            if now != in_row {
+                let numbers = [now.log_head, now.log_bytes, now.next_ordinal, now.next_term, now.sandbox_head];
+                let row: Vec<Value> = std::iter::once((*app).into()).chain(numbers.map(Into::into)).collect();
+                tx.execute(sql, &row)?;
+                *in_row = *now;
+            }
+        }
+        Ok(())
+    }
+
+    /// The app was deleted.
+    pub(crate) fn forget(&mut self, app: AppId) {
+        self.0.remove(&app);
+    }
+}
