@@ -1,14 +1,16 @@
 //! The log records of one transaction, collected while it changes things and written at its end.
 
+mod new_events;
+
+pub(crate) use new_events::{ManyEvent, NewEvent};
+
 use audience::codec;
 use model::channel::TagSets;
 use model::event::{Event, Many, RecordKind, SharedPush, TagChange};
 use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
-use model::payload::extra::TextExtra;
 use model::term::{Term, TermChange, TermSet, TermsRecord};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use serde::Serialize;
 use store::Tx;
 use store::log::{self, NewRecord};
 
@@ -62,52 +64,31 @@ impl Journal {
         for group in add.keys().chain(remove.keys()) {
             current.insert(group.clone(), after.get(group).cloned().unwrap_or_default());
         }
-        self.event(RecordKind::TagChange, Some(ordinal), TagChange { add, remove, current })
+        self.event(Some(ordinal), NewEvent::TagChange(TagChange { add, remove, current }))
     }
 
-    pub(crate) fn event<Body: Serialize>(
-        &mut self,
-        kind: RecordKind,
-        ordinal: Option<Ordinal>,
-        body: Body,
-    ) -> Result<()> {
-        let event = Event { id: EventId::at(self.now), occurred: self.now, body };
-        self.record(kind, ordinal, serde_json::to_vec(&event).map_err(Error::internal)?);
-        Ok(())
+    pub(crate) fn event(&mut self, ordinal: Option<Ordinal>, body: NewEvent<'_>) -> Result<()> {
+        self.event_from_outside(ordinal, &Event { id: EventId::at(self.now), occurred: self.now, body })
     }
 
     /// An event that came with its own id and time.
-    pub(crate) fn event_from_outside<Body: Serialize>(
-        &mut self,
-        kind: RecordKind,
-        ordinal: Option<Ordinal>,
-        event: &Event<Body>,
-    ) -> Result<()> {
-        self.record(kind, ordinal, serde_json::to_vec(event).map_err(Error::internal)?);
+    pub(crate) fn event_from_outside(&mut self, ordinal: Option<Ordinal>, event: &Event<NewEvent<'_>>) -> Result<()> {
+        self.record(event.body.kind(), ordinal, serde_json::to_vec(event).map_err(Error::internal)?);
         Ok(())
     }
 
     /// One record of a push for many channels.
-    pub(crate) fn many(
-        &mut self,
-        kind: RecordKind,
-        push: &SharedPush,
-        alerting: bool,
-        channels: &RoaringBitmap,
-    ) -> Result<()> {
-        let many = Many { push: push.clone(), occurred: self.now, alerting, ordinals: codec::encode(channels) };
-        self.record(kind, None, postcard::to_stdvec(&many).map_err(Error::internal)?);
-        Ok(())
-    }
-
-    /// A message came into many inboxes at once.
-    pub(crate) fn mailed(&mut self, push: &SharedPush, extra: &TextExtra, channels: &RoaringBitmap) -> Result<()> {
-        let many = Many { push: push.clone(), occurred: self.now, alerting: false, ordinals: codec::encode(channels) };
+    pub(crate) fn many(&mut self, event: ManyEvent<'_>, push: &SharedPush, channels: &RoaringBitmap) -> Result<()> {
+        let (alerting, ordinals) = (event.is_alerting(), codec::encode(channels));
+        let many = Many { push: push.clone(), occurred: self.now, alerting, ordinals };
         let mut body = postcard::to_stdvec(&many).map_err(Error::internal)?;
-        if !extra.is_empty() {
-            body.extend(postcard::to_stdvec(extra).map_err(Error::internal)?);
+        match event {
+            ManyEvent::RichDelivery { extra } if !extra.is_empty() => {
+                body.extend(postcard::to_stdvec(extra).map_err(Error::internal)?);
+            }
+            ManyEvent::Send { .. } | ManyEvent::Control | ManyEvent::RichDelivery { .. } => {}
         }
-        self.record(RecordKind::RichDelivery, None, body);
+        self.record(event.kind(), None, body);
         Ok(())
     }
 

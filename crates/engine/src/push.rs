@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::app::AppKey;
-use model::event::{self, RecordKind};
+use model::event;
 use model::ids::{AppId, Id, MessageId, OperationId, PushId};
 use model::json::{self, OneOrMany};
 use model::origin::{Origin, Provenance};
@@ -25,7 +25,7 @@ use store::pushes::{self, PushRow, PushState};
 use store::{Tx, origins};
 
 use crate::job::Job;
-use crate::journal::Journal;
+use crate::journal::{Journal, NewEvent};
 use crate::{Engine, Error, IdempotencyKey, Result, pages};
 
 pub(crate) use check::{
@@ -147,7 +147,7 @@ impl Engine {
                 resource: origin.resource(),
                 payload,
             };
-            journal.event(RecordKind::PushBody, None, body)?;
+            journal.event(None, NewEvent::PushBody(body))?;
         }
         let accepted_at = journal.write(tx, app)?;
         for NewPush { id, push, payload, provenance } in pushes {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::channel::{Change, Profile, TagSets};
 use model::device_type::DeviceType;
-use model::event::{FirstOpen, FirstOptIn, RecordKind};
+use model::event::{FirstOpen, FirstOptIn};
 use model::ids::{ChannelId, NamedUserId, Ordinal, TermId};
 use model::named_user::Association;
 use model::property::{property_terms, reach_terms};
@@ -17,6 +17,7 @@ use super::counting::count_change;
 use super::keys;
 use crate::change_context::{ChangeContext, Tags, union};
 use crate::holdings::Holdings;
+use crate::journal::NewEvent;
 use crate::named_users::has_room;
 use crate::{Error, Result, inbox};
 
@@ -103,7 +104,7 @@ impl ChangeContext<'_> {
         let Filled { row, of_user } = self.fill(tx, nothing, state)?;
         channels::insert(tx, self.app, &row)?;
         let first_open = FirstOpen { opted_in: state.profile.is_opted_in() };
-        self.journal.event(RecordKind::FirstOpen, Some(row.ordinal), first_open)?;
+        self.journal.event(Some(row.ordinal), NewEvent::FirstOpen(first_open))?;
         let before = Tags { own: &TagSets::new(), others: &[] };
         self.tell_tags(tx, row.ordinal, before, Tags { own: &state.own.tags, others: &of_user })?;
         Ok(row)
@@ -139,7 +140,7 @@ impl ChangeContext<'_> {
             inbox::relocalized(tx, self.app, row.ordinal, self.journal.now())?;
         }
         if row.installed && could_never && after.profile.is_opted_in() {
-            self.journal.event(RecordKind::FirstOptIn, Some(row.ordinal), FirstOptIn {})?;
+            self.journal.event(Some(row.ordinal), NewEvent::FirstOptIn(FirstOptIn {}))?;
         }
         // An uninstalled channel has no tags; its departure is another event.
         if row.installed {

@@ -4,7 +4,7 @@
 use audience::index::Index;
 use model::channel::{OpenAddress, Uninstall};
 use model::device_type::DeviceType;
-use model::event::{self, RecordKind};
+use model::event;
 use model::ids::{AppId, Ordinal};
 use model::time::UtcMillis;
 use store::Tx;
@@ -15,7 +15,7 @@ use store::sessions;
 use super::keys;
 use super::state::State;
 use crate::change_context::ChangeContext;
-use crate::journal::Journal;
+use crate::journal::{Journal, NewEvent};
 use crate::{Engine, Result};
 
 impl Engine {
@@ -99,7 +99,7 @@ fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> 
     attributes::forget(tx, context.app, &Owner::Channel(row.ordinal))?;
     context.forget_last_place(tx, row.ordinal)?;
     sessions::set(tx, context.app, row.ordinal, None)?;
-    context.journal.event(RecordKind::Uninstall, Some(row.ordinal), event::Uninstall { decay: false })
+    context.journal.event(Some(row.ordinal), NewEvent::Uninstall(event::Uninstall { decay: false }))
 }
 
 /// Gives a channel the address that its provider has known it by since an instant, unless it registered later.

@@ -3,7 +3,7 @@
 use audience::codec;
 use audience::index::Index;
 use model::device_type::DeviceType;
-use model::event::{RecordKind, SharedPush};
+use model::event::SharedPush;
 use model::ids::{AppId, PushId};
 use model::term::DayKind;
 use model::time::UtcMillis;
@@ -18,6 +18,7 @@ use store::sandbox;
 use super::outcomes::Outcomes;
 use crate::change_context::ChangeContext;
 use crate::channels::{move_in, uninstall_gone_in};
+use crate::journal::ManyEvent;
 use crate::push::SendPermission;
 use crate::worker::LEASE;
 use crate::{Engine, Error, PlatformHealth, Result};
@@ -208,7 +209,8 @@ impl Block {
         let mut context = ChangeContext::new(app, index, now);
         if !outcomes.delivered.is_empty() {
             context.happened(tx, DayKind::Sent, &outcomes.delivered)?;
-            context.journal.many(RecordKind::Send, &self.shared_push, self.is_alerting, &outcomes.delivered)?;
+            let send = ManyEvent::Send { alerting: self.is_alerting };
+            context.journal.many(send, &self.shared_push, &outcomes.delivered)?;
         }
         for (ordinal, address, since) in &outcomes.moved {
             move_in(tx, &mut context, *ordinal, address, *since)?;

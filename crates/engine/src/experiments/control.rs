@@ -4,7 +4,7 @@
 
 use audience::block::blocks;
 use audience::codec;
-use model::event::{RecordKind, SharedPush};
+use model::event::SharedPush;
 use model::ids::{AppId, ExperimentId, Id, PushId};
 use roaring::RoaringBitmap;
 use store::counters::{self, Metric};
@@ -13,7 +13,7 @@ use store::{Tx, experiment_groups, origins, pushes};
 use uuid::Uuid;
 
 use super::push_id;
-use crate::journal::Journal;
+use crate::journal::{Journal, ManyEvent};
 use crate::plan::Planner;
 use crate::push::stored_push;
 use crate::resolve::{ByDeviceType, audience_by_device_type, open_types, union};
@@ -74,7 +74,7 @@ impl Engine {
         self.watch_group(tx, app, (experiment, group_id(push)), None, &held_back, now)?;
         let mut journal = Journal::new(now);
         for (_, held_back) in blocks(&held_back) {
-            journal.many(RecordKind::Control, shared_push, false, &held_back)?;
+            journal.many(ManyEvent::Control, shared_push, &held_back)?;
         }
         journal.write(tx, app)?;
         Ok(())

@@ -27,6 +27,7 @@ use store::{Tx, inbox_messages, pushes::PushRow};
 use super::{FEW_IN_ALL, FEW_IN_SLICE, slices};
 use crate::Result;
 use crate::change_context::ChangeContext;
+use crate::journal::ManyEvent;
 use crate::plan::Planner;
 use crate::resolve::{union, without};
 
@@ -120,8 +121,9 @@ impl Mailing {
         let everybody = union(holders);
         let mut context = ChangeContext::new(app, index, now);
         context.happened(tx, DayKind::MessageSent, &everybody)?;
+        let delivery = ManyEvent::RichDelivery { extra: &self.extra };
         for (_, holders) in blocks(&everybody) {
-            context.journal.mailed(&self.shared_push, &self.extra, &holders)?;
+            context.journal.many(delivery, &self.shared_push, &holders)?;
         }
         context.journal.write(tx, app)?;
         for (device_type, holders) in holders {

@@ -1,6 +1,6 @@
 //! Reading and deleting messages, once each.
 
-use model::event::{MessageContext, RecordKind, RichMessage};
+use model::event::{MessageContext, RichMessage};
 use model::ids::{ChannelId, PushId};
 use model::term::DayKind;
 use roaring::RoaringBitmap;
@@ -10,6 +10,7 @@ use store::{Tx, messages};
 use super::InboxCaller;
 use super::mailbox::{Held, Mailbox};
 use crate::change_context::ChangeContext;
+use crate::journal::NewEvent;
 use crate::{Engine, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,17 +60,17 @@ impl Engine {
 }
 
 fn tell(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, held: &Held<'_>, mark: Mark) -> Result<()> {
-    let (kind, metric) = match mark {
-        Mark::Read => (RecordKind::RichRead, Metric::RichReads),
-        Mark::Deleted => (RecordKind::RichDelete, Metric::RichDeletions),
-    };
     let (app, now, channel) = (context.app, context.journal.now(), held.viewer);
     let text = held.text().map(|text| (held.message.number, text));
     let head = messages::heads(tx, app, text)?.pop();
     let message_context = head.and_then(|(_, head)| MessageContext::of(head.details.extra));
     let push = held.message.shared_push.sent_at(held.message.sent);
     let body = RichMessage { push, context: message_context };
-    context.journal.event(kind, Some(channel.ordinal), body)?;
+    let (event, metric) = match mark {
+        Mark::Read => (NewEvent::RichRead(body), Metric::RichReads),
+        Mark::Deleted => (NewEvent::RichDelete(body), Metric::RichDeletions),
+    };
+    context.journal.event(Some(channel.ordinal), event)?;
     counters::add(tx, app, metric, now, &channel.device_type, 1)?;
     Ok(counters::add_of_push(tx, app, held.message.push, metric, now, &channel.device_type, 1)?)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use model::custom_event::{About, CustomEvent};
-use model::event::{Custom, Event, RecordKind};
+use model::event::{Custom, Event};
 use model::ids::{AppId, EventId, Id, OperationId};
 use model::json::OneOrMany;
 use model::problem::Problems;
@@ -17,6 +17,7 @@ use super::attribution::{Attribution, Due};
 use super::counts::count_custom;
 use super::{LATEST, OLDEST};
 use crate::change_context::ChangeContext;
+use crate::journal::NewEvent;
 use crate::recent::Recent;
 use crate::{Engine, Error, IdempotencyKey, Result};
 
@@ -180,6 +181,6 @@ fn record(
     occurred: UtcMillis,
     body: Custom,
 ) -> Result<()> {
-    let event = Event { id, occurred, body };
-    context.journal.event_from_outside(RecordKind::Custom, channel.map(|channel| channel.ordinal), &event)
+    let event = Event { id, occurred, body: NewEvent::Custom(body) };
+    context.journal.event_from_outside(channel.map(|channel| channel.ordinal), &event)
 }

@@ -7,12 +7,11 @@ use model::channel::{Profile, UsageUpdate};
 use model::device_event::{
     AppOpening, Button, Content, InAppEnd, PushEcho, UploadedCustom, UploadedInApp, UploadedLocation,
 };
-use model::event::{self, AssociatedPush, Event, InAppDisplay, RecordKind};
+use model::event::{self, AssociatedPush, Event, InAppDisplay};
 use model::ids::{ChannelId, EventId, Ordinal, SessionId};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
-use serde::Serialize;
 use store::channels::{self, Channel};
 use store::counters::Metric;
 use store::sessions::{self, Session};
@@ -23,6 +22,7 @@ use super::changes::Changes;
 use super::counts::{Counts, count_custom};
 use super::{Taken, Timed};
 use crate::change_context::ChangeContext;
+use crate::journal::NewEvent;
 use crate::push::stored_push;
 use crate::recent::Recent;
 use crate::{Error, LocationSettings, Result};
@@ -100,12 +100,12 @@ impl Taking<'_, '_> {
             Content::Opened(opened) => self.opened(tx, timed, opened),
             Content::Closed => self.closed(tx, timed),
             Content::Custom(custom) => self.custom(tx, timed, custom),
-            Content::Screen(screen) => self.record(RecordKind::ScreenViewed, timed, screen),
-            Content::Region(region) => self.record(RecordKind::Region, timed, region),
+            Content::Screen(screen) => self.record(timed, NewEvent::ScreenViewed(screen)),
+            Content::Region(region) => self.record(timed, NewEvent::Region(region)),
             Content::Location(location) => self.location(timed, location),
             Content::InAppDisplay(in_app) => {
                 let (display, _) = self.display(tx, timed, in_app)?;
-                self.record(RecordKind::InAppMessageDisplay, timed, display)
+                self.record(timed, NewEvent::InAppMessageDisplay(display))
             }
             Content::InAppEnd(in_app, end) => self.in_app_end(tx, timed, in_app, end),
             Content::Button(button) => self.button(tx, timed, button),
@@ -113,13 +113,13 @@ impl Taking<'_, '_> {
                 self.changes.identifiers(identifiers);
                 Ok(())
             }
-            Content::Other(other) => self.record(RecordKind::Unrecognized, timed, other),
+            Content::Other(other) => self.record(timed, NewEvent::Unrecognized(other)),
         }
     }
 
-    fn record(&mut self, kind: RecordKind, timed: &Timed, body: impl Serialize) -> Result<()> {
+    fn record(&mut self, timed: &Timed, body: NewEvent<'_>) -> Result<()> {
         let event = Event { id: timed.event.id, occurred: timed.at, body };
-        self.context.journal.event_from_outside(kind, Some(self.ordinal), &event)
+        self.context.journal.event_from_outside(Some(self.ordinal), &event)
     }
 
     fn opened(&mut self, tx: &mut Tx<'_>, timed: &Timed, opened: &AppOpening) -> Result<()> {
@@ -142,7 +142,7 @@ impl Taking<'_, '_> {
         let session = Session { id: SessionId::of(&session_id), opened: timed.at };
         self.sessions(tx)?.current = Some(session);
         let body = event::Open { session_id, last_delivered: due.last_delivered, triggering_push: due.to };
-        self.record(RecordKind::Open, timed, body)
+        self.record(timed, NewEvent::Open(body))
     }
 
     fn closed(&mut self, tx: &mut Tx<'_>, timed: &Timed) -> Result<()> {
@@ -161,7 +161,7 @@ impl Taking<'_, '_> {
                 )?;
             }
         }
-        self.record(RecordKind::Close, timed, event::Close { session_id })
+        self.record(timed, NewEvent::Close(event::Close { session_id }))
     }
 
     fn sessions(&mut self, tx: &mut Tx<'_>) -> Result<&mut Sessions> {
@@ -181,7 +181,7 @@ impl Taking<'_, '_> {
         count_custom(tx, self.context.app, &body.name, timed.at, &due, body.value)?;
         body.last_delivered = due.last_delivered;
         body.triggering_push = due.to;
-        self.record(RecordKind::Custom, timed, body)
+        self.record(timed, NewEvent::Custom(body))
     }
 
     fn location(&mut self, timed: &Timed, location: &UploadedLocation) -> Result<()> {
@@ -192,7 +192,7 @@ impl Taking<'_, '_> {
             foreground: location.foreground,
             session_id: timed.event.session.clone(),
         };
-        self.record(RecordKind::Location, timed, body)
+        self.record(timed, NewEvent::Location(body))
     }
 
     /// The in-app message of an event, and when its push was sent.
@@ -230,7 +230,7 @@ impl Taking<'_, '_> {
             InAppEnd::Resolved(resolution) => {
                 let resolution = event::Resolution { time_sent, ..resolution.clone() };
                 let body = event::InAppResolution { display, resolution };
-                self.record(RecordKind::InAppMessageResolution, timed, body)
+                self.record(timed, NewEvent::InAppMessageResolution(body))
             }
             InAppEnd::Expired(expiration, replaced_by) => {
                 let replacing_push = match replaced_by {
@@ -239,7 +239,7 @@ impl Taking<'_, '_> {
                 };
                 let expiration = event::Expiration { time_sent, replacing_push, ..expiration.clone() };
                 let body = event::InAppExpiration { display, expiration };
-                self.record(RecordKind::InAppMessageExpiration, timed, body)
+                self.record(timed, NewEvent::InAppMessageExpiration(body))
             }
         }
     }
@@ -256,7 +256,7 @@ impl Taking<'_, '_> {
                 self.changes.pressed(&push, &self.profile, &button.button);
             }
         }
-        self.record(RecordKind::Unrecognized, timed, &button.whole)
+        self.record(timed, NewEvent::Unrecognized(&button.whole))
     }
 
     fn finish(self, tx: &mut Tx<'_>, row: Channel) -> Result<()> {
