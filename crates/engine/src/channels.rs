@@ -6,6 +6,7 @@ mod keys;
 mod lookup;
 mod open;
 mod own;
+mod own_change;
 mod register;
 mod state;
 mod tags;
@@ -17,5 +18,5 @@ pub use register::Registered;
 
 pub(crate) use keys::{address_key, apid_key};
 pub(crate) use open::create_open;
-pub(crate) use own::about_tags;
+pub(crate) use own_change::OwnChange;
 pub(crate) use uninstall::{move_in, uninstall_gone_in, uninstall_in};

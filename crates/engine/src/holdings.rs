@@ -20,6 +20,13 @@ pub(crate) struct Holdings {
     deleted: BTreeSet<Tag>,
 }
 
+/// Whether a holder is put on a list or taken off it.
+#[derive(Clone, Copy)]
+pub(crate) enum Membership {
+    Joins,
+    Leaves,
+}
+
 impl Holdings {
     /// Picks the assigned terms out of all terms of a channel.
     pub(crate) fn of(terms: impl IntoIterator<Item = Term>) -> Self {
@@ -71,6 +78,13 @@ impl Holdings {
         let mut tags = self.tags.clone();
         tags.entry(TagGroup::device()).or_default().extend(deleted.iter().cloned());
         Cow::Owned(tags)
+    }
+
+    pub(crate) fn set_membership(&mut self, list: &Term, membership: Membership) {
+        match membership {
+            Membership::Joins => self.memberships.insert(list.clone()),
+            Membership::Leaves => self.memberships.remove(list),
+        };
     }
 
     pub(crate) fn n_tags(&self) -> usize {

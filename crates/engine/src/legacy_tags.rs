@@ -10,16 +10,17 @@ use std::collections::BTreeSet;
 
 use audience::index::Index;
 use audience::plan::Plan;
+use model::channel::{TagOperation, TagSets};
 use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::legacy_tag::{LegacyDevice, LegacyTagging, TagBatch};
-use model::tag::{DEVICE, Tag, TagGroup};
-use model::term::{RETIRED_GROUP, Term};
+use model::tag::{Tag, TagGroup};
+use model::term::Term;
 use store::channels::{self, Channel};
 use store::{Tx, legacy_tags, terms};
 
 use crate::change_context::ChangeContext;
-use crate::channels::{address_key, apid_key};
+use crate::channels::{OwnChange, address_key, apid_key};
 use crate::job::Job;
 use crate::plan::term_plan;
 use crate::{Engine, Error, Result};
@@ -48,17 +49,16 @@ impl Engine {
     /// Adds a tag, which is created if necessary, to some devices and removes it from others. Devices that are unknown,
     /// uninstalled or of another type are skipped.
     pub async fn tag_devices(&self, app: AppId, tag: Tag, tagging: LegacyTagging) -> Result<()> {
+        let this_one = flat_tags(BTreeSet::from([tag.clone()]));
+        let adding = TagOperation::Edit { add: this_one.clone(), remove: TagSets::new() };
+        let removing = TagOperation::Edit { add: TagSets::new(), remove: this_one };
         self.change_audience(app, move |tx, context| {
             legacy_tags::insert(tx, app, &tag)?;
             for device in &tagging.add {
-                change_tags(tx, context, device, |tags| {
-                    tags.insert(tag.clone());
-                })?;
+                change_tags(tx, context, device, &adding)?;
             }
             for device in &tagging.remove {
-                change_tags(tx, context, device, |tags| {
-                    tags.remove(&tag);
-                })?;
+                change_tags(tx, context, device, &removing)?;
             }
             Ok(())
         })
@@ -70,7 +70,7 @@ impl Engine {
     pub async fn set_device_tags(&self, app: AppId, TagBatch(rows): TagBatch) -> Result<()> {
         self.change_audience(app, move |tx, context| {
             for row in &rows {
-                change_tags(tx, context, &row.device, |tags| tags.clone_from(&row.tags))?;
+                change_tags(tx, context, &row.device, &TagOperation::Set(flat_tags(row.tags.clone())))?;
             }
             Ok(())
         })
@@ -108,6 +108,10 @@ fn of_devices(tag: &Tag) -> Term {
     Term::Tag { group: TagGroup::device(), tag: tag.clone() }
 }
 
+fn flat_tags(tags: BTreeSet<Tag>) -> TagSets {
+    TagSets::from([(TagGroup::device(), tags)])
+}
+
 fn is_held(index: &Index, tag: &Tag) -> bool {
     index.count(&term_plan(index, &of_devices(tag))) > 0
 }
@@ -116,11 +120,10 @@ fn change_tags(
     tx: &mut Tx<'_>,
     context: &mut ChangeContext<'_>,
     device: &LegacyDevice,
-    change: impl FnOnce(&mut BTreeSet<Tag>),
+    operation: &TagOperation,
 ) -> Result<()> {
     let Some(row) = find(tx, context.app, device)?.filter(|row| row.installed) else { return Ok(()) };
-    let is_about = |group: &str| group == DEVICE || group == RETIRED_GROUP;
-    context.change_own(tx, &row.into(), is_about, |own| change(own.tags.entry(TagGroup::device()).or_default()))
+    context.change_own(tx, &row.into(), &[OwnChange::Tags(std::slice::from_ref(operation))])
 }
 
 fn find(tx: &mut Tx<'_>, app: AppId, device: &LegacyDevice) -> Result<Option<Channel>> {

@@ -12,14 +12,14 @@ use model::subscription::{
     Scope, ScopedOperation, ScopedSubscriptions, ScopedUpdate, Subscription, SubscriptionAction, SubscriptionListId,
     SubscriptionOperation, SubscriptionUpdate,
 };
-use model::term::{Term, is_subscription, subscription_group};
+use model::term::{Term, subscription_group};
 use model::time::UtcMillis;
 use store::Tx;
 use store::attributes::Owner;
 use store::channels::Holder;
 
 use crate::change_context::ChangeContext;
-use crate::channels::about_tags;
+use crate::channels::OwnChange;
 use crate::holdings::Holdings;
 use crate::plan::term_plan;
 use crate::{Engine, Error, Result};
@@ -38,13 +38,10 @@ impl Engine {
         let everywhere = Scope::ALL.map(Some);
         self.change_audience(app, move |tx, context| {
             let now = context.journal.now();
-            let mut n_lists = 0;
             for row in context.installed(tx, update.audience.channels())? {
-                context.change_own(tx, &row, is_subscription, |holdings| {
-                    apply(holdings, &update.operations, &[None], now);
-                    n_lists = n_lists.max(holdings.n_subscription_lists());
-                })?;
+                context.change_own(tx, &row, &[OwnChange::Subscriptions(&update.operations)])?;
             }
+            let mut n_lists = 0;
             for user in update.audience.named_users() {
                 context.change_user(tx, user, |holdings| {
                     apply(holdings, &update.operations, &everywhere, now);
@@ -105,23 +102,8 @@ impl Engine {
 impl ChangeContext<'_> {
     /// Makes several changes to an installed channel.
     pub(crate) fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, batch: &ChannelBatch) -> Result<()> {
-        let now = self.journal.now();
         self.change_attributes(tx, &Owner::Channel(row.ordinal), &batch.attributes)?;
-        let mut n_lists = 0;
-        let of_tags = about_tags(&batch.tags);
-        self.change_own(
-            tx,
-            row,
-            |group| of_tags(group) || is_subscription(group),
-            |holdings| {
-                for operation in &batch.tags {
-                    operation.apply(&mut holdings.tags);
-                }
-                apply(holdings, &batch.subscriptions, &[None], now);
-                n_lists = holdings.n_subscription_lists();
-            },
-        )?;
-        check_number(n_lists)
+        self.change_own(tx, row, &[OwnChange::Tags(&batch.tags), OwnChange::Subscriptions(&batch.subscriptions)])
     }
 }
 
@@ -214,7 +196,12 @@ pub(crate) fn apply_scoped(holdings: &mut Holdings, operations: &[ScopedOperatio
 }
 
 /// The operations in the order in which they were decided.
-fn apply(holdings: &mut Holdings, operations: &[SubscriptionOperation], scopes: &[Option<Scope>], now: UtcMillis) {
+pub(crate) fn apply(
+    holdings: &mut Holdings,
+    operations: &[SubscriptionOperation],
+    scopes: &[Option<Scope>],
+    now: UtcMillis,
+) {
     let mut operations: Vec<_> = operations.iter().collect();
     operations.sort_by_key(|operation| operation.timestamp.unwrap_or(now).min(now));
     for operation in operations {

@@ -1,32 +1,28 @@
 //! Changing the assigned tags and lists of a channel, without its device properties.
 
-use model::channel::TagOperation;
 use model::ids::TermId;
 use model::limits;
-use model::tag::DEVICE;
-use model::term::{RETIRED_GROUP, Term, is_put_there};
+use model::term::{Term, is_put_there};
 use store::channels::{self, Holder};
 use store::{Tx, terms};
 
+use super::OwnChange;
 use crate::Result;
 use crate::change_context::{ChangeContext, Tags, union};
 use crate::holdings::Holdings;
 
 impl ChangeContext<'_> {
-    /// Changes the tags and memberships of an installed channel, as far as they are in the groups that the change is about.
+    /// Changes the tags and memberships of an installed channel, as far as they are in the groups that the changes are about.
     /// Servers do this all day, so the profile is not read and no other terms are named: they stay as they are.
-    pub(crate) fn change_own(
-        &mut self,
-        tx: &mut Tx<'_>,
-        row: &Holder,
-        is_about: impl Fn(&str) -> bool,
-        change: impl FnOnce(&mut Holdings),
-    ) -> Result<()> {
+    pub(crate) fn change_own(&mut self, tx: &mut Tx<'_>, row: &Holder, changes: &[OwnChange<'_>]) -> Result<()> {
+        let is_about = |group: &str| changes.iter().any(|change| change.is_about(group));
         let named = self.named_of(tx, &row.terms, |group| is_put_there(group) && is_about(group))?;
         let (numbers, put_there): (Vec<TermId>, Vec<Term>) = named.into_iter().unzip();
         let before = Holdings::of(put_there);
         let mut after = before.clone();
-        change(&mut after);
+        for change in changes {
+            change.apply(&mut after, self.journal.now())?;
+        }
         if after == before {
             return Ok(());
         }
@@ -57,14 +53,5 @@ impl ChangeContext<'_> {
             n_tags += usize::from(is_tag(terms::name(tx, self.app, id)?.key().0));
         }
         Ok(n_tags)
-    }
-}
-
-/// The groups that operations on tags are about.
-pub(crate) fn about_tags(operations: &[TagOperation]) -> impl Fn(&str) -> bool {
-    move |group| {
-        // Deleted device tags still belong to their group until events have reported the deletion.
-        let group = if group == RETIRED_GROUP { DEVICE } else { group };
-        operations.iter().any(|operation| operation.names(group))
     }
 }

@@ -6,8 +6,7 @@ use model::ids::AppId;
 use store::Tx;
 use store::channels::{self, Holder};
 
-use super::keys;
-use super::own::about_tags;
+use super::{OwnChange, keys};
 use crate::change_context::ChangeContext;
 use crate::{Engine, Result};
 
@@ -36,8 +35,7 @@ impl Engine {
     ) -> Result<()> {
         self.change_audience(app, move |tx, context| {
             for row in find_installed(tx, context)? {
-                let is_about = about_tags(std::slice::from_ref(&operation));
-                context.change_own(tx, &row, is_about, |own| operation.apply(&mut own.tags))?;
+                context.change_own(tx, &row, &[OwnChange::Tags(std::slice::from_ref(&operation))])?;
             }
             Ok(())
         })

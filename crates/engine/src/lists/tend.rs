@@ -1,6 +1,6 @@
 //! The job of a list: adds the list's term to its members, removes it from former ones, and deletes old rows, a slice at a time.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use audience::index::Index;
 use model::channel::ChannelRef;
@@ -17,6 +17,8 @@ use store::named_users::{self, NamedUser};
 use super::content::member;
 use super::record::{Applied, ListOrRemains, Task};
 use crate::change_context::ChangeContext;
+use crate::channels::OwnChange;
+use crate::holdings::Membership;
 use crate::worker::{LEASE, Stop};
 use crate::{Engine, Error, Result};
 
@@ -121,9 +123,9 @@ impl Tending<'_> {
         let new: Vec<NamedUserId> = users.into_iter().filter(|id| !known_ids.contains(id)).collect();
         named_users::insert_many(tx, self.context.app, &new, &[term_id], self.context.journal.now())?;
         let without = known.into_iter().filter(|user| !user.terms.contains(&term_id)).collect();
-        self.change_users(tx, without, put_on)?;
+        self.change_users(tx, without, Membership::Joins)?;
         for channel in channels.into_iter().filter(|channel| !channel.terms.contains(&term_id)) {
-            self.change_channel(tx, &channel, put_on)?;
+            self.change_channel(tx, &channel, Membership::Joins)?;
         }
         Ok(())
     }
@@ -134,9 +136,9 @@ impl Tending<'_> {
         let term_id = self.term_id;
         let known = named_users::among(tx, self.context.app, &users)?;
         let with = known.into_iter().filter(|user| user.terms.contains(&term_id)).collect();
-        self.change_users(tx, with, take_off)?;
+        self.change_users(tx, with, Membership::Leaves)?;
         for channel in channels.into_iter().filter(|channel| channel.terms.contains(&term_id)) {
-            self.change_channel(tx, &channel, take_off)?;
+            self.change_channel(tx, &channel, Membership::Leaves)?;
         }
         Ok(())
     }
@@ -154,25 +156,14 @@ impl Tending<'_> {
         Ok(Meant { users, channels: self.context.installed(tx, &wanted)? })
     }
 
-    fn change_users(&mut self, tx: &mut Tx<'_>, users: Vec<NamedUser>, change: Change) -> Result<()> {
-        let term = &self.term;
-        self.context.change_users(tx, users, |holdings| change(&mut holdings.memberships, term))
+    fn change_users(&mut self, tx: &mut Tx<'_>, users: Vec<NamedUser>, membership: Membership) -> Result<()> {
+        let list = &self.term;
+        self.context.change_users(tx, users, |holdings| holdings.set_membership(list, membership))
     }
 
-    fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, change: Change) -> Result<()> {
-        let (list, _) = self.term.key();
-        self.context.change_own(tx, row, |group| group == list, |own| change(&mut own.memberships, &self.term))
+    fn change_channel(&mut self, tx: &mut Tx<'_>, row: &Holder, membership: Membership) -> Result<()> {
+        self.context.change_own(tx, row, &[OwnChange::List { list: &self.term, membership }])
     }
-}
-
-type Change = fn(&mut BTreeSet<Term>, &Term);
-
-fn put_on(memberships: &mut BTreeSet<Term>, list: &Term) {
-    memberships.insert(list.clone());
-}
-
-fn take_off(memberships: &mut BTreeSet<Term>, list: &Term) {
-    memberships.remove(list);
 }
 
 /// The channels and users that rows mean.
