@@ -1,8 +1,10 @@
 //! The context of a transaction that changes the audience of an app: the app, the numbers of its terms, and the journal.
 
 mod tag_events;
+mod term_difference;
 
 pub(crate) use tag_events::Tags;
+pub(crate) use term_difference::TermDifference;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -16,6 +18,7 @@ use model::time::UtcMillis;
 use store::channels::{self, Channel, Holder};
 use store::{Tx, terms};
 
+use crate::holdings::Holdings;
 use crate::journal::Journal;
 use crate::{Engine, Error, Result};
 
@@ -135,14 +138,30 @@ impl<'a> ChangeContext<'a> {
         });
         let mut named = Vec::with_capacity(found.len());
         for (id, known, is_of_device) in found {
-            let term = match known {
-                Some(term) if !is_of_device || self.may_trust_index(tx, DEVICE)? => term,
-                Some(_) | None => terms::name(tx, self.app, id)?,
-            };
-            named.push((id, term));
+            match known {
+                Some(term) if !is_of_device || self.may_trust_index(tx, DEVICE)? => named.push((id, term)),
+                Some(_) | None => {
+                    let term = terms::name(tx, self.app, id)?;
+                    if is_wanted(term.key().0) {
+                        named.push((id, term));
+                    }
+                }
+            }
         }
-        named.retain(|(_, term)| is_wanted(term.key().0));
         Ok(named)
+    }
+
+    /// The difference that a change of holdings makes, of which `held` are all terms before it, with their numbers in order.
+    /// Only new terms are looked up. Terms of deleted tags are in no holdings, so they go.
+    pub(crate) fn difference(
+        &mut self,
+        tx: &mut Tx<'_>,
+        held: &[(TermId, Term)],
+        before: &Holdings,
+        after: &Holdings,
+    ) -> Result<TermDifference> {
+        let removed = held.iter().filter(|(_, term)| !after.has(term)).map(|(id, _)| *id).collect();
+        Ok(TermDifference { added: self.numbers(tx, &after.terms_not_in(before))?, removed })
     }
 
     /// Numbers keep their names forever, except those of deleted device tags: an index that has not read the last deletion yet

@@ -54,11 +54,33 @@ impl Holdings {
     }
 
     pub(crate) fn terms(&self) -> Vec<Term> {
-        let tags = self
-            .tags
-            .iter()
-            .flat_map(|(group, tags)| tags.iter().map(|tag| Term::Tag { group: group.clone(), tag: tag.clone() }));
-        tags.chain(self.memberships.iter().cloned()).collect()
+        self.terms_not_in(&Self::default())
+    }
+
+    /// The terms that others do not have. Deleted tags are no terms any more.
+    pub(crate) fn terms_not_in(&self, others: &Self) -> Vec<Term> {
+        let mut terms = Vec::new();
+        for (group, tags) in &self.tags {
+            let of_others = others.tags.get(group);
+            let new = tags.iter().filter(|tag| of_others.is_none_or(|others| !others.contains(*tag)));
+            terms.extend(new.map(|tag| Term::Tag { group: group.clone(), tag: tag.clone() }));
+        }
+        terms.extend(self.memberships.difference(&others.memberships).cloned());
+        terms
+    }
+
+    /// Whether a term is among [`Holdings::terms`].
+    pub(crate) fn has(&self, term: &Term) -> bool {
+        match term {
+            Term::Tag { group, tag } => self.tags.get(group).is_some_and(|tags| tags.contains(tag)),
+            Term::List(_) | Term::Subscription(_) => self.memberships.contains(term),
+            Term::Retired { .. }
+            | Term::DeviceType(_)
+            | Term::Reach(_)
+            | Term::OwnClock(_)
+            | Term::Day(_)
+            | Term::LastPlace(_) => false,
+        }
     }
 
     /// The tags as the events have published them so far: with deleted tags whose TAG_CHANGE has not been written yet.
@@ -87,17 +109,16 @@ impl Holdings {
         };
     }
 
-    pub(crate) fn n_tags(&self) -> usize {
-        self.tags.values().map(BTreeSet::len).sum()
+    pub(crate) fn check_number_of_tags(&self) -> Result<()> {
+        check_number_of_tags(self.tags.values().map(BTreeSet::len).sum())
     }
+}
 
-    /// Refuses more tags than one may have, together with others that are not here.
-    pub(crate) fn check_number_of_tags(&self, n_others: usize) -> Result<()> {
-        let n_tags = n_others + self.n_tags();
-        let most = limits::TAGS_PER_CHANNEL;
-        if n_tags <= most {
-            return Ok(());
-        }
-        Err(Error::invalid("", format!("A channel or named user has at most {most} tags; this would make {n_tags}.")))
+/// Refuses more tags than one may have.
+pub(crate) fn check_number_of_tags(n_tags: usize) -> Result<()> {
+    let most = limits::TAGS_PER_CHANNEL;
+    if n_tags <= most {
+        return Ok(());
     }
+    Err(Error::invalid("", format!("A channel or named user has at most {most} tags; this would make {n_tags}.")))
 }

@@ -14,6 +14,7 @@ use roaring::RoaringBitmap;
 use store::Tx;
 use store::log::{self, NewRecord};
 
+use crate::change_context::TermDifference;
 use crate::{Error, Result};
 
 pub(crate) struct Journal {
@@ -37,14 +38,11 @@ impl Journal {
         self.terms.new_terms.push((id, group.to_owned(), tag.into_owned()));
     }
 
-    /// Notes which terms a channel gains and loses. Both lists are sorted.
-    pub(crate) fn change_terms(&mut self, ordinal: Ordinal, before: &[TermId], after: &[TermId]) {
-        let missing_in = |other: &[TermId], ids: &[TermId]| -> Vec<TermId> {
-            ids.iter().filter(|id| other.binary_search(id).is_err()).copied().collect()
-        };
-        let change = TermChange { ordinal, added: missing_in(before, after), removed: missing_in(after, before) };
-        if !change.added.is_empty() || !change.removed.is_empty() {
-            self.terms.changes.push(change);
+    /// Notes which terms a channel gains and loses.
+    pub(crate) fn change_terms(&mut self, ordinal: Ordinal, difference: TermDifference) {
+        if !difference.is_empty() {
+            let TermDifference { added, removed } = difference;
+            self.terms.changes.push(TermChange { ordinal, added, removed });
         }
     }
 

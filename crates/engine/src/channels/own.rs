@@ -2,14 +2,14 @@
 
 use model::ids::TermId;
 use model::limits;
-use model::term::{Term, is_put_there};
+use model::term::is_put_there;
 use store::channels::{self, Holder};
 use store::{Tx, terms};
 
 use super::OwnChange;
 use crate::Result;
-use crate::change_context::{ChangeContext, Tags, union};
-use crate::holdings::Holdings;
+use crate::change_context::{ChangeContext, Tags};
+use crate::holdings::{Holdings, check_number_of_tags};
 
 impl ChangeContext<'_> {
     /// Changes the tags and memberships of an installed channel, as far as they are in the groups that the changes are about.
@@ -17,8 +17,7 @@ impl ChangeContext<'_> {
     pub(crate) fn change_own(&mut self, tx: &mut Tx<'_>, row: &Holder, changes: &[OwnChange<'_>]) -> Result<()> {
         let is_about = |group: &str| changes.iter().any(|change| change.is_about(group));
         let named = self.named_of(tx, &row.terms, |group| is_put_there(group) && is_about(group))?;
-        let (numbers, put_there): (Vec<TermId>, Vec<Term>) = named.into_iter().unzip();
-        let before = Holdings::of(put_there);
+        let before = Holdings::of(named.iter().map(|(_, term)| term.clone()));
         let mut after = before.clone();
         for change in changes {
             change.apply(&mut after, self.journal.now())?;
@@ -26,15 +25,14 @@ impl ChangeContext<'_> {
         if after == before {
             return Ok(());
         }
-        let mut kept = row.terms.clone();
-        kept.retain(|id| !numbers.contains(id));
+        let difference = self.difference(tx, &named, &before, &after)?;
+        let terms = difference.apply(&row.terms);
         // Most channels have so few terms that it does not matter which of them are tags.
-        if kept.len() + after.n_tags() > limits::TAGS_PER_CHANNEL {
-            after.check_number_of_tags(self.n_tags(tx, &kept)?)?;
+        if terms.len() > limits::TAGS_PER_CHANNEL {
+            check_number_of_tags(self.n_tags(tx, &terms)?)?;
         }
-        let terms = union(&kept, &self.numbers(tx, &after.terms())?).into_owned();
         let of_user = self.terms_of_user(tx, row.named_user.as_ref())?;
-        self.journal.change_terms(row.ordinal, &union(&row.terms, &of_user), &union(&terms, &of_user));
+        self.journal.change_terms(row.ordinal, difference.beside(&of_user));
         channels::set_terms(tx, self.app, row.ordinal, &terms)?;
         let before = Tags { own: &before.published_tags(), others: &of_user };
         self.tell_tags(tx, row.ordinal, before, Tags { own: &after.tags, others: &of_user })

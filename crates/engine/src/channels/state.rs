@@ -15,7 +15,7 @@ use store::{Tx, named_users};
 
 use super::counting::count_change;
 use super::keys;
-use crate::change_context::{ChangeContext, Tags, union};
+use crate::change_context::{ChangeContext, Tags, TermDifference, union};
 use crate::holdings::Holdings;
 use crate::journal::NewEvent;
 use crate::named_users::has_room;
@@ -152,7 +152,7 @@ impl ChangeContext<'_> {
 
     /// Puts a state into a row and writes the consequences for the index and for other channels.
     fn fill(&mut self, tx: &mut Tx<'_>, opened: OpenedChannel, state: &State) -> Result<Filled> {
-        state.own.check_number_of_tags(0)?;
+        state.own.check_number_of_tags()?;
         let OpenedChannel { mut row, held, was_installed, state: before, .. } = opened;
         let mut stored = state.profile.clone();
         stored.was_opted_in = !stored.is_opted_in() && (before.profile.is_opted_in() || before.profile.was_opted_in);
@@ -169,7 +169,8 @@ impl ChangeContext<'_> {
         let was = was_installed.then_some(&before.profile);
         count_change(tx, self.app, self.journal.now(), was, row.installed.then_some(&state.profile))?;
         let of_user = self.of_user(tx, &row)?;
-        self.journal.change_terms(row.ordinal, &held, &union(&row.terms, &of_user));
+        let difference = TermDifference::between(&held, &union(&row.terms, &of_user));
+        self.journal.change_terms(row.ordinal, difference);
         self.change_keys(tx, row.ordinal, &keys::keys(&before.profile), &keys::keys(&state.profile))?;
         Ok(Filled { row, of_user })
     }

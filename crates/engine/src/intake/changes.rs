@@ -62,7 +62,7 @@ impl Changes {
             operation.apply(&mut after.own.tags);
         }
         // A channel that has as many tags as it may have keeps those: no event is lost for it.
-        if after.own.check_number_of_tags(0).is_err() {
+        if after.own.check_number_of_tags().is_err() {
             after.own.tags.clone_from(&opened.state.own.tags);
         }
         context.save(tx, opened, &after)?;

@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::channel::TagOperation;
 use model::ids::{AppId, NamedUserId, TermId};
+use model::term::Term;
 use store::Tx;
 use store::named_users::{self, NamedUser};
 
-use crate::change_context::{ChangeContext, Tags, union};
+use crate::change_context::{ChangeContext, Tags, TermDifference};
 use crate::holdings::Holdings;
 use crate::{Engine, Result};
 
@@ -27,7 +28,7 @@ impl Engine {
 /// A user with its holdings before and after a change.
 struct ChangedUser {
     user: NamedUser,
-    held: Vec<TermId>,
+    difference: TermDifference,
     before: Holdings,
     after: Holdings,
 }
@@ -77,17 +78,18 @@ impl ChangeContext<'_> {
         mut user: NamedUser,
         change: impl FnOnce(&mut Holdings),
     ) -> Result<Option<ChangedUser>> {
-        let before = Holdings::of(self.names(tx, &user.terms)?);
+        let held: Vec<(TermId, Term)> = user.terms.iter().copied().zip(self.names(tx, &user.terms)?).collect();
+        let before = Holdings::of(held.iter().map(|(_, term)| term.clone()));
         let mut after = before.clone();
         change(&mut after);
-        after.check_number_of_tags(0)?;
-        let terms = self.numbers(tx, &after.terms())?;
-        if terms == user.terms {
+        after.check_number_of_tags()?;
+        let difference = self.difference(tx, &held, &before, &after)?;
+        if difference.is_empty() {
             return Ok(None);
         }
-        let held = std::mem::replace(&mut user.terms, terms);
+        user.terms = difference.apply(&user.terms);
         user.modified = self.journal.now();
-        Ok(Some(ChangedUser { user, held, before, after }))
+        Ok(Some(ChangedUser { user, difference, before, after }))
     }
 
     fn write_users(&mut self, tx: &mut Tx<'_>, changed: &[ChangedUser]) -> Result<()> {
@@ -97,8 +99,7 @@ impl ChangeContext<'_> {
         let channels = named_users::channels_of_all(tx, self.app, changed.iter().map(|changed| &changed.user.id))?;
         for channel in channels.iter().filter(|channel| channel.installed) {
             let Some(changed) = channel.named_user.as_ref().and_then(|user| by_id.get(user)) else { continue };
-            let (held, holds) = (union(&channel.terms, &changed.held), union(&channel.terms, &changed.user.terms));
-            self.journal.change_terms(channel.ordinal, &held, &holds);
+            self.journal.change_terms(channel.ordinal, changed.difference.clone().beside(&channel.terms));
             let before = Tags { own: &changed.before.published_tags(), others: &channel.terms };
             self.tell_tags(tx, channel.ordinal, before, Tags { own: &changed.after.tags, others: &channel.terms })?;
         }
