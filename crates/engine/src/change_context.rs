@@ -8,6 +8,7 @@ pub(crate) use term_difference::TermDifference;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use audience::index::Index;
 use model::channel::ChannelRef;
@@ -15,12 +16,14 @@ use model::ids::{AppId, TermId};
 use model::tag::DEVICE;
 use model::term::Term;
 use model::time::UtcMillis;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use store::channels::{self, Channel, Holder};
 use store::{Tx, terms};
 
 use crate::holdings::Holdings;
 use crate::journal::Journal;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, IdempotencyKey, Result};
 
 pub(crate) struct ChangeContext<'a> {
     pub(crate) app: AppId,
@@ -39,27 +42,41 @@ impl Engine {
         change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let index = self.index(app).await?;
-        let now = self.clock().now();
-        self.0
-            .store
-            .write(app, move |tx| {
-                let mut context = ChangeContext::new(app, &index, now);
-                let answer = change(tx, &mut context)?;
-                context.journal.write(tx, app)?;
-                Ok(answer)
-            })
-            .await
+        let change = with_records(app, index, self.clock().now(), change);
+        self.0.store.write(app, change).await
+    }
+
+    /// The same for a request that may carry a key, by which repeats of it are recognized.
+    pub(crate) async fn change_audience_once<T: Serialize + DeserializeOwned + Send + 'static>(
+        &self,
+        app: AppId,
+        idempotency_key: Option<IdempotencyKey>,
+        change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let index = self.index(app).await?;
+        let change = with_records(app, index, self.clock().now(), change);
+        self.write_once(app, idempotency_key, change).await
+    }
+}
+
+/// A change with the log records of it.
+fn with_records<T>(
+    app: AppId,
+    index: Arc<Index>,
+    now: UtcMillis,
+    change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T>,
+) -> impl Fn(&mut Tx<'_>) -> Result<T> {
+    move |tx| {
+        let mut context = ChangeContext::new(app, &index, now);
+        let answer = change(tx, &mut context)?;
+        context.journal.write(tx, app)?;
+        Ok(answer)
     }
 }
 
 impl<'a> ChangeContext<'a> {
     pub(crate) fn new(app: AppId, index: &'a Index, now: UtcMillis) -> Self {
-        Self::with_journal(app, index, Journal::new(now))
-    }
-
-    /// Continues the journal of a larger transaction.
-    pub(crate) fn with_journal(app: AppId, index: &'a Index, journal: Journal) -> Self {
-        Self { app, index, journal, knows_deletions: OnceCell::new() }
+        Self { app, index, journal: Journal::new(now), knows_deletions: OnceCell::new() }
     }
 
     /// The given channels that are installed and have the device type that the caller expects. A channel may be given more than

@@ -19,4 +19,5 @@ pub use register::Registered;
 pub(crate) use keys::{address_key, apid_key};
 pub(crate) use open::create_open;
 pub(crate) use own_change::OwnChange;
+pub(crate) use state::stored_profile;
 pub(crate) use uninstall::{move_in, uninstall_gone_in, uninstall_in};

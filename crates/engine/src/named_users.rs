@@ -8,7 +8,7 @@ pub use lookup::NamedUserView;
 use std::time::Duration;
 
 use model::channel::ChannelRef;
-use model::ids::{AppId, NamedUserId, Ordinal};
+use model::ids::{AppId, NamedUserId};
 use model::limits;
 use model::named_user::{Association, Disassociation, NamedUserUpdate};
 use store::attributes::{self, Owner};
@@ -68,26 +68,19 @@ impl Engine {
 
     /// Uninstalls every channel of the users and forgets the users. Unknown ones are skipped.
     pub async fn uninstall_named_users(&self, app: AppId, users: Vec<NamedUserId>) -> Result<()> {
-        let index = self.index(app).await?;
         let key = self.contact_key(app).await?;
-        let now = self.clock().now();
-        self.0
-            .store
-            .write(app, move |tx| {
-                let mut journal = ChangeContext::new(app, &index, now).journal;
-                for user in &users {
-                    let rows = named_users::channels_of(tx, app, user)?;
-                    let ordinals: Vec<Ordinal> = rows.iter().map(|row| row.ordinal).collect();
-                    journal = uninstall_in(tx, app, &index, journal, &ordinals)?;
-                    named_users::forget_pending(tx, app, user)?;
-                    attributes::forget(tx, app, &Owner::NamedUser(user.clone()))?;
-                    contacts::forget(tx, app, &key, user)?;
-                    named_users::delete(tx, app, user)?;
-                }
-                journal.write(tx, app)?;
-                Ok(())
-            })
-            .await
+        self.change_audience(app, move |tx, context| {
+            for user in &users {
+                let rows = named_users::channels_of(tx, app, user)?;
+                uninstall_in(tx, context, rows.iter().map(|row| row.ordinal))?;
+                named_users::forget_pending(tx, app, user)?;
+                attributes::forget(tx, app, &Owner::NamedUser(user.clone()))?;
+                contacts::forget(tx, app, &key, user)?;
+                named_users::delete(tx, app, user)?;
+            }
+            Ok(())
+        })
+        .await
     }
 }
 
@@ -150,6 +143,6 @@ fn give(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel, user: Op
     let opened = context.open(tx, row)?;
     let mut after = opened.state.clone();
     after.named_user = user.cloned();
-    context.save(tx, opened, &after)?;
+    context.save(tx, opened, after)?;
     Ok(())
 }

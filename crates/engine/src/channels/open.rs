@@ -1,7 +1,5 @@
 //! Channels of open platforms, which are found by platform and address.
 
-use std::collections::BTreeSet;
-
 use model::channel::{Change, OpenRegistration};
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, OperationId};
@@ -34,22 +32,18 @@ impl Engine {
         rights: Rights,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<RegisteredOpen> {
-        let index = self.index(app).await?;
-        let clock = self.clock().clone();
-        let operation_id = OperationId::at(clock.now());
-        self.write_once(app, idempotency_key, move |tx| {
-            let mut context = ChangeContext::new(app, &index, clock.now());
+        let operation_id = OperationId::at(self.clock().now());
+        self.change_audience_once(app, idempotency_key, move |tx, context| {
             let known = find(tx, app, &registration)?;
             if known.is_some() && rights != Rights::Master {
                 let text = "There is an open channel like this already; only servers can change it.";
                 return Err(Error::Conflict(text.to_owned()));
             }
             let channel = match known {
-                Some(channel) => update(tx, &mut context, channel, &registration)?,
-                None => create_open(tx, &mut context, &registration)?,
+                Some(channel) => update(tx, context, channel, &registration)?,
+                None => create_open(tx, context, &registration)?,
             };
-            let (id, channel) = (channel.id, ChannelView::of(tx, &context, channel)?);
-            context.journal.write(tx, app)?;
+            let (id, channel) = (channel.id, ChannelView::of(tx, context, channel)?);
             Ok(RegisteredOpen { operation_id, id, channel })
         })
         .await
@@ -63,12 +57,12 @@ pub(crate) fn create_open(
     registration: &OpenRegistration,
 ) -> Result<Channel> {
     let mut state = State::new(registration.apply(None));
-    state.set_device_tags(registration.device_tags(&BTreeSet::new()));
+    state.change_device_tags(|tags| registration.device_tags(tags));
     if let Some(chosen) = registration.channel_id {
         context.claim_association(tx, chosen, &Change::Keep, &mut state)?;
     }
     let id = registration.channel_id.unwrap_or_else(|| ChannelId::at(context.journal.now()));
-    context.create(tx, id, &state)
+    context.create(tx, id, state)
 }
 
 fn update(
@@ -78,12 +72,11 @@ fn update(
     registration: &OpenRegistration,
 ) -> Result<Channel> {
     let mut opened = context.open(tx, row)?;
-    let mut after = opened.state.clone();
-    after.profile = registration.apply(Some(&opened.state.profile));
-    after.set_device_tags(registration.device_tags(&opened.state.device_tags()));
+    let mut after = opened.state.with_profile(registration.apply(Some(&opened.state.profile)));
+    after.change_device_tags(|tags| registration.device_tags(tags));
     opened.row.installed = true;
     opened.row.last_registration = Some(context.journal.now());
-    context.save(tx, opened, &after)
+    context.save(tx, opened, after)
 }
 
 /// The channel a registration is about: by id, by the address it is to be renamed from, by its address.

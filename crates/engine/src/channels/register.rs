@@ -1,7 +1,5 @@
 //! Registration by devices: create or recognize on POST, update on PUT.
 
-use std::collections::BTreeSet;
-
 use model::channel::{Change, Registration};
 use model::ids::{AppId, ChannelId, OperationId};
 use serde::{Deserialize, Serialize};
@@ -33,21 +31,17 @@ impl Engine {
         registration: Registration,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Result<Registered> {
-        let index = self.index(app).await?;
         let seen = self.seen_by(&registration).await?;
-        let clock = self.clock().clone();
-        let operation_id = OperationId::at(clock.now());
-        self.write_once(app, idempotency_key, move |tx| {
-            let mut context = ChangeContext::new(app, &index, clock.now());
+        let operation_id = OperationId::at(self.clock().now());
+        self.change_audience_once(app, idempotency_key, move |tx, context| {
             let known = recognize(tx, app, &registration)?;
             let created = known.is_none();
-            let id = match known {
-                Some(channel) => update(tx, &mut context, channel, &registration)?,
-                None => create(tx, &mut context, NewId::Ours, &registration)?,
+            let channel = match known {
+                Some(channel) => update(tx, context, channel, &registration)?,
+                None => create(tx, context, NewId::Ours, &registration)?,
             };
-            note_place(tx, &mut context, id, &seen)?;
-            context.journal.write(tx, app)?;
-            Ok(Registered { operation_id, id, created })
+            context.seen(tx, channel.ordinal, &seen)?;
+            Ok(Registered { operation_id, id: channel.id, created })
         })
         .await
     }
@@ -55,48 +49,32 @@ impl Engine {
     /// Updates a channel by its id. An id that is free is taken, because devices can restore ids from a backup; an uninstalled
     /// channel, or one of another device type, is a conflict, upon which devices register anew.
     pub async fn update_channel(&self, app: AppId, id: ChannelId, registration: Registration) -> Result<Registered> {
-        let index = self.index(app).await?;
         let seen = self.seen_by(&registration).await?;
-        let clock = self.clock().clone();
-        let operation_id = OperationId::at(clock.now());
-        self.0
-            .store
-            .write(app, move |tx| {
-                let mut context = ChangeContext::new(app, &index, clock.now());
-                let known = channels::by_id(tx, app, id)?;
-                let created = known.is_none();
-                let id = match known {
-                    None => create(tx, &mut context, NewId::Theirs(id), &registration)?,
-                    Some(channel) if !channel.installed => {
-                        return Err(Error::Conflict(format!("The channel {id} is uninstalled; register a new one.")));
-                    }
-                    Some(channel) if channel.device_type != registration.device_type => {
-                        return Err(Error::Conflict(format!(
-                            "The channel {id} is a channel of type {}; register a new one.",
-                            channel.device_type
-                        )));
-                    }
-                    Some(channel) => update(tx, &mut context, channel, &registration)?,
-                };
-                note_place(tx, &mut context, id, &seen)?;
-                context.journal.write(tx, app)?;
-                Ok(Registered { operation_id, id, created })
-            })
-            .await
+        let operation_id = OperationId::at(self.clock().now());
+        self.change_audience(app, move |tx, context| {
+            let known = channels::by_id(tx, app, id)?;
+            let created = known.is_none();
+            let channel = match known {
+                None => create(tx, context, NewId::Theirs(id), &registration)?,
+                Some(channel) if !channel.installed => {
+                    return Err(Error::Conflict(format!("The channel {id} is uninstalled; register a new one.")));
+                }
+                Some(channel) if channel.device_type != registration.device_type => {
+                    return Err(Error::Conflict(format!(
+                        "The channel {id} is a channel of type {}; register a new one.",
+                        channel.device_type
+                    )));
+                }
+                Some(channel) => update(tx, context, channel, &registration)?,
+            };
+            context.seen(tx, channel.ordinal, &seen)?;
+            Ok(Registered { operation_id, id, created })
+        })
+        .await
     }
 
     async fn seen_by(&self, registration: &Registration) -> Result<Vec<Whereabouts>> {
         self.whereabouts(registration.location.into_iter().collect()).await
-    }
-}
-
-fn note_place(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, id: ChannelId, seen: &[Whereabouts]) -> Result<()> {
-    if seen.is_empty() {
-        return Ok(());
-    }
-    match channels::ordinal_of(tx, context.app, id)? {
-        Some(ordinal) => context.seen(tx, ordinal, seen),
-        None => Ok(()),
     }
 }
 
@@ -106,9 +84,9 @@ fn create(
     context: &mut ChangeContext<'_>,
     choice: NewId,
     registration: &Registration,
-) -> Result<ChannelId> {
+) -> Result<Channel> {
     let mut state = State::new(registration.apply(None));
-    state.set_device_tags(registration.device_tags(&BTreeSet::new()));
+    state.change_device_tags(|tags| registration.device_tags(tags));
     set_named_user(tx, context, &mut state, registration)?;
     let id = match choice {
         NewId::Ours => ChannelId::at(context.journal.now()),
@@ -117,9 +95,9 @@ fn create(
             id
         }
     };
-    let channel = context.create(tx, id, &state)?;
+    let channel = context.create(tx, id, state)?;
     link_inbox(tx, context, &channel, registration)?;
-    Ok(id)
+    Ok(channel)
 }
 
 #[derive(Clone, Copy)]
@@ -133,16 +111,15 @@ fn update(
     context: &mut ChangeContext<'_>,
     row: Channel,
     registration: &Registration,
-) -> Result<ChannelId> {
+) -> Result<Channel> {
     let mut opened = context.open(tx, row)?;
-    let mut after = opened.state.clone();
-    after.profile = registration.apply(Some(&opened.state.profile));
-    after.set_device_tags(registration.device_tags(&opened.state.device_tags()));
+    let mut after = opened.state.with_profile(registration.apply(Some(&opened.state.profile)));
+    after.change_device_tags(|tags| registration.device_tags(tags));
     set_named_user(tx, context, &mut after, registration)?;
     opened.row.last_registration = Some(context.journal.now());
-    let channel = context.save(tx, opened, &after)?;
+    let channel = context.save(tx, opened, after)?;
     link_inbox(tx, context, &channel, registration)?;
-    Ok(channel.id)
+    Ok(channel)
 }
 
 /// Devices name the user of their inbox when they register.

@@ -40,9 +40,9 @@ pub(crate) struct OpenedChannel {
     of_user: Vec<TermId>,
 }
 
-/// A row that is ready to be written, and the terms it gets from its named user.
+/// The holdings of a row that is ready to be written: its own, and the terms it gets from its named user.
 struct Filled {
-    row: Channel,
+    own: Holdings,
     of_user: Vec<TermId>,
 }
 
@@ -55,12 +55,14 @@ impl State {
         Self::new(Profile::new(device_type))
     }
 
-    pub(super) fn device_tags(&self) -> BTreeSet<Tag> {
-        self.own.tags.get(&TagGroup::device()).cloned().unwrap_or_default()
+    /// The same channel, which reports another profile.
+    pub(crate) fn with_profile(&self, profile: Profile) -> Self {
+        Self { profile, named_user: self.named_user.clone(), own: self.own.clone() }
     }
 
-    pub(super) fn set_device_tags(&mut self, tags: BTreeSet<Tag>) {
-        self.own.tags.insert(TagGroup::device(), tags);
+    pub(super) fn change_device_tags(&mut self, change: impl FnOnce(&BTreeSet<Tag>) -> BTreeSet<Tag>) {
+        let tags = self.own.tags.entry(TagGroup::device()).or_default();
+        *tags = change(tags);
     }
 
     fn terms(&self) -> Vec<Term> {
@@ -71,10 +73,21 @@ impl State {
     }
 }
 
+/// The profile of a channel, with its address.
+pub(crate) fn stored_profile(row: &Channel) -> Result<Profile> {
+    let mut profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
+    profile.address.clone_from(&row.address);
+    Ok(profile)
+}
+
 impl ChangeContext<'_> {
     pub(crate) fn open(&self, tx: &mut Tx<'_>, row: Channel) -> Result<OpenedChannel> {
-        let mut profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
-        profile.address.clone_from(&row.address);
+        let profile = stored_profile(&row)?;
+        self.open_with(tx, row, profile)
+    }
+
+    /// Opens a channel whose stored profile has been read.
+    pub(crate) fn open_with(&self, tx: &mut Tx<'_>, row: Channel, profile: Profile) -> Result<OpenedChannel> {
         let own = Holdings::of(self.named_of(tx, &row.terms, is_put_there)?.into_iter().map(|(_, term)| term));
         let state = State { profile, named_user: row.named_user.clone(), own };
         let of_user = self.of_user(tx, &row)?;
@@ -82,7 +95,7 @@ impl ChangeContext<'_> {
         Ok(OpenedChannel { was_installed: row.installed, row, state, held, of_user })
     }
 
-    pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, state: &State) -> Result<Channel> {
+    pub(crate) fn create(&mut self, tx: &mut Tx<'_>, id: ChannelId, state: State) -> Result<Channel> {
         let now = self.journal.now();
         let row = Channel {
             ordinal: store::apps::take_ordinal(tx, self.app)?,
@@ -98,15 +111,16 @@ impl ChangeContext<'_> {
             terms: Vec::new(),
             profile: String::new(),
         };
-        let state_before = State::nothing(row.device_type.clone());
-        let nothing =
-            OpenedChannel { row, state: state_before, was_installed: false, held: Vec::new(), of_user: Vec::new() };
-        let Filled { row, of_user } = self.fill(tx, nothing, state)?;
-        channels::insert(tx, self.app, &row)?;
+        let nothing = State::nothing(row.device_type.clone());
+        let mut opened =
+            OpenedChannel { row, state: nothing, was_installed: false, held: Vec::new(), of_user: Vec::new() };
         let first_open = FirstOpen { opted_in: state.profile.is_opted_in() };
+        let Filled { own, of_user } = self.fill(tx, &mut opened, state)?;
+        let row = opened.row;
+        channels::insert(tx, self.app, &row)?;
         self.journal.event(Some(row.ordinal), NewEvent::FirstOpen(first_open))?;
         let before = Tags { own: &TagSets::new(), others: &[] };
-        self.tell_tags(tx, row.ordinal, before, Tags { own: &state.own.tags, others: &of_user })?;
+        self.tell_tags(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
         Ok(row)
     }
 
@@ -129,50 +143,54 @@ impl ChangeContext<'_> {
         Ok(())
     }
 
-    pub(crate) fn save(&mut self, tx: &mut Tx<'_>, mut opened: OpenedChannel, after: &State) -> Result<Channel> {
-        let (own_before, of_user_before) =
-            (opened.state.own.published_tags().into_owned(), std::mem::take(&mut opened.of_user));
-        let could_never = !opened.state.profile.is_opted_in() && !opened.state.profile.was_opted_in;
-        let locale_before = (opened.row.language.clone(), opened.row.country.clone());
-        let Filled { row, of_user } = self.fill(tx, opened, after)?;
+    pub(crate) fn save(&mut self, tx: &mut Tx<'_>, mut opened: OpenedChannel, after: State) -> Result<Channel> {
+        let (before, profile) = (&opened.state.profile, &after.profile);
+        let is_first_opt_in = profile.is_opted_in() && !before.is_opted_in() && !before.was_opted_in;
+        let is_locale_other =
+            opened.row.language != profile.locale_language || opened.row.country != profile.locale_country;
+        let Filled { own, of_user } = self.fill(tx, &mut opened, after)?;
+        let OpenedChannel { row, state: before, of_user: of_user_before, .. } = opened;
         channels::update(tx, self.app, &row)?;
-        if locale_before != (row.language.clone(), row.country.clone()) {
+        if is_locale_other {
             inbox::relocalized(tx, self.app, row.ordinal, self.journal.now())?;
-        }
-        if row.installed && could_never && after.profile.is_opted_in() {
-            self.journal.event(Some(row.ordinal), NewEvent::FirstOptIn(FirstOptIn {}))?;
         }
         // An uninstalled channel has no tags; its departure is another event.
         if row.installed {
-            let before = Tags { own: &own_before, others: &of_user_before };
-            self.tell_tags(tx, row.ordinal, before, Tags { own: &after.own.tags, others: &of_user })?;
+            if is_first_opt_in {
+                self.journal.event(Some(row.ordinal), NewEvent::FirstOptIn(FirstOptIn {}))?;
+            }
+            let before = Tags { own: &before.own.published_tags(), others: &of_user_before };
+            self.tell_tags(tx, row.ordinal, before, Tags { own: &own.tags, others: &of_user })?;
         }
         Ok(row)
     }
 
     /// Puts a state into a row and writes the consequences for the index and for other channels.
-    fn fill(&mut self, tx: &mut Tx<'_>, opened: OpenedChannel, state: &State) -> Result<Filled> {
-        state.own.check_number_of_tags()?;
-        let OpenedChannel { mut row, held, was_installed, state: before, .. } = opened;
-        let mut stored = state.profile.clone();
-        stored.was_opted_in = !stored.is_opted_in() && (before.profile.is_opted_in() || before.profile.was_opted_in);
-        row.address = stored.address.take();
-        row.device_type = stored.device_type.clone();
-        row.language = stored.locale_language.clone();
-        row.country = stored.locale_country.clone();
-        row.named_user.clone_from(&state.named_user);
-        if row.installed && state.named_user != before.named_user {
-            stored.associated = Some(self.journal.now());
-        }
-        row.profile = serde_json::to_string(&stored).map_err(Error::internal)?;
-        row.terms = if row.installed { self.numbers(tx, &state.terms())? } else { Vec::new() };
+    fn fill(&mut self, tx: &mut Tx<'_>, opened: &mut OpenedChannel, after: State) -> Result<Filled> {
+        after.own.check_number_of_tags()?;
+        let OpenedChannel { row, state: before, was_installed, held, .. } = opened;
+        let now = self.journal.now();
         let was = was_installed.then_some(&before.profile);
-        count_change(tx, self.app, self.journal.now(), was, row.installed.then_some(&state.profile))?;
-        let of_user = self.of_user(tx, &row)?;
-        let difference = TermDifference::between(&held, &union(&row.terms, &of_user));
+        count_change(tx, self.app, now, was, row.installed.then_some(&after.profile))?;
+        row.terms = if row.installed { self.numbers(tx, &after.terms())? } else { Vec::new() };
+        let (keys_before, keys_after) = (keys::keys(&before.profile), keys::keys(&after.profile));
+        let State { mut profile, named_user, own } = after;
+        profile.was_opted_in = !profile.is_opted_in() && (before.profile.is_opted_in() || before.profile.was_opted_in);
+        if row.installed && named_user != before.named_user {
+            profile.associated = Some(now);
+        }
+        // The address has a column of its own.
+        row.address = profile.address.take();
+        row.profile = serde_json::to_string(&profile).map_err(Error::internal)?;
+        row.device_type = profile.device_type;
+        row.language = profile.locale_language;
+        row.country = profile.locale_country;
+        row.named_user = named_user;
+        let of_user = self.of_user(tx, row)?;
+        let difference = TermDifference::between(held, &union(&row.terms, &of_user));
         self.journal.change_terms(row.ordinal, difference);
-        self.change_keys(tx, row.ordinal, &keys::keys(&before.profile), &keys::keys(&state.profile))?;
-        Ok(Filled { row, of_user })
+        self.change_keys(tx, row.ordinal, &keys_before, &keys_after)?;
+        Ok(Filled { own, of_user })
     }
 
     /// Most changes leave the keys alone, and most new channels have new keys.
@@ -212,7 +230,7 @@ impl ChangeContext<'_> {
         let opened = self.open(tx, row)?;
         let mut after = opened.state.clone();
         keys::give_up(&mut after.profile, taken);
-        self.save(tx, opened, &after)?;
+        self.save(tx, opened, after)?;
         Ok(())
     }
 }

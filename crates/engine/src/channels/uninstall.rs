@@ -1,7 +1,6 @@
 //! Uninstallation: the channel stays on record but has no address, no tags and no audience any more. And moving, when a
 //! provider has another address for a channel.
 
-use audience::index::Index;
 use model::channel::{OpenAddress, Uninstall};
 use model::device_type::DeviceType;
 use model::event;
@@ -15,62 +14,46 @@ use store::sessions;
 use super::keys;
 use super::state::State;
 use crate::change_context::ChangeContext;
-use crate::journal::{Journal, NewEvent};
+use crate::journal::NewEvent;
 use crate::{Engine, Result};
 
 impl Engine {
     /// Uninstalls channels. Ids that are unknown, uninstalled already or of another device type are skipped.
     pub async fn uninstall_channels(&self, app: AppId, uninstalls: Vec<Uninstall>) -> Result<()> {
-        let index = self.index(app).await?;
-        let now = self.clock().now();
-        self.0
-            .store
-            .write(app, move |tx| {
-                let mut ordinals = Vec::with_capacity(uninstalls.len());
-                for uninstall in &uninstalls {
-                    let channel = channels::by_id(tx, app, uninstall.channel_id)?;
-                    let meant = channel.filter(|channel| uninstall.device_type.matches(&channel.device_type));
-                    ordinals.extend(meant.map(|channel| channel.ordinal));
-                }
-                uninstall_and_log(tx, app, &index, Journal::new(now), &ordinals)
-            })
-            .await
+        self.change_audience(app, move |tx, context| {
+            let mut ordinals = Vec::with_capacity(uninstalls.len());
+            for uninstall in &uninstalls {
+                let channel = channels::by_id(tx, app, uninstall.channel_id)?;
+                let meant = channel.filter(|channel| uninstall.device_type.matches(&channel.device_type));
+                ordinals.extend(meant.map(|channel| channel.ordinal));
+            }
+            uninstall_in(tx, context, ordinals)
+        })
+        .await
     }
 
     pub async fn uninstall_open(&self, app: AppId, address: OpenAddress) -> Result<()> {
-        let index = self.index(app).await?;
-        let now = self.clock().now();
-        self.0
-            .store
-            .write(app, move |tx| {
-                let key = keys::address_key(&DeviceType::Open(address.platform.clone()), &address.address);
-                let ordinals: Vec<_> = channels::by_key(tx, app, &key)?.into_iter().collect();
-                uninstall_and_log(tx, app, &index, Journal::new(now), &ordinals)
-            })
-            .await
+        self.change_audience(app, move |tx, context| {
+            let key = keys::address_key(&DeviceType::Open(address.platform.clone()), &address.address);
+            let ordinal = channels::by_key(tx, app, &key)?;
+            uninstall_in(tx, context, ordinal)
+        })
+        .await
     }
-}
-
-fn uninstall_and_log(tx: &mut Tx<'_>, app: AppId, index: &Index, journal: Journal, ordinals: &[Ordinal]) -> Result<()> {
-    uninstall_in(tx, app, index, journal, ordinals)?.write(tx, app)?;
-    Ok(())
 }
 
 /// Uninstalls channels as part of a larger transaction.
 pub(crate) fn uninstall_in(
     tx: &mut Tx<'_>,
-    app: AppId,
-    index: &Index,
-    journal: Journal,
-    ordinals: &[Ordinal],
-) -> Result<Journal> {
-    let mut context = ChangeContext::with_journal(app, index, journal);
+    context: &mut ChangeContext<'_>,
+    ordinals: impl IntoIterator<Item = Ordinal>,
+) -> Result<()> {
     for ordinal in ordinals {
-        if let Some(row) = channels::by_ordinal(tx, app, *ordinal)? {
-            uninstall(tx, &mut context, row)?;
+        if let Some(row) = channels::by_ordinal(tx, context.app, ordinal)? {
+            uninstall(tx, context, row)?;
         }
     }
-    Ok(context.journal)
+    Ok(())
 }
 
 /// Uninstalls channels that a provider says are gone, except those that registered later than it noticed.
@@ -95,7 +78,7 @@ fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> 
     opened.row.installed = false;
     // No personal data is kept with the channel; the sets of places by day expire with their days.
     let nothing = State::nothing(opened.row.device_type.clone());
-    let row = context.save(tx, opened, &nothing)?;
+    let row = context.save(tx, opened, nothing)?;
     attributes::forget(tx, context.app, &Owner::Channel(row.ordinal))?;
     context.forget_last_place(tx, row.ordinal)?;
     sessions::set(tx, context.app, row.ordinal, None)?;
@@ -115,7 +98,7 @@ pub(crate) fn move_in(
     let opened = context.open(tx, row)?;
     let mut after = opened.state.clone();
     after.profile.address = Some(address.to_owned());
-    context.save(tx, opened, &after)?;
+    context.save(tx, opened, after)?;
     Ok(())
 }
 

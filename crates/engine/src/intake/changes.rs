@@ -48,16 +48,17 @@ impl Changes {
         tx: &mut Tx<'_>,
         context: &mut ChangeContext<'_>,
         row: Channel,
-        profile: &Profile,
+        profile: Profile,
     ) -> Result<()> {
-        if self.tags.is_empty() && self.usage.apply(profile).is_none() {
+        let updated = self.usage.apply(&profile);
+        if self.tags.is_empty() && updated.is_none() {
             return Ok(());
         }
-        let opened = context.open(tx, row)?;
-        let mut after = opened.state.clone();
-        if let Some(profile) = self.usage.apply(&after.profile) {
-            after.profile = profile;
-        }
+        let opened = context.open_with(tx, row, profile)?;
+        let mut after = match updated {
+            Some(profile) => opened.state.with_profile(profile),
+            None => opened.state.clone(),
+        };
         for operation in &self.tags {
             operation.apply(&mut after.own.tags);
         }
@@ -65,7 +66,7 @@ impl Changes {
         if after.own.check_number_of_tags().is_err() {
             after.own.tags.clone_from(&opened.state.own.tags);
         }
-        context.save(tx, opened, &after)?;
+        context.save(tx, opened, after)?;
         Ok(())
     }
 }

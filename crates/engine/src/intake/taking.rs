@@ -22,10 +22,11 @@ use super::changes::Changes;
 use super::counts::{Counts, count_custom};
 use super::{Taken, Timed};
 use crate::change_context::ChangeContext;
+use crate::channels::stored_profile;
 use crate::journal::NewEvent;
 use crate::push::stored_push;
 use crate::recent::Recent;
-use crate::{Error, LocationSettings, Result};
+use crate::{LocationSettings, Result};
 
 /// A longer session has lost its end.
 const LONGEST_SESSION: Duration = Duration::from_secs(24 * 60 * 60);
@@ -45,7 +46,7 @@ pub(super) fn take(
     };
     let new = new_events(tx, context, events)?;
     context.seen(tx, row.ordinal, new.iter().filter_map(|timed| timed.seen.as_ref()))?;
-    let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
+    let profile = stored_profile(&row)?;
     let mut taking = Taking {
         ordinal: row.ordinal,
         attribution: Attribution::new(context.app, row.ordinal, row.id, recent),
@@ -273,7 +274,7 @@ impl Taking<'_, '_> {
         {
             sessions::set(tx, context.app, ordinal, current)?;
         }
-        changes.write(tx, context, row, &profile)
+        changes.write(tx, context, row, profile)
     }
 }
 

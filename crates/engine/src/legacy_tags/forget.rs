@@ -58,7 +58,7 @@ fn forget(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, ordinal: Ordinal, nu
     if row.terms.binary_search(&number).is_ok() {
         let opened = context.open(tx, row)?;
         let same = opened.state.clone();
-        context.save(tx, opened, &same)?;
+        context.save(tx, opened, same)?;
     }
     Ok(())
 }
