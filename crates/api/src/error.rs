@@ -312,7 +312,8 @@ impl From<engine::Error> for Error {
             engine::Error::Conflict(why) => Error::Conflict(why),
             engine::Error::Forbidden(why) => Error::Forbidden(why),
             engine::Error::Unavailable(_) => Error::Unavailable(Box::new(error)),
-            engine::Error::Internal(_) => Error::Internal(Box::new(error)),
+            // Requests hold no jobs.
+            engine::Error::LeaseLost | engine::Error::Internal(_) => Error::Internal(Box::new(error)),
         }
     }
 }

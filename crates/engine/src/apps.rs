@@ -196,7 +196,7 @@ impl Engine {
         while self.0.store.write(OPERATOR, move |tx| store::apps::erase_some(tx, app, ROWS_PER_SLICE)).await? {
             if stop.is_requested() {
                 let (claimed, now) = (claimed.clone(), self.0.clock.now());
-                self.0.store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now).map(drop)).await?;
+                self.0.store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now)).await?;
                 return Ok(());
             }
         }

@@ -18,6 +18,9 @@ pub enum Error {
     /// The app was deleted between the check of its credentials and now.
     #[error("the app was deleted")]
     AppGone,
+    /// A worker speaks for a job that it no longer holds: another has claimed it, or it was canceled. Nothing was written.
+    #[error("the job is no longer held by this worker")]
+    LeaseLost,
     /// The request contradicts the stored state.
     #[error("{0}")]
     Conflict(String),
@@ -57,6 +60,7 @@ impl From<store::Error> for Error {
         match error {
             store::Error::Unavailable(_) => Error::Unavailable(error),
             store::Error::Conflict(Constraint::AppGone) => Error::AppGone,
+            store::Error::Conflict(Constraint::LeaseLost) => Error::LeaseLost,
             store::Error::Conflict(Constraint::ForeignKey | Constraint::Index(_)) | store::Error::Corrupt(_) => {
                 Error::Internal(Box::new(error))
             }

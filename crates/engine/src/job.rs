@@ -250,7 +250,7 @@ impl Engine {
     /// For jobs whose work is not a transaction of its own.
     pub(crate) async fn settle(&self, claimed: &ClaimedJob) -> Result<()> {
         let claimed = claimed.clone();
-        self.0.store.write(claimed.app, move |tx| jobs::settle(tx, &claimed).map(drop)).await?;
+        self.0.store.write(claimed.app, move |tx| jobs::settle(tx, &claimed)).await?;
         Ok(())
     }
 }

@@ -169,9 +169,19 @@ impl Metrics {
         self.jobs_running.inc();
     }
 
-    pub(crate) fn job_ran(&self, kind: &str, succeeded: bool) {
+    pub(crate) fn job_ends(&self) {
         self.jobs_running.dec();
-        let outcome = if succeeded { "succeeded" } else { "failed" };
+    }
+
+    pub(crate) fn job_succeeded(&self, kind: &str) {
+        self.count_job(kind, "succeeded");
+    }
+
+    pub(crate) fn job_failed(&self, kind: &str) {
+        self.count_job(kind, "failed");
+    }
+
+    fn count_job(&self, kind: &str, outcome: &'static str) {
         self.jobs.get_or_create(&JobLabels { kind: kind.to_owned(), outcome }).inc();
     }
 }
@@ -259,7 +269,7 @@ mod tests {
         metrics.delivered(&DeviceType::Ios, "sandbox", "delivered", 1);
         metrics.events_came_in(&Taken { taken: 1, ..Taken::default() });
         metrics.job_begins();
-        metrics.job_ran("sweep", true);
+        metrics.job_succeeded("sweep");
         for gauge in [&metrics.jobs_overdue, &metrics.jobs_overdue_seconds, &metrics.database_bytes] {
             gauge.set(Some(0));
         }

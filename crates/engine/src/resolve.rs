@@ -82,7 +82,8 @@ impl Engine {
     fn write_blocks(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, resolved: &Resolved) -> Result<()> {
         let (app, push) = (claimed.app, resolved.push);
         let still_accepted = pushes::by_id(tx, app, push)?.is_some_and(|row| row.state == PushState::Accepted);
-        if !jobs::settle(tx, claimed)? || !still_accepted {
+        jobs::settle(tx, claimed)?;
+        if !still_accepted {
             return Ok(());
         }
         let served = resolved.served.since(tx, app, push, &resolved.provenance)?.channels;

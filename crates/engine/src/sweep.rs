@@ -82,7 +82,7 @@ impl Engine {
             again = self.sweep_all() => again?,
         };
         let (now, claimed) = (self.0.clock.now(), claimed.clone());
-        self.0.store.write(OPERATOR, move |tx| jobs::postpone(tx, &claimed, now.plus(again)).map(drop)).await?;
+        self.0.store.write(OPERATOR, move |tx| jobs::postpone(tx, &claimed, now.plus(again))).await?;
         Ok(())
     }
 

@@ -150,20 +150,32 @@ impl Engine {
             outcome = Box::pin(run) => outcome.unwrap_or_else(|_| Err(Error::internal("the job panicked"))),
             never = self.keep_renewing(job) => match never {},
         };
-        self.0.metrics.job_ran(&job.kind, outcome.is_ok());
-        let Err(error) = outcome else { return };
-        if matches!(error, Error::AppGone) {
-            return self.drop_job(job).await;
+        self.0.metrics.job_ends();
+        match outcome {
+            Ok(()) => self.0.metrics.job_succeeded(&job.kind),
+            Err(Error::AppGone) => self.drop_job(job).await,
+            // The job was canceled, or is another worker's: it has not failed, and is not ours to give back.
+            Err(Error::LeaseLost) => tracing::debug!(job = job.kind, attempt = job.attempt, "a job is no longer ours"),
+            Err(error) => {
+                self.0.metrics.job_failed(&job.kind);
+                self.give_back_failed(job, &error).await;
+            }
         }
-        // If even this fails, the lease runs out, which has the same effect.
-        let back_off = self.postpone_failed(job).await.unwrap_or(LEASE);
-        tracing::warn!(
-            job = job.kind,
-            attempt = job.attempt,
-            retry_in_s = back_off.as_secs(),
-            error = &error as &dyn std::error::Error,
-            "a job failed and will be tried again"
-        );
+    }
+
+    async fn give_back_failed(&self, job: &ClaimedJob, error: &Error) {
+        let given_back = self.postpone_failed(job).await;
+        let (job, attempt, error) = (&job.kind, job.attempt, error as &dyn std::error::Error);
+        let retry_in_s = match given_back {
+            Ok(back_off) => back_off.as_secs(),
+            Err(Error::LeaseLost) => {
+                tracing::warn!(job, attempt, error, "a job failed that is no longer ours to try again");
+                return;
+            }
+            // The lease runs out, which has the same effect.
+            Err(_) => LEASE.as_secs(),
+        };
+        tracing::warn!(job, attempt, retry_in_s, error, "a job failed and will be tried again");
     }
 
     /// Everything of a deleted app is being erased, its jobs as well; until then none of them has anything left to do.

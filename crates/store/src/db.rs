@@ -48,7 +48,7 @@ use model::ids::AppId;
 use crate::app_numbers::{AppNumbers, Counted};
 use crate::apps;
 use crate::counters::PendingCounts;
-use crate::error::{Error, Result};
+use crate::error::{Constraint, Error, Result};
 use crate::log::Appended;
 
 /// One transaction. The first statement that fails ends it: later statements repeat the error, and the transaction is rolled
@@ -292,6 +292,12 @@ impl<'c> Tx<'c> {
         self.deleted.push(app);
         self.appended.forget(app);
         self.counted.forget(app);
+    }
+
+    /// Ends the command with a conflict that its statements have shown. Nothing of it is committed, whatever the caller does with
+    /// the error.
+    pub(crate) fn refuse<T>(&mut self, constraint: Constraint) -> Result<T> {
+        self.keep(Err(Error::Conflict(constraint)))
     }
 
     fn broken(&self) -> Option<&Error> {

@@ -23,6 +23,9 @@ pub enum Error {
 pub enum Constraint {
     /// A command has outlived its app.
     AppGone,
+    /// A worker speaks for a job that it does not hold: the job was given back, settled or canceled, or another worker has
+    /// claimed it.
+    LeaseLost,
     /// A row refers to one that does not exist.
     ForeignKey,
     /// The unique index of this name would have two rows for a key; `<table>_pkey` for a primary key.
@@ -71,6 +74,7 @@ impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Constraint::AppGone => f.write_str("the app was deleted"),
+            Constraint::LeaseLost => f.write_str("the lease was lost"),
             Constraint::ForeignKey => f.write_str("foreign key"),
             Constraint::Index(name) => f.write_str(name),
         }

@@ -36,28 +36,25 @@ pub fn advance(tx: &mut Tx<'_>, app: AppId, follower: JobId, done: EventOffset) 
     Ok(())
 }
 
-/// Gives a follower's job back: at once if there is more to read, else until the log grows. `false` as in [`jobs::renew`]; then
-/// the transaction must not commit anything else.
-pub fn rest(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis) -> Result<bool> {
+/// Gives a follower's job back: at once if there is more to read, else until the log grows.
+pub fn rest(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis) -> Result<()> {
     rest_at_most_until(tx, job, now, NEVER)
 }
 
 /// As [`rest`], but not beyond a time at which there is something else to do.
-pub fn rest_at_most_until(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis, latest: UtcMillis) -> Result<bool> {
+pub fn rest_at_most_until(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis, latest: UtcMillis) -> Result<()> {
     let done = position(tx, job.app, job.id)?.map(EventOffset::records_done);
     let head = log::head(tx, job.app)?;
     let is_behind = done.is_some_and(|done| done < head);
     jobs::postpone(tx, job, if is_behind { now } else { latest })
 }
 
-/// Gives a follower's job back until a time, however much the log grows. `false` as in [`jobs::renew`].
-pub fn rest_until(tx: &mut Tx<'_>, job: &ClaimedJob, retry_at: UtcMillis) -> Result<bool> {
-    if !jobs::postpone(tx, job, retry_at)? {
-        return Ok(false);
-    }
+/// Gives a follower's job back until a time, however much the log grows.
+pub fn rest_until(tx: &mut Tx<'_>, job: &ClaimedJob, retry_at: UtcMillis) -> Result<()> {
+    jobs::postpone(tx, job, retry_at)?;
     let sql = "update follower set retry_at = $3 where app = $1 and id = $2";
     tx.execute(sql, &[job.app.into(), job.id.into(), retry_at.into()])?;
-    Ok(true)
+    Ok(())
 }
 
 /// Ends a follower's rest, whatever it waits for. A running follower is left alone.

@@ -1,12 +1,13 @@
 //! Durable work with a due time. Claiming a job moves its due time to the end of the lease, so a job whose worker died is
-//! simply due again; the attempt number, which every claim raises, keeps the dead worker from settling it afterwards.
+//! simply due again; the attempt number, which every claim raises, keeps the dead worker from settling it afterwards. Whoever speaks
+//! for a job that it no longer holds gets [`Constraint::LeaseLost`], and nothing of its transaction is committed.
 
 use std::collections::BTreeSet;
 
 use model::ids::{AppId, Id, PushId};
 use model::time::UtcMillis;
 
-use crate::{Result, Row, Signal, Tx};
+use crate::{Constraint, Result, Row, Signal, Tx, Value};
 
 pub enum JobIdKind {}
 pub type JobId = Id<JobIdKind>;
@@ -180,44 +181,48 @@ pub fn claim(tx: &mut Tx<'_>, wanted: &[JobKey], now: UtcMillis, lease_until: Ut
     Ok(claimed)
 }
 
-/// Extends the lease. `false` means that the job is no longer ours: it was given back or settled, or another worker has
-/// claimed it.
-pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, lease_until: UtcMillis) -> Result<bool> {
+/// Extends the lease.
+pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, lease_until: UtcMillis) -> Result<()> {
     let sql = "update job set due = $4 where app = $1 and id = $2 and attempt = $3 and leased = 1";
-    Ok(tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into(), lease_until.into()])? > 0)
+    change_held(tx, sql, &[job.app.into(), job.id.into(), job.attempt.into(), lease_until.into()])
 }
 
-/// The job is done. `false` as in [`renew`].
-pub fn settle(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<bool> {
+/// The job is done.
+pub fn settle(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<()> {
     let sql = "delete from job where app = $1 and id = $2 and attempt = $3 and leased = 1";
-    Ok(tx.execute(sql, &[job.app.into(), job.id.into(), job.attempt.into()])? > 0)
+    change_held(tx, sql, &[job.app.into(), job.id.into(), job.attempt.into()])
 }
 
-/// Gives back a job that has not failed, to be claimed again at `due`. `false` as in [`renew`].
-pub fn postpone(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<bool> {
+/// Gives back a job that has not failed, to be claimed again at `due`.
+pub fn postpone(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<()> {
     give_back(tx, job, due, 0)
 }
 
 /// As [`postpone`], for a job that failed once more.
-pub fn postpone_failed(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<bool> {
+pub fn postpone_failed(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis) -> Result<()> {
     give_back(tx, job, due, job.failures.saturating_add(1))
 }
 
-fn give_back(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis, failures: u32) -> Result<bool> {
+fn give_back(tx: &mut Tx<'_>, job: &ClaimedJob, due: UtcMillis, failures: u32) -> Result<()> {
     let sql = "update job set due = $4, leased = 0, failures = $5
                where app = $1 and id = $2 and attempt = $3 and leased = 1";
     let row = [job.app.into(), job.id.into(), job.attempt.into(), due.into(), failures.into()];
-    let n_given_back = tx.execute(sql, &row)?;
+    change_held(tx, sql, &row)?;
     tx.signal(Signal::Jobs);
-    Ok(n_given_back > 0)
+    Ok(())
 }
 
-/// Gives back a job that is part of a push, to wait. `false` as in [`renew`].
-pub fn park(tx: &mut Tx<'_>, job: &ClaimedJob, push: PushId, until: ParkUntil) -> Result<bool> {
+/// Gives back a job that is part of a push, to wait.
+pub fn park(tx: &mut Tx<'_>, job: &ClaimedJob, push: PushId, until: ParkUntil) -> Result<()> {
     let sql = "update job set due = $4, leased = 0, failures = 0, push = $5
                where app = $1 and id = $2 and attempt = $3 and leased = 1";
     let row = [job.app.into(), job.id.into(), job.attempt.into(), until.due().into(), push.into()];
-    Ok(tx.execute(sql, &row)? > 0)
+    change_held(tx, sql, &row)
+}
+
+/// Runs a statement that changes a job if its worker still holds it.
+fn change_held(tx: &mut Tx<'_>, sql: &str, params: &[Value]) -> Result<()> {
+    if tx.execute(sql, params)? == 0 { tx.refuse(Constraint::LeaseLost) } else { Ok(()) }
 }
 
 /// Makes all waiting jobs of a push due.
@@ -236,7 +241,7 @@ pub fn wake_lane(tx: &mut Tx<'_>, lane: &Lane, now: UtcMillis) -> Result<u64> {
     Ok(n_woken)
 }
 
-/// Removes a job, even while it runs; its worker cannot settle it then.
+/// Removes a job, even while it runs; its worker has lost its lease then.
 pub fn cancel(tx: &mut Tx<'_>, app: AppId, job: JobId) -> Result<()> {
     tx.execute("delete from job where app = $1 and id = $2", &[app.into(), job.into()])?;
     Ok(())

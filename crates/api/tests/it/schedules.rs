@@ -139,8 +139,9 @@ async fn a_worker_that_dies_loses_nothing() {
         let fire = claimed.into_iter().find(|job| job.kind == "fire_schedule").unwrap();
         assert_eq!(shown(&app).await.len(), 0, "somebody else is at it");
         assert_eq!(wait_and_see(&app, Duration::from_secs(15)).await, 1);
-        let settled = app.engine().store().write(AppId(1), move |tx| store::jobs::settle(tx, &fire)).await.unwrap();
-        assert!(!settled, "it comes back too late");
+        let settled = app.engine().store().write(AppId(1), move |tx| store::jobs::settle(tx, &fire)).await;
+        let is_too_late = matches!(settled, Err(store::Error::Conflict(store::Constraint::LeaseLost)));
+        assert!(is_too_late, "it comes back too late: {settled:?}");
         assert_eq!(wait_and_see(&app, DAY).await, 1);
     })
     .await;

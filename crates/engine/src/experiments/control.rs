@@ -45,9 +45,7 @@ impl Engine {
         let held_back = self.0.store.read(resolve).await?;
         let (engine, claimed) = (self.clone(), claimed.clone());
         let write = move |tx: &mut Tx<'_>| {
-            if !jobs::settle(tx, &claimed)? {
-                return Ok(());
-            }
+            jobs::settle(tx, &claimed)?;
             engine.write_control(tx, app, (experiment, push), &shared_push, &held_back)
         };
         self.0.store.write(app, write).await

@@ -55,9 +55,7 @@ impl Engine {
             jobs::postpone(tx, claimed, now.plus(UNREADABLE_FOR))?;
             return Ok(0);
         }
-        if !jobs::settle(tx, claimed)? {
-            return Ok(0);
-        }
+        jobs::settle(tx, claimed)?;
         let Some(before) = before else { return Ok(0) };
         let mut stored = before.clone();
         let Some((schedule, timing)) = before.waiting(variant, claimed.id) else { return Ok(0) };

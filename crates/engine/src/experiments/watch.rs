@@ -83,8 +83,7 @@ impl Engine {
 fn watch(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<()> {
     let app = claimed.app;
     let Some(position) = followers::position(tx, app, claimed.id)? else {
-        jobs::settle(tx, claimed)?;
-        return Ok(());
+        return Ok(jobs::settle(tx, claimed)?);
     };
     let (openings, looked) = openings_after(tx, app, position.records_done())?;
     // There are many groups, and most new records are not about openings.
@@ -92,8 +91,7 @@ fn watch(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<()> {
         let watched = groups::made_since(tx, app, now.minus(WATCHED_FOR))?;
         if watched.is_empty() {
             followers::stop(tx, app, claimed.id)?;
-            jobs::settle(tx, claimed)?;
-            return Ok(());
+            return Ok(jobs::settle(tx, claimed)?);
         }
         for (key, since) in &watched {
             if let Some(openings) = openings.get(&key.block) {
@@ -102,10 +100,7 @@ fn watch(tx: &mut Tx<'_>, claimed: &ClaimedJob, now: UtcMillis) -> Result<()> {
         }
     }
     followers::advance(tx, app, claimed.id, EventOffset::end_of(looked))?;
-    match followers::rest(tx, claimed, now)? {
-        true => Ok(()),
-        false => Err(Error::Conflict("another worker watches the experiments".to_owned())),
-    }
+    Ok(followers::rest(tx, claimed, now)?)
 }
 
 /// Openings of the app after an offset, and how far the log was read for them.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::removal::{DELETED_AT_ONCE, delete};
 use crate::job::Job;
 use crate::worker::{LEASE, Stop};
-use crate::{Engine, Error, Result};
+use crate::{Engine, Result};
 
 /// The messages that were deleted at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,13 +76,11 @@ impl Engine {
         while let Some(cursor) = next {
             let (job, now, app) = (claimed.clone(), self.clock().now(), claimed.app);
             if stop.is_requested() {
-                self.0.store.write(app, move |tx| jobs::postpone(tx, &job, now).map(drop)).await?;
+                self.0.store.write(app, move |tx| jobs::postpone(tx, &job, now)).await?;
                 return Ok(());
             }
-            let write = move |tx: &mut Tx<'_>| {
-                if !jobs::renew(tx, &job, now.plus(LEASE))? {
-                    return Err(Error::Conflict("another worker has taken this deletion over".to_owned()));
-                }
+            let write = move |tx: &mut Tx<'_>| -> Result<_> {
+                jobs::renew(tx, &job, now.plus(LEASE))?;
                 let next = Deletion { app, group, until, now }.step(tx, cursor)?.next;
                 if next.is_none() {
                     jobs::settle(tx, &job)?;

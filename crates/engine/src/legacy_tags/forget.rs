@@ -30,7 +30,7 @@ impl Engine {
         for slice in holders.chunks(SLICE) {
             if stop.is_requested() {
                 let (claimed, now) = (claimed.clone(), self.clock().now());
-                self.0.store.write(app, move |tx| jobs::postpone(tx, &claimed, now).map(drop)).await?;
+                self.0.store.write(app, move |tx| jobs::postpone(tx, &claimed, now)).await?;
                 return Ok(());
             }
             let (index, slice, now) = (index.clone(), slice.to_vec(), self.clock().now());

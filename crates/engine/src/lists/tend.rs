@@ -20,7 +20,7 @@ use crate::change_context::ChangeContext;
 use crate::channels::OwnChange;
 use crate::holdings::Membership;
 use crate::worker::{LEASE, Stop};
-use crate::{Engine, Error, Result};
+use crate::{Engine, Result};
 
 /// Rows in one transaction. Each may take a handful of statements, and nothing else of the app is written meanwhile.
 const ROWS_PER_SLICE: u32 = 500;
@@ -44,7 +44,7 @@ impl Engine {
             }
         }
         let (claimed, now) = (claimed.clone(), self.clock().now());
-        self.0.store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now).map(drop)).await?;
+        self.0.store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now)).await?;
         Ok(())
     }
 }
@@ -58,9 +58,7 @@ fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: 
     let app = claimed.app;
     let Some(mut record) = ListOrRemains::load(tx, app, list)? else { return end(tx, claimed) };
     let Some(task) = record.next_task() else { return end(tx, claimed) };
-    if !jobs::renew(tx, claimed, now.plus(LEASE))? {
-        return Err(Error::Conflict("another worker has taken this list over".to_owned()));
-    }
+    jobs::renew(tx, claimed, now.plus(LEASE))?;
     let term = Term::List(list.to_owned());
     let mut context = ChangeContext::new(app, index, now);
     let term_id = context.number(tx, &term)?;

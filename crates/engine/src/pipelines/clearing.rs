@@ -38,15 +38,13 @@ impl Engine {
         loop {
             let (job, now, is_stopping) = (claimed.clone(), self.clock().now(), stop.is_requested());
             let portion = move |tx: &mut Tx<'_>| -> Result<bool> {
-                if !jobs::renew(tx, &job, now.plus(LEASE))? {
-                    return Ok(false);
-                }
+                jobs::renew(tx, &job, now.plus(LEASE))?;
                 let is_more = clear_some(tx, app, list, PORTION)?;
                 match (is_more, is_stopping) {
                     (true, false) => return Ok(true),
                     (true, true) => jobs::postpone(tx, &job, now)?,
                     (false, _) => jobs::settle(tx, &job)?,
-                };
+                }
                 Ok(false)
             };
             if !self.0.store.write(app, portion).await? {

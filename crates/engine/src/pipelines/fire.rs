@@ -60,9 +60,7 @@ impl Engine {
                 jobs::postpone(tx, &claimed, now.plus(doubled(CATCHING_UP, attempt, LONGEST_WAIT)))?;
                 return Ok(0);
             }
-            if !jobs::settle(tx, &claimed)? {
-                return Ok(0);
-            }
+            jobs::settle(tx, &claimed)?;
             // The list of a deleted pipeline is being cleared, and so are earlier lists, whose jobs find nobody here.
             let Some(document) = document else { return Ok(0) };
             let readable = stored.as_ref().map(|stored| stored.list(id));

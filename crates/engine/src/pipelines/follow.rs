@@ -16,7 +16,7 @@ use super::reading::{Effect, Effects, Reading};
 use super::stored::{self, Stored};
 use super::timers::{self, Waiting, WaitingList};
 use crate::job::Job;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Result};
 
 const RECORDS_PER_READ: u32 = 1_000;
 /// How long channels are gathered after a push of a pipeline.
@@ -88,7 +88,7 @@ impl Engine {
             }
             followers::advance(tx, app, AUTOMATION, stretch.looked)?;
         }
-        if followers::rest(tx, claimed, stretch.now)? { Ok(()) } else { Err(Error::internal("the lease was lost")) }
+        Ok(followers::rest(tx, claimed, stretch.now)?)
     }
 }
 

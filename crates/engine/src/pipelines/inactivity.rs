@@ -16,7 +16,7 @@ use super::stored::Stored;
 use super::timers::{Canceling, Waiting};
 use crate::job::Job;
 use crate::plan::Planner;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Result};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -36,13 +36,12 @@ impl Engine {
         self.enqueue_as(tx, app, job_of(id), now.plus(DAY), &Job::CheckInactivity { pipeline: id })
     }
 
-    /// Running it twice is harmless: the transaction that lets channels be sent to stores the days that were checked, and fails
-    /// if the lease was lost.
+    /// Running it twice is harmless: the transaction that lets channels be sent to stores the days that were checked.
     pub(crate) async fn check_inactivity(&self, claimed: &ClaimedJob, id: PipelineId) -> Result<()> {
         let index = self.current_index(claimed.app).await?;
         let (engine, app, now, claimed) = (self.clone(), claimed.app, self.clock().now(), claimed.clone());
         let write = move |tx: &mut Tx<'_>| {
-            let Some(stored) = Stored::find(tx, app, id)? else { return Ok(jobs::settle(tx, &claimed).map(drop)?) };
+            let Some(stored) = Stored::find(tx, app, id)? else { return Ok(jobs::settle(tx, &claimed)?) };
             let mut planner = Planner::new(tx, app, &index, now, Vec::new());
             let mut inactive = RoaringBitmap::new();
             for day in stored.checked_day.saturating_add(1)..=now.day() {
@@ -55,11 +54,7 @@ impl Engine {
                 engine.add_waiting(tx, app, (stored.list(id), Canceling::of(&stored.pipeline)), now, &inactive)?;
             }
             Stored { checked_day: now.day(), ..stored }.put(tx, app, id, now)?;
-            if jobs::postpone(tx, &claimed, now.plus(DAY))? {
-                Ok(())
-            } else {
-                Err(Error::internal("the lease was lost"))
-            }
+            Ok(jobs::postpone(tx, &claimed, now.plus(DAY))?)
         };
         self.0.store.write(app, write).await
     }

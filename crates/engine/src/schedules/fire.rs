@@ -65,11 +65,12 @@ impl Engine {
         Ok(())
     }
 
-    /// `false` when the schedule has been changed, or its timer taken over, since it was read.
+    /// `false` when the schedule has been changed since it was read.
     fn write_firing(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, firing: &Firing) -> Result<bool> {
         let app = claimed.app;
         let current = documents::get(tx, app, DocumentKind::Schedule, &firing.id.to_string())?;
-        if !jobs::settle(tx, claimed)? || current.is_none_or(|current| current.body != firing.before) {
+        jobs::settle(tx, claimed)?;
+        if current.is_none_or(|current| current.body != firing.before) {
             return Ok(false);
         }
         let new = firing.pushes.iter().map(|(id, provenance)| NewPush {

@@ -132,15 +132,12 @@ fn save(
     }
     followers::advance(tx, job.app, job.id, *read)?;
     let is_changed = changes_now != changes || end.is_some();
-    let is_ours = match rest {
+    match rest {
         Rest::None => jobs::renew(tx, job, now.plus(LEASE))?,
         Rest::Now | Rest::UntilGrowth(_) | Rest::Until(_) if is_changed => jobs::postpone(tx, job, now)?,
         Rest::Now => jobs::postpone(tx, job, now)?,
         Rest::UntilGrowth(latest) => followers::rest_at_most_until(tx, job, now, latest.unwrap_or(NEVER))?,
         Rest::Until(time) => followers::rest_until(tx, job, time)?,
-    };
-    if !is_ours {
-        return Err(Error::Conflict("another worker has taken this webhook over".to_owned()));
     }
     Ok((if is_changed { Saved::Changed } else { Saved::GoOn }, end))
 }

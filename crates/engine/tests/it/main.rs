@@ -25,6 +25,8 @@ mod following;
 #[cfg(test)]
 mod installation;
 #[cfg(test)]
+mod leases;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod nodes;

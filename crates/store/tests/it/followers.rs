@@ -43,14 +43,14 @@ async fn a_follower_sleeps_until_its_log_grows() {
             followers::advance(tx, app, id, first)?;
             followers::rest(tx, &resting, NOW)
         };
-        assert!(store.write(app, rest).await.unwrap());
+        store.write(app, rest).await.unwrap();
         let job = claim(store).await.expect("the second record is left to read");
 
         let rest = move |tx: &mut Tx<'_>| {
             followers::advance(tx, app, id, EventOffset::end_of(Offset(2)))?;
             followers::rest(tx, &job, NOW)
         };
-        assert!(store.write(app, rest).await.unwrap());
+        store.write(app, rest).await.unwrap();
         assert_eq!(claim(store).await, None);
         assert_eq!(behind(store, 1_000).await, []);
         assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(NEVER));
@@ -62,7 +62,7 @@ async fn a_follower_sleeps_until_its_log_grows() {
         let job = claim(store).await.unwrap();
 
         let until = move |tx: &mut Tx<'_>| followers::rest_until(tx, &job, UtcMillis(1_500));
-        assert!(store.write(app, until).await.unwrap());
+        store.write(app, until).await.unwrap();
         assert_eq!(behind(store, 1_499).await, [], "what has failed is left alone for a while");
         store.write(app, move |tx| followers::stop(tx, app, id)).await.unwrap();
         assert_eq!(store.read(move |tx| followers::position(tx, app, id)).await.unwrap(), None);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::ids::AppId;
 use model::time::UtcMillis;
 use store::jobs::{self, Backlog, ClaimedJob, Lane, NewJob, ParkUntil};
-use store::{Error, Signal, Store, Tx};
+use store::{Constraint, Error, Signal, Store, Tx};
 use testkit::store::{Engine, engines, fresh};
 use tokio::task::JoinSet;
 
@@ -30,38 +30,53 @@ async fn claim_one(store: &Store, now: i64, lease_until: i64) -> ClaimedJob {
     claimed.into_iter().next().unwrap()
 }
 
-/// Renewal, postponement and settlement by one claimer, each in a transaction that is then undone.
-async fn powers(store: &Store, job: &ClaimedJob) -> [bool; 3] {
-    let mut answers = [false; 3];
-    for (index, answer) in answers.iter_mut().enumerate() {
-        let job = job.clone();
-        let tried: Result<(), Undo> = store
-            .write(job.app, move |tx| {
-                let until = UtcMillis(1 << 40);
-                let done = match index {
-                    0 => jobs::renew(tx, &job, until),
-                    1 => jobs::postpone(tx, &job, until),
-                    _ => jobs::settle(tx, &job),
-                };
-                Err(Undo(done?))
-            })
-            .await;
-        *answer = tried.unwrap_err().0;
-    }
-    answers
+/// What the holder of a job can do with it.
+#[derive(Clone, Copy, Debug)]
+enum Power {
+    Renew,
+    Postpone,
+    Settle,
 }
 
-struct Undo(bool);
+impl Power {
+    const ALL: [Self; 3] = [Power::Renew, Power::Postpone, Power::Settle];
+
+    fn use_on(self, tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<(), Error> {
+        let until = UtcMillis(1 << 40);
+        match self {
+            Power::Renew => jobs::renew(tx, job, until),
+            Power::Postpone => jobs::postpone(tx, job, until),
+            Power::Settle => jobs::settle(tx, job),
+        }
+    }
+}
+
+/// Which of the powers a claimer has, each tried in a transaction that is then undone.
+async fn powers(store: &Store, job: &ClaimedJob) -> [bool; 3] {
+    let mut has = [false; 3];
+    for (has, power) in has.iter_mut().zip(Power::ALL) {
+        let (app, job) = (job.app, job.clone());
+        let try_it = move |tx: &mut Tx<'_>| {
+            power.use_on(tx, &job)?;
+            Err::<(), _>(Undo::Held)
+        };
+        *has = matches!(store.write(app, try_it).await, Err(Undo::Held));
+    }
+    has
+}
+
+/// Why a transaction was undone.
+enum Undo {
+    Held,
+    LeaseLost,
+}
 
 impl From<Error> for Undo {
     fn from(error: Error) -> Self {
-        panic!("{error}")
-    }
-}
-
-impl std::fmt::Debug for Undo {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
+        match error {
+            Error::Conflict(Constraint::LeaseLost) => Undo::LeaseLost,
+            error => panic!("{error}"),
+        }
     }
 }
 
@@ -128,7 +143,7 @@ async fn a_job_exists_once() {
         enqueue(store, APP, 1, 10).await;
         assert_eq!(claim(store, 10, 100, 10).await, [], "also while it is held");
         let settled = held.clone();
-        assert!(store.write(APP, move |tx| jobs::settle(tx, &settled)).await.unwrap());
+        store.write(APP, move |tx| jobs::settle(tx, &settled)).await.unwrap();
         assert_eq!(powers(store, &held).await, [false; 3]);
         assert_eq!(store.read(job_depth).await.unwrap(), (1, 0), "the other app's job is untouched");
         enqueue(store, APP, 1, 10).await;
@@ -146,7 +161,7 @@ async fn a_lease_ends_at_its_due_time() {
         assert_eq!(claim(store, 99, 1000, 10).await, []);
         assert_eq!(powers(store, &first).await, [true; 3]);
         let renewed = first.clone();
-        assert!(store.write(APP, move |tx| jobs::renew(tx, &renewed, UtcMillis(200))).await.unwrap());
+        store.write(APP, move |tx| jobs::renew(tx, &renewed, UtcMillis(200))).await.unwrap();
         assert_eq!(claim(store, 199, 1000, 10).await, []);
         assert_eq!(powers(store, &first).await, [true; 3], "late, but nobody else has claimed it");
         let second = claim_one(store, 200, 1000).await;
@@ -158,6 +173,34 @@ async fn a_lease_ends_at_its_due_time() {
     .await;
 }
 
+/// However little it cares: the error is dropped here, and written after it. Commands that share its batch are committed.
+#[tokio::test]
+async fn a_worker_that_lost_its_lease_commits_nothing() {
+    with_apps(async |store, _| {
+        enqueue(store, APP, 1, 10).await;
+        let lost = claim_one(store, 10, 100).await;
+        let held = claim_one(store, 100, 1000).await;
+        for power in Power::ALL {
+            let (loser, n) = (lost.clone(), 2 + power as u32);
+            let careless = store.write(APP, move |tx| {
+                jobs::enqueue(tx, APP, job(n, 5000))?;
+                let _ = power.use_on(tx, &loser);
+                let _ = jobs::enqueue(tx, APP, job(n + 10, 5000));
+                Ok::<_, Error>(())
+            });
+            let other = store.write(APP, move |tx| jobs::enqueue(tx, APP, job(n + 20, 5000)));
+            let (careless, other) = tokio::join!(careless, other);
+            assert!(matches!(careless, Err(Error::Conflict(Constraint::LeaseLost))), "{power:?}: {careless:?}");
+            other.unwrap();
+        }
+        assert_eq!(powers(store, &held).await, [true; 3]);
+        let left = store.read(|tx| jobs::due(tx, UtcMillis(5000), 99)).await.unwrap();
+        let left: BTreeSet<_> = left.jobs.into_iter().map(|job| job.id).collect();
+        assert_eq!(left, BTreeSet::from([1, 22, 23, 24].map(id)));
+    })
+    .await;
+}
+
 /// A renewal that crosses a postponement on its way must not push the job back.
 #[tokio::test]
 async fn what_is_given_back_is_no_longer_held() {
@@ -165,7 +208,7 @@ async fn what_is_given_back_is_no_longer_held() {
         enqueue(store, APP, 1, 10).await;
         let held = claim_one(store, 10, 100).await;
         let given_back = held.clone();
-        assert!(store.write(APP, move |tx| jobs::postpone(tx, &given_back, UtcMillis(50))).await.unwrap());
+        store.write(APP, move |tx| jobs::postpone(tx, &given_back, UtcMillis(50))).await.unwrap();
         assert_eq!(store.read(job_depth).await.unwrap(), (1, 0));
         assert_eq!(powers(store, &held).await, [false; 3]);
         assert_eq!(claim(store, 49, 100, 10).await, []);
@@ -313,12 +356,11 @@ async fn jobs_of_a_push_wait_until_they_are_woken() {
         let mut claimed = claim(store, 1, 100, 3).await;
         let running = claimed.pop().unwrap();
         for (job, push) in claimed.into_iter().zip([id(1), id(2)]) {
-            let parked = store.write(APP, move |tx| jobs::park(tx, &job, push, ParkUntil::PushWoken)).await.unwrap();
-            assert!(parked);
+            store.write(APP, move |tx| jobs::park(tx, &job, push, ParkUntil::PushWoken)).await.unwrap();
         }
         assert_eq!(claim(store, i64::MAX - 1, i64::MAX, 9).await.len(), 1, "only the one whose lease has run out");
-        let lost = store.write(APP, move |tx| jobs::park(tx, &running, id(1), ParkUntil::PushWoken)).await.unwrap();
-        assert!(!lost, "another worker has it");
+        let parked = store.write(APP, move |tx| jobs::park(tx, &running, id(1), ParkUntil::PushWoken)).await;
+        assert!(matches!(parked, Err(Error::Conflict(Constraint::LeaseLost))), "another worker has it: {parked:?}");
         let woken = store.write(APP, |tx| jobs::wake_push(tx, APP, id(1), UtcMillis(5))).await.unwrap();
         assert_eq!(woken, 1);
         assert_eq!(store.read(jobs::next_due).await.unwrap(), Some(UtcMillis(5)));
@@ -365,7 +407,7 @@ async fn failures_are_counted_until_a_run_goes_well() {
                 true => jobs::postpone(tx, &job, UtcMillis(now)),
                 false => jobs::postpone_failed(tx, &job, UtcMillis(now)),
             };
-            assert!(store.write(OPERATOR, give_back).await.unwrap());
+            store.write(OPERATOR, give_back).await.unwrap();
         }
         assert_eq!(failures, [0, 1, 2, 0, 1, 0]);
     })

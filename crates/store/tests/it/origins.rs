@@ -96,7 +96,7 @@ async fn a_timer_can_be_called_off_even_while_it_runs() {
         store.write(APP, move |tx| jobs::cancel(tx, APP, timers[0])).await.unwrap();
         for job in mine {
             let is_left = job.id == timers[1];
-            assert_eq!(store.write(APP, move |tx| jobs::settle(tx, &job)).await.unwrap(), is_left);
+            assert_eq!(store.write(APP, move |tx| jobs::settle(tx, &job)).await.is_ok(), is_left);
         }
     })
     .await;

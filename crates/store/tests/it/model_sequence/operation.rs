@@ -199,15 +199,15 @@ impl Operation {
                 sample::claim(tx, now, circumstances.in_ms(*lease), *at_most).map(Answer::Claimed)
             }
             Operation::Renew { held, lease } => match circumstances.job(*held) {
-                Some(job) => jobs::renew(tx, job, circumstances.in_ms(*lease)).map(Answer::Was),
+                Some(job) => jobs::renew(tx, job, circumstances.in_ms(*lease)).map(done),
                 None => Ok(Answer::Done),
             },
             Operation::Postpone { held, delay } => match circumstances.job(*held) {
-                Some(job) => jobs::postpone(tx, job, circumstances.in_ms(*delay)).map(Answer::Was),
+                Some(job) => jobs::postpone(tx, job, circumstances.in_ms(*delay)).map(done),
                 None => Ok(Answer::Done),
             },
             Operation::Settle { held } => match circumstances.job(*held) {
-                Some(job) => jobs::settle(tx, job).map(Answer::Was),
+                Some(job) => jobs::settle(tx, job).map(done),
                 None => Ok(Answer::Done),
             },
             Operation::ReleaseAll => jobs::release_all(tx, now).map(count),

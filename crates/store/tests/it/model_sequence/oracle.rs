@@ -153,18 +153,18 @@ impl Model {
                 return Ok(Answer::Claimed(self.claim(now, circumstances.in_ms(*lease), *at_most)));
             }
             Operation::Renew { held, lease } => {
-                return Ok(self.with_held(circumstances.job(*held), |mut job| {
+                self.with_held(circumstances.job(*held), |mut job| {
                     job.get_mut().due = circumstances.in_ms(*lease);
-                }));
+                })?;
             }
             Operation::Postpone { held, delay } => {
-                return Ok(self.with_held(circumstances.job(*held), |mut job| {
+                self.with_held(circumstances.job(*held), |mut job| {
                     job.get_mut().due = circumstances.in_ms(*delay);
                     job.get_mut().leased = false;
-                }));
+                })?;
             }
             Operation::Settle { held } => {
-                return Ok(self.with_held(circumstances.job(*held), |job| drop(job.remove())));
+                self.with_held(circumstances.job(*held), |job| drop(job.remove()))?;
             }
             Operation::ReleaseAll => {
                 let mut n_released = 0;
@@ -285,19 +285,19 @@ impl Model {
         robbed
     }
 
-    /// Does something to a job if the claim still holds.
+    /// Does something to a job. A conflict if the claim no longer holds.
     fn with_held(
         &mut self,
         claimed: Option<&ClaimedJob>,
         change: impl FnOnce(std::collections::btree_map::OccupiedEntry<'_, (AppId, JobId), StoredJob>),
-    ) -> Answer {
-        let Some(claimed) = claimed else { return Answer::Done };
+    ) -> Outcome<()> {
+        let Some(claimed) = claimed else { return Ok(()) };
         match self.jobs.entry((claimed.app, claimed.id)) {
             Entry::Occupied(job) if job.get().leased && job.get().attempt == claimed.attempt => {
                 change(job);
-                Answer::Was(true)
+                Ok(())
             }
-            Entry::Occupied(_) | Entry::Vacant(_) => Answer::Was(false),
+            Entry::Occupied(_) | Entry::Vacant(_) => Err("the lease was lost".to_owned()),
         }
     }
 }
