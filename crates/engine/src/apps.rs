@@ -174,14 +174,14 @@ impl Engine {
     /// Takes the credentials away at once and erases the app's data in the background.
     pub async fn delete_app(&self, key: &str) -> Result<()> {
         let app = self.app(key).await?;
-        let engine = self.clone();
+        let (engine, now) = (self.clone(), self.0.clock.now());
         self.0
             .store
             .write(app.id, move |tx| {
                 if !store::apps::delete(tx, app.id)? {
                     return Err(Error::NotFound("app"));
                 }
-                engine.enqueue(tx, OPERATOR, engine.0.clock.now(), &Job::EraseApp { app: app.id })
+                engine.enqueue(tx, OPERATOR, now, &Job::EraseApp { app: app.id })
             })
             .await?;
         self.0.apps.clear();

@@ -15,7 +15,7 @@ use model::channel::ChannelRef;
 use model::ids::{AppId, TermId};
 use model::tag::DEVICE;
 use model::term::Term;
-use model::time::UtcMillis;
+use model::time::{Clock, UtcMillis};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::channels::{self, Channel, Holder};
@@ -42,7 +42,7 @@ impl Engine {
         change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let index = self.index(app).await?;
-        let change = with_records(app, index, self.clock().now(), change);
+        let change = with_records(app, index, self.clock().clone(), change);
         self.0.store.write(app, change).await
     }
 
@@ -54,20 +54,22 @@ impl Engine {
         change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let index = self.index(app).await?;
-        let change = with_records(app, index, self.clock().now(), change);
+        let change = with_records(app, index, self.clock().clone(), change);
         self.write_once(app, idempotency_key, change).await
     }
 }
 
-/// A change with the log records of it.
+/// A change with the log records of it. The clock is read when the change is made, not when it was asked for: while a registration
+/// waits for its turn, a delivery may read the address that it replaces, and what the provider says of that one counts for channels
+/// that have not registered since.
 fn with_records<T>(
     app: AppId,
     index: Arc<Index>,
-    now: UtcMillis,
+    clock: Clock,
     change: impl Fn(&mut Tx<'_>, &mut ChangeContext<'_>) -> Result<T>,
 ) -> impl Fn(&mut Tx<'_>) -> Result<T> {
     move |tx| {
-        let mut context = ChangeContext::new(app, &index, now);
+        let mut context = ChangeContext::new(app, &index, clock.now());
         let answer = change(tx, &mut context)?;
         context.journal.write(tx, app)?;
         Ok(answer)

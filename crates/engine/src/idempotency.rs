@@ -59,9 +59,9 @@ impl Engine {
         let change = std::sync::Arc::new(change);
         loop {
             let (engine, idempotency_key, change) = (self.clone(), idempotency_key.clone(), change.clone());
-            let written =
-                self.0.store.write(app, move |tx| engine.change_once(tx, app, &idempotency_key, &*change)).await;
-            match written {
+            let now = self.0.clock.now();
+            let write = move |tx: &mut Tx<'_>| engine.change_once(tx, app, &idempotency_key, now, &*change);
+            match self.0.store.write(app, write).await {
                 Ok(answer) => return Ok(answer),
                 Err(Failure::Taken) => continue,
                 Err(Failure::Other(error)) => return Err(error),
@@ -74,6 +74,7 @@ impl Engine {
         tx: &mut Tx<'_>,
         app: AppId,
         idempotency_key: &IdempotencyKey,
+        now: UtcMillis,
         change: &impl Fn(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T, Failure> {
         if let Some(kept) = idempotency::find(tx, app, &idempotency_key.key)? {
@@ -92,7 +93,7 @@ impl Engine {
             idempotency::forget(tx, app, &idempotency_key.key)?;
         }
         let answer = change(tx)?;
-        let (text, now) = (serde_json::to_string(&answer).map_err(Error::internal)?, self.0.clock.now());
+        let text = serde_json::to_string(&answer).map_err(Error::internal)?;
         let sealed = seal(&self.0.seal_key, &text, now)?;
         let kept = idempotency::Kept { request: idempotency_key.request.to_vec(), answer: sealed };
         match idempotency::keep(tx, app, &idempotency_key.key, &kept, now) {

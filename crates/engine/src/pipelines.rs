@@ -94,7 +94,7 @@ impl Engine {
                 engine.put_pipeline(tx, app, WaitingList::first(*id), pipeline, None, now)?;
             }
             refuse_too_many(tx, app, now)?;
-            engine.tend_automation(tx, app)?;
+            engine.tend_automation(tx, app, now)?;
             Ok(created.clone())
         })
         .await
@@ -160,7 +160,7 @@ impl Engine {
                 };
                 engine.put_pipeline(tx, app, list, &pipeline, before.as_ref(), now)?;
                 refuse_too_many(tx, app, now)?;
-                engine.tend_automation(tx, app)
+                engine.tend_automation(tx, app, now)
             })
             .await
     }
@@ -178,7 +178,7 @@ impl Engine {
                 engine.stop_waiting(tx, app, stored::waiting_list(id, &document.body), now)?;
                 documents::put(tx, app, DocumentKind::DeletedPipeline, &deletion, &id.to_string(), now)?;
                 forget_old_deletions(tx, app)?;
-                engine.tend_automation(tx, app)
+                engine.tend_automation(tx, app, now)
             })
             .await
     }

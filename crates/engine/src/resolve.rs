@@ -13,6 +13,7 @@ use model::origin::Provenance;
 use model::payload::Push;
 use model::payload::device_types::DeviceTypes;
 use model::term::Term;
+use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::blocks::{self as block_rows, BlockKey, Progress};
 use store::jobs::{self, ClaimedJob};
@@ -75,11 +76,19 @@ impl Engine {
                 Ok(Resolved { push, provenance, served, shared_push, audiences, mailing })
             })
             .await?;
-        let (engine, claimed) = (self.clone(), claimed.clone());
-        self.0.store.write(app, move |tx| engine.write_blocks(tx, &claimed, &known, &resolved)).await
+        let (engine, claimed, now) = (self.clone(), claimed.clone(), self.clock().now());
+        self.0.store.write(app, move |tx| engine.write_blocks(tx, &claimed, &known, &resolved, now)).await
     }
 
-    fn write_blocks(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, resolved: &Resolved) -> Result<()> {
+    /// All blocks are due at the same moment.
+    fn write_blocks(
+        &self,
+        tx: &mut Tx<'_>,
+        claimed: &ClaimedJob,
+        index: &Index,
+        resolved: &Resolved,
+        now: UtcMillis,
+    ) -> Result<()> {
         let (app, push) = (claimed.app, resolved.push);
         let still_accepted = pushes::by_id(tx, app, push)?.is_some_and(|row| row.state == PushState::Accepted);
         jobs::settle(tx, claimed)?;
@@ -88,7 +97,7 @@ impl Engine {
         }
         let served = resolved.served.since(tx, app, push, &resolved.provenance)?.channels;
         if let Some(mailing) = &resolved.mailing {
-            mailing.write(tx, app, index, &served, self.clock().now())?;
+            mailing.write(tx, app, index, &served, now)?;
         }
         let audiences = without(&resolved.audiences, &served);
         let mut n_blocks = 0;
@@ -100,23 +109,16 @@ impl Engine {
                 let key = BlockKey { push, device_type: device_type.clone(), number };
                 block_rows::insert(tx, app, &key, untouched(&recipients))?;
                 let job = Job::Deliver { push, device_type: device_type.clone(), block: number };
-                self.enqueue_block(tx, app, self.clock().now(), &job, n_before)?;
+                self.enqueue_block(tx, app, now, &job, n_before)?;
                 n_blocks += 1;
             }
         }
         push_audience::delete(tx, app, push)?;
         let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
-        pushes::set_state(tx, app, push, state, self.clock().now())?;
+        pushes::set_state(tx, app, push, state, now)?;
         if let Some(experiment) = resolved.shared_push.experiment_id {
             let chosen = union(&audiences);
-            self.watch_group(
-                tx,
-                app,
-                (experiment, push),
-                resolved.shared_push.variant_id,
-                &chosen,
-                self.clock().now(),
-            )?;
+            self.watch_group(tx, app, (experiment, push), resolved.shared_push.variant_id, &chosen, now)?;
         }
         Ok(())
     }

@@ -203,9 +203,11 @@ impl Engine {
     async fn keep_renewing(&self, job: &ClaimedJob) -> std::convert::Infallible {
         loop {
             time::sleep(RENEW_EVERY).await;
-            let (clock, job) = (self.0.clock.clone(), job.clone());
+            let (app, clock, job) = (job.app, self.0.clock.clone(), job.clone());
+            // The lease lasts from when it is renewed, however long that has waited for its turn.
+            let renew = move |tx: &mut store::Tx<'_>| jobs::renew(tx, &job, clock.now().plus(LEASE));
             // A lease that is lost shows at the job's next checkpoint.
-            let _ = self.0.store.write(job.app, move |tx| jobs::renew(tx, &job, clock.now().plus(LEASE))).await;
+            let _ = self.0.store.write(app, renew).await;
         }
     }
 }

@@ -6,6 +6,7 @@ use audience::block::blocks;
 use audience::codec;
 use model::event::SharedPush;
 use model::ids::{AppId, ExperimentId, Id, PushId};
+use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::counters::{self, Metric};
 use store::jobs::{self, ClaimedJob};
@@ -43,10 +44,10 @@ impl Engine {
             Ok(audience_by_device_type(&mut planner, &content, &held_back, u64::MAX).0)
         };
         let held_back = self.0.store.read(resolve).await?;
-        let (engine, claimed) = (self.clone(), claimed.clone());
+        let (engine, claimed, now) = (self.clone(), claimed.clone(), self.clock().now());
         let write = move |tx: &mut Tx<'_>| {
             jobs::settle(tx, &claimed)?;
-            engine.write_control(tx, app, (experiment, push), &shared_push, &held_back)
+            engine.write_control(tx, app, (experiment, push), &shared_push, &held_back, now)
         };
         self.0.store.write(app, write).await
     }
@@ -60,8 +61,8 @@ impl Engine {
         (experiment, push): (ExperimentId, PushId),
         shared_push: &SharedPush,
         held_back: &ByDeviceType,
+        now: UtcMillis,
     ) -> Result<()> {
-        let now = self.clock().now();
         let before = members(tx, app, experiment)?;
         for (device_type, held_back) in held_back {
             let n = (held_back - &before).len();

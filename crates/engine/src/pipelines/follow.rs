@@ -37,8 +37,8 @@ struct Stretch {
 
 impl Engine {
     /// After a change of pipelines: there is a follower if there are triggers to follow.
-    pub(super) fn tend_automation(&self, tx: &mut Tx<'_>, app: AppId) -> Result<()> {
-        stored::renew_revision(tx, app, self.clock().now())?;
+    pub(super) fn tend_automation(&self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
+        stored::renew_revision(tx, app, now)?;
         let has_triggers = |(_, stored): &(_, Stored)| !stored.pipeline.immediate.is_empty();
         let is_needed = Stored::enabled(tx, app)?.iter().any(has_triggers);
         let is_there = followers::position(tx, app, AUTOMATION)?.is_some();
