@@ -17,11 +17,10 @@ use store::blocks::BlockKey;
 use store::jobs::{ClaimedJob, ParkUntil};
 use store::{origins, pushes};
 
-use block::{Block, Next};
+use block::{Block, Next, SendingBlock};
 use courier::Courier;
 use feed::Feed;
 use flight::{Course, Flight, RunMode};
-use outcomes::Outcomes;
 use render::Renderer;
 
 use crate::push::{SendPermission, stored_push};
@@ -32,7 +31,7 @@ use crate::{Engine, Error, Hindrance, Result, reach};
 /// Deliveries that were made but not recorded before a crash are repeated under the same id.
 pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, stop: &Stop) -> Result<()> {
     let (app, push_id, device_type) = (claimed.app, key.push, key.device_type.clone());
-    let Some(mut block) = Block::load(engine, claimed, key).await? else { return engine.settle(claimed).await };
+    let Some(block) = Block::load(engine, claimed, key).await? else { return engine.settle(claimed).await };
     let found = engine.0.store.read(move |tx| {
         let Some((app_row, _)) = store::apps::by_id(tx, app)? else { return Ok(None) };
         let Some(row) = pushes::by_id(tx, app, push_id)? else { return Ok(None) };
@@ -48,8 +47,7 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
         SendPermission::Paused | SendPermission::Allowed => None,
     };
     if let Some(next) = ending {
-        block.checkpoint(engine, Outcomes::default(), next).await?;
-        return Ok(());
+        return block.put_down(engine, next).await;
     }
     // Without a payload the push is done: another worker has settled the block meanwhile.
     let Some(mut push) = stored_push(&row)? else { return engine.settle(claimed).await };
@@ -57,34 +55,28 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
         leave_out_message(&mut push);
         if reach::needed(&push, &device_type).is_none() {
             // There was nothing but the message, and waking apps for it would be useless.
-            let outcomes = Outcomes { expired: block.pending.clone(), ..Outcomes::default() };
-            block.checkpoint(engine, outcomes, Next::Settled).await?;
-            return Ok(());
+            return block.expire(engine).await;
         }
     }
-    block.shared_push = provenance.shared_push(push_id, &push);
-    let renderer = Renderer::new(engine, &app_row.key, (&row, block.shared_push.clone()), &push, device_type.clone());
-    block.is_alerting = renderer.is_alerting();
+    let shared_push = provenance.shared_push(push_id, &push);
+    let renderer = Renderer::new(engine, &app_row.key, (&row, shared_push.clone()), &push, device_type.clone());
     let courier = Courier::choose(engine, &app_row, &device_type).await?;
     let in_time = |due: UtcMillis| row.expires.map_or(due, |expires| expires.min(due));
     let mode = match Gate::of(engine, app, &device_type, &courier).await? {
         // An expired push sends nothing any more, so that it need not wait for the platform.
         Gate::Until(_) | Gate::Held | Gate::Open(RunMode::Probing) if is_expired => RunMode::Normal,
         Gate::Open(mode) => mode,
-        Gate::Until(due) => {
-            block.checkpoint(engine, Outcomes::default(), Next::WaitUntil(in_time(due))).await?;
-            return Ok(());
-        }
+        Gate::Until(due) => return block.put_down(engine, Next::WaitUntil(in_time(due))).await,
         Gate::Held => {
             let until = row.expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
-            block.checkpoint(engine, Outcomes::default(), Next::Hold(until)).await?;
-            return Ok(());
+            return block.put_down(engine, Next::Hold(until)).await;
         }
     };
     let course =
         Course { engine, app, push: push_id, device_type: &device_type, expires: row.expires, courier: &courier, stop };
     let feed = Feed::new(engine, app, &push, &device_type, block.pending.clone());
-    Box::pin(Flight::new(course, renderer, block, feed, mode).run()).await
+    let sending = SendingBlock::new(block, shared_push, renderer.is_alerting());
+    Box::pin(Flight::new(course, renderer, sending, feed, mode).run()).await
 }
 
 fn leave_out_message(push: &mut Push) {

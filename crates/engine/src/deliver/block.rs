@@ -1,36 +1,28 @@
-//! One block while it is being delivered: its pending recipients, and the checkpoints that make progress durable.
+//! One block of a push: its recipients by what became of them, and what happens to its job.
+
+mod sending;
 
 use audience::codec;
-use audience::index::Index;
 use model::device_type::DeviceType;
-use model::event::SharedPush;
 use model::ids::{AppId, PushId};
-use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
 use store::blocks::{self, BlockKey, Progress};
-use store::counters::{self, Metric};
 use store::jobs::{self, ClaimedJob, ParkUntil};
 use store::pushes::{self, PushState, Tally};
-use store::sandbox;
 
 use super::outcomes::Outcomes;
-use crate::change_context::ChangeContext;
-use crate::channels::{move_in, uninstall_gone_in};
-use crate::journal::ManyEvent;
 use crate::push::SendPermission;
 use crate::worker::LEASE;
 use crate::{Engine, Error, PlatformHealth, Result};
+pub(super) use sending::SendingBlock;
 
+/// A block as it is stored, with the job that has it. To be sent, it has to become a [`SendingBlock`].
 #[derive(Clone)]
 pub(super) struct Block {
     claimed: ClaimedJob,
     key: BlockKey,
-    /// The part that events say about the push.
-    pub(super) shared_push: SharedPush,
-    /// Whether devices show or sound something.
-    pub(super) is_alerting: bool,
     pub(super) tries: u32,
     pub(super) pending: RoaringBitmap,
     delivered: RoaringBitmap,
@@ -81,8 +73,6 @@ impl Block {
         let set = |bytes: &[u8]| codec::decode(bytes).map_err(Error::internal);
         Ok(Some(Self {
             claimed: claimed.clone(),
-            shared_push: SharedPush::of(key.push),
-            is_alerting: false,
             tries: progress.tries,
             pending: set(&progress.pending)?,
             delivered: set(&progress.delivered)?,
@@ -97,13 +87,24 @@ impl Block {
         !self.delivered.is_empty()
     }
 
-    /// Makes outcomes durable together with everything that follows from them. Returns whether the block may be sent on.
-    pub(super) fn checkpoint(
-        &mut self,
-        engine: &Engine,
-        outcomes: Outcomes,
-        next: Next,
-    ) -> impl Future<Output = Result<Look>> + Send + 'static {
+    /// Gives the job back, or ends it, before anything was sent.
+    pub(super) async fn put_down(self, engine: &Engine, next: Next) -> Result<()> {
+        self.record_unsent(engine, Outcomes::default(), next).await
+    }
+
+    /// Ends the block: it is too late for everybody who is pending.
+    pub(super) async fn expire(self, engine: &Engine) -> Result<()> {
+        let outcomes = Outcomes { expired: self.pending.clone(), ..Outcomes::default() };
+        self.record_unsent(engine, outcomes, Next::Settled).await
+    }
+
+    async fn record_unsent(mut self, engine: &Engine, outcomes: Outcomes, next: Next) -> Result<()> {
+        self.take_in(&outcomes, next);
+        let (app, now) = (self.claimed.app, engine.clock().now());
+        engine.0.store.write(app, move |tx| self.record(tx, now, &outcomes, next)).await
+    }
+
+    fn take_in(&mut self, outcomes: &Outcomes, next: Next) {
         self.pending -= outcomes.settled();
         self.delivered |= &outcomes.delivered;
         self.gone.extend(outcomes.gone.iter().map(|(ordinal, _)| ordinal.0));
@@ -113,20 +114,24 @@ impl Block {
         if let Next::TryAgainAt { tries, .. } = next {
             self.tries = tries;
         }
-        let (block, engine) = (self.clone(), engine.clone());
-        async move {
-            let index = engine.index(block.claimed.app).await?;
-            let (app, now) = (block.claimed.app, engine.clock().now());
-            let write = move |tx: &mut Tx<'_>| {
-                block.hold_or_release(tx, now, next)?;
-                block.save(tx, now, next)?;
-                block.count(tx, now, &outcomes)?;
-                block.log(tx, &index, now, &outcomes)?;
-                sandbox::add(tx, app, &outcomes.sandbox)?;
-                Look::at(tx, app, block.key.push, &block.key.device_type)
-            };
-            engine.0.store.write(app, write).await
+    }
+
+    /// Writes the state of the block and of its job, and adds up outcomes that were taken in.
+    fn record(&self, tx: &mut Tx<'_>, now: UtcMillis, outcomes: &Outcomes, next: Next) -> Result<()> {
+        self.hold_or_release(tx, now, next)?;
+        self.save(tx, now, next)?;
+        if outcomes.is_empty() {
+            return Ok(());
         }
+        let tally = Tally {
+            targeted: 0,
+            delivered: outcomes.delivered.len(),
+            gone: outcomes.gone.len() as u64 + outcomes.missing.len(),
+            failed: outcomes.failed.len(),
+            expired: outcomes.expired.len(),
+            reason: outcomes.reason.clone(),
+        };
+        Ok(pushes::add_tally(tx, self.claimed.app, self.key.push, &self.key.device_type, &tally)?)
     }
 
     fn hold_or_release(&self, tx: &mut Tx<'_>, now: UtcMillis, next: Next) -> Result<()> {
@@ -167,55 +172,6 @@ impl Block {
                 pushes::set_state(tx, app, self.key.push, PushState::Done, now)?;
             }
         }
-        Ok(())
-    }
-
-    fn count(&self, tx: &mut Tx<'_>, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
-        if outcomes.is_empty() {
-            return Ok(());
-        }
-        let app = self.claimed.app;
-        let tally = Tally {
-            targeted: 0,
-            delivered: outcomes.delivered.len(),
-            gone: outcomes.gone.len() as u64 + outcomes.missing.len(),
-            failed: outcomes.failed.len(),
-            expired: outcomes.expired.len(),
-            reason: outcomes.reason.clone(),
-        };
-        pushes::add_tally(tx, app, self.key.push, &self.key.device_type, &tally)?;
-        if tally.delivered > 0 {
-            let device_type = &self.key.device_type;
-            counters::add(tx, app, Metric::Sends, now, device_type, tally.delivered)?;
-            counters::add_of_push(tx, app, self.key.push, Metric::Sends, now, device_type, tally.delivered)?;
-            if self.is_alerting {
-                counters::add_of_push(
-                    tx,
-                    app,
-                    self.key.push,
-                    Metric::AlertingSends,
-                    now,
-                    device_type,
-                    tally.delivered,
-                )?;
-            }
-        }
-        Ok(())
-    }
-
-    fn log(&self, tx: &mut Tx<'_>, index: &Index, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
-        let app = self.claimed.app;
-        let mut context = ChangeContext::new(app, index, now);
-        if !outcomes.delivered.is_empty() {
-            context.happened(tx, DayKind::Sent, &outcomes.delivered)?;
-            let send = ManyEvent::Send { alerting: self.is_alerting };
-            context.journal.many(send, &self.shared_push, &outcomes.delivered)?;
-        }
-        for (ordinal, address, since) in &outcomes.moved {
-            move_in(tx, &mut context, *ordinal, address, *since)?;
-        }
-        uninstall_gone_in(tx, &mut context, &outcomes.gone)?;
-        context.journal.write(tx, app)?;
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
-use super::block::{Block, Look};
+use super::block::{Look, SendingBlock};
 use super::courier::{Courier, To};
 use super::feed::Feed;
 use super::outcomes::{Ledger, OF_BATCHES, OF_MESSAGES};
@@ -50,7 +50,7 @@ pub(super) struct Course<'a> {
 pub(super) struct Flight<'a> {
     course: Course<'a>,
     renderer: Renderer<'a>,
-    block: Block,
+    sending: SendingBlock,
     feed: Feed,
     /// The messages for the provider of the platform, and those for Amazon: neither takes room from the other. Recipients read
     /// ahead are counted for both together, so a slow one can still hold up the reading of the block.
@@ -74,8 +74,6 @@ pub(super) struct Flight<'a> {
     halt: Option<Halt>,
     /// Why Amazon refuses us, which reaches some devices of another platform.
     amazon_refusal: Option<String>,
-    /// The error that broke the run, for the caller.
-    failure: Option<Error>,
 }
 
 #[derive(Default)]
@@ -109,7 +107,7 @@ pub(super) enum RunMode {
 }
 
 /// Why nothing more is sent in this run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Halt {
     Stopping,
     Paused,
@@ -123,18 +121,24 @@ enum Halt {
     Refused(String),
     /// The provider objects to most devices, says this reason. It may be us, and the platform is to be paused.
     Doubted(String),
-    /// An error of our own: deliveries are recorded before it is returned.
-    Broken,
+    /// An error of our own: deliveries are recorded before it is returned, and the block is tried again.
+    Broken(Error),
     /// The probe of a paused platform failed.
     Unproven,
 }
 
 impl<'a> Flight<'a> {
-    pub(super) fn new(course: Course<'a>, renderer: Renderer<'a>, block: Block, feed: Feed, mode: RunMode) -> Self {
+    pub(super) fn new(
+        course: Course<'a>,
+        renderer: Renderer<'a>,
+        sending: SendingBlock,
+        feed: Feed,
+        mode: RunMode,
+    ) -> Self {
         Self {
             course,
             renderer,
-            block,
+            sending,
             feed,
             own: Queue::default(),
             by_amazon: Queue::default(),
@@ -149,7 +153,6 @@ impl<'a> Flight<'a> {
             is_down: mode == RunMode::AfterOutage,
             halt: None,
             amazon_refusal: None,
-            failure: None,
         }
     }
 
@@ -235,6 +238,8 @@ impl<'a> Flight<'a> {
             SendPermission::Paused => {
                 self.halt.get_or_insert(Halt::Paused);
             }
+            // A run that broke off leaves it to the next one to notice that its push has ended.
+            SendPermission::Ended if matches!(self.halt, Some(Halt::Broken(_))) => {}
             SendPermission::Ended => self.halt = Some(Halt::Over),
         }
     }
@@ -247,7 +252,6 @@ impl<'a> Flight<'a> {
     }
 
     fn break_off(&mut self, error: Error) {
-        self.halt = Some(Halt::Broken);
-        self.failure = Some(error);
+        self.halt = Some(Halt::Broken(error));
     }
 }

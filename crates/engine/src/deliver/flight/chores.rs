@@ -81,7 +81,7 @@ impl Flight<'_> {
             self.n_looks = 0;
             self.n_saving = self.ledger.n_finished();
             let outcomes = self.close_ledger(More::Comes);
-            chores.saving = Some(self.block.checkpoint(self.course.engine, outcomes, Next::GoOn).boxed());
+            chores.saving = Some(self.sending.checkpoint(self.course.engine, outcomes, Next::GoOn).boxed());
         }
         if std::mem::take(&mut chores.is_time_to_look) && chores.looking.is_none() {
             let (app, push) = (self.course.app, self.course.push);

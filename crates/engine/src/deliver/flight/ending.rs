@@ -28,8 +28,11 @@ impl Flight<'_> {
             self.course.engine.pause_platform(self.course.app, &DeviceType::Amazon, &reason).await?;
         }
         let next = self.next(&mut outcomes).await?;
-        self.block.checkpoint(self.course.engine, outcomes, next).await?;
-        self.failure.map_or(Ok(()), Err)
+        self.sending.checkpoint(self.course.engine, outcomes, next).await?;
+        if let Some(Halt::Broken(error)) = self.halt {
+            return Err(error);
+        }
+        Ok(())
     }
 
     /// Closes and counts everything since the last checkpoint. When the provider objects to most devices, nothing more is sent.
@@ -47,7 +50,7 @@ impl Flight<'_> {
         };
         let trust = match is_trusted {
             true => Trust::Earned,
-            false if self.block.tries >= DOUBTED_TRIES => Trust::Exhausted,
+            false if self.sending.block.tries >= DOUBTED_TRIES => Trust::Exhausted,
             false => Trust::Unknown,
         };
         let (outcomes, doubt) = self.ledger.close(trust, more);
@@ -59,7 +62,7 @@ impl Flight<'_> {
             self.halt.get_or_insert(Halt::Doubted(reason));
         } else if trust == Trust::Exhausted && self.probe == Probe::No && n_doubtful > n_served {
             // Only recipients that were tried have failed: should it be our fault after all, the others get as many tries again.
-            self.block.tries = 0;
+            self.sending.block.tries = 0;
         }
         self.has_served |= !outcomes.delivered.is_empty();
         let (metrics, device_type) = (self.course.engine.metrics(), self.course.device_type);
@@ -70,12 +73,15 @@ impl Flight<'_> {
         outcomes
     }
 
-    async fn next(&mut self, outcomes: &mut Outcomes) -> Result<Next> {
-        let remaining = &self.block.pending - outcomes.settled();
+    async fn next(&self, outcomes: &mut Outcomes) -> Result<Next> {
+        let remaining = &self.sending.block.pending - outcomes.settled();
         let now = self.course.engine.clock().now();
         let in_time = |due: UtcMillis| self.course.expires.map_or(due, |expires| expires.min(due));
         let until_released = self.course.expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
-        Ok(match self.halt.take() {
+        Ok(match &self.halt {
+            // The worker, which gets the error, decides when to try again. If nothing is left to do, the next run settles the job,
+            // since one that is settled cannot be tried again.
+            Some(Halt::Broken(_)) => Next::GoOn,
             Some(Halt::Over) => Next::Settled,
             Some(Halt::Expired) => {
                 outcomes.expired = remaining;
@@ -83,22 +89,20 @@ impl Flight<'_> {
             }
             _ if remaining.is_empty() => Next::Settled,
             Some(Halt::Stopping) => Next::HandOver,
-            // The worker, which gets the error, decides when to try again.
-            Some(Halt::Broken) => Next::GoOn,
             Some(Halt::Paused) => Next::Park(self.course.expires.map_or(ParkUntil::PushWoken, ParkUntil::Time)),
             Some(Halt::Held) => Next::Hold(until_released),
             Some(Halt::Refused(reason)) => {
                 let (app, device_type) = (self.course.app, self.course.device_type);
-                let probe_at = self.course.engine.pause_platform(app, device_type, &reason).await?;
-                outcomes.reason = Some(reason);
+                let probe_at = self.course.engine.pause_platform(app, device_type, reason).await?;
+                outcomes.reason = Some(reason.clone());
                 Next::WaitUntil(in_time(probe_at))
             }
             Some(Halt::Doubted(reason)) => {
                 let (app, device_type) = (self.course.app, self.course.device_type);
-                let probe_at = self.course.engine.pause_platform(app, device_type, &reason).await?;
-                outcomes.reason = Some(reason);
+                let probe_at = self.course.engine.pause_platform(app, device_type, reason).await?;
+                outcomes.reason = Some(reason.clone());
                 // Other blocks that wait for the platform go first: their devices may be taken.
-                let (due, tries) = (probe_at.plus(PROBE_EVERY), self.block.tries);
+                let (due, tries) = (probe_at.plus(PROBE_EVERY), self.sending.block.tries);
                 Next::TryAgainAt { due: in_time(due), tries: tries.max(DOUBTED_TRIES.min(tries + 1)) }
             }
             Some(Halt::Unproven) => {
@@ -111,9 +115,9 @@ impl Flight<'_> {
             }
             Some(Halt::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
             halt @ (Some(Halt::Throttled) | None) => {
-                let tries = if self.has_served { 1 } else { self.block.tries + 1 };
+                let tries = if self.has_served { 1 } else { self.sending.block.tries + 1 };
                 // A few unreachable devices are no outage.
-                if tries >= OUTAGE_TRIES && !self.is_down && !self.block.has_served() {
+                if tries >= OUTAGE_TRIES && !self.is_down && !self.sending.block.has_served() {
                     let reason = outcomes.reason.as_deref().unwrap_or("It took no message.");
                     self.course.engine.note_outage(self.course.app, self.course.device_type, reason).await?;
                 }

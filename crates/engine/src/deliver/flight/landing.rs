@@ -58,7 +58,7 @@ impl Flight<'_> {
                 // The channel stays pending: whether the device or our configuration is at fault is not known yet.
                 Outcome::Doubtful { reason, .. } => {
                     self.halt_for(Halt::Doubted(reason.clone()));
-                    if self.block.tries < DOUBTED_TRIES {
+                    if self.sending.block.tries < DOUBTED_TRIES {
                         return;
                     }
                 }

@@ -1,0 +1,83 @@
+//! A block while it is being sent: the checkpoints that make progress durable, with everything that is told about deliveries.
+
+use audience::index::Index;
+use model::event::SharedPush;
+use model::term::DayKind;
+use model::time::UtcMillis;
+use store::counters::{self, Metric};
+use store::{Tx, sandbox};
+
+use super::{Block, Look, Next};
+use crate::change_context::ChangeContext;
+use crate::channels::{move_in, uninstall_gone_in};
+use crate::deliver::outcomes::Outcomes;
+use crate::journal::ManyEvent;
+use crate::{Engine, Result};
+
+#[derive(Clone)]
+pub(in crate::deliver) struct SendingBlock {
+    pub(in crate::deliver) block: Block,
+    /// The part that events say about the push.
+    shared_push: SharedPush,
+    /// Whether devices show or sound something.
+    is_alerting: bool,
+}
+
+impl SendingBlock {
+    pub(in crate::deliver) fn new(block: Block, shared_push: SharedPush, is_alerting: bool) -> Self {
+        Self { block, shared_push, is_alerting }
+    }
+
+    /// Makes outcomes durable together with everything that follows from them. Returns whether the block may be sent on.
+    pub(in crate::deliver) fn checkpoint(
+        &mut self,
+        engine: &Engine,
+        outcomes: Outcomes,
+        next: Next,
+    ) -> impl Future<Output = Result<Look>> + Send + 'static {
+        self.block.take_in(&outcomes, next);
+        let (sending, engine) = (self.clone(), engine.clone());
+        async move {
+            let app = sending.block.claimed.app;
+            let (index, now) = (engine.index(app).await?, engine.clock().now());
+            let write = move |tx: &mut Tx<'_>| {
+                sending.block.record(tx, now, &outcomes, next)?;
+                sending.count(tx, now, &outcomes)?;
+                sending.log(tx, &index, now, &outcomes)?;
+                sandbox::add(tx, app, &outcomes.sandbox)?;
+                Look::at(tx, app, sending.block.key.push, &sending.block.key.device_type)
+            };
+            engine.0.store.write(app, write).await
+        }
+    }
+
+    fn count(&self, tx: &mut Tx<'_>, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
+        let n_delivered = outcomes.delivered.len();
+        if n_delivered == 0 {
+            return Ok(());
+        }
+        let (app, push, device_type) = (self.block.claimed.app, self.block.key.push, &self.block.key.device_type);
+        counters::add(tx, app, Metric::Sends, now, device_type, n_delivered)?;
+        counters::add_of_push(tx, app, push, Metric::Sends, now, device_type, n_delivered)?;
+        if self.is_alerting {
+            counters::add_of_push(tx, app, push, Metric::AlertingSends, now, device_type, n_delivered)?;
+        }
+        Ok(())
+    }
+
+    fn log(&self, tx: &mut Tx<'_>, index: &Index, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
+        let app = self.block.claimed.app;
+        let mut context = ChangeContext::new(app, index, now);
+        if !outcomes.delivered.is_empty() {
+            context.happened(tx, DayKind::Sent, &outcomes.delivered)?;
+            let send = ManyEvent::Send { alerting: self.is_alerting };
+            context.journal.many(send, &self.shared_push, &outcomes.delivered)?;
+        }
+        for (ordinal, address, since) in &outcomes.moved {
+            move_in(tx, &mut context, *ordinal, address, *since)?;
+        }
+        uninstall_gone_in(tx, &mut context, &outcomes.gone)?;
+        context.journal.write(tx, app)?;
+        Ok(())
+    }
+}
