@@ -48,10 +48,6 @@ impl Batch {
         self.targets.len()
     }
 
-    pub(super) fn ordinals(&self) -> Vec<Ordinal> {
-        self.targets.iter().map(|target| target.ordinal).collect()
-    }
-
     /// A request that is refused is sent again in halves, so that one bad message takes no other with it.
     pub(super) async fn deliver(
         self,

@@ -35,10 +35,10 @@ pub(super) struct Provider {
     amazon: Option<RouteUse>,
 }
 
-/// The messages of one request.
-pub(super) enum Parcel {
-    One { target: Target, content: Arc<RenderedPush>, way: Way, read_at: UtcMillis },
-    Many { batch: Batch, read_at: UtcMillis },
+/// One request, with the means to send it.
+pub(super) enum Parcel<'a> {
+    Message { provider: &'a Provider, target: Target, content: Arc<RenderedPush>, way: Way, read_at: UtcMillis },
+    Batch { config: &'a OpenPlatformConfig, batch: Batch, read_at: UtcMillis },
 }
 
 /// The credentials that a message is sent with.
@@ -67,9 +67,9 @@ impl Way {
 }
 
 /// The result of a request.
-pub(super) enum Landed {
-    One { target: Target, way: Way, outcome: Outcome, read_at: UtcMillis },
-    Many { answers: Vec<(Vec<Ordinal>, Outcome)>, n_messages: usize, read_at: UtcMillis },
+pub(super) enum Landed<'a> {
+    Message { provider: &'a Provider, target: Target, way: Way, outcome: Outcome, read_at: UtcMillis },
+    Batch { answers: Vec<(Vec<Ordinal>, Outcome)>, n_messages: usize, read_at: UtcMillis },
 }
 
 impl Courier {
@@ -90,30 +90,24 @@ impl Courier {
             (None, Mode::Production) => missing(PlatformName::missing(device_type)),
         }
     }
+}
 
-    /// Sends one parcel. Always ends: every wait is bounded in time.
-    pub(super) async fn carry(&self, engine: &Engine, push: PushId, parcel: Parcel, now: UtcMillis) -> Landed {
-        match (parcel, self) {
-            (Parcel::One { target, content, way, read_at }, Courier::Provider(provider)) => {
+impl<'a> Parcel<'a> {
+    /// Sends it. Always ends: every wait is bounded in time.
+    pub(super) async fn carry(self, engine: &Engine, push: PushId, now: UtcMillis) -> Landed<'a> {
+        match self {
+            Parcel::Message { provider, target, content, way, read_at } => {
                 let outcome = match provider.sender(way) {
                     Some(sender) => sender.send(&content, &target.filled(push), now).await,
                     None => Outcome::Rejected { reason: NO_AMAZON.to_owned() },
                 };
-                Landed::One { target, way, outcome, read_at }
+                Landed::Message { provider, target, way, outcome, read_at }
             }
-            (Parcel::Many { batch, read_at }, Courier::Open(config)) => {
+            Parcel::Batch { config, batch, read_at } => {
                 let n_messages = batch.len();
                 // Large, and rare compared to single messages, whose futures would otherwise be as large.
                 let answers = Box::pin(batch.deliver(&engine.0.http, config, push, now)).await;
-                Landed::Many { answers, n_messages, read_at }
-            }
-            (
-                Parcel::One { target, way, read_at, .. },
-                Courier::Open(_) | Courier::Sandbox | Courier::Missing { .. },
-            ) => Landed::One { target, way, outcome: misdirected(), read_at },
-            (Parcel::Many { batch, read_at }, Courier::Provider(_) | Courier::Sandbox | Courier::Missing { .. }) => {
-                let n_messages = batch.len();
-                Landed::Many { answers: vec![(batch.ordinals(), misdirected())], n_messages, read_at }
+                Landed::Batch { answers, n_messages, read_at }
             }
         }
     }
@@ -121,10 +115,6 @@ impl Courier {
 
 const NO_AMAZON: &str = "The device is reached through Amazon, for which the app has no credentials.";
 const NO_HUAWEI: &str = "The device is reached through Huawei's push service, which this service does not speak.";
-
-fn misdirected() -> Outcome {
-    Outcome::Rejected { reason: "There is no way to deliver to this platform.".to_owned() }
-}
 
 async fn amazon(engine: &Engine, app: &App) -> Result<Option<RouteUse>> {
     let config = engine.platform_config(app.id, &DeviceType::Amazon).await?;

@@ -54,8 +54,8 @@ pub(super) struct Flight<'a> {
     feed: Feed,
     /// The messages for the provider of the platform, and those for Amazon: neither takes room from the other. Recipients read
     /// ahead are counted for both together, so a slow one can still hold up the reading of the block.
-    own: Queue,
-    by_amazon: Queue,
+    own: Queue<'a>,
+    by_amazon: Queue<'a>,
     ledger: Ledger,
     /// Recipients in both queues.
     n_ready: usize,
@@ -77,9 +77,9 @@ pub(super) struct Flight<'a> {
 }
 
 #[derive(Default)]
-struct Queue {
+struct Queue<'a> {
     /// The requests that can be sent next.
-    ready: VecDeque<Ready>,
+    ready: VecDeque<Ready<'a>>,
     /// Requests under way.
     n_requests: usize,
     /// Requests that may be under way now.
@@ -157,14 +157,14 @@ impl<'a> Flight<'a> {
     }
 
     pub(super) async fn run(mut self) -> Result<()> {
-        let Course { engine, push, courier, .. } = self.course;
+        let Course { engine, push, .. } = self.course;
         let mut sending = FuturesUnordered::new();
         let mut chores = Chores::new();
         loop {
             let now = engine.clock().now();
             self.look_around(now);
             while let Some(parcel) = self.next_parcel(now) {
-                sending.push(courier.carry(engine, push, parcel, now));
+                sending.push(parcel.carry(engine, push, now));
             }
             self.begin_chores(&mut chores, now);
             let is_through = self.halt.is_some() || (self.n_ready == 0 && self.feed.is_empty());

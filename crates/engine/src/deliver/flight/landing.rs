@@ -5,24 +5,26 @@ use model::time::UtcMillis;
 use providers::outcome::Outcome;
 
 use super::{DOUBTED_TRIES, Flight, Halt, Probe};
-use crate::deliver::courier::{Courier, Landed, Way};
+use crate::deliver::courier::{Landed, Provider, Way};
 use crate::deliver::target::Target;
 
-impl Flight<'_> {
-    pub(super) fn land(&mut self, landed: Landed) {
+impl<'a> Flight<'a> {
+    pub(super) fn land(&mut self, landed: Landed<'a>) {
         match landed {
-            Landed::One { target, way, outcome, read_at } => {
+            Landed::Message { provider, target, way, outcome, read_at } => {
                 self.queue(way.to()).n_requests -= 1;
                 self.n_flying -= 1;
                 match outcome {
                     Outcome::Delivered if self.probe == Probe::No => self.ledger.delivered(target.ordinal),
-                    Outcome::Unauthorized { reason } => self.refused(target, way, reason, read_at),
+                    Outcome::Unauthorized { reason } => self.refused(provider, target, way, reason, read_at),
                     // It was sent through another provider, and says nothing about the platform.
-                    outcome if matches!(way, Way::Amazon(_)) => self.file_of_amazon(target.ordinal, outcome, read_at),
+                    outcome if matches!(way, Way::Amazon(_)) => {
+                        self.file_of_amazon(provider, target.ordinal, outcome, read_at);
+                    }
                     outcome => self.file(&[target.ordinal], outcome, read_at),
                 }
             }
-            Landed::Many { answers, n_messages, read_at } => {
+            Landed::Batch { answers, n_messages, read_at } => {
                 self.own.n_requests -= 1;
                 self.n_flying -= n_messages;
                 for (ordinals, outcome) in answers {
@@ -36,10 +38,9 @@ impl Flight<'_> {
     }
 
     /// The credentials are refused: the next ones take over, and when none are left the platform is paused.
-    fn refused(&mut self, target: Target, way: Way, reason: String, read_at: UtcMillis) {
-        let Courier::Provider(provider) = self.course.courier else { return };
+    fn refused(&mut self, provider: &'a Provider, target: Target, way: Way, reason: String, read_at: UtcMillis) {
         match (provider.give_up(way), way) {
-            (true, _) => self.put_back(target, way.to(), read_at),
+            (true, _) => self.put_back(provider, target, way.to(), read_at),
             (false, Way::Key(_)) => self.halt_for(Halt::Refused(reason)),
             // They belong to another platform; the devices of this one are sent to as before.
             (false, Way::Amazon(_)) => {
@@ -70,13 +71,13 @@ impl Flight<'_> {
     }
 
     /// When Amazon asks for time, only the devices reached through it wait.
-    fn file_of_amazon(&mut self, ordinal: Ordinal, outcome: Outcome, read_at: UtcMillis) {
-        let outcome = match (outcome, self.course.courier) {
-            (Outcome::Retry { after, reason, everybody: true }, Courier::Provider(provider)) => {
+    fn file_of_amazon(&mut self, provider: &Provider, ordinal: Ordinal, outcome: Outcome, read_at: UtcMillis) {
+        let outcome = match outcome {
+            Outcome::Retry { after, reason, everybody: true } => {
                 provider.leave_amazon_alone(self.course.engine.clock().now().plus(after.unwrap_or_default()));
                 Outcome::Retry { after, reason, everybody: false }
             }
-            (outcome, _) => outcome,
+            outcome => outcome,
         };
         self.ledger.file(&[ordinal], outcome, read_at);
     }

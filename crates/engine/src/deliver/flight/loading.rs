@@ -1,13 +1,13 @@
 //! Loading: recipients that were read become requests as there is room for them.
 
 use model::time::UtcMillis;
-use providers::open;
+use providers::open::{self, OpenPlatformConfig};
 use providers::outcome::Outcome;
 use store::sandbox::SandboxDelivery;
 
 use super::{Flight, Probe, Queue, UNRECORDED};
 use crate::deliver::batch::{self, Batch};
-use crate::deliver::courier::{Courier, Parcel, To, Way};
+use crate::deliver::courier::{Courier, Parcel, Provider, To, Way};
 use crate::deliver::feed::Chunk;
 use crate::deliver::render::Localized;
 use crate::deliver::target::Target;
@@ -17,22 +17,24 @@ const OPEN_REQUESTS: usize = 4;
 
 const UNREADABLE: &str = "What is stored about the device cannot be read; the log says why.";
 
-/// The recipients of one request, with the time at which they were read.
-pub(super) enum Ready {
-    One(Target, UtcMillis),
-    Many(Localized, Vec<Target>, UtcMillis),
+/// Recipients whose turn comes together, with the means to reach them, and when they were read.
+pub(super) enum Ready<'a> {
+    Message { provider: &'a Provider, target: Target, read_at: UtcMillis },
+    Batch { config: &'a OpenPlatformConfig, localized: Localized, targets: Vec<Target>, read_at: UtcMillis },
+    ForSandbox(Target),
+    Unreachable { target: Target, reason: &'a str },
 }
 
-impl Ready {
+impl Ready<'_> {
     fn len(&self) -> usize {
         match self {
-            Ready::One(..) => 1,
-            Ready::Many(_, targets, _) => targets.len(),
+            Ready::Message { .. } | Ready::ForSandbox(_) | Ready::Unreachable { .. } => 1,
+            Ready::Batch { targets, .. } => targets.len(),
         }
     }
 }
 
-impl Flight<'_> {
+impl<'a> Flight<'a> {
     pub(super) fn take_in(&mut self, chunk: Chunk) {
         let Chunk { targets, missing, unreadable, read_at } = chunk;
         self.ledger.add_missing(&missing);
@@ -41,33 +43,34 @@ impl Flight<'_> {
         }
         self.n_ready += targets.len();
         match self.course.courier {
-            Courier::Open(_) => {
+            Courier::Open(config) => {
                 let localized = |target: &Target| self.renderer.localized(&target.locale);
                 let groups = batch::grouped(targets, open::MOST_VALUES, localized);
-                let groups = groups.into_iter().map(|(localized, group)| Ready::Many(localized, group, read_at));
-                self.own.ready.extend(groups);
+                let batch = |(localized, targets)| Ready::Batch { config, localized, targets, read_at };
+                self.own.ready.extend(groups.into_iter().map(batch));
             }
             Courier::Provider(provider) => {
                 let device_type = self.course.device_type;
                 for target in targets {
                     // Recipients that cannot be reached get their outcome in their turn.
                     let to = provider.way(device_type, &target).map_or(To::Own, Way::to);
-                    self.queue(to).ready.push_back(Ready::One(target, read_at));
+                    self.queue(to).ready.push_back(Ready::Message { provider, target, read_at });
                 }
             }
-            Courier::Sandbox | Courier::Missing { .. } => {
-                self.own.ready.extend(targets.into_iter().map(|target| Ready::One(target, read_at)));
+            Courier::Sandbox => self.own.ready.extend(targets.into_iter().map(Ready::ForSandbox)),
+            Courier::Missing { reason } => {
+                self.own.ready.extend(targets.into_iter().map(|target| Ready::Unreachable { target, reason }));
             }
         }
     }
 
     /// Puts a recipient first that has to be sent to once more.
-    pub(super) fn put_back(&mut self, target: Target, to: To, read_at: UtcMillis) {
+    pub(super) fn put_back(&mut self, provider: &'a Provider, target: Target, to: To, read_at: UtcMillis) {
         self.n_ready += 1;
-        self.queue(to).ready.push_front(Ready::One(target, read_at));
+        self.queue(to).ready.push_front(Ready::Message { provider, target, read_at });
     }
 
-    pub(super) fn queue(&mut self, to: To) -> &mut Queue {
+    pub(super) fn queue(&mut self, to: To) -> &mut Queue<'a> {
         match to {
             To::Own => &mut self.own,
             To::Amazon => &mut self.by_amazon,
@@ -75,11 +78,11 @@ impl Flight<'_> {
     }
 
     /// The next request, if one may be sent now. Recipients that need none are dealt with on the way.
-    pub(super) fn next_parcel(&mut self, now: UtcMillis) -> Option<Parcel> {
+    pub(super) fn next_parcel(&mut self, now: UtcMillis) -> Option<Parcel<'a>> {
         self.next_parcel_to(To::Own, now).or_else(|| self.next_parcel_to(To::Amazon, now))
     }
 
-    fn next_parcel_to(&mut self, to: To, now: UtcMillis) -> Option<Parcel> {
+    fn next_parcel_to(&mut self, to: To, now: UtcMillis) -> Option<Parcel<'a>> {
         while self.has_room(to) {
             let ready = self.queue(to).ready.pop_front()?;
             self.n_ready -= ready.len();
@@ -113,43 +116,48 @@ impl Flight<'_> {
         }
     }
 
-    fn parcel(&mut self, ready: Ready, now: UtcMillis) -> Option<Parcel> {
-        match (ready, self.course.courier) {
-            (Ready::One(target, read_at), Courier::Provider(provider)) => {
-                match provider.way(self.course.device_type, &target) {
-                    Ok(Way::Amazon(_)) if provider.is_amazon_quiet(now) => {
-                        let reason = "Amazon asked to be left alone for a while.".to_owned();
-                        let later = Outcome::Retry { after: None, reason, everybody: false };
-                        self.ledger.file(&[target.ordinal], later, read_at);
-                        None
-                    }
-                    Ok(way) => self.one(target, way, read_at, now),
-                    Err(reason) => self.reject(&[target], reason),
+    fn parcel(&mut self, ready: Ready<'a>, now: UtcMillis) -> Option<Parcel<'a>> {
+        match ready {
+            Ready::Message { provider, target, read_at } => match provider.way(self.course.device_type, &target) {
+                Ok(Way::Amazon(_)) if provider.is_amazon_quiet(now) => {
+                    let reason = "Amazon asked to be left alone for a while.".to_owned();
+                    let later = Outcome::Retry { after: None, reason, everybody: false };
+                    self.ledger.file(&[target.ordinal], later, read_at);
+                    None
                 }
-            }
-            (Ready::One(target, _), Courier::Missing { reason }) => self.reject(&[target], reason),
-            (Ready::One(target, _), Courier::Sandbox | Courier::Open(_)) => self.keep(&target, now),
-            (Ready::Many(localized, targets, read_at), _) => match self.renderer.rendered(localized, now) {
-                Ok(content) => Some(Parcel::Many { batch: Batch::new(content, targets), read_at }),
+                Ok(way) => self.message(provider, target, way, read_at, now),
+                Err(reason) => self.reject(&[target], reason),
+            },
+            Ready::Batch { config, localized, targets, read_at } => match self.renderer.rendered(localized, now) {
+                Ok(content) => Some(Parcel::Batch { config, batch: Batch::new(content, targets), read_at }),
                 Err(reason) => self.reject(&targets, &reason.to_string()),
             },
+            Ready::ForSandbox(target) => self.keep(&target, now),
+            Ready::Unreachable { target, reason } => self.reject(&[target], reason),
         }
     }
 
-    fn one(&mut self, target: Target, way: Way, read_at: UtcMillis, now: UtcMillis) -> Option<Parcel> {
+    fn message(
+        &mut self,
+        provider: &'a Provider,
+        target: Target,
+        way: Way,
+        read_at: UtcMillis,
+        now: UtcMillis,
+    ) -> Option<Parcel<'a>> {
         let localized = self.renderer.localized(&target.locale);
         let content = match way {
             Way::Key(_) => self.renderer.rendered(localized, now),
             Way::Amazon(_) => self.renderer.rendered_for_amazon(localized, now),
         };
         match content {
-            Ok(content) => Some(Parcel::One { target, content, way, read_at }),
+            Ok(content) => Some(Parcel::Message { provider, target, content, way, read_at }),
             Err(reason) => self.reject(&[target], &reason.to_string()),
         }
     }
 
     /// Keeps the request for the developer to look at.
-    fn keep(&mut self, target: &Target, now: UtcMillis) -> Option<Parcel> {
+    fn keep(&mut self, target: &Target, now: UtcMillis) -> Option<Parcel<'a>> {
         let push = self.course.push;
         let localized = self.renderer.localized(&target.locale);
         match self.renderer.rendered(localized, now) {
@@ -170,7 +178,7 @@ impl Flight<'_> {
         }
     }
 
-    fn reject(&mut self, targets: &[Target], reason: &str) -> Option<Parcel> {
+    fn reject(&mut self, targets: &[Target], reason: &str) -> Option<Parcel<'a>> {
         let ordinals: Vec<_> = targets.iter().map(|target| target.ordinal).collect();
         self.ledger.file(&ordinals, Outcome::Rejected { reason: reason.to_owned() }, UtcMillis(0));
         None
