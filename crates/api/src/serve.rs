@@ -1,11 +1,12 @@
 //! The server: accepts connections, gives paths their normal form, and stops without cutting off callers.
 
 mod spelling;
+mod unread;
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Router;
-use futures_util::TryFutureExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,6 +19,7 @@ use tower::Service;
 use crate::path;
 use crate::stopping::Stopping;
 use spelling::Spelling;
+use unread::Unread;
 
 /// After a failed accept, most likely for want of file descriptors, which only come back with time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -27,11 +29,14 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 struct Patience {
     /// Before, between and within the heads of requests: bounds the resources that idle and slow callers hold.
     head: Duration,
+    /// For the rest of a body that nobody reads: callers mostly send it together with the head.
+    rest: Duration,
     /// For requests in work once the server stops.
     stop: Duration,
 }
 
-const PATIENCE: Patience = Patience { head: Duration::from_secs(60), stop: Duration::from_secs(20) };
+const PATIENCE: Patience =
+    Patience { head: Duration::from_secs(60), rest: Duration::from_secs(1), stop: Duration::from_secs(20) };
 
 /// Serves until `shutdown` turns true, then answers the requests received already, within bounds.
 ///
@@ -50,7 +55,7 @@ async fn serve_within(patience: Patience, listener: TcpListener, router: Router,
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    let connection = connect(stream, router.clone(), stopping.clone(), spelling.clone(), patience.head);
+                    let connection = connect(stream, router.clone(), stopping.clone(), spelling.clone(), patience);
                     run(connections.watch(connection));
                 },
                 Err(error) => {
@@ -72,22 +77,24 @@ fn connect(
     router: Router,
     stopping: Stopping,
     spelling: Spelling,
-    head_patience: Duration,
+    patience: Patience,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send + 'static {
     // Answers are small and written at once; waiting to fill packets would only delay them.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection could not be tuned");
     }
+    let unread = Unread::default();
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         path::normalize(request.uri_mut());
         request.extensions_mut().insert(stopping.clone());
-        let spelling = spelling.clone();
+        let (spelling, unread) = (spelling.clone(), unread.clone());
         // A router is always ready.
-        router.clone().call(request).map_ok(move |response| spelling.keep(response))
+        let answer = router.clone().call(unread.watch(request));
+        async move { Ok::<_, Infallible>(unread.settle(spelling.keep(answer.await?), patience.rest).await) }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(head_patience)
+        .header_read_timeout(patience.head)
         .title_case_headers(true)
         .serve_connection(TokioIo::new(stream), service)
 }
@@ -108,7 +115,7 @@ mod tests {
     use std::net::SocketAddr;
 
     async fn start(head: Duration) -> (SocketAddr, watch::Sender<bool>) {
-        let patience = Patience { head, stop: Duration::from_millis(100) };
+        let patience = Patience { head, rest: Duration::from_millis(100), stop: Duration::from_millis(100) };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stops) = watch::channel(false);

@@ -63,6 +63,7 @@ mod tag_events;
 mod tags;
 mod templates;
 mod uncounted_devices;
+mod unread_bodies;
 mod webhook_failures;
 mod webhook_gaps;
 mod webhook_neighbors;
