@@ -161,9 +161,7 @@ impl Planner<'_, '_> {
             Atomic::DeviceToken(tokens) => {
                 self.by_key(tokens.as_slice().iter().map(|token| address_key(&DeviceType::Ios, token.as_str())))
             }
-            Atomic::Wns(addresses) => {
-                self.by_key(addresses.as_slice().iter().map(|address| address_key(&DeviceType::Wns, address)))
-            }
+            Atomic::Wns(names) => self.windows_channels(names.as_slice()),
             Atomic::Apid(apids) => {
                 self.by_key(apids.as_slice().iter().map(|apid| apid_key(&DeviceType::Android, apid)))
             }
@@ -233,6 +231,13 @@ impl Planner<'_, '_> {
         let types = self.open_types.clone();
         let addresses = recipients.as_slice().iter().map(|recipient| &recipient.address);
         self.by_key(addresses.flat_map(|address| types.iter().map(move |open| address_key(open, address))))
+    }
+
+    /// A channel of Windows is named by its address, which is a URL, or by its id: one client library takes nothing else.
+    fn windows_channels(&mut self, names: &[String]) -> Result<Plan> {
+        let by_address = self.by_key(names.iter().map(|name| address_key(&DeviceType::Wns, name)))?;
+        let ids: Vec<ChannelId> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        Ok(Plan::Or(vec![by_address, self.by_id_of_type(&ids, DeviceType::Wns)?]))
     }
 
     /// An open channel is named by its address or by its id; a name that could be either is looked up as both.

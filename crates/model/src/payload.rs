@@ -41,7 +41,7 @@ use serde_json::Value;
 
 use crate::create_and_send::Recipients;
 use crate::device_type::{DeviceType, OpenPlatform};
-use crate::json::{self, At, OneOrMany};
+use crate::json::{self, At, Json, OneOrMany};
 use crate::limits;
 use crate::problem::Problems;
 use crate::selector::{Audience, Purpose};
@@ -110,10 +110,12 @@ impl Push {
         let mut fields = at.object()?;
         let audience = fields.required("audience", |at| Audience::parse(at, purpose));
         let device_types = fields.required("device_types", DeviceTypes::parse);
-        if !["notification", "message", "in_app"].iter().any(|key| fields.has(key)) {
+        // Some versions of one client library send null when there is only a message or an in-app message.
+        let has_notification = at.json().get("notification").is_some_and(|given| *given != Json::Null);
+        if !has_notification && !["message", "in_app"].iter().any(|key| fields.has(key)) {
             at.missing::<()>("notification");
         }
-        let notification = fields.optional("notification", Notification::parse);
+        let notification = fields.nullable("notification", Notification::parse);
         let message = fields.optional("message", Message::parse);
         let in_app = fields.optional("in_app", InApp::parse);
         let options = fields.optional("options", Options::parse);

@@ -104,3 +104,48 @@ async fn channels_of_email_and_sms_are_said_to_be_missing() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn python_sends_a_notification_of_null_where_there_is_none() {
+    on_each_engine(async |app| {
+        let push = |content: serde_json::Value| {
+            let mut push = json!({"audience": "all", "device_types": ["ios"], "notification": null});
+            push.as_object_mut().unwrap().extend(content.as_object().unwrap().clone());
+            push
+        };
+        let message = push(json!({"message": {"title": "Hi", "body": "Hello"}}));
+        let in_app = push(json!({"in_app": {"alert": "Hi", "display_type": "banner"}}));
+        app.master().post("/api/push", json!([message, in_app])).await.expect(200);
+        let scheduled = json!({"schedule": {"scheduled_time": "2024-05-02T12:00"}, "push": message});
+        let made = app.master().post("/api/schedules", scheduled).await.expect(201);
+        let path = format!("/api/schedules/{}", made["schedule_ids"][0].as_str().unwrap());
+        let shown = app.master().get(&path).await.expect(200);
+        assert_eq!(shown["push"].get("notification"), None, "{shown}");
+        let nothing = app.master().post("/api/push", push(json!({}))).await.expect(400);
+        assert_eq!(nothing["details"]["path"], "notification", "{nothing}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn python_and_java_send_a_value_with_operators_that_have_none() {
+    on_each_engine(async |app| {
+        for value in [json!(null), json!(""), json!("gold"), json!(0), json!(true)] {
+            for selector in [
+                json!({"attribute": "plan", "operator": "is_empty", "value": value}),
+                json!({"attribute": "cart#1", "where": {"property": "$.n", "operator": "not_empty", "value": value}}),
+            ] {
+                let segment = json!({"display_name": "S", "criteria": selector});
+                let made = app.master().post("/api/segments", segment).await.expect(201);
+                let path = format!("/api/segments/{}", made["segment_id"].as_str().unwrap());
+                let shown = app.master().get(&path).await.expect(200).to_string();
+                assert!(!shown.contains("value"), "it means nothing: {shown}");
+            }
+        }
+        let list = json!({"attribute": "plan", "operator": "is_empty", "value": ["gold"]});
+        let push = json!({"audience": list, "device_types": "all", "notification": {"alert": "Hi"}});
+        let refused = app.master().post("/api/push", push).await.expect(400);
+        assert_eq!(refused["details"]["path"], "audience.value");
+    })
+    .await;
+}

@@ -60,7 +60,8 @@ impl Crowd {
     }
 
     fn expectations(&self) -> Vec<(Value, Value, BTreeSet<&'static str>)> {
-        let [iphone, android, kindle, kiosk] = ["iphone", "android", "kindle", "kiosk"].map(|name| self.id(name));
+        let [iphone, android, kindle, windows, kiosk] =
+            ["iphone", "android", "kindle", "windows", "kiosk"].map(|name| self.id(name));
         let tag = |tag: &str| json!({ "tag": tag });
         let property = |group: &str, tag: &str| json!({"group": group, "tag": tag});
         let rows: Vec<(Value, Value, &[&str])> = vec![
@@ -76,6 +77,9 @@ impl Crowd {
             (json!({ "channel": self.id("uninstalled") }), json!("all"), &[]),
             (json!({ "web_channel": iphone }), json!("all"), &[]),
             (json!({ "device_token": "a".repeat(64) }), json!("all"), &[]),
+            (json!({"wns": "A4"}), json!("all"), &["windows"]),
+            (json!({ "wns": [windows.to_uppercase(), iphone] }), json!("all"), &["windows"]),
+            (json!({"not": {"wns": windows}}), json!(["ios", "wns"]), &["iphone"]),
             (json!({"open_channel": "lobby"}), json!(["open::kiosk"]), &["kiosk"]),
             (json!({"open_channel": "lobby"}), json!("all"), &["kiosk", "fridge"]),
             (json!({ "open_channel": kiosk }), json!(["open::kiosk"]), &["kiosk"]),

@@ -38,6 +38,7 @@ pub enum Atomic {
     OpenChannel(OneOrMany<String>),
     DeviceToken(OneOrMany<DeviceToken>),
     Apid(OneOrMany<String>),
+    /// Addresses or channel ids.
     Wns(OneOrMany<String>),
     Mpns(OneOrMany<String>),
     DevicePin(OneOrMany<String>),

@@ -170,7 +170,6 @@ impl Comparison {
             Subject::Json => &OPERATORS,
         };
         match fields.required("operator", |at| at.choice(operators))? {
-            // Some client libraries send a null value.
             Operator::IsEmpty => no_value(fields, Comparison::IsEmpty),
             Operator::NotEmpty => no_value(fields, Comparison::NotEmpty),
             Operator::Equals => equals(fields, subject),
@@ -214,10 +213,12 @@ fn print_pair<M: SerializeMap>(map: &mut M, operator: &impl Serialize, value: &i
     map.serialize_entry("value", value)
 }
 
+/// Client libraries cannot leave the value out: it is null, or whatever scalar the caller put there, and it means nothing.
 fn no_value(fields: &mut Fields<'_>, comparison: Comparison) -> Option<Comparison> {
-    match fields.take("value") {
-        Some(at) if !at.is_null() => at.invalid("This operator has no value."),
-        _ => Some(comparison),
+    let Some(at) = fields.take("value") else { return Some(comparison) };
+    match at.json() {
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Some(comparison),
+        Json::Array(_) | Json::Object(_) => at.invalid("This operator has no value."),
     }
 }
 
