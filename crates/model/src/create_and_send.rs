@@ -63,15 +63,7 @@ impl Push {
 fn unreachable_type(push: &Json) -> Option<&str> {
     let Some(Json::Array(types)) = push.get("device_types") else { return None };
     types.iter().find_map(|name| match name {
-        Json::String(name) => match DeviceType::from_name(name)? {
-            DeviceType::Sms | DeviceType::Mms | DeviceType::Email => Some(name.as_str()),
-            DeviceType::Ios
-            | DeviceType::Android
-            | DeviceType::Amazon
-            | DeviceType::Web
-            | DeviceType::Wns
-            | DeviceType::Open(_) => None,
-        },
+        Json::String(name) => (!DeviceType::from_name(name)?.has_channels()).then_some(name.as_str()),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => None,
     })
 }

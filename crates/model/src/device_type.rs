@@ -84,6 +84,19 @@ impl DeviceType {
         }
     }
 
+    /// Whether this version has channels of the type, to which something can be sent.
+    pub const fn has_channels(&self) -> bool {
+        match self {
+            DeviceType::Ios
+            | DeviceType::Android
+            | DeviceType::Amazon
+            | DeviceType::Web
+            | DeviceType::Wns
+            | DeviceType::Open(_) => true,
+            DeviceType::Sms | DeviceType::Mms | DeviceType::Email => false,
+        }
+    }
+
     pub fn parse(at: &At<'_>) -> Option<Self> {
         let name = at.string()?;
         match Self::from_name(name) {

@@ -1,5 +1,6 @@
 //! Client libraries of servers write some things their own way; these are their bodies.
 
+use http::Method;
 use serde_json::json;
 use testkit::app::on_each_engine;
 
@@ -100,6 +101,20 @@ async fn channels_of_email_and_sms_are_said_to_be_missing() {
             let missing = app.master().post(&format!("/api/channels/{kind}/"), json!({})).await.expect(404);
             assert_eq!(missing["error"], format!("This version has no {name} channels."));
             app.device().post(&format!("/api/channels/{kind}"), "").await.expect(401);
+            for (method, below) in [
+                (Method::POST, "uninstall"),
+                (Method::POST, "tags/"),
+                (Method::POST, "attributes"),
+                (Method::POST, "replace/9c36e8c7-5a73-47c0-9716-99fd3d4197d5"),
+                (Method::PUT, "9c36e8c7-5a73-47c0-9716-99fd3d4197d5"),
+                (Method::GET, "kim%40example.com"),
+                (Method::GET, "15035550100/12345"),
+            ] {
+                let path = format!("/api/channels/{kind}/{below}");
+                let missing = app.master().call(method.clone(), &path, "").await.expect(404);
+                assert_eq!(missing["error"], format!("This version has no {name} channels."), "{method} {path}");
+                app.device().call(method, &path, "").await.expect(401);
+            }
         }
     })
     .await;
@@ -146,6 +161,42 @@ async fn python_and_java_send_a_value_with_operators_that_have_none() {
         let push = json!({"audience": list, "device_types": "all", "notification": {"alert": "Hi"}});
         let refused = app.master().post("/api/push", push).await.expect(400);
         assert_eq!(refused["details"]["path"], "audience.value");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pushes_that_could_only_go_to_email_and_sms_are_refused() {
+    on_each_engine(async |app| {
+        let email = json!({"message_type": "commercial", "subject": "S", "plaintext_body": "B", "sender_name": "N",
+                           "sender_address": "a@example.com", "reply_to": "a@example.com"});
+        let push = |device_types: serde_json::Value| {
+            json!({"audience": "all", "device_types": device_types, "notification": {"alert": "Hi", "email": email}})
+        };
+        for device_types in [json!(["sms"]), json!(["email"]), json!(["sms", "email"])] {
+            let name = device_types[0].as_str().unwrap();
+            let later = json!({"schedule": {"scheduled_time": "2024-05-02T12:00"}, "push": push(device_types.clone())});
+            let variant = json!({"push": {"notification": {"alert": "Hi", "email": email}}});
+            let experiment =
+                json!({"audience": "all", "device_types": device_types, "variants": [variant, variant]});
+            for (path, body, at) in [
+                ("/api/push", push(device_types.clone()), "device_types"),
+                ("/api/push/validate", push(device_types.clone()), "device_types"),
+                ("/api/schedules", later, "push.device_types"),
+                ("/api/experiments", experiment, "device_types"),
+            ] {
+                let refused = app.master().post(path, body).await.expect(400);
+                assert_eq!(refused["details"]["path"], at, "{path}: {refused}");
+                let message = refused["details"]["error"].as_str().unwrap();
+                assert!(message.starts_with(&format!("Nothing can be sent to {name} ")), "{path}: {refused}");
+            }
+        }
+        for device_types in [json!("all"), json!(["ios", "sms"]), json!(["email", "open::kiosk", "sms"])] {
+            let open = json!({"channel": {"type": "open", "opt_in": true, "address": "a",
+                              "open": {"open_platform_name": "kiosk"}}});
+            app.master().post("/api/channels/open", open).await.expect(200);
+            app.master().post("/api/push", push(device_types)).await.expect(200);
+        }
     })
     .await;
 }

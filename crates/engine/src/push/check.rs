@@ -46,7 +46,8 @@ impl RequestPath {
 }
 
 /// Checks that need no database. Refuses audiences that this version cannot evaluate or that name unknown places, because treating
-/// them as empty would make NOT mean everybody; and pushes that are too large for one of their platforms.
+/// them as empty would make NOT mean everybody; pushes that are too large for one of their platforms; and pushes that could reach
+/// nobody, whoever registers.
 pub(crate) fn refuse_unsupported<'p>(
     pushes: impl IntoIterator<Item = &'p Push>,
     request_path: RequestPath,
@@ -72,6 +73,7 @@ fn refuse_unsupported_with<'p>(
         if let Audience::Selector(selector) = &push.audience {
             problems.extend(audience_problem(selector, request_path.of_push(n, "audience")));
         }
+        problems.extend(nowhere_to_send(push, request_path.of_push(n, "device_types")));
         problems.extend(oversized(push, sent_as, |below| request_path.of_push(n, below)));
         problems.extend(textless_messages(push, |below| request_path.of_push(n, below)));
         problems.extend(unknown_locale_codes(push, |below| request_path.of_push(n, below)));
@@ -86,6 +88,15 @@ pub(crate) fn audience_problem(selector: &Selector, path: String) -> Option<Prob
         let message = selector.atoms().find_map(|atom| unknown_place(atom.location()?))?;
         Some(Problem { path, message, kind: ProblemKind::Invalid })
     })
+}
+
+/// Device types of which there are no channels, and no others. In a list with others they are harmless.
+fn nowhere_to_send(push: &Push, path: String) -> Option<Problem> {
+    let listed = push.device_types.listed();
+    let first = listed.first().filter(|_| !listed.iter().any(DeviceType::has_channels))?;
+    let message =
+        format!("Nothing can be sent to {first} by this service; name a device type of which there are channels.");
+    Some(Problem { path, message, kind: ProblemKind::Invalid })
 }
 
 /// Messages without a title or a body of their own: there would be nothing to put into inboxes.

@@ -33,6 +33,7 @@ pub(super) fn bodies(route: &Route, belongings: &Belongings) -> Vec<Value> {
         ],
         ("POST", "/api/channels") | ("PUT", "/api/channels/{channel_id}") => vec![device],
         ("POST", "/api/channels/email" | "/api/channels/sms") => vec![device],
+        ("POST" | "PUT", "/api/channels/email/{*below}" | "/api/channels/sms/{*below}") => vec![device],
         ("POST", "/api/channels/uninstall") => vec![json!({"channel_id": channel, "device_type": "ios"})],
         ("POST", "/api/channels/open" | "/api/channels/restricted/open") => {
             let register = |open: Value, id: Option<&str>| {
