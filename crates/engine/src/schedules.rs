@@ -159,10 +159,20 @@ impl Engine {
         self.ready_atlas([&scheduled.push]).await?;
         refuse_unsendable(std::slice::from_ref(&scheduled), request_path)?;
         self.choose_best_hours(app, std::iter::once(&mut scheduled.schedule)).await?;
+        self.replace_schedule(app, id, request_path, move |_| Ok(scheduled.clone())).await.map(|(named, _)| named)
+    }
+
+    /// Puts the schedule that `make` gives in place of another. Its push has been checked, as far as that needs no store.
+    pub(crate) async fn replace_schedule(
+        &self,
+        app: AppId,
+        id: ScheduleId,
+        request_path: RequestPath,
+        make: impl Fn(&mut Tx<'_>) -> Result<ScheduledPush> + Send + 'static,
+    ) -> Result<(CreatedSchedules, ScheduledPush)> {
         let now = self.clock().now();
         let name = NamedSchedule { id, push: PushId::at(now) };
         let named = CreatedSchedules { operation_id: OperationId::at(now), schedules: vec![name] };
-        let fresh = Timing::starting(&scheduled.schedule, now, name.push);
         let engine = self.clone();
         self.0
             .store
@@ -178,15 +188,18 @@ impl Engine {
                          reached the last; {way_out}."
                     )));
                 }
+                let scheduled = make(tx)?;
                 refuse_unfit_platforms(tx, app, [&scheduled.push], request_path)?;
+                let fresh = Timing::starting(&scheduled.schedule, now, name.push);
                 let timing = fresh.in_place_of(&old.timing, &scheduled.schedule, now);
                 // One that has begun keeps its first time, from which the others are counted.
                 if timing.has_ended(&scheduled.schedule) {
                     Error::refuse(vec![past(scheduled.schedule.first, now)])?;
                 }
                 engine.stop_timer(tx, app, &old.timing)?;
-                engine.put_schedule(tx, app, id, &Stored { scheduled: scheduled.clone(), timing }, now)?;
-                Ok(named.clone())
+                let stored = Stored { scheduled, timing };
+                engine.put_schedule(tx, app, id, &stored, now)?;
+                Ok((named.clone(), stored.scheduled))
             })
             .await
     }
@@ -263,7 +276,7 @@ fn past(first: FirstTime, now: UtcMillis) -> Problem {
 }
 
 /// Checks that need neither the store nor the clock.
-fn refuse_unsendable(scheduled: &[ScheduledPush], request_path: RequestPath) -> Result<()> {
+pub(crate) fn refuse_unsendable(scheduled: &[ScheduledPush], request_path: RequestPath) -> Result<()> {
     refuse_redacted(scheduled, request_path)?;
     refuse_unsupported_in_group(scheduled.iter().map(|scheduled| &scheduled.push), request_path)
 }

@@ -11,7 +11,7 @@ mod value;
 mod variable;
 
 pub use personal::{Outline, PersonalText};
-pub use usage::{MergeData, TemplateSchedule, TemplateUse};
+pub use usage::{MergeData, ScheduleReplacement, TemplateSchedule, TemplateUse};
 pub(crate) use value::{default_text, variable_value};
 pub(crate) use variable::key_rule;
 pub use variable::{Variable, VariableKey};

@@ -6,6 +6,7 @@ use http::StatusCode;
 use model::ids::{OperationId, PushId, ScheduleId, ScheduleKind};
 use model::limits;
 use model::schedule::ScheduledPush;
+use model::template::ScheduleReplacement;
 use serde::Serialize;
 use store::documents::Order;
 
@@ -114,9 +115,18 @@ pub(super) async fn update(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let scheduled = input.parse(ScheduledPush::parse_replacement).await?;
-    let updated = edge.engine.update_schedule(app.id, id, scheduled.clone()).await?;
-    created_answer(&links, &updated, vec![with_pause(&scheduled)])
+    match input.parse(ScheduleReplacement::parse).await? {
+        ScheduleReplacement::Push(scheduled) => {
+            let updated = edge.engine.update_schedule(app.id, id, (*scheduled).clone()).await?;
+            created_answer(&links, &updated, vec![with_pause(&scheduled)])
+        }
+        ScheduleReplacement::Template(scheduled) => {
+            let is_paused = scheduled.schedule.is_paused();
+            let updated = edge.engine.update_schedule_with_template(app.id, id, *scheduled).await?;
+            let records = updated.scheduled.into_iter().map(|scheduled| (scheduled, is_paused));
+            created_answer(&links, &updated.created, records.collect())
+        }
+    }
 }
 
 pub(super) async fn delete(

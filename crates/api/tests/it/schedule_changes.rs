@@ -66,6 +66,56 @@ async fn what_was_sent_a_moment_ago_is_not_sent_again() {
     .await;
 }
 
+/// As one client library does it with schedules that were made from a template.
+#[tokio::test]
+async fn a_schedule_can_be_replaced_by_a_template() {
+    on_each_engine(async |app| {
+        register(&app).await;
+        let template = json!({"name": "T", "push": {"notification": {"alert": "{{WORD}}"}},
+                              "variables": [{"key": "WORD", "default_value": null}]});
+        let template = app.master().post("/api/templates", template).await.expect(201)["template_id"].clone();
+        let filled = |word: &str| {
+            let data = json!({"template_id": template, "substitutions": {"WORD": word}});
+            json!({"audience": "all", "device_types": "all", "merge_data": data, "schedule": once("2024-05-01T18:00")})
+        };
+        let created = app.master().post("/api/templates/schedules", filled("Old")).await.expect(201);
+        let path = format!("/api/schedules/{}", created["schedule_ids"][0].as_str().unwrap());
+        app.advance(HOUR);
+        let mut named = filled("New");
+        named["name"] = json!("Evening");
+        let updated = app.master().put(&path, named).await.expect(200);
+        let mut expected = scheduled(&once("2024-05-01T18:00:00"), "New");
+        assert_eq!(updated["schedules"][0]["push"], expected["push"]);
+        assert_eq!(updated["schedule_ids"], created["schedule_ids"]);
+        expected["name"] = json!("Evening");
+        assert_eq!(app.master().get(&path).await.expect(200), expected);
+        let template_path = format!("/api/templates/{}", template.as_str().unwrap());
+        let used = app.master().get(&template_path).await.expect(200)["template"]["last_used"].clone();
+        assert_eq!(used, "2024-05-01T13:00:00.000Z");
+
+        let with = |key: &str, value: Value| {
+            let mut body = filled("Old");
+            body[key] = value;
+            body
+        };
+        let unknown = json!({"template_id": "00000000-0000-4000-8000-000000000000"});
+        for (body, at) in [
+            (with("merge_data", unknown), "merge_data.template_id"),
+            (with("device_types", json!(["open::nowhere"])), "device_types"),
+            (with("push", expected["push"].clone()), "push"),
+            (with("schedule", once("2024-05-01T11:00")), "schedule.scheduled_time"),
+        ] {
+            let refused = app.master().put(&path, body).await.expect(400);
+            assert_eq!(refused["details"]["path"], at, "{refused}");
+        }
+        app.master().put("/api/schedules/00000000-0000-4000-8000-000000000000", filled("Old")).await.expect(404);
+        app.master().delete(&template_path).await.expect(200);
+        app.advance(5 * HOUR);
+        assert_eq!(shown(&app).await, ["New"], "the template is not needed any more");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn what_is_overdue_is_sent_although_the_schedule_is_changed() {
     on_each_engine(async |app| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::ids::{AppId, OperationId, PushId};
+use model::ids::{AppId, OperationId, PushId, ScheduleId};
 use model::json::OneOrMany;
 use model::origin::{Origin, Provenance};
 use model::payload::Push;
@@ -14,6 +14,7 @@ use store::apps::App;
 
 use super::made::{Made, bodies};
 use crate::push::{NewPush, RequestPath, refuse_unfit_platforms, refuse_unsupported};
+use crate::schedules::refuse_unsendable;
 use crate::{CreatedSchedules, Engine, Error, IdempotencyKey, Result};
 
 /// The answer to templates that were sent.
@@ -117,6 +118,35 @@ impl Engine {
             Ok(CreatedTemplateSchedules { created: planned.named.clone(), scheduled })
         })
         .await
+    }
+
+    /// Puts a template that is sent later in place of a schedule, as [`Engine::update_schedule`] does with a push.
+    pub async fn update_schedule_with_template(
+        &self,
+        app: AppId,
+        id: ScheduleId,
+        mut scheduled: TemplateSchedule,
+    ) -> Result<CreatedTemplateSchedules> {
+        self.choose_best_hours(app, std::iter::once(&mut scheduled.schedule)).await?;
+        let TemplateSchedule { name, schedule, usage } = scheduled;
+        let (uses, now) = (Arc::new(vec![usage]), self.clock().now());
+        let fill_in = move |pushes: Vec<Push>| {
+            let filled_in =
+                pushes.into_iter().map(|push| ScheduledPush { name: name.clone(), schedule: schedule.clone(), push });
+            let filled_in: Vec<_> = filled_in.collect();
+            refuse_unsendable(&filled_in, RequestPath::WHOLE).map(|()| filled_in)
+        };
+        let made = self.make(app, &uses, RequestPath::WHOLE, fill_in.clone()).await?;
+        let replaced = self.replace_schedule(app, id, RequestPath::WHOLE, move |tx| {
+            let again = made.made_again(tx, app, &uses, RequestPath::WHOLE, &fill_in)?;
+            let made = again.as_ref().unwrap_or(&made);
+            let scheduled = made.outcome()?.first().cloned();
+            made.set_used(tx, app, now)?;
+            scheduled.ok_or_else(|| Error::internal("a template that is used once makes one push"))
+        });
+        let (created, scheduled) = replaced.await?;
+        let printed = serde_json::to_value(scheduled).map_err(Error::internal)?;
+        Ok(CreatedTemplateSchedules { created, scheduled: vec![printed] })
     }
 
     /// Fills templates in and turns the pushes into a result, on a blocking thread: templates may be large, and the atlas may

@@ -9,7 +9,7 @@ use crate::payload::campaigns::Campaigns;
 use crate::payload::device_types::DeviceTypes;
 use crate::payload::options::Options;
 use crate::payload::template::TemplateId;
-use crate::schedule::{self, Schedule};
+use crate::schedule::{self, Schedule, ScheduledPush};
 use crate::selector::{Audience, Purpose};
 
 /// A use of a template: its audience and values. The parts of the push are kept as they came, because it is read as a
@@ -36,6 +36,13 @@ pub struct TemplateSchedule {
     pub name: Option<String>,
     pub schedule: Schedule,
     pub usage: TemplateUse,
+}
+
+/// A schedule in place of another. Whatever that one was made from, either of them will do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScheduleReplacement {
+    Push(Box<ScheduledPush>),
+    Template(Box<TemplateSchedule>),
 }
 
 impl TemplateUse {
@@ -80,6 +87,15 @@ impl TemplateSchedule {
         let usage = TemplateUse::take(&mut fields);
         fields.finish();
         Some(Self { name, schedule: schedule?, usage: usage? })
+    }
+}
+
+impl ScheduleReplacement {
+    pub fn parse(at: &At<'_>) -> Option<Self> {
+        match at.json().get("merge_data") {
+            Some(_) => TemplateSchedule::parse(at).map(|scheduled| Self::Template(Box::new(scheduled))),
+            None => ScheduledPush::parse_replacement(at).map(|scheduled| Self::Push(Box::new(scheduled))),
+        }
     }
 }
 
