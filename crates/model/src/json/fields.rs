@@ -39,6 +39,11 @@ impl<'a> Fields<'a> {
         self.entries.iter().any(|(k, _)| k == key)
     }
 
+    /// The key that is this word in any letter case, as it was written.
+    pub fn spelled(&self, word: &str) -> Option<&'a str> {
+        self.entries.iter().map(|(key, _)| key.as_str()).find(|key| key.eq_ignore_ascii_case(word))
+    }
+
     /// The position under a key, if it is given.
     pub fn take(&mut self, key: &str) -> Option<At<'a>> {
         let mut last = None;

@@ -39,11 +39,11 @@ impl Condition {
 
     fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let (junction, key) = match (fields.has("and"), fields.has("or")) {
-            (true, false) => (Junction::And, "and"),
-            (false, true) => (Junction::Or, "or"),
-            (true, true) => return at.invalid("A condition has either 'and' or 'or'."),
-            (false, false) => return at.missing("and"),
+        let (junction, key) = match (fields.spelled("and"), fields.spelled("or")) {
+            (Some(and), None) => (Junction::And, and),
+            (None, Some(or)) => (Junction::Or, or),
+            (Some(_), Some(_)) => return at.invalid("A condition has either 'and' or 'or'."),
+            (None, None) => return at.missing("and"),
         };
         let facts = fields.required(key, |at| at.array(1..=limits::PIPELINE_CONDITIONS, parse_fact));
         fields.finish();
@@ -53,7 +53,7 @@ impl Condition {
 
 fn parse_fact(at: &At<'_>) -> Option<(Fact, bool)> {
     let mut fields = at.object()?;
-    if ["and", "or"].iter().any(|key| fields.has(key)) {
+    if ["and", "or"].iter().any(|key| fields.spelled(key).is_some()) {
         return at.invalid("Conditions cannot be nested; an array of conditions means all of them.");
     }
     let tag = fields.optional("tag", parse_tag);

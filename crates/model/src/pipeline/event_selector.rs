@@ -1,7 +1,7 @@
 //! Which events a trigger means, by their content.
 //!
 //! ```text
-//! selector = leaf | {"and": [selector, ...]} | {"or": [selector, ...]} | {"not": selector}
+//! selector = leaf | {AND: [selector, ...]} | {OR: [selector, ...]} | {NOT: selector}     operators in any letter case
 //! leaf     = {"key": KEY, "scope"?: "properties", "value": test}
 //! test     = {"equals": string, number or boolean} | {"array_contains": string}
 //!          | any of {"at_least": N} {"greater_than": N} with any of {"at_most": N} {"less_than": N}
@@ -55,6 +55,15 @@ pub(super) enum Vocabulary {
     Region,
 }
 
+/// The key that decides what a selector is.
+#[derive(Clone, Copy)]
+enum Head {
+    And,
+    Or,
+    Not,
+    Leaf,
+}
+
 /// A part of an event as a test sees it. Only properties can have any type.
 enum Found<'e> {
     Text(&'e str),
@@ -103,19 +112,18 @@ impl EventSelector {
             return at.invalid(format!("'and', 'or' and 'not' may be nested {most} deep at most."));
         }
         let mut fields = at.object()?;
-        let given: Vec<&str> = ["and", "or", "not", "key"].into_iter().filter(|key| fields.has(key)).collect();
+        let member = |at: &At<'_>| Self::parse_level(at, vocabulary, depth + 1);
+        let members = |at: &At<'_>| at.array(1..=limits::EVENT_SELECTORS, member);
+        let operators = [("and", Head::And), ("or", Head::Or), ("not", Head::Not)];
+        let operators = operators.into_iter().filter_map(|(word, head)| Some((fields.spelled(word)?, head)));
+        let given: Vec<(&str, Head)> = operators.chain(fields.has("key").then_some(("key", Head::Leaf))).collect();
         let selector = match given.as_slice() {
             [] => return at.missing("key"),
-            ["key"] => parse_leaf(&mut fields, vocabulary),
-            ["not"] => {
-                fields.required("not", |at| Some(Self::Not(Box::new(Self::parse_level(at, vocabulary, depth + 1)?))))
-            }
-            [operator] => fields.required(operator, |at| {
-                let member = |at: &At<'_>| Self::parse_level(at, vocabulary, depth + 1);
-                let members = at.array(1..=limits::EVENT_SELECTORS, member)?;
-                Some(if *operator == "and" { Self::And(members) } else { Self::Or(members) })
-            }),
-            [first, second, ..] => {
+            [(_, Head::Leaf)] => parse_leaf(&mut fields, vocabulary),
+            [(key, Head::Not)] => fields.required(key, member).map(|member| Self::Not(Box::new(member))),
+            [(key, Head::And)] => fields.required(key, members).map(Self::And),
+            [(key, Head::Or)] => fields.required(key, members).map(Self::Or),
+            [(first, _), (second, _), ..] => {
                 at.invalid_key(second, format!("A selector has one of '{first}' and '{second}', not both."))
             }
         };

@@ -174,6 +174,7 @@ fn event_selectors_look_into_events() {
         (false, property("sizes", json!({"array_contains": "l"}))),
         (true, json!({"and": [name("bought"), {"or": [name("x"), property("n", json!({"at_most": 3}))]}]})),
         (false, json!({"and": [name("bought"), name("sold")]})),
+        (true, json!({"AND": [name("bought"), {"Not": {"OR": [name("x"), name("y")]}}]})),
     ] {
         let read = |at: &At<'_>| EventSelector::parse(at, event_selector::Vocabulary::Custom);
         let parsed = parse(selector.to_string().as_bytes(), read).unwrap();

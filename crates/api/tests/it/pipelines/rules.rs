@@ -19,7 +19,7 @@ fn negated(name: &str) -> Value {
 async fn conditions_hold_when_it_is_sent() {
     on_each_engine(async |app| {
         let mut body = delayed(json!("first_open"), "One", HOUR);
-        body["condition"] = json!({"and": [{"tag": {"tag_name": "vip"}}, negated("bought")]});
+        body["condition"] = json!({"AND": [{"tag": {"tag_name": "vip"}}, negated("bought")]});
         create(&app, body).await;
         let mut body = delayed(json!("first_open"), "Two", HOUR);
         body["condition"] = json!([
