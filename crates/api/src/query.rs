@@ -127,12 +127,16 @@ impl Params {
     }
 
     pub(crate) fn required_date(&mut self, name: &str) -> Option<UtcMillis> {
+        self.require(name, "a date, such as 2024-05-01 or 2024-05-01 10:00");
+        self.date(name)
+    }
+
+    /// Notes that a value is missing, unless it is there. `what` says what it would be.
+    pub(crate) fn require(&mut self, name: &str, what: &str) {
         if self.value(name).is_none() {
-            let message =
-                format!("The parameter '{name}' is required: a date, such as 2024-05-01 or 2024-05-01 10:00.");
+            let message = format!("The parameter '{name}' is required: {what}.");
             self.problems.push(Problem { path: name.to_owned(), message, kind: ProblemKind::Missing });
         }
-        self.date(name)
     }
 
     /// The time from `start` up to `end`, both of which are required.

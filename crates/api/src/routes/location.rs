@@ -70,13 +70,12 @@ enum Wanted {
 
 pub(super) async fn by_name(State(edge): State<Edge>, mut params: Params) -> Result<Answer> {
     let kind = read_kind(&mut params);
+    params.require("q", "the name to look for, as in /api/location/?q=Portland");
     let name = params.parsed("q", |name| match name.chars().count() {
         0..=MOST_NAME_CHARS => Ok(name.to_owned()),
         _ => Err("This is too long for the name of a place."),
     });
-    params.finish()?;
-    let name =
-        name.ok_or_else(|| Error::invalid("q", "The name to look for is missing: /api/location/?q=Portland."))?;
+    let name = params.finish_with(name)?;
     let found = edge.engine.ask_atlas(move |atlas| features(atlas, &atlas.named(&name, kind, MOST_NAMED)));
     Answer::bare(found.await?)
 }

@@ -117,6 +117,8 @@ async fn what_is_wrong_is_said() {
             ("45.52,-122.67?type=zip", "country, province, county, city"),
         ] {
             let refused = app.master().get(&format!("/api/location/{path}")).await.expect(400);
+            let is_missing = words == "name";
+            assert_eq!(refused["error_code"], if is_missing { 40202 } else { 40000 }, "{path}");
             let text = refused.to_string();
             assert!(text.contains(words), "{path}: {text}");
         }
