@@ -114,7 +114,7 @@ impl Engine {
     /// Explains an audience as a push accepted now would resolve it.
     pub async fn explain(&self, app: AppId, audience: Audience, types: DeviceTypes) -> Result<Explanation> {
         if let Audience::Selector(selector) = &audience {
-            Error::refuse(unsupported(selector, "audience".to_owned()).into_iter().collect())?;
+            Error::refuse(unsupported(selector, "audience"))?;
         }
         self.ready_atlas_to_plan(app, &audience).await?;
         let index = self.current_index(app).await?;

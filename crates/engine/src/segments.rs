@@ -15,7 +15,7 @@ use store::Tx;
 use store::documents::{self, Document, DocumentKind, Order};
 
 use crate::known::known;
-use crate::push::audience_problem;
+use crate::push::audience_problems;
 use crate::{Engine, Error, IdempotencyKey, Result};
 
 pub(crate) use places::segment_by_place;
@@ -113,7 +113,7 @@ impl Engine {
 
 /// Criteria that could not be evaluated are refused as they are in a push.
 fn check(body: &SegmentBody) -> Result<()> {
-    Error::refuse(audience_problem(&body.criteria, "criteria".to_owned()).into_iter().collect())
+    Error::refuse(audience_problems(&body.criteria, "criteria"))
 }
 
 fn printed(body: &SegmentBody) -> Result<String> {

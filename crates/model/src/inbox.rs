@@ -243,7 +243,11 @@ mod tests {
                 0 => "t",
                 _ => "d",
             });
-            assert_eq!(chosen, push.content_for(locale.0, locale.1).message.and_then(Message::title), "{locale:?}");
+            assert_eq!(
+                chosen,
+                push.content_for(locale.0, locale.1).message.and_then(Message::title).as_deref(),
+                "{locale:?}"
+            );
         }
         let stored = serde_json::to_string(&texts).unwrap();
         assert_eq!(serde_json::from_str::<TextChoice>(&stored).unwrap(), texts);

@@ -136,6 +136,24 @@ impl Selector {
     }
 }
 
+impl Selector {
+    /// Every atomic selector with its path, when this selector is at `path`.
+    pub fn atoms_with_paths(&self, path: &str) -> Vec<(String, &Atomic)> {
+        match self {
+            Selector::Atomic(atomic) => vec![(path.to_owned(), atomic)],
+            Selector::And { spelling, members } | Selector::Or { spelling, members } => {
+                let each = members.iter().enumerate();
+                each.flat_map(|(i, member)| member.atoms_with_paths(&format!("{path}.{}[{i}]", spelling.as_str())))
+                    .collect()
+            }
+            Selector::Not { spelling, member, in_array } => {
+                let index = if *in_array { "[0]" } else { "" };
+                member.atoms_with_paths(&format!("{path}.{}{index}", spelling.as_str()))
+            }
+        }
+    }
+}
+
 impl Spelling {
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,7 +1,7 @@
 //! The in-app message of a push as devices know it: a banner with an identity, its looks and its actions.
 
 use model::payload::campaigns::Campaigns;
-use model::payload::extra::TextExtra;
+use model::payload::extra::JsonExtra;
 use model::payload::in_app::Display;
 use model::payload::interactive::InteractiveType;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub(crate) struct Banner<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     expiry: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    extra: Option<&'a TextExtra>,
+    extra: Option<&'a JsonExtra>,
     #[serde(skip_serializing_if = "Option::is_none")]
     campaigns: Option<&'a Campaigns>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ pub struct Recipient<'a> {
     pub channel_id: ChannelId,
     /// A token, a registration id, a URL, or any address of an open platform.
     pub address: &'a str,
-    /// The badge the device last reported or was last sent; iOS only.
+    /// The badge that the device last registered; iOS only.
     pub badge: i64,
     /// The identifiers that an open channel was registered with.
     pub identifiers: Option<&'a BTreeMap<String, String>>,

@@ -78,6 +78,10 @@ impl Rendering<'_> {
         actions.map(|actions| actions.for_device(self.page_url)).unwrap_or_default()
     }
 
+    pub(crate) fn browser_actions(&self, actions: Option<&Actions>) -> Map<String, Value> {
+        actions.map(|actions| actions.for_browser(self.page_url)).unwrap_or_default()
+    }
+
     /// The actions of the buttons, unless no button has any.
     pub(crate) fn button_actions(&self, interactive: Option<&Interactive>) -> Option<Map<String, Value>> {
         let buttons = interactive?.actions_for_device(self.page_url);

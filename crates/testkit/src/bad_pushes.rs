@@ -425,7 +425,11 @@ const IN_APPS: &[Row] = &[
     (r#"{"alert":"Hi","display_type":"banner","display":{"color":"red"}}"#, ".display.color"),
     (r#"{"alert":"Hi","display_type":"banner","actions":{}}"#, ".actions"),
     (r#"{"alert":"Hi","display_type":"banner","interactive":{"type":"ua_dance"}}"#, ".interactive.type"),
-    (r#"{"alert":"Hi","display_type":"banner","extra":{"a":[]}}"#, ".extra.a"),
+    (r#"{"alert":"Hi","display_type":"banner","extra":[]}"#, ".extra"),
+    (
+        r#"{"alert":"Hi","display_type":"banner","actions":{"open":{"type":"scene","content":{"template":{"template_id":"9c36e8c7-5a73-47c0-9716-99fd3d4197d5"}}}}}"#,
+        ".actions.open.type",
+    ),
 ];
 
 const OPTIONS: &[Row] = &[

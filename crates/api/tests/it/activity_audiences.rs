@@ -101,7 +101,7 @@ async fn who_opened_the_app_when() {
             json!({"activity": "bought", "metric": "first"}),
         ] {
             let refused = app.master().post("/api/push", push(&selector)).await.expect(400);
-            assert_eq!(refused["details"]["path"], "audience", "{selector}");
+            assert_eq!(refused["details"]["path"], "audience.activity", "{selector}");
         }
     })
     .await;

@@ -257,7 +257,7 @@ async fn unknown_places_are_pointed_out() {
         let nowhere = json!({"not": audience});
         let push = json!({"audience": nowhere, "device_types": ["ios"], "notification": {"alert": "x"}});
         let refused = app.master().post("/api/push", push).await.expect(400);
-        assert_eq!(refused["details"]["path"], "audience", "{refused}");
+        assert_eq!(refused["details"]["path"], "audience.not.location.id", "{refused}");
         let segment = json!({"display_name": "nowhere", "criteria": {"or": [audience]}});
         let refused = app.master().post("/api/segments", segment).await.expect(400);
         assert!(refused.to_string().contains("4oFkxX7RcUdirjtaenEQIV"), "{refused}");

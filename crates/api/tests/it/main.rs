@@ -1,6 +1,7 @@
 //! The API over real sockets, on both databases.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
 
+mod accepted_is_done;
 mod access;
 mod activity_audiences;
 mod associations;

@@ -178,9 +178,9 @@ async fn what_is_wrong_is_refused_with_its_place() {
         refused_trigger["immediate_trigger"] = json!("double_opt_in");
         for (body, path) in [
             (everybody.clone(), "outcome.push.audience"),
-            (unknown.clone(), "outcome[1].push.device_types"),
+            (unknown.clone(), "outcome[1].push.device_types[0]"),
             (json!([good, everybody]), "[1].outcome.push.audience"),
-            (json!([good, unknown]), "[1].outcome[1].push.device_types"),
+            (json!([good, unknown]), "[1].outcome[1].push.device_types[0]"),
             (large, "outcome.push.notification.alert"),
             (refused_trigger, "immediate_trigger"),
         ] {

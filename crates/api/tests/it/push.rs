@@ -64,7 +64,7 @@ async fn validation_says_the_same_and_stores_nothing() {
         unknown["device_types"] = json!(["open::nobody"]);
         for path in ["/api/push/validate", "/api/push"] {
             let refused = app.master().post(path, &unknown).await.expect(400);
-            assert_eq!(refused["details"]["path"], "device_types", "{path}");
+            assert_eq!(refused["details"]["path"], "device_types[0]", "{path}");
         }
         assert_eq!(testkit::rows::row_counts(app.engine().store()).await, before);
     })

@@ -101,7 +101,7 @@ async fn a_schedule_can_be_replaced_by_a_template() {
         let unknown = json!({"template_id": "00000000-0000-4000-8000-000000000000"});
         for (body, at) in [
             (with("merge_data", unknown), "merge_data.template_id"),
-            (with("device_types", json!(["open::nowhere"])), "device_types"),
+            (with("device_types", json!(["open::nowhere"])), "device_types[0]"),
             (with("push", expected["push"].clone()), "push"),
             (with("schedule", once("2024-05-01T11:00")), "schedule.scheduled_time"),
         ] {

@@ -328,7 +328,7 @@ async fn what_is_wrong_is_named_and_nothing_is_stored() {
             (with("push", json!({"audience": "all"})), "push.device_types"),
             (with("name", json!("")), "name"),
             (with("colour", json!(1)), "colour"),
-            (push("device_types", json!(["open::nobody"])), "push.device_types"),
+            (push("device_types", json!(["open::nobody"])), "push.device_types[0]"),
             (push("audience", json!("triggered")), "push.audience"),
             (redacted, "push.options.redact_payload"),
             (json!(vec![scheduled("2024-06-01T12:00", "One"); 1001]), ""),

@@ -157,7 +157,7 @@ async fn bad_segments_are_refused_and_unknown_ones_are_not_there() {
             (
                 json!({"display_name": "x", "criteria": {"not": {"location": {"us_zip": "97201",
                        "date": {"recent": {"months": 3}}}}}}),
-                "criteria",
+                "criteria.not.location.us_zip",
             ),
         ];
         for (body, path) in bad {

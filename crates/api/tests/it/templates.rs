@@ -211,7 +211,7 @@ async fn what_cannot_be_sent_is_named_and_nothing_is_stored() {
             (usage(UNKNOWN, &json!({})), "merge_data.template_id"),
             (usage(&id, &json!({"NAME": ["a"]})), "merge_data.substitutions.NAME"),
             (usage(&pictured, &json!({"NAME": "Jo"})), "push.notification.web.icon.url"),
-            (with("device_types", json!(["open::nobody"])), "device_types"),
+            (with("device_types", json!(["open::nobody"])), "device_types[0]"),
             (with("audience", json!({"ios_channel": "x"})), "audience.ios_channel"),
             (with("notification", json!({"alert": "x"})), "notification"),
             (json!({"merge_data": {"template_id": id}}), "audience"),

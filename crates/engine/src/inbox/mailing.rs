@@ -155,7 +155,7 @@ fn texts(push: &Push) -> impl Iterator<Item = (u32, &Message)> {
 fn head_and_body(text: u32, message: &Message) -> Option<(u32, TextHead, Vec<u8>)> {
     let body = message.body()?;
     let head = TextHead {
-        title: message.title()?.to_owned(),
+        title: message.title()?,
         content_type: message.mime_type(),
         details: MessageDetails::of(message),
         size: u32::try_from(body.len()).unwrap_or(u32::MAX),

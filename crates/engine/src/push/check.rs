@@ -71,7 +71,7 @@ fn refuse_unsupported_with<'p>(
     let mut problems = Vec::new();
     for (n, push) in pushes.into_iter().enumerate() {
         if let Audience::Selector(selector) = &push.audience {
-            problems.extend(audience_problem(selector, request_path.of_push(n, "audience")));
+            problems.extend(audience_problems(selector, &request_path.of_push(n, "audience")));
         }
         problems.extend(nowhere_to_send(push, request_path.of_push(n, "device_types")));
         problems.extend(oversized(push, sent_as, |below| request_path.of_push(n, below)));
@@ -82,12 +82,11 @@ fn refuse_unsupported_with<'p>(
     Error::refuse(problems)
 }
 
-/// Why an audience cannot be evaluated: an unsupported selector or an unknown place.
-pub(crate) fn audience_problem(selector: &Selector, path: String) -> Option<Problem> {
-    unsupported(selector, path.clone()).or_else(|| {
-        let message = selector.atoms().find_map(|atom| unknown_place(atom.location()?))?;
-        Some(Problem { path, message, kind: ProblemKind::Invalid })
-    })
+/// Why an audience that is at `path` cannot be evaluated: unsupported selectors and unknown places.
+pub(crate) fn audience_problems(selector: &Selector, path: &str) -> Vec<Problem> {
+    let problem =
+        |path: &str, atom: &Atomic| unsupported_atom(path, atom).or_else(|| unknown_place(path, atom.location()?));
+    selector.atoms_with_paths(path).iter().filter_map(|(path, atom)| problem(path, atom)).collect()
 }
 
 /// Device types of which there are no channels, and no others. In a list with others they are harmless.
@@ -118,11 +117,7 @@ fn textless_messages(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem>
 
 /// Overrides without texts of their own: devices would have nothing to show.
 fn textless_overrides(push: &Push, path: impl Fn(&str) -> String) -> Vec<Problem> {
-    let localized = push.localizations.iter().flatten().enumerate();
-    let localized =
-        localized.filter_map(|(i, one)| Some((format!("localizations[{i}].notification"), one.notification.as_ref()?)));
-    let notifications = push.notification.iter().map(|top| ("notification".to_owned(), top)).chain(localized);
-    let stored = notifications.flat_map(|(below, notification)| {
+    let stored = push.notifications().flat_map(|(below, notification)| {
         let platforms = notification.platforms_with_stored_texts();
         platforms.into_iter().map(move |platform| format!("{below}.{platform}.template"))
     });
@@ -162,30 +157,30 @@ fn unknown_locale_codes(push: &Push, path: impl Fn(&str) -> String) -> Vec<Probl
     problems
 }
 
-/// Why this version cannot evaluate an audience.
-pub(crate) fn unsupported(selector: &Selector, path: String) -> Option<Problem> {
-    let message = selector.atoms().find_map(|atom| {
-        if let Atomic::Activity(activity) = atom {
-            return activity.openings().err().map(str::to_owned);
-        }
-        unknown_alias(atom.location()?)
-    });
-    message.map(|message| Problem { path, message, kind: ProblemKind::Invalid })
+/// Why this version cannot evaluate an audience that is at `path`.
+pub(crate) fn unsupported(selector: &Selector, path: &str) -> Vec<Problem> {
+    selector.atoms_with_paths(path).iter().filter_map(|(path, atom)| unsupported_atom(path, atom)).collect()
 }
 
-fn unknown_alias(location: &Location) -> Option<String> {
-    let selector::Place::Alias { kind, .. } = &location.place else { return None };
+fn unsupported_atom(path: &str, atom: &Atomic) -> Option<Problem> {
+    if let Atomic::Activity(activity) = atom {
+        let message = activity.openings().err()?.to_owned();
+        return Some(Problem { path: format!("{path}.activity"), message, kind: ProblemKind::Invalid });
+    }
+    let selector::Place::Alias { kind, .. } = &atom.location()?.place else { return None };
     let known: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
+    let message = format!("Places are not known by '{kind}', only by id, {}.", known.join(", "));
     let is_known = known.contains(&kind.as_str());
-    (!is_known).then(|| format!("Places are not known by '{kind}', only by id, {}.", known.join(", ")))
+    (!is_known).then(|| Problem { path: format!("{path}.location.{kind}"), message, kind: ProblemKind::Invalid })
 }
 
-fn unknown_place(location: &Location) -> Option<String> {
+fn unknown_place(path: &str, location: &Location) -> Option<Problem> {
     // If the atlas cannot be read, resolving the push reports it.
     let atlas = geo::atlas().ok()?;
     let (key, name) = location.place.named_by();
+    let message = format!("There is no place with the {key} '{name}'; GET /api/location/?q=NAME finds places.");
     let is_known = find_place(atlas, &location.place).is_some();
-    (!is_known).then(|| format!("There is no place with the {key} '{name}'; GET /api/location/?q=NAME finds places."))
+    (!is_known).then(|| Problem { path: format!("{path}.location.{key}"), message, kind: ProblemKind::Invalid })
 }
 
 /// Refuses open platforms that are neither configured nor registered for by any channel: most likely a typing mistake. A push that
@@ -199,10 +194,11 @@ pub(crate) fn refuse_unfit_platforms<'p>(
 ) -> Result<()> {
     let mut problems = Vec::new();
     for (n, push) in pushes.into_iter().enumerate().filter(|(_, push)| push.recipients().is_none()) {
-        for platform in push.open_platforms() {
+        for (i, device_type) in push.device_types.listed().iter().enumerate() {
+            let DeviceType::Open(platform) = device_type else { continue };
             if !is_known(tx, app, platform)? {
                 problems.push(Problem {
-                    path: request_path.of_push(n, "device_types"),
+                    path: request_path.of_push(n, &format!("device_types[{i}]")),
                     message: format!(
                         "The open platform '{0}' is not known: no channel has registered for open::{0} and it is not \
                          configured.",

@@ -189,7 +189,7 @@ async fn a_push_with_an_expiry_is_tried_until_then() {
 async fn an_unknown_platform_is_a_typing_mistake() {
     on_each_engine(async |app| {
         let refused = app.master().post("/api/push", hello()).await.expect(400);
-        assert_eq!(refused["details"]["path"], "device_types");
+        assert_eq!(refused["details"]["path"], "device_types[0]");
         register_open(&app, "kiosk", "lobby", json!({})).await;
         app.master().post("/api/push", hello()).await.expect(200);
     })

@@ -25,9 +25,14 @@ pub fn android(at: &At<'_>) -> Option<TextExtra> {
     entries.collect::<Vec<_>>().into_iter().collect()
 }
 
+/// Any values and keys: in-app messages, which reach every device as one piece of JSON.
+pub fn json(at: &At<'_>) -> Option<JsonExtra> {
+    at.object()?.into_map(0..=usize::MAX, |value| Some(value.json().to_value()))
+}
+
 /// Any values, without `aps`, which belongs to Apple.
 pub fn ios(at: &At<'_>) -> Option<JsonExtra> {
-    let extra = at.object()?.into_map(0..=usize::MAX, |value| Some(value.json().to_value()))?;
+    let extra = json(at)?;
     if extra.contains_key("aps") {
         return at.invalid_key("aps", "The key 'aps' is reserved by Apple; choose another one.");
     }

@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::actions::Actions;
 use super::color::Color;
 use super::expiry::Expiry;
-use super::extra::{self, TextExtra};
+use super::extra::{self, JsonExtra};
 use super::interactive::Interactive;
+use super::notification::on_buttons;
 use crate::json::At;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,7 +23,7 @@ pub struct InApp {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Option<Interactive>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub extra: Option<TextExtra>,
+    pub extra: Option<JsonExtra>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -61,9 +62,18 @@ impl InApp {
         let expiry = fields.optional("expiry", Expiry::parse);
         let actions = fields.optional("actions", Actions::parse);
         let interactive = fields.optional("interactive", Interactive::parse);
-        let extra = fields.optional("extra", extra::text);
+        let extra = fields.optional("extra", extra::json);
         fields.finish();
         Some(Self { alert: alert?, display_type: display_type?, display, expiry, actions, interactive, extra })
+    }
+}
+
+impl InApp {
+    /// Its actions with their paths below it.
+    pub(super) fn all_actions(&self) -> Vec<(String, &Actions)> {
+        let on_tap = self.actions.iter().map(|actions| ("actions".to_owned(), actions));
+        let buttons = self.interactive.iter().flat_map(|interactive| on_buttons("interactive", interactive));
+        on_tap.chain(buttons).collect()
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::actions::{Actions, InlinePage};
 use crate::json::At;
 
+pub(super) use built_in::label;
 pub use built_in::{BUILT_IN_TYPES, BuiltInType};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -103,6 +104,7 @@ mod tests {
     fn every_built_in_type_takes_its_buttons_and_no_others() {
         assert_eq!(BUILT_IN_TYPES.len(), 37);
         for built_in in BUILT_IN_TYPES {
+            assert!(built_in.buttons.iter().all(|button| label(button).is_some()), "{}", built_in.name);
             let buttons: Map<_, _> =
                 built_in.buttons.iter().map(|button| ((*button).to_owned(), json!({"add_tag": "x"}))).collect();
             let body = json!({"type": built_in.name, "button_actions": buttons});

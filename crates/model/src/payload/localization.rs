@@ -56,6 +56,15 @@ impl Push {
         localization.map_or(top, |localization| localization.content_over(top))
     }
 
+    /// The notification of the top level and those of localizations, each with its path.
+    pub fn notifications(&self) -> impl Iterator<Item = (String, &Notification)> {
+        let top = self.notification.iter().map(|notification| ("notification".to_owned(), notification));
+        let localized = self.localizations.iter().flatten().enumerate();
+        let localized = localized
+            .filter_map(|(i, one)| Some((format!("localizations[{i}].notification"), one.notification.as_ref()?)));
+        top.chain(localized)
+    }
+
     pub(super) fn top_content(&self) -> Content<'_> {
         Content { notification: self.notification.as_ref(), message: self.message.as_ref(), in_app: self.in_app() }
     }

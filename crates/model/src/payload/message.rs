@@ -1,5 +1,6 @@
 //! The Message Center message of a push: a page that stays in the device's inbox.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -86,20 +87,20 @@ impl Message {
     }
 
     /// The title; `None` when it has to be looked up in a template that is stored elsewhere.
-    pub fn title(&self) -> Option<&str> {
+    pub fn title(&self) -> Option<String> {
         match &self.content {
-            MessageContent::Text { title, .. } => Some(title),
-            MessageContent::Template { template } => template.field("title"),
+            MessageContent::Text { title, .. } => Some(title.clone()),
+            MessageContent::Template { template } => template.for_everybody("title"),
         }
     }
 
     /// The bytes of the body; `None` as for the title.
     pub fn body(&self) -> Option<Vec<u8>> {
         let body = match &self.content {
-            MessageContent::Text { body, .. } => body,
-            MessageContent::Template { template } => template.field("body")?,
+            MessageContent::Text { body, .. } => Cow::Borrowed(body.as_str()),
+            MessageContent::Template { template } => Cow::Owned(template.for_everybody("body")?),
         };
-        self.content_encoding.unwrap_or(ContentEncoding::Utf8).decode(body)
+        self.content_encoding.unwrap_or(ContentEncoding::Utf8).decode(&body)
     }
 
     /// The type of the body.

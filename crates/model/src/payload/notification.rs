@@ -1,15 +1,17 @@
 //! The content of a push: texts and actions for everybody, and overrides for each platform.
 
+mod actions;
 mod effective;
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::actions::{Actions, InlinePage};
+use super::actions::Actions;
 use super::amazon::AmazonOverride;
 use super::android::AndroidOverride;
 use super::email::EmailOverride;
+use super::expiry::Expiry;
 use super::in_app::InApp;
 use super::interactive::Interactive;
 use super::ios::IosOverride;
@@ -22,6 +24,7 @@ use super::wns::WnsOverride;
 use crate::device_type::{DeviceType, OpenPlatform};
 use crate::json::{At, Fields, Json};
 
+pub(super) use actions::on_buttons;
 pub use effective::OpenNotification;
 
 /// An override inherits `alert`, `actions` and `interactive` where it does not give its own. At least one key is given.
@@ -64,14 +67,22 @@ impl Notification {
             DeviceType::Ios => self.ios.as_ref().and_then(|ios| ios.interactive.as_ref()),
             DeviceType::Android => self.android.as_ref().and_then(|android| android.interactive.as_ref()),
             DeviceType::Amazon => self.amazon.as_ref().and_then(|amazon| amazon.interactive.as_ref()),
-            DeviceType::Web
-            | DeviceType::Wns
-            | DeviceType::Sms
-            | DeviceType::Mms
-            | DeviceType::Email
-            | DeviceType::Open(_) => None,
+            DeviceType::Web => self.web.as_ref().and_then(|web| web.interactive.as_ref()),
+            DeviceType::Wns | DeviceType::Sms | DeviceType::Mms | DeviceType::Email | DeviceType::Open(_) => None,
         };
         own.or(self.interactive.as_ref())
+    }
+
+    /// When devices of this type should no longer get it, which goes before the expiry of the push.
+    pub fn expiry_on(&self, device_type: &DeviceType) -> Option<&Expiry> {
+        match device_type {
+            DeviceType::Ios => self.ios.as_ref()?.expiry.as_ref(),
+            DeviceType::Android => self.android.as_ref()?.time_to_live.as_ref(),
+            DeviceType::Amazon => self.amazon.as_ref()?.expires_after.as_ref(),
+            DeviceType::Web => self.web.as_ref()?.time_to_live.as_ref(),
+            DeviceType::Sms => self.sms.as_ref()?.expiry.as_ref(),
+            DeviceType::Wns | DeviceType::Mms | DeviceType::Email | DeviceType::Open(_) => None,
+        }
     }
 
     pub fn parse(at: &At<'_>) -> Option<Self> {
@@ -136,37 +147,6 @@ impl Notification {
         };
         let all = named.into_iter().chain(open);
         all.filter(|(_, template)| template.is_some_and(is_stored)).map(|(device_type, _)| device_type).collect()
-    }
-
-    /// The landing pages that the service has to host, wherever in the notification they are opened.
-    pub fn inline_pages(&self) -> Vec<&InlinePage> {
-        let buttons = self.web.iter().flat_map(|web| web.buttons.iter().flatten());
-        let actions = [
-            self.actions.as_ref(),
-            self.ios.as_ref().and_then(|ios| ios.actions.as_ref()),
-            self.android.as_ref().and_then(|android| android.actions.as_ref()),
-            self.amazon.as_ref().and_then(|amazon| amazon.actions.as_ref()),
-            self.web.as_ref().and_then(|web| web.actions.as_ref()),
-            self.in_app.as_ref().and_then(|in_app| in_app.actions.as_ref()),
-        ];
-        let interactive = [
-            self.interactive.as_ref(),
-            self.ios.as_ref().and_then(|ios| ios.interactive.as_ref()),
-            self.android.as_ref().and_then(|android| android.interactive.as_ref()),
-            self.android.as_ref().and_then(|android| android.wearable.as_ref()?.interactive.as_ref()),
-            self.amazon.as_ref().and_then(|amazon| amazon.interactive.as_ref()),
-            self.web.as_ref().and_then(|web| web.interactive.as_ref()),
-            self.in_app.as_ref().and_then(|in_app| in_app.interactive.as_ref()),
-        ];
-        let interactive =
-            interactive.into_iter().flatten().chain(self.open.values().filter_map(|open| open.interactive.as_ref()));
-        actions
-            .into_iter()
-            .flatten()
-            .chain(buttons.filter_map(|button| button.actions.as_ref()))
-            .chain(interactive.flat_map(|interactive| interactive.button_actions.iter().flat_map(BTreeMap::values)))
-            .filter_map(Actions::inline_page)
-            .collect()
     }
 
     /// On iOS, actions and `extra` end up in one object, so no name may be in both.

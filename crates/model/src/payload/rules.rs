@@ -1,15 +1,17 @@
 //! Rules across the parts of one push, checked when every part by itself is good.
 
+mod abilities;
 mod recipients;
 
 use super::Push;
 use super::device_types::DeviceTypes;
+use super::interactive::InteractiveType;
 use super::ios::ApnsPriority;
 use super::localization::Content;
 use super::notification::Notification;
 use crate::device_type::DeviceType;
 use crate::json::At;
-use crate::selector::{Atomic, Audience, Purpose, Selector};
+use crate::selector::{Atomic, Audience, Purpose};
 
 /// Notes every rule that the push breaks, at the path of the value to change.
 pub(super) fn check(push: &Push, at: &At<'_>, purpose: Purpose) {
@@ -18,6 +20,7 @@ pub(super) fn check(push: &Push, at: &At<'_>, purpose: Purpose) {
     every_platform_gets_something(push, at);
     message_center_platforms(push, at);
     redaction(push, at, purpose);
+    abilities::check(push, at);
     notification_rules(push, at, "", &push.top_content());
     if let (Some(_), Some(_)) = (&push.in_app, push.notification.as_ref().and_then(|n| n.in_app.as_ref())) {
         at.invalid_key::<()>("notification.in_app", "'in_app' is given next to 'notification' as well.");
@@ -34,14 +37,14 @@ pub(super) fn check(push: &Push, at: &At<'_>, purpose: Purpose) {
 fn audience_fits_device_types(push: &Push, at: &At<'_>) {
     let Audience::Selector(selector) = &push.audience else { return };
     let device_types = &push.device_types;
-    visit_atoms(selector, "audience", &mut |path, atomic| {
+    for (path, atomic) in selector.atoms_with_paths("audience") {
         if let Some((key, wanted)) = missing_platform(atomic, device_types) {
             at.invalid_key::<()>(
                 &format!("{path}.{key}"),
                 format!("This selects devices of a platform that is not in 'device_types': {wanted}."),
             );
         }
-    });
+    }
     if !device_types.know_places() && selector.atoms().any(|atomic| atomic.location().is_some()) {
         at.invalid_key::<()>("device_types", "An audience by location needs 'ios' or 'android' to be listed here.");
     }
@@ -86,22 +89,6 @@ fn missing_platform(atomic: &Atomic, device_types: &DeviceTypes) -> Option<(&'st
         | Atomic::Attribute(_)
         | Atomic::Activity(_)
         | Atomic::Location(_) => None,
-    }
-}
-
-/// Visits every atomic selector together with its path.
-fn visit_atoms(selector: &Selector, path: &str, visit: &mut impl FnMut(&str, &Atomic)) {
-    match selector {
-        Selector::Atomic(atomic) => visit(path, atomic),
-        Selector::And { spelling, members } | Selector::Or { spelling, members } => {
-            for (i, member) in members.iter().enumerate() {
-                visit_atoms(member, &format!("{path}.{}[{i}]", spelling.as_str()), visit);
-            }
-        }
-        Selector::Not { spelling, member, in_array } => {
-            let index = if *in_array { "[0]" } else { "" };
-            visit_atoms(member, &format!("{path}.{}{index}", spelling.as_str()), visit);
-        }
     }
 }
 
@@ -206,14 +193,18 @@ fn notification_rules(push: &Push, at: &At<'_>, prefix: &str, content: &Content<
         at.invalid_key::<()>(&format!("{prefix}{key}"), message);
     };
     let listed = push.device_types.listed();
-    if notification.interactive.is_some() && !listed.is_empty() && !listed.iter().any(has_buttons) {
-        note("notification.interactive", "None of the device types listed can show buttons.");
+    if let Some(interactive) = &notification.interactive
+        && !listed.is_empty()
+        && !listed.iter().any(|device_type| shows_buttons(device_type, &interactive.kind))
+    {
+        note("notification.interactive", "None of the device types listed can show these buttons.");
     }
     if let Some(ios) = &notification.ios {
-        if ios.priority == Some(ApnsPriority::Immediate) && !is_visible(notification) {
+        if ios.priority == Some(ApnsPriority::Immediate) && !notification.for_ios().is_some_and(|ios| ios.is_visible())
+        {
             note(
                 "notification.ios.priority",
-                "Priority 10 is only for notifications with an alert, a badge or a sound.",
+                "Priority 10 is only for notifications with an alert, a title, a badge or a sound.",
             );
         }
         if ios.content_available == Some(false) && content.in_app.is_some() {
@@ -233,17 +224,12 @@ fn notification_rules(push: &Push, at: &At<'_>, prefix: &str, content: &Content<
     }
 }
 
-fn has_buttons(device_type: &DeviceType) -> bool {
-    match device_type {
-        DeviceType::Ios | DeviceType::Android | DeviceType::Amazon | DeviceType::Web | DeviceType::Open(_) => true,
-        DeviceType::Wns | DeviceType::Sms | DeviceType::Mms | DeviceType::Email => false,
+/// Browsers are told the buttons, which is possible for built-in types only; apps know those of their own types.
+const fn shows_buttons(device_type: &DeviceType, kind: &InteractiveType) -> bool {
+    match (device_type, kind) {
+        (DeviceType::Ios | DeviceType::Android | DeviceType::Amazon | DeviceType::Open(_), _)
+        | (DeviceType::Web, InteractiveType::BuiltIn(_)) => true,
+        (DeviceType::Web, InteractiveType::Custom(_))
+        | (DeviceType::Wns | DeviceType::Sms | DeviceType::Mms | DeviceType::Email, _) => false,
     }
-}
-
-/// Whether an iOS device shows or plays anything.
-fn is_visible(notification: &Notification) -> bool {
-    notification.alert.is_some()
-        || notification.ios.as_ref().is_some_and(|ios| {
-            ios.alert.is_some() || ios.badge.is_some() || ios.sound.is_some() || ios.template.is_some()
-        })
 }

@@ -128,6 +128,10 @@ fn buttons_need_a_platform_that_shows_them() {
     accepted(json!({"notification": notification}));
     accepted(json!({"notification": notification, "device_types": ["wns", "ios"]}));
     refused(json!({"notification": notification, "device_types": ["wns", "sms"]}), &["notification.interactive"]);
+    accepted(json!({"notification": notification, "device_types": ["web"]}));
+    let own_type = json!({"alert": "Hi", "interactive": {"type": "my_type"}});
+    accepted(json!({"notification": own_type, "device_types": ["web", "ios"]}));
+    refused(json!({"notification": own_type, "device_types": ["web", "wns"]}), &["notification.interactive"]);
 }
 
 #[test]
@@ -137,6 +141,9 @@ fn ios_rules() {
         json!({"priority": 10, "alert": "Hi"}),
         json!({"priority": 10, "badge": 1}),
         json!({"priority": 10, "sound": "x"}),
+        json!({"priority": 10, "title": "x"}),
+        json!({"priority": 10, "subtitle": "x"}),
+        json!({"priority": 10, "template": {"fields": {"alert": "x"}}}),
     ] {
         accepted(json!({"notification": {"ios": visible}}));
     }
@@ -151,6 +158,74 @@ fn ios_rules() {
     refused(
         json!({"localizations": [{"language": "de", "notification": silent(false), "in_app": in_app}]}),
         &["localizations[0].notification.ios.content_available"],
+    );
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    accepted(json!({"orchestration": {"type": "fan_out"}}));
+    for orchestration in [
+        json!({"type": "channel_priority", "channel_priority": ["app", "web"]}),
+        json!({"type": "last_active"}),
+        json!({"type": "triggering_channel"}),
+    ] {
+        refused(json!({ "orchestration": orchestration }), &["orchestration.type"]);
+    }
+
+    let live = json!({"alert": "Hi", "ios": {"live_activity": {"name": "match", "event": "update"}}});
+    refused(json!({ "notification": live }), &["notification.ios.live_activity"]);
+    refused(
+        json!({"localizations": [{"language": "de", "notification": live}]}),
+        &["localizations[0].notification.ios.live_activity"],
+    );
+
+    let scene = json!({"open": {"type": "scene", "content": {"template": {"template_id": UUID}}}});
+    let buttons = json!({"type": "ua_follow", "button_actions": {"follow": scene}});
+    let in_app = json!({"alert": "Hi", "display_type": "banner", "actions": scene});
+    for (notification, path) in [
+        (json!({"alert": "Hi", "actions": scene}), "actions"),
+        (json!({"alert": "Hi", "amazon": {"actions": scene}}), "amazon.actions"),
+        (json!({"alert": "Hi", "interactive": buttons}), "interactive.button_actions.follow"),
+        (
+            json!({"alert": "Hi", "open::kiosk": {"interactive": buttons}}),
+            "open::kiosk.interactive.button_actions.follow",
+        ),
+        (
+            json!({"alert": "Hi", "web": {"buttons": [{"id": "a", "label": "A"}, {"id": "b", "label": "B", "actions": scene}]}}),
+            "web.buttons[1].actions",
+        ),
+        (json!({"alert": "Hi", "in_app": in_app}), "in_app.actions"),
+    ] {
+        refused(json!({ "notification": notification }), &[&format!("notification.{path}.open.type")]);
+    }
+    refused(json!({ "in_app": in_app }), &["in_app.actions.open.type"]);
+    refused(
+        json!({"localizations": [{"language": "de", "in_app": in_app}]}),
+        &["localizations[0].in_app.actions.open.type"],
+    );
+}
+
+#[test]
+fn texts_that_nothing_fills_in_are_refused() {
+    let personal = json!({"alert": "Hi {{name}}", "ios": {"title": "Hi {{ name }}", "subtitle": "there"}});
+    let plain = json!({"alert": "Hi", "web": {"template": {"fields": {"title": "{{name}}"}}}});
+    accepted(json!({ "notification": personal }));
+    let snippets = json!({"snippets": [{"name": "s"}]});
+    for asked in [
+        json!({"global_attributes": {"name": "Kim"}}),
+        json!({"feed_references": {"feeds": [{"name": "f"}]}}),
+        json!({ "snippet_references": snippets }),
+        json!({"options": {"personalization": true}}),
+    ] {
+        let mut with_braces = asked.clone();
+        with_braces["notification"] = personal.clone();
+        refused(with_braces, &["notification.alert", "notification.ios.title"]);
+        accepted(asked);
+    }
+    accepted(json!({"notification": plain, "options": {"personalization": true}}));
+    refused(
+        json!({"notification": plain, "snippet_references": snippets}),
+        &["notification.web.template.fields.title"],
     );
 }
 
@@ -170,6 +245,10 @@ fn rules_across_parts_do_not_concern_what_was_accepted_before() {
     for parts in [
         json!({"options": {"redact_payload": true}, "message": {"title": "T", "body": "B"}}),
         json!({"audience": {"ios_channel": "00000000-0000-4000-8000-000000000000"}, "device_types": ["android"]}),
+        json!({"orchestration": {"type": "last_active"}}),
+        json!({"notification": {"alert": "{{name}}", "actions": {"open": {"type": "scene",
+            "content": {"template": {"template_id": UUID}}}}}, "global_attributes": {"name": "Kim"}}),
+        json!({"notification": {"ios": {"live_activity": {"name": "match", "event": "end"}}}}),
     ] {
         let push = with(parts);
         read(&push).expect_err(&push.to_string());

@@ -6,7 +6,7 @@ use super::actions::Actions;
 use super::expiry::Expiry;
 use super::extra::{self, TextExtra};
 use super::http_url::HttpUrl;
-use super::interactive::Interactive;
+use super::interactive::{Interactive, label};
 use super::template::Template;
 use crate::json::At;
 use crate::limits;
@@ -31,7 +31,7 @@ pub struct WebOverride {
     pub buttons: Option<Vec<WebButton>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
-    /// Accepted because clients send it; browsers show `buttons`.
+    /// A built-in type becomes `buttons` where there are none; of other types only apps know the buttons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Option<Interactive>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +69,18 @@ impl WebOverride {
         };
         fields.finish();
         Some(web)
+    }
+}
+
+impl WebOverride {
+    /// Puts the buttons of a built-in interactive type where browsers look for them, unless the override has its own.
+    pub(super) fn show_interactive(&mut self) {
+        let Some(interactive) = self.interactive.as_ref().filter(|_| self.buttons.is_none()) else { return };
+        let Some(ids) = interactive.kind.buttons() else { return };
+        let actions = |id: &str| interactive.button_actions.as_ref()?.get(id).cloned();
+        let button =
+            |id: &&str| Some(WebButton { id: (*id).to_owned(), label: label(id)?.to_owned(), actions: actions(id) });
+        self.buttons = Some(ids.iter().filter_map(button).collect());
     }
 }
 

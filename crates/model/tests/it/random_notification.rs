@@ -39,7 +39,6 @@ pub(crate) fn actions() -> Random {
         )
         .prop_map(|page| json!({"type": "landing_page", "content": page})),
         url().prop_map(|url| json!({"type": "landing_page", "content": {"url": url}})),
-        uuid().prop_map(|id| json!({"type": "scene", "content": {"template": {"template_id": id}}})),
         Just(json!({"type": "home"})),
     ];
     let subject = || ("type", words(&["channel", "contact"]));
@@ -124,17 +123,6 @@ fn ios() -> Random {
             ("options", object(vec![("hidden", flag())], vec![("crop", crop), ("time", integer(0..=9))])),
         ],
     );
-    let live = object(
-        vec![("name", text()), ("event", words(&["update"]))],
-        vec![
-            ("alert", object(vec![("title", text())], texts(&["body", "sound"]))),
-            ("content_state", map('c', free())),
-            ("priority", select(vec![5, 10]).prop_map(|n| json!(n)).boxed()),
-            ("relevance_score", fraction()),
-            ("stale_date", integer(0..=2_000_000_000)),
-            ("timestamp", integer(0..=2_000_000_000)),
-        ],
-    );
     with_template(
         "alert",
         vec![("alert", prop_oneof![text(), alert_object].boxed()), ("title", text()), ("subtitle", text())],
@@ -155,7 +143,6 @@ fn ios() -> Random {
             ("interruption_level", words(&["passive", "active", "time-sensitive", "critical"])),
             ("relevance_score", fraction()),
             ("media_attachment", media),
-            ("live_activity", live),
         ],
     )
 }

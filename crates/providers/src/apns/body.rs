@@ -114,7 +114,7 @@ fn id_header(recipient: &Recipient<'_>) -> HeaderValue {
     id
 }
 
-/// Apple cannot count, so the service does: from the badge it last knew of.
+/// Apple cannot count, so the service does: from the badge that the device last registered.
 fn with_badge(body: Template, badge: Badge) -> Template {
     match badge {
         Badge::Set(badge) => body.json(&badge),

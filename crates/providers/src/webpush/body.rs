@@ -73,7 +73,7 @@ impl WebPush {
             icon: web.icon.as_ref(),
             image: web.image.as_ref(),
             require_interaction: web.require_interaction,
-            actions: rendering.actions(web.actions.as_ref()),
+            actions: rendering.browser_actions(web.actions.as_ref()),
             buttons: web.buttons.as_deref().map(|buttons| with_actions(rendering, buttons)),
             extra: web.extra.as_ref(),
         };
@@ -101,6 +101,6 @@ impl WebPush {
 }
 
 fn with_actions<'a>(rendering: &Rendering<'_>, buttons: &'a [WebButton]) -> Vec<Button<'a>> {
-    let actions = |button: &WebButton| rendering.actions(button.actions.as_ref());
+    let actions = |button: &WebButton| rendering.browser_actions(button.actions.as_ref());
     buttons.iter().map(|button| Button { id: &button.id, label: &button.label, actions: actions(button) }).collect()
 }

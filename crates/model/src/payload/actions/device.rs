@@ -18,7 +18,7 @@ const SHARE: Names = Names { key: "share", device: &["^s", "share_action"] };
 const OPEN_URL: Names = Names { key: "open", device: &["^u", "open_external_url_action"] };
 const OPEN_DEEP_LINK: Names = Names { key: "open", device: &["^d", "deep_link_action"] };
 const OPEN_LANDING_PAGE: Names = Names { key: "open", device: &["^p", "landing_page_action"] };
-/// Devices have no name for these: nothing is sent.
+/// Devices have no name for these, and nothing is sent: a tap opens the app or the website anyway, and scenes are refused.
 const OPEN_UNNAMED: Names = Names { key: "open", device: &[] };
 /// The long name comes first because the short one differs between platforms.
 const ADD_CUSTOM_EVENT: Names = Names { key: "add_custom_event", device: &["add_custom_event_action", "^+ce", "^+e"] };
@@ -51,6 +51,18 @@ impl Actions {
         name(&SUBSCRIPTION_LIST, self.subscription_list.as_deref().map(subscriptions_value));
         named.extend(self.app_defined.iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
         named
+    }
+
+    /// As [`Actions::for_device`], for browsers. They cannot follow a link into an app, so they open its fallback where there is
+    /// one.
+    pub fn for_browser(&self, page_url: impl Fn(&InlinePage) -> String) -> Map<String, Value> {
+        match &self.open {
+            Some(OpenAction::DeepLink { fallback_url: Some(url), .. }) => {
+                let open = Some(OpenAction::Url { content: url.as_str().to_owned() });
+                Self { open, ..self.clone() }.for_device(page_url)
+            }
+            Some(_) | None => self.for_device(page_url),
+        }
     }
 
     /// The API key of the given action that has this name, in the API or on devices.

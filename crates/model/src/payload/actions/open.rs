@@ -26,7 +26,7 @@ pub enum OpenAction {
     Scene {
         content: SceneContent,
     },
-    /// The front page of the website; web push only.
+    /// The front page of the website, or the app as a tap without actions opens it.
     Home,
 }
 

@@ -162,7 +162,15 @@ fn devices_know_actions_by_short_names() {
         let actions = read(&json!({"open": open})).unwrap();
         let named = actions.for_device(|_| panic!("there is no inline page"));
         assert_eq!(Value::Object(named), expected);
+        let in_browser = actions.for_browser(|_| panic!("there is no inline page"));
+        assert_eq!(Value::Object(in_browser), expected);
     }
+    let link =
+        json!({"share": "x", "open": {"type": "deep_link", "content": "app://x", "fallback_url": "https://e.com"}});
+    let actions = read(&link).unwrap();
+    let no_page = |_: &InlinePage| panic!("there is no inline page");
+    assert_eq!(Value::Object(actions.for_device(no_page)), json!({"^s": "x", "^d": "app://x"}));
+    assert_eq!(Value::Object(actions.for_browser(no_page)), json!({"^s": "x", "^u": "https://e.com"}));
 }
 
 #[test]

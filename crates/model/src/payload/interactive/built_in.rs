@@ -1,4 +1,4 @@
-//! The interactive types every device knows, with the ids of their buttons.
+//! The interactive types every device knows, with the ids of their buttons, and the labels for browsers, which know none.
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct BuiltInType {
@@ -45,3 +45,40 @@ pub const BUILT_IN_TYPES: &[BuiltInType] = &[
     BuiltInType { name: "ua_search", buttons: &["search"] },
     BuiltInType { name: "ua_book", buttons: &["book"] },
 ];
+
+/// What a button says in English, as on devices. Devices have these labels in the languages of their users; browsers get them from
+/// us, and have only these.
+pub(in crate::payload) fn label(button: &str) -> Option<&'static str> {
+    let label = match button {
+        "yes" => "Yes",
+        "no" => "No",
+        "accept" => "Accept",
+        "decline" => "Decline",
+        "download" => "Download",
+        "share" => "Share",
+        "remind" => "Remind Me Later",
+        "opt_in" => "Opt-in",
+        "opt_out" => "Opt-out",
+        "follow" => "Follow",
+        "unfollow" => "Unfollow",
+        "shop_now" => "Shop Now",
+        "buy_now" => "Buy Now",
+        "more_like" => "More Like This",
+        "less_like" => "Less Like This",
+        "like" => "Like",
+        "dislike" => "Dislike",
+        "up" => "👍",
+        "down" => "👎",
+        "happy" => "😀",
+        "sad" => "😞",
+        "add_calendar" => "Add to Calendar",
+        "add" => "Add",
+        "save" => "Save",
+        "more_info" => "Tell Me More",
+        "rate" => "Rate Now",
+        "search" => "Search",
+        "book" => "Book Now",
+        _ => return None,
+    };
+    Some(label)
+}

@@ -9,9 +9,9 @@ use crate::payload::decimal::Decimal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Badge {
     Set(i32),
-    /// The number of unread messages, kept by the service.
+    /// The badge that the device last registered.
     Auto,
-    /// More or less than it was, kept by the service.
+    /// More or less than the badge that the device last registered. What was sent since does not count.
     Change(i32),
 }
 

@@ -89,6 +89,7 @@ impl Notification {
         fill(web.template.as_ref(), [("alert", &mut web.alert), ("title", &mut web.title)]);
         web.alert = web.alert.or_else(|| self.alert.clone());
         self.inherit(&mut web.actions, &mut web.interactive);
+        web.show_interactive();
         Some(web)
     }
 

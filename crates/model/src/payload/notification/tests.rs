@@ -105,7 +105,9 @@ fn views(body: &Value) -> Value {
 fn platforms_inherit_alert_actions_and_buttons() {
     let all = json!({"alert": "a", "actions": {"share": "x"}, "interactive": {"type": "ua_share"}});
     let alert = json!({"alert": "a"});
-    assert_eq!(views(&all), json!({"ios": all, "android": all, "amazon": all, "web": all, "wns": alert, "open": all}));
+    let mut web = all.clone();
+    web["buttons"] = json!([{"id": "share", "label": "Share"}]);
+    assert_eq!(views(&all), json!({"ios": all, "android": all, "amazon": all, "web": web, "wns": alert, "open": all}));
 }
 
 #[test]
@@ -115,9 +117,11 @@ fn overrides_win() {
     let body = json!({"alert": "a", "actions": {"share": "x"}, "interactive": {"type": "ua_share"},
         "ios": own, "android": own, "amazon": own, "web": own, "wns": {"badge": {"value": 2}}, "open::toaster": open});
     let open = json!({"alert": "own", "title": "t", "interactive": {"type": "ua_like"}, "actions": {"share": "x"}});
+    let mut web = own.clone();
+    web["buttons"] = json!([{"id": "like", "label": "Like"}]);
     assert_eq!(
         views(&body),
-        json!({"ios": own, "android": own, "amazon": own, "web": own, "wns": {"badge": {"value": 2}}, "open": open})
+        json!({"ios": own, "android": own, "amazon": own, "web": web, "wns": {"badge": {"value": 2}}, "open": open})
     );
 }
 
@@ -207,4 +211,17 @@ fn pages_are_found_wherever_they_are_opened() {
     let mut found: Vec<u32> = notification.inline_pages().iter().map(|page| page.body.parse().unwrap()).collect();
     found.sort_unstable();
     assert_eq!(found, (1..=14).collect::<Vec<_>>());
+}
+
+#[test]
+fn browsers_get_built_in_buttons_in_their_own_form() {
+    let web = |body: &Value| json!(parse(body.to_string().as_bytes(), Notification::parse).unwrap().for_web().unwrap());
+    let interactive = json!({"type": "ua_yes_no_background", "button_actions": {"no": {"add_tag": "bored"}}});
+    let built_in = web(&json!({"alert": "Hi", "interactive": interactive}));
+    let expected = json!([{"id": "yes", "label": "Yes"}, {"id": "no", "label": "No", "actions": {"add_tag": "bored"}}]);
+    assert_eq!(built_in["buttons"], expected);
+    let own = json!([{"id": "go", "label": "Go"}]);
+    let chosen = web(&json!({"alert": "Hi", "interactive": interactive, "web": {"buttons": own}}));
+    assert_eq!(chosen["buttons"], own);
+    assert_eq!(web(&json!({"alert": "Hi", "interactive": {"type": "my_type"}})).get("buttons"), None);
 }
