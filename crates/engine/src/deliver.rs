@@ -23,7 +23,7 @@ use feed::Feed;
 use flight::{Course, Flight, RunMode};
 use render::Renderer;
 
-use crate::push::{SendPermission, stored_push};
+use crate::push::{SendPermission, last_deadline_on, stored_push};
 use crate::worker::Stop;
 use crate::{Engine, Error, Hindrance, Result, reach};
 
@@ -38,19 +38,18 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
         Ok::<_, Error>(Some((app_row, row, origins::of(tx, app, push_id)?)))
     });
     let Some((app_row, row, provenance)) = found.await? else { return engine.settle(claimed).await };
-    let is_expired = row.expires.is_some_and(|expires| expires <= engine.clock().now());
-    let ending = match SendPermission::from_state(row.state, row.paused) {
-        SendPermission::Ended => Some(Next::Settled),
-        SendPermission::Paused if !is_expired => {
-            Some(Next::Park(row.expires.map_or(ParkUntil::PushWoken, ParkUntil::Time)))
-        }
-        SendPermission::Paused | SendPermission::Allowed => None,
-    };
-    if let Some(next) = ending {
-        return block.put_down(engine, next).await;
+    let permission = SendPermission::from_state(row.state, row.paused);
+    if permission == SendPermission::Ended {
+        return block.put_down(engine, Next::Settled).await;
     }
     // Without a payload the push is done: another worker has settled the block meanwhile.
     let Some(mut push) = stored_push(&row)? else { return engine.settle(claimed).await };
+    let expires = last_deadline_on(&push, &device_type, row.created);
+    let is_expired = expires.is_some_and(|expires| expires <= engine.clock().now());
+    if permission == SendPermission::Paused && !is_expired {
+        let until = expires.map_or(ParkUntil::PushWoken, ParkUntil::Time);
+        return block.put_down(engine, Next::Park(until)).await;
+    }
     if push.has_message() && engine.message_has_ended(app, &row, &push).await? {
         leave_out_message(&mut push);
         if reach::needed(&push, &device_type).is_none() {
@@ -61,19 +60,18 @@ pub(crate) async fn run(engine: &Engine, claimed: &ClaimedJob, key: BlockKey, st
     let shared_push = provenance.shared_push(push_id, &push);
     let renderer = Renderer::new(engine, &app_row.key, (&row, shared_push.clone()), &push, device_type.clone());
     let courier = Courier::choose(engine, &app_row, &device_type).await?;
-    let in_time = |due: UtcMillis| row.expires.map_or(due, |expires| expires.min(due));
+    let in_time = |due: UtcMillis| expires.map_or(due, |expires| expires.min(due));
     let mode = match Gate::of(engine, app, &device_type, &courier).await? {
         // An expired push sends nothing any more, so that it need not wait for the platform.
         Gate::Until(_) | Gate::Held | Gate::Open(RunMode::Probing) if is_expired => RunMode::Normal,
         Gate::Open(mode) => mode,
         Gate::Until(due) => return block.put_down(engine, Next::WaitUntil(in_time(due))).await,
         Gate::Held => {
-            let until = row.expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
+            let until = expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
             return block.put_down(engine, Next::Hold(until)).await;
         }
     };
-    let course =
-        Course { engine, app, push: push_id, device_type: &device_type, expires: row.expires, courier: &courier, stop };
+    let course = Course { engine, app, push: push_id, device_type: &device_type, expires, courier: &courier, stop };
     let feed = Feed::new(engine, app, &push, &device_type, block.pending.clone());
     let sending = SendingBlock::new(block, shared_push, renderer.is_alerting());
     Box::pin(Flight::new(course, renderer, sending, feed, mode).run()).await

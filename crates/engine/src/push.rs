@@ -2,13 +2,13 @@
 
 mod check;
 mod control;
+mod expiry;
 mod fit;
 mod recipients;
 mod status;
 mod unfinished;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use model::app::AppKey;
 use model::event;
@@ -16,7 +16,6 @@ use model::ids::{AppId, Id, MessageId, OperationId, PushId};
 use model::json::{self, OneOrMany};
 use model::origin::{Origin, Provenance};
 use model::payload::Push;
-use model::payload::expiry::Expiry;
 use model::selector::Purpose;
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
@@ -29,10 +28,12 @@ use crate::journal::{Journal, NewEvent};
 use crate::{Engine, Error, IdempotencyKey, Result, pages};
 
 pub(crate) use check::{
-    RequestPath, audience_problem, refuse_unfit_platforms, refuse_unsupported, refuse_unsupported_in_group, unsupported,
+    RequestPath, audience_problems, refuse_unfit_platforms, refuse_unsupported, refuse_unsupported_in_group,
+    unsupported,
 };
 pub use control::PushControl;
 pub(crate) use control::SendPermission;
+pub(crate) use expiry::{deadline, last_deadline_on, refuse_expiries_beyond_providers};
 pub(crate) use recipients::Registry;
 pub use status::{PlatformProgress, PushStatus};
 pub use unfinished::PushOnItsWay;
@@ -84,6 +85,7 @@ impl Engine {
         let (n_pushes, operation) = (payloads.len() as u64, accepted.operation_id);
         let written = self.write_once(app, idempotency_key, move |tx| {
             refuse_unfit_platforms(tx, app, &pushes, request_path)?;
+            refuse_expiries_beyond_providers(&pushes, now, request_path)?;
             let provenance = Provenance::of(Origin::Api);
             let named = accepted.push_ids.iter().zip(pushes.iter().zip(&payloads));
             let new = named.map(|(id, (push, payload))| NewPush { id: *id, push, payload, provenance: &provenance });
@@ -124,6 +126,7 @@ impl Engine {
         let (app, pushes) = (app.id, pushes.into_vec());
         self.ready_atlas(&pushes).await?;
         refuse_unsupported(&pushes, request_path)?;
+        refuse_expiries_beyond_providers(&pushes, self.clock().now(), request_path)?;
         self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, &pushes, request_path)).await
     }
 
@@ -155,7 +158,7 @@ impl Engine {
                 id: *id,
                 operation,
                 created: now,
-                expires: expires(push, now),
+                expires: expiry::last_deadline(push, now),
                 push_type: provenance.push_type(push),
                 state: PushState::Accepted,
                 paused: false,
@@ -177,12 +180,4 @@ pub(crate) fn stored_push(row: &PushRow) -> Result<Option<Push>> {
         json::parse(payload.as_bytes(), |at| Push::parse_with(at, Purpose::Stored)).map_err(Error::internal)
     };
     row.payload.as_ref().map(parse).transpose()
-}
-
-/// When our own queue gives up. "Now or never" is meant for the provider; our queue gets a minute.
-fn expires(push: &Push, now: UtcMillis) -> Option<UtcMillis> {
-    match push.options.as_ref()?.expiry.as_ref()? {
-        Expiry::Seconds(0) => Some(now.plus(Duration::from_secs(60))),
-        expiry => Some(expiry.deadline(now)),
-    }
 }

@@ -121,6 +121,12 @@ impl Ledger {
         self.recent_answers.add(false);
     }
 
+    /// Recipients whose content came to its end before it was sent.
+    pub(super) fn add_expired(&mut self, ordinals: &[Ordinal]) {
+        self.rest.expired.extend(ordinals.iter().map(|ordinal| ordinal.0));
+        self.n_finished += ordinals.len();
+    }
+
     /// Files recipients under the outcome of their request. `Unauthorized` is not about them, and stays with the caller.
     pub(super) fn file(&mut self, ordinals: &[Ordinal], outcome: Outcome, asked_at: UtcMillis) {
         let all = || ordinals.iter().map(|ordinal| ordinal.0);

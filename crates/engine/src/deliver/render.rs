@@ -13,6 +13,7 @@ use providers::{NotSendable, RenderedPush, Rendering};
 use store::pushes::PushRow;
 
 use super::target::Locale;
+use crate::push::deadline;
 use crate::{Engine, pages, reach};
 
 /// The index of a localization in its push; `None` for the top-level content.
@@ -61,6 +62,11 @@ impl<'a> Renderer<'a> {
     pub(super) fn localized(&self, locale: &Locale) -> Localized {
         let (language, country) = locale.as_deref()?;
         self.push.localization_for(language.as_deref(), country.as_deref())
+    }
+
+    /// Whether it is too late to send this content.
+    pub(super) fn is_expired(&self, localized: Localized, now: UtcMillis) -> bool {
+        deadline(self.push, localized, &self.device_type, self.sent_at).is_some_and(|deadline| deadline <= now)
     }
 
     pub(super) fn rendered(&mut self, localized: Localized, now: UtcMillis) -> Rendered {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use store::apps::App;
 
 use super::made::{Made, bodies};
-use crate::push::{NewPush, RequestPath, refuse_unfit_platforms, refuse_unsupported};
+use crate::push::{NewPush, RequestPath, refuse_expiries_beyond_providers, refuse_unfit_platforms, refuse_unsupported};
 use crate::schedules::refuse_unsendable;
 use crate::{CreatedSchedules, Engine, Error, IdempotencyKey, Result};
 
@@ -47,6 +47,7 @@ impl Engine {
         let (engine, app) = (self.clone(), Arc::clone(app));
         let prepare = move |pushes: Vec<Push>| {
             refuse_unsupported(&pushes, request_path)?;
+            refuse_expiries_beyond_providers(&pushes, now, request_path)?;
             pushes.into_iter().map(Prepared::new).collect::<Result<Vec<_>>>()
         };
         let made = self.make(app.id, &uses, request_path, prepare).await?;
@@ -79,7 +80,12 @@ impl Engine {
     /// Finds everything [`Engine::send_templates`] would object to, and records nothing.
     pub async fn validate_templates(&self, app: AppId, uses: OneOrMany<TemplateUse>) -> Result<()> {
         let request_path = RequestPath::of(&uses, "");
-        let check = move |pushes: Vec<Push>| refuse_unsupported(&pushes, request_path).map(|()| pushes);
+        let now = self.clock().now();
+        let check = move |pushes: Vec<Push>| {
+            refuse_unsupported(&pushes, request_path)?;
+            refuse_expiries_beyond_providers(&pushes, now, request_path)?;
+            Ok(pushes)
+        };
         let made = self.make(app, &Arc::new(uses.into_vec()), request_path, check).await?;
         self.0.store.read(move |tx| refuse_unfit_platforms(tx, app, made.outcome()?, request_path)).await
     }

@@ -15,6 +15,8 @@ mod devices;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
+mod expiry;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod fairness;

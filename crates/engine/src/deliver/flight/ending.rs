@@ -84,7 +84,7 @@ impl Flight<'_> {
             Some(Halt::Broken(_)) => Next::GoOn,
             Some(Halt::Over) => Next::Settled,
             Some(Halt::Expired) => {
-                outcomes.expired = remaining;
+                outcomes.expired |= remaining;
                 Next::Settled
             }
             _ if remaining.is_empty() => Next::Settled,

@@ -1,5 +1,6 @@
 //! Loading: recipients that were read become requests as there is room for them.
 
+use model::ids::Ordinal;
 use model::time::UtcMillis;
 use providers::open::{self, OpenPlatformConfig};
 use providers::outcome::Outcome;
@@ -9,7 +10,7 @@ use super::{Flight, Probe, Queue, UNRECORDED};
 use crate::deliver::batch::{self, Batch};
 use crate::deliver::courier::{Courier, Parcel, Provider, To, Way};
 use crate::deliver::feed::Chunk;
-use crate::deliver::render::Localized;
+use crate::deliver::render::{Localized, Renderer};
 use crate::deliver::target::Target;
 
 /// Requests to one open platform that may be under way at once, per block.
@@ -30,6 +31,25 @@ impl Ready<'_> {
         match self {
             Ready::Message { .. } | Ready::ForSandbox(_) | Ready::Unreachable { .. } => 1,
             Ready::Batch { targets, .. } => targets.len(),
+        }
+    }
+
+    fn ordinals(&self) -> Vec<Ordinal> {
+        match self {
+            Ready::Message { target, .. } | Ready::ForSandbox(target) | Ready::Unreachable { target, .. } => {
+                vec![target.ordinal]
+            }
+            Ready::Batch { targets, .. } => targets.iter().map(|target| target.ordinal).collect(),
+        }
+    }
+
+    /// The content that they get.
+    fn localized(&self, renderer: &Renderer<'_>) -> Localized {
+        match self {
+            Ready::Message { target, .. } | Ready::ForSandbox(target) | Ready::Unreachable { target, .. } => {
+                renderer.localized(&target.locale)
+            }
+            Ready::Batch { localized, .. } => *localized,
         }
     }
 }
@@ -117,6 +137,11 @@ impl<'a> Flight<'a> {
     }
 
     fn parcel(&mut self, ready: Ready<'a>, now: UtcMillis) -> Option<Parcel<'a>> {
+        // The block goes on for as long as one of its localizations may be sent.
+        if self.renderer.is_expired(ready.localized(&self.renderer), now) {
+            self.ledger.add_expired(&ready.ordinals());
+            return None;
+        }
         match ready {
             Ready::Message { provider, target, read_at } => match provider.way(self.course.device_type, &target) {
                 Ok(Way::Amazon(_)) if provider.is_amazon_quiet(now) => {
