@@ -228,7 +228,7 @@ async fn what_cannot_be_explained_is_refused() {
             (json!({"audience": "all", "notification": {}}), "notification"),
             (
                 json!({"audience": {"activity": "app_open", "metric": "count", "operator": "greater", "value": 7}}),
-                "audience",
+                "audience.activity",
             ),
         ] {
             let refused = app.master().post("/api/audience/explain", &body).await.expect(400);
