@@ -164,7 +164,7 @@ impl Engine {
     }
 
     async fn give_back_failed(&self, job: &ClaimedJob, error: &Error) {
-        let given_back = self.postpone_failed(job).await;
+        let (given_back, is_of_database) = (self.postpone_failed(job).await, error.is_of_database());
         let (job, attempt, error) = (&job.kind, job.attempt, error as &dyn std::error::Error);
         let retry_in_s = match given_back {
             Ok(back_off) => back_off.as_secs(),
@@ -175,7 +175,12 @@ impl Engine {
             // The lease runs out, which has the same effect.
             Err(_) => LEASE.as_secs(),
         };
-        tracing::warn!(job, attempt, retry_in_s, error, "a job failed and will be tried again");
+        let text = "a job failed and will be tried again";
+        // The store itself tells once that the database is away.
+        match is_of_database {
+            true => tracing::debug!(job, attempt, retry_in_s, error, "{text}"),
+            false => tracing::warn!(job, attempt, retry_in_s, error, "{text}"),
+        }
     }
 
     /// Everything of a deleted app is being erased, its jobs as well; until then none of them has anything left to do.

@@ -154,17 +154,25 @@ impl Block {
         Ok(())
     }
 
-    fn save(&self, tx: &mut Tx<'_>, now: UtcMillis, next: Next) -> Result<()> {
-        let app = self.claimed.app;
-        let progress = Progress {
+    fn progress(&self, next: Next) -> Progress {
+        Progress {
             settled: next == Next::Settled,
             tries: self.tries,
             pending: codec::encode(&self.pending),
             delivered: codec::encode(&self.delivered),
             gone: codec::encode(&self.gone),
             failed: codec::encode(&self.failed),
-        };
-        blocks::save(tx, app, &self.key, progress)?;
+        }
+    }
+
+    /// Whether outcomes that were taken in are recorded already. Those that are none leave nothing to tell by.
+    fn is_stored(&self, tx: &mut Tx<'_>, outcomes: &Outcomes, next: Next) -> Result<bool> {
+        Ok(!outcomes.is_empty() && blocks::get(tx, self.claimed.app, &self.key)? == Some(self.progress(next)))
+    }
+
+    fn save(&self, tx: &mut Tx<'_>, now: UtcMillis, next: Next) -> Result<()> {
+        let app = self.claimed.app;
+        blocks::save(tx, app, &self.key, self.progress(next))?;
         if next == Next::Settled && blocks::unsettled(tx, app, self.key.push)? == 0 {
             // A canceled push stays canceled.
             let found = pushes::sending_state(tx, app, self.key.push)?;

@@ -5,7 +5,9 @@ use std::time::Duration;
 use engine::Worker;
 use serde_json::json;
 use sim::{Faults, Protocol};
+use store::apps::OPERATOR;
 use testkit::app::{TestApp, on_each_engine};
+use testkit::store::{Engine, engines};
 
 use crate::devices::{push, status};
 use crate::provider::{apple, configure, devices, google, hello, n_installed, simulator, work_off};
@@ -117,4 +119,39 @@ async fn nobody_is_served_twice_after_a_standstill() {
         assert_eq!((&done["state"], &done["total"]["delivered"]), (&json!("done"), &json!(N_DEVICES)), "{done}");
     })
     .await;
+}
+
+/// The disk of the server is full for the first checkpoints.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_served_twice_when_the_database_takes_no_changes() {
+    const N_DEVICES: u64 = 3000;
+    if !engines().contains(&Engine::Postgres) {
+        return;
+    }
+    let app = Box::pin(TestApp::on(Engine::Postgres)).await;
+    let sim = simulator(&app, Faults::default()).await;
+    configure(&app, "apns", &apple(&sim)).await;
+    devices(&app, &sim, Protocol::Apns, N_DEVICES).await;
+    let fail_thrice = [
+        "create sequence checkpoints",
+        "create function fail() returns trigger as $$ begin
+           if nextval('checkpoints') <= 3 then raise exception 'no space left' using errcode = '53100'; end if;
+           return new;
+         end $$ language plpgsql",
+        "create trigger full_disk before update on push_block for each row execute function fail()",
+    ];
+    for sql in fail_thrice {
+        let done: store::Result<u64> = app.engine().store().write(OPERATOR, move |tx| tx.execute(sql, &[])).await;
+        done.unwrap();
+    }
+
+    let id = push(&app, hello(&json!(["ios"]))).await;
+    work_off(&app).await;
+
+    let (report, stats) = (status(&app, &id).await, sim.stats());
+    let tally = stats.of(Protocol::Apns);
+    assert_eq!((tally.delivered(), tally.duplicates), (N_DEVICES, 0), "{stats:?}");
+    assert_eq!((&report["state"], &report["total"]["delivered"]), (&json!("done"), &json!(N_DEVICES)), "{report}");
+    assert_eq!(app.engine().store().trouble(), None);
+    app.stop().await;
 }

@@ -1,5 +1,8 @@
 //! A block while it is being sent: the checkpoints that make progress durable, with everything that is told about deliveries.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use audience::index::Index;
 use model::event::SharedPush;
 use model::term::DayKind;
@@ -12,7 +15,11 @@ use crate::change_context::ChangeContext;
 use crate::channels::{move_in, uninstall_gone_in};
 use crate::deliver::outcomes::Outcomes;
 use crate::journal::ManyEvent;
-use crate::{Engine, Result};
+use crate::worker::Stop;
+use crate::{Engine, Error, Result};
+
+/// Before a checkpoint that the database did not take is tried again.
+const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Clone)]
 pub(in crate::deliver) struct SendingBlock {
@@ -29,25 +36,26 @@ impl SendingBlock {
     }
 
     /// Makes outcomes durable together with everything that follows from them. Returns whether the block may be sent on.
+    ///
+    /// A database that is away is waited for: only this run knows who was served, and without its record all of them would be sent
+    /// to again.
     pub(in crate::deliver) fn checkpoint(
         &mut self,
         engine: &Engine,
+        stop: &Stop,
         outcomes: Outcomes,
         next: Next,
     ) -> impl Future<Output = Result<Look>> + Send + 'static {
         self.block.take_in(&outcomes, next);
-        let (sending, engine) = (self.clone(), engine.clone());
+        let checkpoint = Arc::new(Checkpoint { sending: self.clone(), outcomes, next });
+        let (engine, stop) = (engine.clone(), stop.clone());
         async move {
-            let app = sending.block.claimed.app;
-            let (index, now) = (engine.index(app).await?, engine.clock().now());
-            let write = move |tx: &mut Tx<'_>| {
-                sending.block.record(tx, now, &outcomes, next)?;
-                sending.count(tx, now, &outcomes)?;
-                sending.log(tx, &index, now, &outcomes)?;
-                sandbox::add(tx, app, &outcomes.sandbox)?;
-                Look::at(tx, app, sending.block.key.push, &sending.block.key.device_type)
-            };
-            engine.0.store.write(app, write).await
+            let mut done = checkpoint.write(&engine, Attempt::First).await;
+            while done.as_ref().is_err_and(Error::is_of_database) && !stop.is_requested() {
+                tokio::time::sleep(PAUSE).await;
+                done = checkpoint.write(&engine, Attempt::Repeated).await;
+            }
+            done
         }
     }
 
@@ -79,5 +87,38 @@ impl SendingBlock {
         uninstall_gone_in(tx, &mut context, &outcomes.gone)?;
         context.journal.write(tx, app)?;
         Ok(())
+    }
+}
+
+/// What is written together.
+struct Checkpoint {
+    sending: SendingBlock,
+    outcomes: Outcomes,
+    next: Next,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    First,
+    /// The one before may have been committed, although nobody said so.
+    Repeated,
+}
+
+impl Checkpoint {
+    async fn write(self: &Arc<Self>, engine: &Engine, attempt: Attempt) -> Result<Look> {
+        let (checkpoint, app) = (Arc::clone(self), self.sending.block.claimed.app);
+        let (index, now) = (engine.index(app).await?, engine.clock().now());
+        let write = move |tx: &mut Tx<'_>| {
+            let Checkpoint { sending, outcomes, next } = &*checkpoint;
+            let is_written = attempt == Attempt::Repeated && sending.block.is_stored(tx, outcomes, *next)?;
+            if !is_written {
+                sending.block.record(tx, now, outcomes, *next)?;
+                sending.count(tx, now, outcomes)?;
+                sending.log(tx, &index, now, outcomes)?;
+                sandbox::add(tx, app, &outcomes.sandbox)?;
+            }
+            Look::at(tx, app, sending.block.key.push, &sending.block.key.device_type)
+        };
+        engine.0.store.write(app, write).await
     }
 }

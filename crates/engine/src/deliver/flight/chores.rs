@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use model::time::UtcMillis;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::{CHECKPOINT, Flight, Probe};
+use super::{CHECKPOINT, Course, Flight, Probe};
 use crate::Result;
 use crate::deliver::block::{Look, Next};
 use crate::deliver::feed::{CHUNK, Chunk};
@@ -81,7 +81,8 @@ impl Flight<'_> {
             self.n_looks = 0;
             self.n_saving = self.ledger.n_finished();
             let outcomes = self.close_ledger(More::Comes);
-            chores.saving = Some(self.sending.checkpoint(self.course.engine, outcomes, Next::GoOn).boxed());
+            let Course { engine, stop, .. } = self.course;
+            chores.saving = Some(self.sending.checkpoint(engine, stop, outcomes, Next::GoOn).boxed());
         }
         if std::mem::take(&mut chores.is_time_to_look) && chores.looking.is_none() {
             let (app, push) = (self.course.app, self.course.push);

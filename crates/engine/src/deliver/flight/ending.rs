@@ -7,7 +7,7 @@ use model::time::UtcMillis;
 use providers::platform::Provider;
 use store::jobs::ParkUntil;
 
-use super::{DOUBTED_TRIES, Flight, Halt, Probe};
+use super::{Course, DOUBTED_TRIES, Flight, Halt, Probe};
 use crate::Result;
 use crate::back_off::doubled;
 use crate::deliver::block::Next;
@@ -25,10 +25,16 @@ impl Flight<'_> {
     pub(super) async fn end(mut self) -> Result<()> {
         let mut outcomes = self.close_ledger(More::Ends);
         if let Some(reason) = self.amazon_refusal.take() {
-            self.course.engine.pause_platform(self.course.app, &DeviceType::Amazon, &reason).await?;
+            let paused = self.course.engine.pause_platform(self.course.app, &DeviceType::Amazon, &reason).await;
+            paused.map_or_else(|error| self.break_off(error), drop);
         }
-        let next = self.next(&mut outcomes).await?;
-        self.sending.checkpoint(self.course.engine, outcomes, next).await?;
+        // What cannot be decided now keeps nothing from being recorded.
+        let next = self.next(&mut outcomes).await.unwrap_or_else(|error| {
+            self.break_off(error);
+            Next::GoOn
+        });
+        let Course { engine, stop, .. } = self.course;
+        self.sending.checkpoint(engine, stop, outcomes, next).await?;
         if let Some(Halt::Broken(error)) = self.halt {
             return Err(error);
         }
