@@ -1,6 +1,6 @@
 //! Durable work with a due time. Claiming a job moves its due time to the end of the lease, so a job whose worker died is
-//! simply due again; the attempt number, which every claim raises, keeps the dead worker from settling it afterwards. Whoever speaks
-//! for a job that it no longer holds gets [`Constraint::LeaseLost`], and nothing of its transaction is committed.
+//! simply due again; the attempt number, which every claim raises, keeps the dead worker from settling it afterwards. Whoever
+//! speaks for a job that it no longer holds gets [`Constraint::LeaseLost`], and nothing of its transaction is committed.
 
 use std::collections::BTreeSet;
 
