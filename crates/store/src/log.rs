@@ -1,7 +1,7 @@
 //! The log of each app: everything that happened, in one order, without gaps.
 //!
-//! The app's row holds the last position given out. Taking positions updates that row, so two transactions that append
-//! to one app's log are serialized and become visible in order: a reader that has seen position N has seen all up to N.
+//! The app's row holds the last position given out. A transaction that appends has that row to itself ([`crate::app_numbers`]), so
+//! two of one app are serialized and become visible in order: a reader that has seen position N has seen all up to N.
 //!
 //! Records are inserted at the end of their transaction, or when it reads the log itself.
 

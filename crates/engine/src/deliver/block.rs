@@ -165,9 +165,9 @@ impl Block {
         }
     }
 
-    /// Whether outcomes that were taken in are recorded already. Those that are none leave nothing to tell by.
+    /// Whether outcomes that were taken in are recorded already. Those that settle nobody leave nothing to tell by.
     fn is_stored(&self, tx: &mut Tx<'_>, outcomes: &Outcomes, next: Next) -> Result<bool> {
-        Ok(!outcomes.is_empty() && blocks::get(tx, self.claimed.app, &self.key)? == Some(self.progress(next)))
+        Ok(!outcomes.settled().is_empty() && blocks::get(tx, self.claimed.app, &self.key)? == Some(self.progress(next)))
     }
 
     fn save(&self, tx: &mut Tx<'_>, now: UtcMillis, next: Next) -> Result<()> {

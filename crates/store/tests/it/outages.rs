@@ -65,7 +65,6 @@ async fn a_transaction_cut_before_its_commit_is_run_again() {
     store.close().await;
 }
 
-/// Two nodes lock the same two rows in opposite order, and each waits for the other until the server picks a victim.
 #[tokio::test]
 async fn a_node_that_freezes_in_a_transaction_does_not_stop_the_others() {
     if !engines().contains(&Engine::Postgres) {
@@ -101,6 +100,7 @@ async fn a_node_that_freezes_in_a_transaction_does_not_stop_the_others() {
     other.close().await;
 }
 
+/// Two nodes lock the same two rows in opposite order, and each waits for the other until the server picks a victim.
 #[tokio::test]
 async fn the_victim_of_a_deadlock_is_run_again() {
     if !engines().contains(&Engine::Postgres) {

@@ -11,6 +11,7 @@ use store::counters::{self, Metric};
 use store::{Tx, sandbox};
 
 use super::{Block, Look, Next};
+use crate::back_off::doubled;
 use crate::change_context::ChangeContext;
 use crate::channels::{move_in, uninstall_gone_in};
 use crate::deliver::outcomes::Outcomes;
@@ -19,7 +20,8 @@ use crate::worker::Stop;
 use crate::{Engine, Error, Result};
 
 /// Before a checkpoint that the database did not take is tried again.
-const PAUSE: Duration = Duration::from_millis(500);
+const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 #[derive(Clone)]
 pub(in crate::deliver) struct SendingBlock {
@@ -38,7 +40,7 @@ impl SendingBlock {
     /// Makes outcomes durable together with everything that follows from them. Returns whether the block may be sent on.
     ///
     /// A database that is away is waited for: only this run knows who was served, and without its record all of them would be sent
-    /// to again.
+    /// to again. Another node that finds the database first when it is back after the lease has run out still does so.
     pub(in crate::deliver) fn checkpoint(
         &mut self,
         engine: &Engine,
@@ -51,8 +53,10 @@ impl SendingBlock {
         let (engine, stop) = (engine.clone(), stop.clone());
         async move {
             let mut done = checkpoint.write(&engine, Attempt::First).await;
+            let mut n_failed = 0;
             while done.as_ref().is_err_and(Error::is_of_database) && !stop.is_requested() {
-                tokio::time::sleep(PAUSE).await;
+                n_failed += 1;
+                tokio::time::sleep(doubled(SHORTEST_PAUSE, n_failed, LONGEST_PAUSE)).await;
                 done = checkpoint.write(&engine, Attempt::Repeated).await;
             }
             done
@@ -110,8 +114,12 @@ impl Checkpoint {
         let (index, now) = (engine.index(app).await?, engine.clock().now());
         let write = move |tx: &mut Tx<'_>| {
             let Checkpoint { sending, outcomes, next } = &*checkpoint;
-            let is_written = attempt == Attempt::Repeated && sending.block.is_stored(tx, outcomes, *next)?;
-            if !is_written {
+            if attempt == Attempt::Repeated && sending.block.is_stored(tx, outcomes, *next)? {
+                // Whoever goes on sending must still have the lease; with any other end it was given back.
+                if *next == Next::GoOn {
+                    sending.block.hold_or_release(tx, now, *next)?;
+                }
+            } else {
                 sending.block.record(tx, now, outcomes, *next)?;
                 sending.count(tx, now, outcomes)?;
                 sending.log(tx, &index, now, outcomes)?;

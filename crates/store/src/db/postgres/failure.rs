@@ -21,14 +21,17 @@ pub(super) fn classify(error: tokio_postgres::Error) -> Error {
         Error::Conflict(Constraint::Index(name.to_owned()))
     } else if *state == SqlState::FOREIGN_KEY_VIOLATION {
         Error::Conflict(Constraint::ForeignKey)
-    } else if *state == SqlState::READ_ONLY_SQL_TRANSACTION {
-        // The server became a standby, or an administrator has closed it for changes.
-        Error::Unavailable(cause(error))
-    } else if PASSING.iter().any(|class| state.code().starts_with(class)) {
+    } else if is_passing(state) {
         Error::Unavailable(cause(error))
     } else {
         Error::Corrupt(cause(error))
     }
+}
+
+fn is_passing(state: &SqlState) -> bool {
+    // The server became a standby, or an administrator has closed it for changes; or we were cut off in mid-transaction.
+    let of_transactions = [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT];
+    of_transactions.contains(state) || PASSING.iter().any(|class| state.code().starts_with(class))
 }
 
 /// There is no connection, for any reason.
@@ -42,5 +45,20 @@ pub(super) fn text(error: &tokio_postgres::Error) -> String {
         (Some(db), _) => db.message().to_owned(),
         (None, Some(source)) => source.to_string(),
         (None, None) => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_by_itself_is_no_fault_of_ours() {
+        for code in ["08006", "25006", "25P03", "40001", "53100", "57P01", "58030"] {
+            assert!(is_passing(&SqlState::from_code(code)), "{code}");
+        }
+        for code in ["22001", "25P02", "42601", "23505"] {
+            assert!(!is_passing(&SqlState::from_code(code)), "{code}");
+        }
     }
 }
