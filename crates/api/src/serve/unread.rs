@@ -2,8 +2,9 @@
 //!
 //! A connection can only serve its next request after the body of the last one. Many requests are answered without a look at
 //! their body: unknown paths, wrong credentials, requests that need none. hyper then closes the connection, unless all of the body
-//! has arrived by chance, and the answer does not say so: a client that keeps connections loses its next request. So a short rest
-//! is read, and otherwise the answer says that the connection ends.
+//! has arrived by chance, and the answer does not say so: a client that keeps connections loses its next request, and one that is
+//! still sending may see a broken connection instead of the answer. So the rest is read and thrown away, within bounds, and otherwise
+//! the answer says that the connection ends.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +18,7 @@ use http::header::{CONNECTION, EXPECT};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
-/// Longer rests cost more than a new connection.
-const MOST_BYTES: usize = 16 * 1024;
+use crate::body::MOST_BODY_BYTES;
 
 /// Where the bodies of one connection leave what was not read of them. It serves one request after the other, so there is at most
 /// one, and a place per connection costs its requests nothing.
@@ -55,7 +55,7 @@ impl Unread {
 impl Rest {
     async fn read_within(self, patience: Duration) -> bool {
         // Reading would ask for a body that is of no use, and that the sender may be glad to keep.
-        let is_too_much = self.is_held_back || self.body.size_hint().lower() > MOST_BYTES as u64;
+        let is_too_much = self.is_held_back || self.body.size_hint().lower() > MOST_BODY_BYTES as u64;
         !is_too_much && tokio::time::timeout(patience, read_to_end(self.body)).await.unwrap_or(false)
     }
 }
@@ -65,7 +65,7 @@ async fn read_to_end(mut body: Incoming) -> bool {
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return false };
         n_bytes += frame.data_ref().map_or(0, Bytes::len);
-        if n_bytes > MOST_BYTES {
+        if n_bytes > MOST_BODY_BYTES {
             return false;
         }
     }

@@ -45,6 +45,13 @@ async fn one_message_per_person_is_refused_wherever_a_push_is_written() {
         assert_eq!(refused(&app, "/api/push/validate", json!([one])).await, "[0].orchestration.type");
         let scheduled = json!({"schedule": {"scheduled_time": "2030-01-01T00:00:00"}, "push": one});
         assert_eq!(refused(&app, "/api/schedules", scheduled).await, "push.orchestration.type");
+        // The channel that set off a pipeline is all of its audience.
+        let happens = json!([{"custom_event": {"key": "name", "value": {"equals": "sale"}}}]);
+        let mut triggered = push(&json!("all"), &json!({"alert": "Hi"}));
+        (triggered["audience"], triggered["orchestration"]) =
+            (json!("triggered"), json!({"type": "triggering_channel"}));
+        let pipeline = json!({"enabled": false, "immediate_trigger": happens, "outcome": {"push": triggered}});
+        app.master().post("/api/pipelines/validate", pipeline).await.expect(200);
         one["orchestration"] = json!({"type": "fan_out"});
         app.master().post("/api/push", one).await.expect(200);
     })
@@ -57,6 +64,14 @@ async fn texts_that_nothing_would_fill_in_are_refused() {
         let mut personal = push(&json!("all"), &json!({"alert": "Hi {{name}}"}));
         personal["global_attributes"] = json!({"name": "Kim"});
         assert_eq!(refused(&app, "/api/push", personal).await, "notification.alert");
+        let mut inline = json!({"template": {"fields": {"alert": "Hi {{name}}"}}});
+        let mut personal = push(&json!(["ios"]), &json!({"ios": inline}));
+        personal["options"] = json!({"personalization": true});
+        let path = "notification.ios.template.fields.alert";
+        assert_eq!(refused(&app, "/api/push", personal.clone()).await, path);
+        inline["template"]["variable_defaults"] = json!([{"key": "name", "default_value": "you"}]);
+        personal["notification"]["ios"] = inline;
+        app.master().post("/api/push/validate", personal).await.expect(200);
         let template = json!({
             "name": "welcome", "variables": [{"key": "name", "name": "Name", "default_value": "you"}],
             "push": {"notification": {"alert": "Hi {{name}}"}, "options": {"personalization": true}},
@@ -144,6 +159,11 @@ async fn browsers_get_fallbacks_and_buttons() {
         assert_eq!(bodies[0]["buttons"], json!([{"id": "like", "label": "Like", "actions": fallback}]));
         let own_type = push(&json!(["web"]), &json!({"alert": "Hi", "interactive": {"type": "my_type"}}));
         assert_eq!(refused(&app, "/api/push", own_type).await, "notification.interactive");
+        let own_buttons = json!([{"id": "buy", "label": "Buy"}]);
+        let both = json!({"alert": "Hi", "interactive": {"type": "my_type"}, "web": {"buttons": own_buttons}});
+        assert_eq!(sent(&app, &push(&json!(["web"]), &both)).await[0]["buttons"], own_buttons);
+        let unknown = push(&json!(["web"]), &json!({"alert": "Hi", "web": {"interactive": {"type": "my_type"}}}));
+        assert_eq!(refused(&app, "/api/push", unknown).await, "notification.web.interactive");
     })
     .await;
 }

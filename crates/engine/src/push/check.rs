@@ -92,9 +92,13 @@ pub(crate) fn audience_problems(selector: &Selector, path: &str) -> Vec<Problem>
 /// Device types of which there are no channels, and no others. In a list with others they are harmless.
 fn nowhere_to_send(push: &Push, path: String) -> Option<Problem> {
     let listed = push.device_types.listed();
-    let first = listed.first().filter(|_| !listed.iter().any(DeviceType::has_channels))?;
+    if listed.is_empty() || listed.iter().any(DeviceType::has_channels) {
+        return None;
+    }
+    let names: Vec<String> = listed.iter().map(DeviceType::to_string).collect();
+    let names = names.join(" and ");
     let message =
-        format!("Nothing can be sent to {first} by this service; name a device type of which there are channels.");
+        format!("Nothing can be sent to {names} by this service; name a device type of which there are channels.");
     Some(Problem { path, message, kind: ProblemKind::Invalid })
 }
 

@@ -20,7 +20,7 @@ pub(super) fn check(push: &Push, at: &At<'_>, purpose: Purpose) {
     every_platform_gets_something(push, at);
     message_center_platforms(push, at);
     redaction(push, at, purpose);
-    abilities::check(push, at);
+    abilities::check(push, at, purpose);
     notification_rules(push, at, "", &push.top_content());
     if let (Some(_), Some(_)) = (&push.in_app, push.notification.as_ref().and_then(|n| n.in_app.as_ref())) {
         at.invalid_key::<()>("notification.in_app", "'in_app' is given next to 'notification' as well.");
@@ -96,6 +96,10 @@ fn missing_platform(atomic: &Atomic, device_types: &DeviceTypes) -> Option<(&'st
 fn every_platform_gets_something(push: &Push, at: &At<'_>) {
     let top = push.top_content();
     let listed = push.device_types.listed();
+    if !listed.is_empty() && !listed.iter().any(DeviceType::has_channels) {
+        // Refused for that; whatever they were given, nothing would be sent.
+        return;
+    }
     if listed.is_empty() && !is_sendable_somewhere(&top) {
         at.invalid_key::<()>("notification", "There is nothing to send: give an alert or an override.");
     }
@@ -193,11 +197,19 @@ fn notification_rules(push: &Push, at: &At<'_>, prefix: &str, content: &Content<
         at.invalid_key::<()>(&format!("{prefix}{key}"), message);
     };
     let listed = push.device_types.listed();
+    let has_web_buttons = notification.web.as_ref().is_some_and(|web| web.buttons.is_some());
     if let Some(interactive) = &notification.interactive
         && !listed.is_empty()
+        && !has_web_buttons
         && !listed.iter().any(|device_type| shows_buttons(device_type, &interactive.kind))
     {
         note("notification.interactive", "None of the device types listed can show these buttons.");
+    }
+    if let Some(web) = &notification.web
+        && web.buttons.is_none()
+        && web.interactive.as_ref().is_some_and(|interactive| !shows_buttons(&DeviceType::Web, &interactive.kind))
+    {
+        note("notification.web.interactive", "Browsers do not know the buttons of this type; give 'buttons' instead.");
     }
     if let Some(ios) = &notification.ios {
         if ios.priority == Some(ApnsPriority::Immediate) && !notification.for_ios().is_some_and(|ios| ios.is_visible())
