@@ -1,10 +1,10 @@
 //! The rest of a request body that was not read before the request was answered.
 //!
 //! A connection can only serve its next request after the body of the last one. Many requests are answered without a look at
-//! their body: unknown paths, wrong credentials, requests that need none. hyper then closes the connection, unless all of the body
-//! has arrived by chance, and the answer does not say so: a client that keeps connections loses its next request, and one that is
-//! still sending may see a broken connection instead of the answer. So the rest is read and thrown away, within bounds, and otherwise
-//! the answer says that the connection ends.
+//! their body: unknown paths, wrong credentials, requests that need none. hyper then closes the connection, unless all of the
+//! body has arrived by chance, and the answer does not say so: a client that keeps connections loses its next request, and one
+//! that is still sending may see a broken connection instead of the answer. So the rest is read and thrown away, within bounds,
+//! and otherwise the answer says that the connection ends.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
