@@ -96,10 +96,6 @@ fn missing_platform(atomic: &Atomic, device_types: &DeviceTypes) -> Option<(&'st
 fn every_platform_gets_something(push: &Push, at: &At<'_>) {
     let top = push.top_content();
     let listed = push.device_types.listed();
-    if !listed.is_empty() && !listed.iter().any(DeviceType::has_channels) {
-        // Refused for that; whatever they were given, nothing would be sent.
-        return;
-    }
     if listed.is_empty() && !is_sendable_somewhere(&top) {
         at.invalid_key::<()>("notification", "There is nothing to send: give an alert or an override.");
     }
