@@ -208,7 +208,10 @@ fn what_cannot_be_done_is_refused() {
 #[test]
 fn texts_that_nothing_fills_in_are_refused() {
     let personal = json!({"alert": "Hi {{name}}", "ios": {"title": "Hi {{ name }}", "subtitle": "there"}});
-    let plain = json!({"alert": "Hi", "web": {"template": {"fields": {"title": "{{name}}"}}}});
+    let mut template = json!({"fields": {"title": "{{name}}"}});
+    let bare = json!({"alert": "Hi", "web": {"template": template}});
+    template["variable_defaults"] = json!([{"key": "name", "default_value": "you"}]);
+    let plain = json!({"alert": "Hi", "web": {"template": template}});
     accepted(json!({ "notification": personal }));
     let snippets = json!({"snippets": [{"name": "s"}]});
     for asked in [
@@ -222,11 +225,13 @@ fn texts_that_nothing_fills_in_are_refused() {
         refused(with_braces, &["notification.alert", "notification.ios.title"]);
         accepted(asked);
     }
-    accepted(json!({"notification": plain, "options": {"personalization": true}}));
-    refused(
-        json!({"notification": plain, "snippet_references": snippets}),
-        &["notification.web.template.fields.title"],
-    );
+    let personalization = json!({"personalization": true});
+    accepted(json!({"notification": plain, "options": personalization}));
+    for (notification, asked) in [(bare, ("options", personalization)), (plain, ("snippet_references", snippets))] {
+        let mut push = json!({ "notification": notification });
+        push[asked.0] = asked.1;
+        refused(push, &["notification.web.template.fields.title"]);
+    }
 }
 
 #[test]
