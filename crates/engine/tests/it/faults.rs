@@ -132,15 +132,16 @@ async fn nobody_is_served_twice_when_the_database_takes_no_changes() {
     let sim = simulator(&app, Faults::default()).await;
     configure(&app, "apns", &apple(&sim)).await;
     devices(&app, &sim, Protocol::Apns, N_DEVICES).await;
-    let fail_thrice = [
+    // The writer itself tries a transaction four times.
+    let fail_ten_times = [
         "create sequence checkpoints",
         "create function fail() returns trigger as $$ begin
-           if nextval('checkpoints') <= 3 then raise exception 'no space left' using errcode = '53100'; end if;
+           if nextval('checkpoints') <= 10 then raise exception 'no space left' using errcode = '53100'; end if;
            return new;
          end $$ language plpgsql",
         "create trigger full_disk before update on push_block for each row execute function fail()",
     ];
-    for sql in fail_thrice {
+    for sql in fail_ten_times {
         let done: store::Result<u64> = app.engine().store().write(OPERATOR, move |tx| tx.execute(sql, &[])).await;
         done.unwrap();
     }
