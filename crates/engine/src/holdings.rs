@@ -109,8 +109,12 @@ impl Holdings {
         };
     }
 
+    pub(crate) fn n_tags(&self) -> usize {
+        self.tags.values().map(BTreeSet::len).sum()
+    }
+
     pub(crate) fn check_number_of_tags(&self) -> Result<()> {
-        check_number_of_tags(self.tags.values().map(BTreeSet::len).sum())
+        check_number_of_tags(self.n_tags())
     }
 }
 

@@ -182,8 +182,12 @@ async fn bad_operations_are_refused_and_change_nothing() {
             let tags: Vec<String> = (0..100).map(|i| format!("{n}-{i}")).collect();
             tag(&app, audience.clone(), "add", json!({"g": tags})).await;
         }
-        let one_more = json!({"audience": audience, "add": {"g": "one more"}});
-        app.master().post("/api/channels/tags", one_more).await.expect(400);
+        for group in ["g", "another"] {
+            let one_more = json!({"audience": audience, "add": {group: "one more"}});
+            app.master().post("/api/channels/tags", one_more).await.expect(400);
+        }
+        let exchange = json!({"audience": audience, "add": {"another": "one more"}, "remove": {"g": "0-0"}});
+        app.master().post("/api/channels/tags", exchange).await.expect(200);
         tag(&app, audience, "set", json!({"g": []})).await;
         let after = row_counts(app.engine().store()).await;
         assert_eq!((&after["channel"], &after["named_user"]), (&before["channel"], &before["named_user"]));

@@ -2,7 +2,7 @@
 
 use model::ids::TermId;
 use model::limits;
-use model::term::is_put_there;
+use model::term::{Term, is_put_there};
 use store::channels::{self, Holder};
 use store::{Tx, terms};
 
@@ -25,17 +25,27 @@ impl ChangeContext<'_> {
         if after == before {
             return Ok(());
         }
+        // Before anything is written, so that a refused change leaves nothing to undo.
+        self.check_tags(tx, row, &named, &after)?;
         let difference = self.difference(tx, &named, &before, &after)?;
         let terms = difference.apply(&row.terms);
-        // Most channels have so few terms that it does not matter which of them are tags.
-        if terms.len() > limits::TAGS_PER_CHANNEL {
-            check_number_of_tags(self.n_tags(tx, &terms)?)?;
-        }
         let of_user = self.terms_of_user(tx, row.named_user.as_ref())?;
         self.journal.change_terms(row.ordinal, difference.beside(&of_user));
         channels::set_terms(tx, self.app, row.ordinal, &terms)?;
         let before = Tags { own: &before.published_tags(), others: &of_user };
         self.tell_tags(tx, row.ordinal, before, Tags { own: &after.tags, others: &of_user })
+    }
+
+    /// Refuses more tags than a channel may have: those after the change, and those that it is not about. The changed terms are
+    /// in the order of their numbers.
+    fn check_tags(&self, tx: &mut Tx<'_>, row: &Holder, changed: &[(TermId, Term)], after: &Holdings) -> Result<()> {
+        // Most channels have so few terms that it does not matter which of them are tags.
+        if row.terms.len() - changed.len() + after.n_tags() <= limits::TAGS_PER_CHANNEL {
+            return Ok(());
+        }
+        let is_changed = |id: &TermId| changed.binary_search_by_key(id, |(changed, _)| *changed).is_ok();
+        let others: Vec<TermId> = row.terms.iter().copied().filter(|id| !is_changed(id)).collect();
+        check_number_of_tags(self.n_tags(tx, &others)? + after.n_tags())
     }
 
     /// How many of the terms are assigned tags.
