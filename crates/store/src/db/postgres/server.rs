@@ -109,6 +109,11 @@ impl Address {
     /// meaning as for PostgreSQL's own programs.
     fn read(url: &str) -> std::result::Result<Self, String> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        // The driver ends the password at the first '@' and this function the URL at the first '?': the rest of a password would
+        // be taken for a host or an option, and shown.
+        if base.matches('@').count() > 1 || (!base.contains('@') && query.contains('@')) {
+            return Err("write an @ in the user name or the password as %40, and a ? as %3F".to_owned());
+        }
         let (mut mode, mut authorities, mut others) = (None, None, Vec::new());
         for option in query.split('&').filter(|option| !option.is_empty()) {
             match option.split_once('=') {
@@ -206,6 +211,22 @@ mod tests {
         }
         assert!(read("?sslrootcert=%zz").is_err());
         assert!(read("?frobnicate=1").is_err());
+    }
+
+    #[test]
+    fn a_password_that_is_not_encoded_is_refused_and_not_shown() {
+        let urls = [
+            "postgres://u:s3cr@tW0rd@127.0.0.1/x",
+            "postgres://u:s3cr@tW/0rd@127.0.0.1/x",
+            "postgres://u:12?tW0rd@127.0.0.1/x",
+            "postgres://u:12?tW0rd=3@127.0.0.1/x",
+        ];
+        for url in urls {
+            let refusal = describe(url).unwrap_err();
+            assert!(refusal.contains("%40") && !refusal.contains("W0rd"), "{url}: {refusal}");
+        }
+        let shown = describe("postgres://u%40home:s3cr%40t%3F@127.0.0.1/x?application_name=a@b");
+        assert_eq!(shown.as_deref(), Ok("postgres://u@home@127.0.0.1:5432/x"));
     }
 
     #[test]
