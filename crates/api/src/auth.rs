@@ -8,6 +8,7 @@ use axum::extract::{RawPathParams, Request};
 use engine::{Bearer, Caller, InboxCaller, KnownBy, Refusal, Rights};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use model::app::AppKey;
 use model::ids::Id;
 use model::lenient_base64;
 use tokio::sync::OwnedSemaphorePermit;
@@ -148,6 +149,14 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
     Ok(admission)
 }
 
+/// The app that a refused caller names, if there is one: whose server has the wrong secret is found by it. A key that is none of
+/// ours may be anything, a secret that was put into the wrong place as well.
+pub(crate) fn presented_key(edge: &Edge, headers: &HeaderMap) -> Option<AppKey> {
+    let basic = credentials(headers, "basic").and_then(key_and_secret).map(|(key, _)| key);
+    let key = basic.or_else(|| named_key(headers).map(|key| key.trim().to_owned()))?;
+    edge.engine.remembered_app(&key).map(|app| app.key.clone())
+}
+
 /// If the app of a caller was deleted meanwhile, the answer is the same as to a new request.
 pub(crate) fn refuse_late(access: Access) -> Result<()> {
     match access {
@@ -218,7 +227,7 @@ pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let bearer = Bearer {
             token,
-            app_key: header("x-ua-appkey").or_else(|| header("x-ua-app-key")),
+            app_key: named_key(headers),
             channel_id: header(CHANNEL_ID),
             nonce: header("x-ua-nonce"),
             timestamp: header("x-ua-timestamp"),
@@ -231,13 +240,17 @@ pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
 
 /// The caller that reports events of a device.
 async fn telling(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
-    let key = ["x-ua-app-key", "x-ua-appkey"].iter().find_map(|name| headers.get(*name)?.to_str().ok());
-    match key {
+    match named_key(headers) {
         Some(key) if !headers.contains_key(AUTHORIZATION) => {
             edge.engine.caller_by_key(key.trim()).await?.ok_or(WRONG_APP)
         }
         Some(_) | None => caller(edge, headers).await,
     }
+}
+
+/// The key of the app in the headers of device libraries, which spell it in two ways.
+fn named_key(headers: &HeaderMap) -> Option<&str> {
+    ["x-ua-appkey", "x-ua-app-key"].iter().find_map(|name| headers.get(*name)?.to_str().ok())
 }
 
 fn refused(refusal: Refusal) -> Error {

@@ -251,24 +251,33 @@ impl Error {
     }
 }
 
-/// The cause of an internal error, on its way to the log in the extensions of the answer.
+/// What the log needs to know of an error that was answered, on its way there in the extensions of the answer.
 #[derive(Clone)]
-pub(crate) struct Failure {
-    reference: OperationId,
-    cause: Arc<dyn StdError + Send + Sync>,
+pub(crate) struct Refused {
+    pub(crate) operation_id: OperationId,
+    pub(crate) error_code: u32,
+    /// Of the first problem: names of keys, and never a value.
+    pub(crate) path: Option<String>,
+    cause: Option<Cause>,
+}
+
+#[derive(Clone)]
+struct Cause {
+    error: Arc<dyn StdError + Send + Sync>,
     /// The store says once that the database is away, and once that it is back; a busy service would say so a thousand times a
     /// second.
     is_told: bool,
 }
 
-impl Failure {
-    /// Only here: nothing below the edge logs an error that it returns.
-    pub(crate) fn log(&self, id: &str, method: &str, route: &str, app: Option<&str>) {
-        let cause: &(dyn StdError + 'static) = &*self.cause;
-        let reference = &self.reference;
-        match self.is_told {
-            true => tracing::debug!(id, method, route, app, %reference, error = cause, "a request failed"),
-            false => tracing::error!(id, method, route, app, %reference, error = cause, "a request failed"),
+impl Refused {
+    /// Logs the cause of an internal error. Only here: nothing below the edge logs an error that it returns.
+    pub(crate) fn log_cause(&self, id: &str, method: &str, route: &str, app: Option<&str>) {
+        let Some(Cause { error, is_told }) = &self.cause else { return };
+        let error: &(dyn StdError + 'static) = &**error;
+        let operation_id = &self.operation_id;
+        match is_told {
+            true => tracing::debug!(id, method, route, app, %operation_id, error, "a request failed"),
+            false => tracing::error!(id, method, route, app, %operation_id, error, "a request failed"),
         }
     }
 }
@@ -284,17 +293,16 @@ impl IntoResponse for Error {
         if let Error::BatchRows(rows) = self {
             errors = Some(rows);
         } else if let Error::Internal(why) | Error::Unavailable(why) = self {
-            cause = Some(why);
+            cause = Some(Cause { error: why.into(), is_told });
         }
+        let path = details.as_ref().map(|details| details.path.clone());
         let body = ErrorBody { ok: false, operation_id, error, error_code, details, errors };
         let text = serde_json::to_vec(&body).expect("an error body is JSON by construction");
         let mut response = json_response(status, headers, text);
         if is_app_gone {
             response.extensions_mut().insert(AppGone);
         }
-        if let Some(cause) = cause {
-            response.extensions_mut().insert(Failure { reference: operation_id, cause: cause.into(), is_told });
-        }
+        response.extensions_mut().insert(Refused { operation_id, error_code, path, cause });
         response
     }
 }

@@ -16,7 +16,7 @@ use tracing::Instrument;
 use crate::accept;
 use crate::cors;
 use crate::edge::Edge;
-use crate::error::{Error, Failure, Result};
+use crate::error::{Error, Refused, Result};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MOST_REQUEST_ID_CHARS: usize = 128;
@@ -29,7 +29,15 @@ pub(crate) struct Matched<'a> {
     /// Whether a web page may read the answer.
     pub(crate) for_browsers: bool,
     /// The app that is calling, as soon as that is known.
-    pub(crate) app: Option<&'a OnceLock<AppKey>>,
+    pub(crate) app: Option<&'a OnceLock<LoggedApp>>,
+}
+
+/// The app of a request, for its line in the log.
+pub(crate) enum LoggedApp {
+    /// The credentials are those of the app.
+    Calling(AppKey),
+    /// The credentials name the app, which exists, but are not good enough.
+    Presented(AppKey),
 }
 
 impl Matched<'static> {
@@ -60,12 +68,22 @@ pub(crate) async fn observe<F: Future<Output = Result<Response>>>(
     let status = response.status().as_u16();
     let took = began.elapsed();
     edge.engine.metrics().request(method, route, status, took);
-    let app = matched.app.and_then(OnceLock::get).map(AppKey::as_str);
-    if let Some(failure) = response.extensions_mut().remove::<Failure>() {
-        failure.log(&id, method, route, app);
-    }
+    let (app, presented_app) = match matched.app.and_then(OnceLock::get) {
+        Some(LoggedApp::Calling(key)) => (Some(key.as_str()), None),
+        Some(LoggedApp::Presented(key)) => (None, Some(key.as_str())),
+        None => (None, None),
+    };
     let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    tracing::info!(id, method, route, app, status, duration_ms, "answered");
+    let Some(refused) = response.extensions_mut().remove::<Refused>() else {
+        tracing::info!(id, method, route, app, status, duration_ms, "answered");
+        return response;
+    };
+    refused.log_cause(&id, method, route, app);
+    let Refused { operation_id, error_code, path, .. } = &refused;
+    let path = path.as_deref();
+    tracing::info!(
+        id, method, route, app, presented_app, status, duration_ms, %operation_id, error_code, path, "answered"
+    );
     response
 }
 

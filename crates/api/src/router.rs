@@ -16,7 +16,7 @@ use crate::auth::{self, Access};
 use crate::cors::DeviceRoutes;
 use crate::edge::Edge;
 use crate::error::{AppGone, Error, Result};
-use crate::request_log::{Matched, observe};
+use crate::request_log::{LoggedApp, Matched, observe};
 use crate::routes::{self, Endpoint, Route};
 
 /// The whole API as one service. It expects paths in their normal form, which [`crate::serve()`] gives them.
@@ -60,9 +60,17 @@ impl<H: Handler<T, Edge>, T: 'static> Handler<T, Edge> for Served<H> {
             let app = OnceLock::new();
             let matched = Matched { route: path, for_browsers, app: Some(&app) };
             observe(&edge, matched, request, async |mut request| {
-                let _admission = auth::admit(&edge, access, &mut request).await?;
+                let _admission = match auth::admit(&edge, access, &mut request).await {
+                    Ok(admission) => admission,
+                    Err(refusal) => {
+                        if let Some(key) = auth::presented_key(&edge, request.headers()) {
+                            app.get_or_init(|| LoggedApp::Presented(key));
+                        }
+                        return Err(refusal);
+                    }
+                };
                 if let Some(key) = auth::calling_key(request.extensions()) {
-                    app.get_or_init(|| key.clone());
+                    app.get_or_init(|| LoggedApp::Calling(key.clone()));
                 }
                 let response = handler.call(request, edge.clone()).await;
                 if response.extensions().get::<AppGone>().is_some() {

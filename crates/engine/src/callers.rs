@@ -142,6 +142,11 @@ impl Engine {
         Ok(Some(Caller::new(&known, rights, KnownBy::Secret)))
     }
 
+    /// The app with this key as long as this node remembers it, which it does of every app that was called lately.
+    pub fn remembered_app(&self, key: &str) -> Option<Arc<App>> {
+        self.0.apps.get(key).ok().map(|known| known.app.clone())
+    }
+
     pub(crate) async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {
         // A malformed key belongs to no app, and need not even be a text that a database can hold.
         let Some(wanted) = AppKey::new(key) else { return Ok(None) };
