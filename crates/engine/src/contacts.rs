@@ -1,15 +1,16 @@
 //! Contacts: the people behind channels, as devices ask about them and change them. A change by a device goes to its named user,
-//! or to the channel itself as long as that has none.
+//! or to the unknown user of the channel as long as that has none.
 
 mod keys;
+mod unknown;
 
 pub(crate) use keys::{ContactKey, ContactKeys, forget};
 
-use model::channel::{ChannelBatch, ChannelRef, Profile};
+use model::channel::{ChannelRef, Profile};
 use model::contact::{ContactAction, ContactUpdate};
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, ContactId, NamedUserId};
-use model::subscription::{Scope, ScopedOperation, ScopedSubscriptions};
+use model::subscription::{Scope, ScopedSubscriptions};
 use model::time::UtcMillis;
 use store::channels::{self, Channel};
 use store::{Tx, contacts, named_users};
@@ -32,7 +33,7 @@ pub struct Contact {
 /// The person behind a contact.
 enum Person {
     NamedUser(NamedUserId),
-    /// The user of a channel without a named user. It is installed, and may have been associated with a named user since.
+    /// The user of an installed channel without a named user.
     UserOf(Channel),
 }
 
@@ -54,7 +55,13 @@ impl Engine {
                     context.installed_one(tx, &channel)?;
                     join(tx, context, &channel, user)?;
                 }
-                ContactAction::Reset => leave(tx, context, &channel, None)?,
+                ContactAction::Reset => {
+                    let row = context.installed_one(tx, &channel)?;
+                    match row.named_user {
+                        Some(_) => leave(tx, context, &channel, None)?,
+                        None => context.replace_unknown_user(tx, row)?,
+                    }
+                }
             }
             let row = context.installed_one(tx, &channel)?;
             let contact = contact_of(&key, &row)?;
@@ -86,10 +93,7 @@ impl Engine {
                 let text = "A contact that is not a named user has one channel; identify the user first.";
                 Err(Error::Conflict(text.to_owned()))
             }
-            Person::UserOf(row) => {
-                let batch = of_channel(&update, &row.device_type);
-                context.change_channel(tx, &row.into(), &batch)
-            }
+            Person::UserOf(row) => context.change_unknown_user(tx, row, &update),
         })
         .await
     }
@@ -160,8 +164,9 @@ fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Person> {
     if id.is_of_named_user() {
         return contacts::named_user(tx, app, id)?.map(Person::NamedUser).ok_or(NONE);
     }
-    let row = channels::by_id(tx, app, ChannelId::from_uuid(id.uuid()))?;
-    row.filter(|row| row.installed).map(Person::UserOf).ok_or(NONE)
+    let row = channels::by_id(tx, app, ChannelId::from_uuid(id.uuid()))?.filter(|row| row.installed).ok_or(NONE)?;
+    // Somebody has logged in since, and the device that speaks is still that channel's.
+    Ok(row.named_user.clone().map_or_else(|| Person::UserOf(row), Person::NamedUser))
 }
 
 /// A token speaks for one contact. It can claim channels that devices create for their users and that have no contact yet; a
@@ -195,14 +200,4 @@ fn update_user(
     })?;
     context.change_user_attributes(tx, user, &update.attributes)?;
     check_number(n_lists)
-}
-
-/// The effect of an update of a contact on its only channel. Subscriptions for other kinds of channels have none.
-fn of_channel(update: &ContactUpdate, device_type: &DeviceType) -> ChannelBatch {
-    let is_for_it = |scoped: &&ScopedOperation| scoped.scope == Scope::of(device_type);
-    ChannelBatch {
-        tags: update.tags.clone(),
-        attributes: update.attributes.clone(),
-        subscriptions: update.subscriptions.iter().filter(is_for_it).map(|scoped| scoped.operation.clone()).collect(),
-    }
 }

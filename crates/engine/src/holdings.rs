@@ -102,6 +102,16 @@ impl Holdings {
         Cow::Owned(tags)
     }
 
+    /// Takes away the terms of others.
+    pub(crate) fn remove(&mut self, others: &Self) {
+        for (group, tags) in &others.tags {
+            if let Some(own) = self.tags.get_mut(group) {
+                own.retain(|tag| !tags.contains(tag));
+            }
+        }
+        self.memberships.retain(|term| !others.memberships.contains(term));
+    }
+
     pub(crate) fn set_membership(&mut self, list: &Term, membership: Membership) {
         match membership {
             Membership::Joins => self.memberships.insert(list.clone()),

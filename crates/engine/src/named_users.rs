@@ -111,8 +111,9 @@ pub(crate) fn join(
         );
         return Err(Error::invalid("", message));
     }
+    let is_new = named_users::get(tx, context.app, user)?.is_none();
     named_users::ensure(tx, context.app, user, context.journal.now())?;
-    give(tx, context, row, Some(user))
+    give(tx, context, row, Some(user), is_new.then_some(user))
 }
 
 /// The waiting association of a channel that has not registered yet is removed.
@@ -133,15 +134,24 @@ pub(crate) fn leave(
     if !channel.fits(&row.device_type) || !row.named_user.as_ref().is_some_and(is_meant) {
         return Ok(());
     }
-    give(tx, context, row, None)
+    give(tx, context, row, None, None)
 }
 
-fn give(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel, user: Option<&NamedUserId>) -> Result<()> {
+/// The heir gets what was said about the user of the channel as long as that had no name. A named user that exists already has
+/// said so itself, perhaps otherwise; device libraries hand to their app what is lost then.
+fn give(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    row: Channel,
+    user: Option<&NamedUserId>,
+    heir: Option<&NamedUserId>,
+) -> Result<()> {
     for concerned in row.named_user.iter().chain(user) {
         named_users::touch(tx, context.app, concerned, context.journal.now())?;
     }
     let opened = context.open(tx, row)?;
     let mut after = opened.state.clone();
+    context.end_unknown_user(tx, &opened.row, &mut after.own, heir)?;
     after.named_user = user.cloned();
     context.save(tx, opened, after)?;
     Ok(())

@@ -148,6 +148,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("named_user", "id"),
     ("pending_association", "channel"),
     ("contact", "id"),
+    ("unknown_user", "ordinal"),
     ("attribute", "owner_kind, owner, name"),
     ("list_member", "list, generation, kind, identifier"),
     ("term_set", "term, block"),

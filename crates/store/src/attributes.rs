@@ -107,6 +107,39 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<()> {
     Ok(())
 }
 
+/// Gives some attributes of one owner to another, with the times they were set; of two the later one stays.
+pub fn hand_over<'n>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    from: &Owner,
+    to: &Owner,
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> Result<()> {
+    let rows = names.clone().map(|name| {
+        let ([from_kind, from_id], [kind, id]) = (from.columns(), to.columns());
+        [app.into(), from_kind, from_id, name.into(), kind, id]
+    });
+    tx.execute_many(
+        "insert into attribute (app, owner_kind, owner, name, value, set_at)
+         select app, $5, $6, name, value, set_at from attribute
+         where app = $1 and owner_kind = $2 and owner = $3 and name = $4
+         on conflict (app, owner_kind, owner, name) do update set value = excluded.value, set_at = excluded.set_at
+         where excluded.set_at >= attribute.set_at",
+        rows,
+    )?;
+    forget_some(tx, app, from, names)
+}
+
+/// Forgets some attributes of an owner.
+pub fn forget_some<'n>(tx: &mut Tx<'_>, app: AppId, owner: &Owner, names: impl Iterator<Item = &'n str>) -> Result<()> {
+    let rows = names.map(|name| {
+        let [kind, id] = owner.columns();
+        [app.into(), kind, id, name.into()]
+    });
+    tx.execute_many("delete from attribute where app = $1 and owner_kind = $2 and owner = $3 and name = $4", rows)?;
+    Ok(())
+}
+
 /// Visits every channel that has an attribute of its own, in order, with its value. There may be millions, so they are not
 /// collected.
 pub fn for_each_channel(

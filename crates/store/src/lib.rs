@@ -43,6 +43,7 @@ pub mod sessions;
 pub mod signed_requests;
 pub mod term_sets;
 pub mod terms;
+pub mod unknown_users;
 mod url;
 pub mod webhooks;
 

@@ -40,6 +40,7 @@ const STEPS: &[Step] = &[
     Step { name: "0025_jobs", sql: include_str!("../migrations/0025_jobs.sql") },
     Step { name: "0026_claimed_types", sql: include_str!("../migrations/0026_claimed_types.sql") },
     Step { name: "0027_fair_turns", sql: include_str!("../migrations/0027_fair_turns.sql") },
+    Step { name: "0028_unknown_users", sql: include_str!("../migrations/0028_unknown_users.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -3,6 +3,7 @@
 mod auth;
 mod contacts;
 mod start;
+mod unknown_users;
 
 use std::cell::Cell;
 
@@ -120,4 +121,11 @@ fn android(address: &str) -> Value {
         "app_version": "7", "sdk_version": "20.10.0", "device_model": "Pixel 8", "android_api_version": 34,
         "is_activity": true, "permissions": {"display_notifications": "granted"}, "android": {"delivery_type": "fcm"},
     }})
+}
+
+/// How many devices a push to an audience would go to.
+async fn reached(app: &TestApp, audience: Value) -> u64 {
+    let body = json!({"audience": audience, "device_types": "all"});
+    let explained = app.master().post("/api/audience/explain", body).await.expect(200);
+    explained["reachable"].as_u64().unwrap_or_else(|| panic!("{explained}"))
 }

@@ -116,6 +116,10 @@ fn update(
     let mut after = opened.state.with_profile(registration.apply(Some(&opened.state.profile)));
     after.change_device_tags(|tags| registration.device_tags(tags));
     set_named_user(tx, context, &mut after, registration)?;
+    if after.named_user != opened.state.named_user {
+        // Libraries that name their user here know nothing of contacts, so that hardly ever there is anything to inherit.
+        context.end_unknown_user(tx, &opened.row, &mut after.own, None)?;
+    }
     opened.row.last_registration = Some(context.journal.now());
     let channel = context.save(tx, opened, after)?;
     link_inbox(tx, context, &channel, registration)?;

@@ -6,10 +6,9 @@ use model::device_type::DeviceType;
 use model::event;
 use model::ids::{AppId, Ordinal};
 use model::time::UtcMillis;
-use store::Tx;
 use store::attributes::{self, Owner};
 use store::channels::{self, Channel};
-use store::sessions;
+use store::{Tx, sessions, unknown_users};
 
 use super::keys;
 use super::state::State;
@@ -80,6 +79,7 @@ fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> 
     let nothing = State::nothing(opened.row.device_type.clone());
     let row = context.save(tx, opened, nothing)?;
     attributes::forget(tx, context.app, &Owner::Channel(row.ordinal))?;
+    unknown_users::delete(tx, context.app, row.ordinal)?;
     context.forget_last_place(tx, row.ordinal)?;
     sessions::set(tx, context.app, row.ordinal, None)?;
     context.journal.event(Some(row.ordinal), NewEvent::Uninstall(event::Uninstall { decay: false }))

@@ -39,6 +39,7 @@ mod signals;
 mod terms;
 mod tls;
 mod transactions;
+mod unknown_users;
 mod values;
 
 use model::ids::AppId;

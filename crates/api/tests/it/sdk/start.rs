@@ -1,16 +1,9 @@
 //! The first start of a library of each generation, from asking where the service is to a push that finds the device.
 
 use serde_json::{Value, json};
-use testkit::app::{TestApp, on_each_engine};
+use testkit::app::on_each_engine;
 
-use super::{Library, android};
-
-/// How many devices a push to an audience would go to.
-async fn reached(app: &TestApp, audience: Value) -> u64 {
-    let body = json!({"audience": audience, "device_types": "all"});
-    let explained = app.master().post("/api/audience/explain", body).await.expect(200);
-    explained["reachable"].as_u64().unwrap_or_else(|| panic!("{explained}"))
-}
+use super::{Library, android, reached};
 
 #[tokio::test]
 async fn a_library_that_signs_its_requests_starts() {
