@@ -26,7 +26,8 @@ use crate::{Engine, Error, Result, Rights};
 pub struct Contact {
     pub id: ContactId,
     pub is_anonymous: bool,
-    /// When the channel was associated with this contact.
+    /// When the channel was associated with this contact. Of one that never was this is long ago: device libraries that get
+    /// another contact than they thought drop what the app told them before this time.
     pub associated: UtcMillis,
 }
 
@@ -156,7 +157,7 @@ fn contact_of(key: &ContactKey, row: &Channel) -> Result<Contact> {
     if is_anonymous && id.is_of_named_user() {
         return Err(Error::Conflict("This channel id cannot have a contact; register a new channel.".to_owned()));
     }
-    Ok(Contact { id, is_anonymous, associated: profile.associated.unwrap_or(row.created) })
+    Ok(Contact { id, is_anonymous, associated: profile.associated.unwrap_or_default() })
 }
 
 fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Person> {
