@@ -17,7 +17,7 @@ use store::{Tx, contacts, named_users};
 
 use crate::change_context::ChangeContext;
 use crate::holdings::Holdings;
-use crate::named_users::{join, leave};
+use crate::named_users::{has_room, join, leave};
 use crate::subscriptions::{apply_scoped, check_number};
 use crate::{Engine, Error, Result, Rights};
 
@@ -43,15 +43,20 @@ impl Engine {
     pub async fn contact(&self, app: AppId, channel: ChannelRef, action: ContactAction) -> Result<Contact> {
         let key = self.contact_key(app).await?;
         // Most devices only ask, and nearly always there is nothing to write for that.
-        if action == ContactAction::Resolve {
+        if let ContactAction::Resolve(last) = action {
             let (asked, key) = (channel.clone(), key.clone());
-            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &key, &asked)).await? {
+            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &key, &asked, last)).await? {
                 return Ok(known);
             }
         }
         self.change_audience(app, move |tx, context| {
             match &action {
-                ContactAction::Resolve => {}
+                ContactAction::Resolve(last) => {
+                    let row = context.installed_one(tx, &channel)?;
+                    if let Some(user) = returning_user(tx, app, &key, &row, *last)? {
+                        join(tx, context, &channel, &user)?;
+                    }
+                }
                 ContactAction::Identify(user) => {
                     context.installed_one(tx, &channel)?;
                     join(tx, context, &channel, user)?;
@@ -138,12 +143,44 @@ impl Engine {
 }
 
 /// The contact of a channel, unless something has to be written for it first.
-fn known_contact(tx: &mut Tx<'_>, app: AppId, key: &ContactKey, channel: &ChannelRef) -> Result<Option<Contact>> {
+fn known_contact(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    key: &ContactKey,
+    channel: &ChannelRef,
+    last: Option<ContactId>,
+) -> Result<Option<Contact>> {
     let row = channels::by_id(tx, app, channel.id)?;
     let row = row.filter(|row| row.installed && channel.fits(&row.device_type)).ok_or(Error::NotFound("channel"))?;
     let contact = contact_of(key, &row)?;
-    let is_kept = contact.is_anonymous || contacts::named_user(tx, app, contact.id)?.is_some();
-    Ok(is_kept.then_some(contact))
+    let is_written = if contact.is_anonymous {
+        returning_user(tx, app, key, &row, last)?.is_none()
+    } else {
+        contacts::named_user(tx, app, contact.id)?.is_some()
+    };
+    Ok(is_written.then_some(contact))
+}
+
+/// The named user of a device that had to register anew and still knows its last contact. The device need not have been told the
+/// user's own id, but nobody else has the id of the contact: it follows from a key. Those from before there was one do not count.
+fn returning_user(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    key: &ContactKey,
+    row: &Channel,
+    last: Option<ContactId>,
+) -> Result<Option<NamedUserId>> {
+    let Some(last) = last.filter(ContactId::is_of_named_user) else { return Ok(None) };
+    let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
+    // A channel that was taken from its user stays so.
+    if row.named_user.is_some() || profile.associated.is_some() {
+        return Ok(None);
+    }
+    let user = contacts::named_user(tx, app, last)?.filter(|user| key.contact_of(user) == last);
+    match user {
+        Some(user) if has_room(tx, app, &user)? => Ok(Some(user)),
+        Some(_) | None => Ok(None),
+    }
 }
 
 fn contact_of(key: &ContactKey, row: &Channel) -> Result<Contact> {

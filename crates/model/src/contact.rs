@@ -6,7 +6,7 @@
 
 use crate::attribute::{self, AttributeOperation};
 use crate::channel::{ChannelRef, TagOperation};
-use crate::ids::{ChannelId, NamedUserId};
+use crate::ids::{ChannelId, ContactId, NamedUserId};
 use crate::json::{At, Json};
 use crate::limits;
 use crate::subscription::ScopedOperation;
@@ -17,8 +17,8 @@ mod tests;
 /// An action of a device on its association with a contact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContactAction {
-    /// Asks for its contact.
-    Resolve,
+    /// Asks for its contact, of which it may know one already: its last, or one that it made up.
+    Resolve(Option<ContactId>),
     /// Belongs to a named user from now on.
     Identify(NamedUserId),
     /// Belongs to no named user from now on.
@@ -61,7 +61,13 @@ impl ContactAction {
                 [("resolve", ActionType::Resolve), ("identify", ActionType::Identify), ("reset", ActionType::Reset)];
             let mut fields = at.object()?;
             match fields.required("type", |at| at.choice(&types))? {
-                ActionType::Resolve => Some(ContactAction::Resolve),
+                ActionType::Resolve => {
+                    let known = fields.take("contact_id").and_then(|at| match at.json() {
+                        Json::String(text) => text.parse().ok(),
+                        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => None,
+                    });
+                    Some(ContactAction::Resolve(known))
+                }
                 ActionType::Identify => fields.required("named_user_id", NamedUserId::parse).map(Self::Identify),
                 ActionType::Reset => Some(ContactAction::Reset),
             }
@@ -72,7 +78,7 @@ impl ContactAction {
 impl ContactRequest {
     pub fn parse_resolve(at: &At<'_>) -> Option<Self> {
         let channel = ChannelRef::read(&mut at.object()?)?;
-        Some(Self { channel, action: ContactAction::Resolve })
+        Some(Self { channel, action: ContactAction::Resolve(None) })
     }
 
     pub fn parse_identify(at: &At<'_>) -> Option<Self> {

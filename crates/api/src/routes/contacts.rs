@@ -60,7 +60,7 @@ pub(super) async fn act(
     input: Input,
 ) -> Result<Answer> {
     let action = input.parse(ContactAction::parse).await?;
-    need_association(rights, &app, &action)?;
+    let action = allowed(rights, &app, action)?;
     let contact = edge.engine.contact(app.id, ChannelRef { id: channel, claimed: None }, action).await?;
     let DeviceToken { text, expires_in } = edge.engine.contact_token(&app, contact.id).await?;
     let acted = Acted { contact: contact.into(), token: text, token_expires_in: expires_in.as_millis() };
@@ -94,17 +94,17 @@ pub(super) async fn reset(
     carry_out(&edge, &app, rights, input.parse(ContactRequest::parse_reset).await?).await
 }
 
-/// Asking is always allowed.
-fn need_association(rights: CallingRights, app: &App, action: &ContactAction) -> Result<()> {
+/// Asking is always allowed. Where devices do not say whose they are, that includes what they think.
+fn allowed(rights: CallingRights, app: &App, action: ContactAction) -> Result<ContactAction> {
     match action {
-        ContactAction::Resolve => Ok(()),
-        ContactAction::Identify(_) | ContactAction::Reset => rights.need_association(app),
+        ContactAction::Resolve(known) => Ok(ContactAction::Resolve(known.filter(|_| rights.may_associate(app)))),
+        ContactAction::Identify(_) | ContactAction::Reset => rights.need_association(app).map(|()| action),
     }
 }
 
 async fn carry_out(edge: &Edge, app: &App, rights: CallingRights, request: ContactRequest) -> Result<Answer> {
     let ContactRequest { channel, action } = request;
-    need_association(rights, app, &action)?;
+    let action = allowed(rights, app, action)?;
     let Contact { id, is_anonymous, .. } = edge.engine.contact(app.id, channel, action).await?;
     Answer::changed(OperationId::random(), Resolved { contact_id: id, is_anonymous })
 }

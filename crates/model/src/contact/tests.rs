@@ -25,7 +25,11 @@ fn jo() -> NamedUserId {
 fn actions_of_newer_libraries() {
     let body = |action: Value| json!({"device_info": {"device_type": "android"}, "action": action});
     let resolve = body(json!({"type": "resolve", "contact_id": CHANNEL, "possibly_orphaned_contact_id": "x"}));
-    assert_eq!(read(&resolve, ContactAction::parse), ContactAction::Resolve);
+    assert_eq!(read(&resolve, ContactAction::parse), ContactAction::Resolve(CHANNEL.parse().ok()));
+    for unknown in [json!(null), json!("me"), json!(7)] {
+        let resolve = body(json!({"type": "resolve", "contact_id": unknown}));
+        assert_eq!(read(&resolve, ContactAction::parse), ContactAction::Resolve(None));
+    }
     let identify = body(json!({"type": "identify", "named_user_id": "jo", "contact_id": null}));
     assert_eq!(read(&identify, ContactAction::parse), ContactAction::Identify(jo()));
     assert_eq!(read(&body(json!({"type": "reset"})), ContactAction::parse), ContactAction::Reset);
@@ -43,7 +47,7 @@ fn actions_of_newer_libraries() {
 #[test]
 fn requests_of_older_libraries_name_the_channel() {
     let body = json!({"channel_id": CHANNEL, "device_type": "ios", "named_user_id": "jo", "contact_id": "x"});
-    assert_eq!(read(&body, ContactRequest::parse_resolve).action, ContactAction::Resolve);
+    assert_eq!(read(&body, ContactRequest::parse_resolve).action, ContactAction::Resolve(None));
     assert_eq!(read(&body, ContactRequest::parse_identify).action, ContactAction::Identify(jo()));
     let reset = read(&body, ContactRequest::parse_reset);
     assert_eq!((reset.action, reset.channel.id.to_string()), (ContactAction::Reset, CHANNEL.to_owned()));

@@ -113,6 +113,50 @@ async fn nobody_works_out_the_contact_of_a_user() {
 }
 
 #[tokio::test]
+async fn a_device_that_registers_anew_stays_its_users() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (phone, _) = library.channel("token-1").await;
+        let jo = library.act(&phone, json!({"type": "identify", "named_user_id": "jo"})).await;
+        let contact = jo["contact"]["contact_id"].clone();
+        let resolve = json!({"type": "resolve", "contact_id": contact});
+        let anew = async |phone: &str| {
+            let uninstall = json!({"channel_id": phone, "device_type": "android"});
+            app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
+            let refused = app.device().put(&format!("/api/channels/{phone}"), super::android("token-1")).await;
+            refused.expect(409);
+            library.channel("token-1").await.0
+        };
+        let phone = anew(&phone).await;
+        let resolved = library.act(&phone, resolve.clone()).await;
+        assert_eq!(
+            (&resolved["contact"]["contact_id"], &resolved["contact"]["is_anonymous"]),
+            (&contact, &json!(false))
+        );
+        assert_eq!(super::reached(&app, json!({"named_user": "jo"})).await, 1);
+        // A server that takes the channel from the user has the last word.
+        let leave = json!({"channel_id": phone, "named_user_id": "jo"});
+        app.master().post("/api/named_users/disassociate", leave).await.expect(200);
+        assert_eq!(library.act(&phone, resolve.clone()).await["contact"]["is_anonymous"], true);
+
+        // Ids that could be worked out are not enough.
+        let (number, user) = (app.engine().app(&app.app.key).await.unwrap().id, NamedUserId::new("jo").unwrap());
+        let guessed = ContactId::once_of_named_user(number, &user);
+        app.engine().store().write(number, move |tx| store::contacts::keep(tx, number, guessed, &user)).await.unwrap();
+        let phone = anew(&phone).await;
+        for unknown in [guessed.to_string(), ContactId::of_named_user(&[7; 16]).to_string()] {
+            let resolved = library.act(&phone, json!({"type": "resolve", "contact_id": unknown})).await;
+            assert_eq!(resolved["contact"]["is_anonymous"], true, "{unknown}");
+        }
+        // Nor is anything, where servers say whose a channel is.
+        let path = format!("/operator/apps/{}", library.key());
+        app.operator().patch(&path, json!({"device_associations": false})).await.expect(200);
+        assert_eq!(library.act(&phone, resolve.clone()).await["contact"]["is_anonymous"], true);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn devices_make_open_channels_for_their_users_but_take_none() {
     on_each_engine(async |app| {
         let library = Library::of(&app);
