@@ -188,9 +188,9 @@ fn details() -> Vec<BadChannel> {
                 device("ios", r#""ios":{"quiettime":{"start":"22:00","end":"24:00"}}"#),
             ),
             (
-                "quiet time without padding",
+                "quiet time with three digits",
                 "channel.ios.quiettime.start",
-                device("ios", r#""ios":{"quiettime":{"start":"8:00","end":"09:00"}}"#),
+                device("ios", r#""ios":{"quiettime":{"start":"008:00","end":"09:00"}}"#),
             ),
             (
                 "quiet time with a sign",

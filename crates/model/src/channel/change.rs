@@ -17,7 +17,7 @@ impl<T> Change<T> {
         match fields.take(key) {
             None => Change::Keep,
             Some(at) if at.is_null() => Change::Clear,
-            // An unreadable value has been noted as a problem, so the whole update is refused.
+            // An unreadable value has been noted as a problem, so the whole update is refused; or passed over, so it stays.
             Some(at) => read(&at).map_or(Change::Keep, Change::Set),
         }
     }

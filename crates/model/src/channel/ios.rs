@@ -30,7 +30,7 @@ pub struct QuietTime {
     pub end: TimeOfDay,
 }
 
-/// `HH:MM`, as minutes since midnight.
+/// `HH:MM` or, as the libraries of several generations write it, `H:MM`, as minutes since midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct TimeOfDay(u16);
@@ -48,10 +48,8 @@ pub(super) struct IosUpdate {
 impl IosUpdate {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
         let mut fields = at.object()?;
-        let badge = Change::read(&mut fields, "badge", |at| {
-            at.integer(0..=i64::from(u32::MAX)).and_then(|badge| u32::try_from(badge).ok())
-        });
-        let quiet_time = fields.nullable("quiettime", QuietTime::parse);
+        let badge = Change::read(&mut fields, "badge", |at| at.or_passed_over(parse_badge));
+        let quiet_time = fields.nullable("quiettime", |at| at.or_passed_over(QuietTime::parse));
         let tz = fields.nullable("tz", device_text);
         let scheduled_summary = Change::read(&mut fields, "scheduled_summary", At::boolean);
         let time_sensitive = Change::read(&mut fields, "time_sensitive", At::boolean);
@@ -68,6 +66,10 @@ impl IosUpdate {
         self.scheduled_summary.update(&mut details.scheduled_summary);
         self.time_sensitive.update(&mut details.time_sensitive);
     }
+}
+
+fn parse_badge(at: &At<'_>) -> Option<u32> {
+    at.integer(0..=i64::from(u32::MAX)).and_then(|badge| u32::try_from(badge).ok())
 }
 
 impl QuietTime {
@@ -90,9 +92,9 @@ impl QuietTime {
 
 impl TimeOfDay {
     pub fn new(text: &str) -> Result<Self, &'static str> {
-        let read = |two: &str| two.bytes().all(|b| b.is_ascii_digit()).then(|| two.parse::<u16>().ok()).flatten();
+        let read = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u16>().ok()).flatten();
         text.split_once(':')
-            .filter(|(hours, minutes)| hours.len() == 2 && minutes.len() == 2)
+            .filter(|(hours, minutes)| (1..=2).contains(&hours.len()) && minutes.len() == 2)
             .and_then(|(hours, minutes)| Some((read(hours)?, read(minutes)?)))
             .filter(|(hours, minutes)| *hours < 24 && *minutes < 60)
             .map(|(hours, minutes)| Self(hours * 60 + minutes))

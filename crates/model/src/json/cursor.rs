@@ -122,6 +122,22 @@ impl<'a> At<'a> {
         None
     }
 
+    /// As `read` reads it. What a device gets wrong here is passed over, so that only this is lost: see
+    /// [`UnknownKeys::PassedOver`].
+    pub fn or_passed_over<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Option<T> {
+        let n_problems = self.sink.problems.borrow().len();
+        let value = read(self);
+        match self.sink.unknown_keys {
+            UnknownKeys::Refused => value,
+            UnknownKeys::PassedOver => {
+                let mut problems = self.sink.problems.borrow_mut();
+                let is_good = problems.len() == n_problems;
+                problems.truncate(n_problems);
+                value.filter(|_| is_good)
+            }
+        }
+    }
+
     /// Whether no problem was noted here or below so far: rules across several keys make sense only then.
     pub fn is_clean(&self) -> bool {
         let path = self.path();

@@ -279,3 +279,45 @@ async fn an_odd_version_does_not_keep_a_device_away() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_odd_quiet_time_or_badge_does_not_keep_a_device_away() {
+    on_each_engine(async |app| {
+        let quiet = |start: &str, end: &str| json!({"start": start, "end": end});
+        for (n, (told, kept)) in [
+            (
+                json!({"badge": 2, "quiettime": quiet("22:00", "7:00")}),
+                json!({"badge": 2, "quiettime": quiet("22:00", "07:00")}),
+            ),
+            (
+                json!({"badge": 0, "quiettime": quiet("0:30", "8:05")}),
+                json!({"badge": 0, "quiettime": quiet("00:30", "08:05")}),
+            ),
+            (json!({"badge": 2, "quiettime": quiet("22 Uhr", "7:00")}), json!({"badge": 2})),
+            (json!({"badge": -1, "quiettime": {"start": "22:00"}}), json!({})),
+            (json!({"badge": "many", "quiettime": "always", "time_sensitive": true}), json!({"time_sensitive": true})),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let device = json!({"channel": {
+                "device_type": "ios", "opt_in": true, "push_address": format!("A{n}"), "ios": told,
+            }});
+            let made = app.device().post("/api/channels", device).await.expect(201);
+            let path = format!("/api/channels/{}", made["channel_id"].as_str().unwrap());
+            let seen = app.master().get(&path).await.expect(200);
+            let shown = seen["channel"].get("ios").cloned().unwrap_or_else(|| json!({}));
+            for key in ["badge", "quiettime"] {
+                assert_eq!(shown.get(key), kept.get(key), "{told}: {seen}");
+            }
+        }
+        // A badge that cannot be read changes nothing.
+        let path = "/api/channels/10000000-0000-4000-8000-000000000000";
+        for badge in [json!(3), json!(-1)] {
+            let device = json!({"channel": {"device_type": "ios", "opt_in": true, "ios": {"badge": badge}}});
+            app.device().put(path, device).await.expect(200);
+        }
+        assert_eq!(app.master().get(path).await.expect(200)["channel"]["ios"]["badge"], 3);
+    })
+    .await;
+}
