@@ -210,6 +210,11 @@ fn push_of(message_id: &str) -> Result<PushId> {
     message.map(MessageId::push).map_err(|_| Error::NotFound("There is no such message.".to_owned()))
 }
 
+/// A type without its parameters, as libraries look for it: some drop messages that are not exactly `text/html` or `text/plain`.
+fn listed_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
 impl Message {
     fn new(links: &Links, user: &InboxUserId, view: MessageView) -> Self {
         let message_id = MessageId::from(view.push).to_string();
@@ -222,7 +227,7 @@ impl Message {
             message_sent: view.sent.to_api(),
             message_expiry: view.expires.map(UtcMillis::to_api),
             title: view.title,
-            content_type: view.content_type,
+            content_type: listed_type(&view.content_type),
             content_size: view.size.to_string(),
             details: view.details,
             message_reporting: Reporting {

@@ -98,7 +98,7 @@ async fn a_message_has_what_devices_of_all_generations_look_for() {
         let expected = json!({
             "message_id": id, "message_url": url, "message_body_url": format!("{url}body/"),
             "message_read_url": format!("{url}read/"), "unread": true, "message_sent": "2024-05-01T12:00:00",
-            "title": "Hello", "content_type": "text/html; charset=utf-8", "content_size": "12", "extra": {"k": "v"},
+            "title": "Hello", "content_type": "text/html", "content_size": "12", "extra": {"k": "v"},
             "icons": icons, "options": {"o": [1]}, "message_reporting": {"message_id": id, "push_id": push},
         });
         assert_eq!(phone.messages(&app).await, std::slice::from_ref(&expected));
@@ -126,14 +126,27 @@ async fn a_message_has_what_devices_of_all_generations_look_for() {
 async fn bodies_come_as_they_were_sent() {
     on_each_engine(async |app| {
         let phone = Phone::new(&app, "android", json!({})).await;
-        for (message, content_type, expected) in [
-            (json!({"body": "aGk=", "content_encoding": "base64", "content_type": "text/plain"}), "text/plain", "hi"),
-            (json!({"body": "hé", "content_type": "text/plain"}), "text/plain; charset=utf-8", "hé"),
-            (json!({"body": "{}", "content_type": "application/json"}), "application/json", "{}"),
+        for (message, content_type, listed, expected) in [
+            (
+                json!({"body": "aGk=", "content_encoding": "base64", "content_type": "text/plain"}),
+                "text/plain",
+                "text/plain",
+                "hi",
+            ),
+            (json!({"body": "hé", "content_type": "text/plain"}), "text/plain; charset=utf-8", "text/plain", "hé"),
+            (json!({"body": "{}", "content_type": "application/json"}), "application/json", "application/json", "{}"),
+            (json!({"body": "a", "content_type": "Text/HTML ; charset=x"}), "Text/HTML ; charset=x", "text/html", "a"),
         ] {
             let (_, id) = send(&app, "T", json!({"message": message})).await;
             let body = phone.caller(&app).get(&phone.path(&format!("messages/message/{id}/body/"))).await;
             assert_eq!((body.header("content-type"), body.text()), (Some(content_type), expected));
+            let inbox = phone.caller(&app).get(&phone.path("messages/")).await.expect(200);
+            assert_eq!(
+                (&inbox["messages"][0]["message_id"], &inbox["messages"][0]["content_type"]),
+                (&json!(id), &json!(listed))
+            );
+            let message = phone.caller(&app).get(&phone.path(&format!("messages/message/{id}/"))).await.expect(200);
+            assert_eq!(message["content_type"], listed);
         }
     })
     .await;
