@@ -16,8 +16,7 @@ use crate::report::{self, percent};
 use crate::server::{DATABASE, Server, device_authorization, master_authorization};
 
 /// Channels that exist before the measurement.
-const PREPARED: u64 = 50_000;
-const UPDATED: u64 = 5_000;
+const PREPARED: u64 = 1_000_000;
 /// Rounds are short and take turns, so that cores that slow down for a while affect both sides.
 const ROUNDS: usize = 15;
 const TIME: Until = Until::Time(Duration::from_secs(1));
@@ -34,7 +33,7 @@ pub(crate) async fn run() -> Result<()> {
     let server = Server::start(folder.path())?;
     for round in 0..ROUNDS {
         report::progress(&format!("round {} of {ROUNDS}", round + 1));
-        updates.bare.push(bare::update_rows(&commits, TIME, &prepared).await?);
+        updates.bare.push(bare::update_rows(&commits, TIME, &prepared, round).await?);
         updates.http.push(update(&server, &prepared.channels, TIME, &format!("round-{round}")).await?);
         updates.bytes.push(commits.of_bytes(TIME, CLIENTS, prepared.update.n_bytes()).await?);
         registrations.bare.push(bare::insert_rows(&commits, TIME, &prepared).await?);
@@ -85,7 +84,7 @@ async fn prepare(folder: &Path) -> Result<bare::Prepared> {
     server.stop()?;
     let registered = bare::registered(folder).await?;
     let server = Server::start(folder)?;
-    update(&server, &registered.channels, Until::Calls(UPDATED), "prepared").await?;
+    update(&server, &registered.channels, Until::Calls(registered.channels.len() as u64), "prepared").await?;
     server.stop()?;
     bare::updated(folder, registered).await
 }
@@ -103,7 +102,7 @@ async fn register(server: &Server, until: Until, name: &str) -> Result<Work> {
     .await
 }
 
-/// Sets the tags of every channel in turn, different ones in each round.
+/// Sets the tags of the channels in turn, different ones in each round.
 async fn update(server: &Server, channels: &Arc<[ChannelId]>, until: Until, name: &str) -> Result<Work> {
     let (authorization, channels, name) = (master_authorization(), Arc::clone(channels), name.to_owned());
     clients::call(server.address, server.process(), until, move |n| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use model::event::RecordKind;
-use model::ids::{AppId, ChannelId, Offset};
+use model::ids::{AppId, ChannelId, Offset, Ordinal, TermId};
 use model::time::Clock;
 use store::channels::{self, Channel, Key};
 use store::log::{self, NewRecord};
@@ -16,7 +16,11 @@ use crate::commits::Commits;
 use crate::loading::open;
 
 const LOG_RECORDS: u32 = 200;
-const SAMPLED: u32 = 10_000;
+/// Channels that are updated, of all that there are.
+const UPDATED: usize = 100_000;
+/// From one channel that is updated to the next. Callers do not come in the order of the rows, so no two channels of a commit
+/// share a page.
+const STRIDE: usize = 618_033;
 
 /// The rows that one write leaves: a channel, its keys if they are new, and records of the log.
 #[derive(Clone)]
@@ -40,6 +44,7 @@ impl Trace {
 
 /// The database after registrations.
 pub(crate) struct Registered {
+    /// The channels to update.
     pub(crate) channels: Arc<[ChannelId]>,
     registration: Trace,
 }
@@ -49,7 +54,8 @@ pub(crate) struct Prepared {
     pub(crate) channels: Arc<[ChannelId]>,
     pub(crate) registration: Trace,
     pub(crate) update: Trace,
-    rows: Arc<[Channel]>,
+    /// What the updated channels hold.
+    held: Arc<[(Ordinal, Vec<TermId>)]>,
 }
 
 pub(crate) async fn registered(folder: &Path) -> Result<Registered> {
@@ -58,9 +64,10 @@ pub(crate) async fn registered(folder: &Path) -> Result<Registered> {
         let row = channels::page(tx, app, None, 1)?.pop().context("nothing was registered")?;
         let keys = channels::keys_of(tx, app, row.ordinal)?;
         let records = last_of_each(tx, app, &[RecordKind::Terms, RecordKind::FirstOpen, RecordKind::TagChange])?;
-        let ids =
+        let ids: Vec<ChannelId> =
             tx.query("select id from channel where app = $1 order by ordinal", &[app.into()], |row| row.get(0))?;
-        Ok::<_, anyhow::Error>(Registered { channels: ids.into(), registration: Trace { row, keys, records } })
+        let channels = (0..UPDATED.min(ids.len())).map(|n| ids[n * STRIDE % ids.len()]).collect();
+        Ok::<_, anyhow::Error>(Registered { channels, registration: Trace { row, keys, records } })
     });
     let registered = read.await?;
     store.close().await;
@@ -69,16 +76,21 @@ pub(crate) async fn registered(folder: &Path) -> Result<Registered> {
 
 pub(crate) async fn updated(folder: &Path, registered: Registered) -> Result<Prepared> {
     let (store, app) = open(folder).await?;
+    let ids = Arc::clone(&registered.channels);
     let read = store.read(move |tx| {
-        let rows = channels::page(tx, app, None, SAMPLED)?;
+        let mut rows = Vec::with_capacity(ids.len());
+        for id in ids.iter() {
+            rows.push(channels::by_id(tx, app, *id)?.context("a channel has gone")?);
+        }
         let records = last_of_each(tx, app, &[RecordKind::Terms, RecordKind::TagChange])?;
         Ok::<_, anyhow::Error>((rows, records))
     });
     let (rows, records) = read.await?;
     store.close().await;
     let row = rows.first().context("nothing was registered")?.clone();
+    let held = rows.into_iter().map(|row| (row.ordinal, row.terms)).collect();
     let Registered { channels, registration } = registered;
-    Ok(Prepared { channels, registration, update: Trace { row, keys: Vec::new(), records }, rows: rows.into() })
+    Ok(Prepared { channels, registration, update: Trace { row, keys: Vec::new(), records }, held })
 }
 
 /// The newest record of each kind.
@@ -92,14 +104,18 @@ fn last_of_each(tx: &mut Tx<'_>, app: AppId, kinds: &[RecordKind]) -> Result<Vec
     Ok(kinds.iter().filter_map(last).collect())
 }
 
-/// Writes the rows of a tag update, again and again.
-pub(crate) async fn update_rows(commits: &Commits, until: Until, prepared: &Prepared) -> Result<Work> {
-    let (rows, records) = (Arc::clone(&prepared.rows), prepared.update.records.clone());
+/// Writes the rows of a tag update, again and again. As over HTTP, each round leaves another tag: SQLite does not write a row
+/// that stays as it is.
+pub(crate) async fn update_rows(commits: &Commits, until: Until, prepared: &Prepared, round: usize) -> Result<Work> {
+    let (held, records) = (Arc::clone(&prepared.held), prepared.update.records.clone());
     let command = move |app, n| {
-        let position = usize::try_from(n % rows.len() as u64).unwrap_or(0);
-        let (row, records) = (rows[position].clone(), records.clone());
+        let n = usize::try_from(n).unwrap_or(0);
+        let ((ordinal, mut terms), records) = (held[n % held.len()].clone(), records.clone());
+        if let Some(tag) = terms.last_mut() {
+            tag.0 += 1 + u32::try_from(round + n / held.len()).unwrap_or(0);
+        }
         move |tx: &mut Tx<'_>| {
-            channels::update(tx, app, &row)?;
+            channels::set_terms(tx, app, ordinal, &terms)?;
             log::append(tx, app, Clock::System.now(), records.clone())?;
             Ok(())
         }
@@ -115,8 +131,8 @@ pub(crate) async fn insert_rows(commits: &Commits, until: Until, prepared: &Prep
         let id = ChannelId::at(Clock::System.now());
         trace.row.id = id;
         for key in &mut trace.keys {
-            // As long as before, and unique.
-            key.value.replace_range(..36, &id.to_string());
+            // As long as before, unique, and like real keys in no order: the time is in front of an id.
+            key.value.replace_range(..36, &id.to_string().chars().rev().collect::<String>());
         }
         move |tx: &mut Tx<'_>| {
             let ordinal = apps::take_ordinal(tx, app)?;
