@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 /// The key of the object under which clients find the data.
 const DATA_ATTRIBUTE: HeaderName = HeaderName::from_static("data-attribute");
 
+/// Room for the headers that every answer gets, and some of its own: a map that grows allocates at every step.
+const USUAL_HEADERS: usize = 8;
+
 const COUNT: HeaderName = HeaderName::from_static("count");
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("total-count");
 
@@ -58,7 +61,7 @@ impl Answer {
     /// 200 with a body without `"ok": true`, as clients expect of a few old endpoints.
     pub(crate) fn bare(body: impl Serialize) -> Result<Self> {
         let body = serde_json::to_vec(&body).map_err(Error::internal)?;
-        Ok(Self { status: StatusCode::OK, headers: HeaderMap::new(), body })
+        Ok(Self { status: StatusCode::OK, headers: HeaderMap::with_capacity(USUAL_HEADERS), body })
     }
 
     /// 204, without a body.

@@ -234,8 +234,9 @@ pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
         };
         return edge.engine.authenticate_bearer(bearer).await?.map_err(refused);
     }
-    let (key, secret) = credentials(headers, "basic").and_then(key_and_secret).ok_or(NO_APP)?;
-    edge.engine.authenticate(&key, &secret).await?.ok_or(WRONG_APP)
+    let basic = credentials(headers, "basic").and_then(decoded).ok_or(NO_APP)?;
+    let (key, secret) = basic.split_once(':').ok_or(NO_APP)?;
+    edge.engine.authenticate(key, secret).await?.ok_or(WRONG_APP)
 }
 
 /// The caller that reports events of a device.
@@ -269,12 +270,13 @@ fn refused(refusal: Refusal) -> Error {
 
 /// The path of every such route is `/api/user/` and the user.
 async fn inbox(edge: &Edge, headers: &HeaderMap, path: &str) -> Result<InboxCaller> {
-    let (user, password) = credentials(headers, "basic").and_then(key_and_secret).ok_or(NOT_INBOX)?;
+    let basic = credentials(headers, "basic").and_then(decoded).ok_or(NOT_INBOX)?;
+    let (user, password) = basic.split_once(':').ok_or(NOT_INBOX)?;
     let named = path.strip_prefix("/api/user/").and_then(|rest| rest.split('/').next());
-    if named != Some(user.as_str()) {
+    if named != Some(user) {
         return Err(NOT_INBOX);
     }
-    edge.engine.authenticate_inbox(&user, &password).await?.ok_or(NOT_INBOX)
+    edge.engine.authenticate_inbox(user, password).await?.ok_or(NOT_INBOX)
 }
 
 /// The credentials after the name of the scheme in the only `Authorization` header.
@@ -285,8 +287,7 @@ fn credentials<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
     (values.next().is_none() && scheme.eq_ignore_ascii_case(wanted)).then(|| credentials.trim())
 }
 
-fn key_and_secret(encoded: &str) -> Option<(String, String)> {
-    let decoded = String::from_utf8(lenient_base64::decode(encoded)?).ok()?;
-    let (key, secret) = decoded.split_once(':')?;
-    Some((key.to_owned(), secret.to_owned()))
+/// A name and a secret with a colon between them.
+fn decoded(basic: &str) -> Option<String> {
+    String::from_utf8(lenient_base64::decode(basic)?).ok()
 }

@@ -35,6 +35,10 @@ impl ChannelAudience {
     pub fn channels(&self) -> &[ChannelRef] {
         &self.0
     }
+
+    pub fn into_channels(self) -> Vec<ChannelRef> {
+        self.0
+    }
 }
 
 /// Channels and named users, at least one of either, none of them twice.

@@ -1,4 +1,4 @@
-//! The numbers that an app gives out one after the other, and the size of its log. They are counted in the app's row, which a
+//! The numbers that an app gives out one after the other, the size of its log, and when numbers lost their names last. They are counted in the app's row, which a
 //! transaction reads when it begins and has to itself until it ends: its commands count on in memory, and the row is written once
 //! for all of them.
 
@@ -18,11 +18,13 @@ pub(crate) struct AppNumbers {
     pub(crate) next_term: i64,
     /// The position of the last delivery in the sandbox.
     pub(crate) sandbox_head: i64,
+    /// The offset of the last retirement of a term.
+    pub(crate) terms_retired: i64,
 }
 
 impl AppNumbers {
     /// The columns of the app's row, in the order of [`AppNumbers::read`].
-    pub(crate) const COLUMNS: &str = "log_head, log_bytes, next_ordinal, next_term, sandbox_head";
+    pub(crate) const COLUMNS: &str = "log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired";
 
     pub(crate) fn read(column: impl Fn(usize) -> Result<i64>) -> Result<Self> {
         Ok(Self {
@@ -31,6 +33,7 @@ impl AppNumbers {
             next_ordinal: column(2)?,
             next_term: column(3)?,
             sandbox_head: column(4)?,
+            terms_retired: column(5)?,
         })
     }
 }
@@ -67,6 +70,9 @@ pub(crate) fn current(tx: &mut Tx<'_>, app: AppId) -> Result<Option<AppNumbers>>
     if let Some(progress) = tx.counted_so_far().0.get(&app) {
         return Ok(Some(progress.now));
     }
+    if let Some(numbers) = tx.numbers_at_begin(app)? {
+        return Ok(Some(numbers));
+    }
     let sql = format!("select {} from app where id = $1", AppNumbers::COLUMNS);
     tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|i| row.get(i)))
 }
@@ -74,13 +80,14 @@ pub(crate) fn current(tx: &mut Tx<'_>, app: AppId) -> Result<Option<AppNumbers>>
 impl Counted {
     /// Writes what was counted. The transaction may count on.
     pub(crate) fn write(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        let sql = "update app set log_head = $2, log_bytes = $3, next_ordinal = $4, next_term = $5, sandbox_head = $6
+        let sql = "update app set log_head = $2, log_bytes = $3, next_ordinal = $4, next_term = $5, sandbox_head = $6,
+                          terms_retired = $7
                    where id = $1";
         for (app, Progress { now, in_row }) in &mut self.0 {
             if now != in_row {
-                let numbers = [now.log_head, now.log_bytes, now.next_ordinal, now.next_term, now.sandbox_head];
-                let row: Vec<Value> = std::iter::once((*app).into()).chain(numbers.map(Into::into)).collect();
-                tx.execute(sql, &row)?;
+                let AppNumbers { log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired } = *now;
+                let numbers = [app.0, log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired];
+                tx.execute(sql, &numbers.map(Value::from))?;
                 *in_row = *now;
             }
         }

@@ -59,10 +59,11 @@ pub fn update(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
     Ok(())
 }
 
-/// Writes what a channel can be addressed by, and nothing else.
-pub fn set_terms(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, held: &[TermId]) -> Result<()> {
-    let sql = "update channel set terms = $3 where app = $1 and ordinal = $2";
-    tx.execute(sql, &[app.into(), ordinal.into(), terms::encode(held).into()])?;
+/// Writes what a channel can be addressed by, and nothing else. By its id, because that is how its row was just found: on SQLite
+/// every other index is one more page to read.
+pub fn set_terms(tx: &mut Tx<'_>, app: AppId, id: ChannelId, held: &[TermId]) -> Result<()> {
+    let sql = "update channel set terms = $3 where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), id.into(), terms::encode(held).into()])?;
     Ok(())
 }
 

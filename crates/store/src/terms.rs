@@ -4,7 +4,7 @@
 use model::ids::{AppId, Offset, TermId};
 use model::term::{FORMER_PLACE_GROUP, Term};
 
-use crate::{Error, Result, Row, Tx, apps};
+use crate::{Error, Result, Row, Tx, app_numbers, apps};
 
 /// The number of a term, if it has one.
 pub fn find(tx: &mut Tx<'_>, app: AppId, term: &Term) -> Result<Option<TermId>> {
@@ -52,14 +52,13 @@ pub fn retire(tx: &mut Tx<'_>, app: AppId, id: TermId, name: &Term) -> Result<()
 
 /// Stores the offset of the last retirement in the log.
 pub fn set_retired_at(tx: &mut Tx<'_>, app: AppId, offset: Offset) -> Result<()> {
-    tx.execute("update app set terms_retired = $2 where id = $1", &[app.into(), offset.into()])?;
+    app_numbers::count(tx, app)?.terms_retired = offset.0;
     Ok(())
 }
 
 /// The offset of the last retirement in the log: numbers cached before it may have lost their names.
 pub fn retired_at(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
-    let offset = tx.query_opt("select terms_retired from app where id = $1", &[app.into()], |row| row.get(0))?;
-    Ok(offset.unwrap_or_default())
+    Ok(Offset(app_numbers::current(tx, app)?.map_or(0, |numbers| numbers.terms_retired)))
 }
 
 /// Every term of an app with its stored name, for loading an index.

@@ -22,7 +22,7 @@ pub(super) async fn tag_channels(
         rights.need_master()?;
     }
     refuse_read_only(&operation)?;
-    edge.engine.tag_channels(app.id, audience.channels().to_vec(), operation).await?;
+    edge.engine.tag_channels(app.id, audience.into_channels(), operation).await?;
     Answer::done()
 }
 

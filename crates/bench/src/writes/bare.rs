@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use model::event::RecordKind;
-use model::ids::{AppId, ChannelId, Offset, Ordinal, TermId};
+use model::ids::{AppId, ChannelId, Offset, TermId};
 use model::time::Clock;
 use store::channels::{self, Channel, Key};
 use store::log::{self, NewRecord};
@@ -55,7 +55,7 @@ pub(crate) struct Prepared {
     pub(crate) registration: Trace,
     pub(crate) update: Trace,
     /// What the updated channels hold.
-    held: Arc<[(Ordinal, Vec<TermId>)]>,
+    held: Arc<[(ChannelId, Vec<TermId>)]>,
 }
 
 pub(crate) async fn registered(folder: &Path) -> Result<Registered> {
@@ -88,7 +88,7 @@ pub(crate) async fn updated(folder: &Path, registered: Registered) -> Result<Pre
     let (rows, records) = read.await?;
     store.close().await;
     let row = rows.first().context("nothing was registered")?.clone();
-    let held = rows.into_iter().map(|row| (row.ordinal, row.terms)).collect();
+    let held = rows.into_iter().map(|row| (row.id, row.terms)).collect();
     let Registered { channels, registration } = registered;
     Ok(Prepared { channels, registration, update: Trace { row, keys: Vec::new(), records }, held })
 }
@@ -110,12 +110,12 @@ pub(crate) async fn update_rows(commits: &Commits, until: Until, prepared: &Prep
     let (held, records) = (Arc::clone(&prepared.held), prepared.update.records.clone());
     let command = move |app, n| {
         let n = usize::try_from(n).unwrap_or(0);
-        let ((ordinal, mut terms), records) = (held[n % held.len()].clone(), records.clone());
+        let ((id, mut terms), records) = (held[n % held.len()].clone(), records.clone());
         if let Some(tag) = terms.last_mut() {
             tag.0 += 1 + u32::try_from(round + n / held.len()).unwrap_or(0);
         }
         move |tx: &mut Tx<'_>| {
-            channels::set_terms(tx, app, ordinal, &terms)?;
+            channels::set_terms(tx, app, id, &terms)?;
             log::append(tx, app, Clock::System.now(), records.clone())?;
             Ok(())
         }

@@ -31,7 +31,7 @@ impl ChangeContext<'_> {
         let terms = difference.apply(&row.terms);
         let of_user = self.terms_of_user(tx, row.named_user.as_ref())?;
         self.journal.change_terms(row.ordinal, difference.beside(&of_user));
-        channels::set_terms(tx, self.app, row.ordinal, &terms)?;
+        channels::set_terms(tx, self.app, row.id, &terms)?;
         let before = Tags { own: &before.published_tags(), others: &of_user };
         self.tell_tags(tx, row.ordinal, before, Tags { own: &after.tags, others: &of_user })
     }

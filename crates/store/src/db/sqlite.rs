@@ -27,8 +27,9 @@ pub(crate) use backup::write_copy;
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const STATEMENTS: usize = 256;
-/// Page caches, in KiB. The operating system's cache does most of the work, and idle memory stays small.
-const WRITER_CACHE: u32 = 8192;
+/// Page caches, in KiB, at most: a database that is smaller or not in use takes less. The operating system's cache does most of the
+/// work; the writer's holds the inner pages of the indexes of ten million channels, which every change of a channel goes through.
+const WRITER_CACHE: u32 = 64 * 1024;
 const READER_CACHE: u32 = 2048;
 
 /// A database file that this process has to itself.
