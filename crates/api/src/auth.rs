@@ -152,9 +152,10 @@ pub(crate) async fn admit(edge: &Edge, access: Access, request: &mut Request) ->
 /// The app that a refused caller names, if there is one: whose server has the wrong secret is found by it. A key that is none of
 /// ours may be anything, a secret that was put into the wrong place as well.
 pub(crate) fn presented_key(edge: &Edge, headers: &HeaderMap) -> Option<AppKey> {
-    let basic = credentials(headers, "basic").and_then(key_and_secret).map(|(key, _)| key);
-    let key = basic.or_else(|| named_key(headers).map(|key| key.trim().to_owned()))?;
-    edge.engine.remembered_app(&key).map(|app| app.key.clone())
+    let basic = credentials(headers, "basic").and_then(decoded);
+    let by_basic = basic.as_deref().and_then(|basic| basic.split_once(':')).map(|(key, _)| key);
+    let key = by_basic.or_else(|| named_key(headers).map(str::trim))?;
+    edge.engine.remembered_app(key).map(|app| app.key.clone())
 }
 
 /// If the app of a caller was deleted meanwhile, the answer is the same as to a new request.
