@@ -1,5 +1,7 @@
 //! Resolving a push: its recipients by device type and block.
 
+mod nobody;
+
 use std::borrow::Cow;
 
 use audience::block::blocks;
@@ -39,6 +41,8 @@ struct Resolved {
     audiences: ByDeviceType,
     /// Its message, and the channels that get it into their inboxes.
     mailing: Option<Mailing>,
+    /// Why there are no recipients, if there are none.
+    nobody: Option<String>,
 }
 
 pub(crate) type ByDeviceType = Vec<(DeviceType, RoaringBitmap)>;
@@ -72,8 +76,10 @@ impl Engine {
                 let audience = planner.part_for(audience, push, &provenance, &served)?;
                 let most = most_recipients(&content);
                 let (audiences, holders) = audience_by_device_type(&mut planner, &content, &audience, most);
+                let is_empty = audiences.is_empty();
+                let nobody = is_empty.then(|| nobody::why_nobody(&planner, &content, &audience, &holders));
                 let mailing = Mailing::new(&row, &content, shared_push.clone(), holders);
-                Ok(Resolved { push, provenance, served, shared_push, audiences, mailing })
+                Ok(Resolved { push, provenance, served, shared_push, audiences, mailing, nobody })
             })
             .await?;
         let (engine, claimed, now) = (self.clone(), claimed.clone(), self.clock().now());
@@ -114,6 +120,10 @@ impl Engine {
             }
         }
         push_audience::delete(tx, app, push)?;
+        if n_blocks == 0 {
+            let why = resolved.nobody.as_deref().unwrap_or(nobody::ALL_SERVED);
+            pushes::set_reason(tx, app, push, why)?;
+        }
         let state = if n_blocks == 0 { PushState::Done } else { PushState::Sending };
         pushes::set_state(tx, app, push, state, now)?;
         if let Some(experiment) = resolved.shared_push.experiment_id {

@@ -115,6 +115,13 @@ pub fn ordinals_of(tx: &mut Tx<'_>, app: AppId, ids: &[ChannelId]) -> Result<Vec
     tx.query_many(INSTALLED_BY_ID, ids.iter().map(|id| [app.into(), (*id).into()]), |row| row.get(0))
 }
 
+/// Those of the channels that were ever registered, and whether they still are.
+pub fn installed(tx: &mut Tx<'_>, app: AppId, ids: &[ChannelId]) -> Result<Vec<(ChannelId, bool)>> {
+    let sql = "select id, installed from channel where app = $1 and id = $2";
+    let params = ids.iter().map(|id| [app.into(), (*id).into()]);
+    tx.query_many(sql, params, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Up to `at_most` channels in the order they were made, beginning with the one named by `start`.
 pub fn page(tx: &mut Tx<'_>, app: AppId, start: Option<ChannelId>, at_most: u32) -> Result<Vec<Channel>> {
     let first = match start {

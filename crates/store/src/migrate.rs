@@ -41,6 +41,7 @@ const STEPS: &[Step] = &[
     Step { name: "0026_claimed_types", sql: include_str!("../migrations/0026_claimed_types.sql") },
     Step { name: "0027_fair_turns", sql: include_str!("../migrations/0027_fair_turns.sql") },
     Step { name: "0028_unknown_users", sql: include_str!("../migrations/0028_unknown_users.sql") },
+    Step { name: "0029_push_reasons", sql: include_str!("../migrations/0029_push_reasons.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -208,6 +208,19 @@ pub fn set_state(tx: &mut Tx<'_>, app: AppId, push: PushId, state: PushState, no
     }
 }
 
+/// Keeps why a push goes to nobody.
+pub fn set_reason(tx: &mut Tx<'_>, app: AppId, push: PushId, reason: &str) -> Result<()> {
+    let sql = "update push set reason = $3 where app = $1 and id = $2";
+    tx.execute(sql, &[app.into(), push.into(), reason.into()])?;
+    Ok(())
+}
+
+/// Why a push went to nobody; `None` if it went to somebody, or that is not known yet.
+pub fn reason(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<String>> {
+    let sql = "select reason from push where app = $1 and id = $2 and reason is not null";
+    tx.query_opt(sql, &[app.into(), push.into()], |row| row.get(0))
+}
+
 fn redact(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<()> {
     let sql = "update push set payload = null where app = $1 and id = $2 and redact = 1";
     tx.execute(sql, &[app.into(), push.into()])?;

@@ -174,6 +174,8 @@ async fn a_platform_that_the_operator_holds_gets_nothing_until_it_is_let_go() {
         app.step_all().await;
         assert_eq!(state(&app, &canceled).await, "canceled");
         assert_eq!(state(&app, &expires).await, "done");
+        let shown = app.master().get(&format!("/api/push/{expires}")).await.expect(200)["push"].clone();
+        assert_eq!(shown["platforms"]["open::kiosk"]["reason"], "Still wrong.");
         assert_eq!(state(&app, &waits).await, "sending");
         assert_eq!(receiver.received().len(), 0);
 

@@ -118,6 +118,11 @@ impl Block {
 
     /// Writes the state of the block and of its job, and adds up outcomes that were taken in.
     fn record(&self, tx: &mut Tx<'_>, now: UtcMillis, outcomes: &Outcomes, next: Next) -> Result<()> {
+        // Asked before the push may be done, and is no longer paused.
+        let reason = match &outcomes.reason {
+            None if !outcomes.expired.is_empty() => self.what_held_up(tx)?,
+            reason => reason.clone(),
+        };
         self.hold_or_release(tx, now, next)?;
         self.save(tx, now, next)?;
         if outcomes.is_empty() {
@@ -129,9 +134,18 @@ impl Block {
             gone: outcomes.gone.len() as u64 + outcomes.missing.len(),
             failed: outcomes.failed.len(),
             expired: outcomes.expired.len(),
-            reason: outcomes.reason.clone(),
+            reason,
         };
         Ok(pushes::add_tally(tx, self.claimed.app, self.key.push, &self.key.device_type, &tally)?)
+    }
+
+    /// What kept the block from being sent until now, for recipients for whom it is too late: it may be over when somebody asks.
+    fn what_held_up(&self, tx: &mut Tx<'_>) -> Result<Option<String>> {
+        let (app, push) = (self.claimed.app, self.key.push);
+        if SendPermission::of(tx, app, push)? == SendPermission::Paused {
+            return Ok(Some("The push was paused until it expired.".to_owned()));
+        }
+        Ok(PlatformHealth::find_known(tx, app, &self.key.device_type)?.map(|health| health.reason))
     }
 
     fn hold_or_release(&self, tx: &mut Tx<'_>, now: UtcMillis, next: Next) -> Result<()> {

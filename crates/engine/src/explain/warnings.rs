@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use audience::index::Index;
 use audience::plan::Plan;
-use model::ids::{AppId, SegmentId};
+use model::ids::{AppId, ChannelId, SegmentId};
 use model::lifecycle::lifecycle_names;
 use model::selector::{Atomic, Location, Selector};
 use model::subscription::Scope;
 use model::tag::{Tag, TagGroup};
 use model::term::subscription_group;
 use store::Tx;
+use store::channels;
 use store::documents::{self, DocumentKind};
 
 use super::Warning;
@@ -31,13 +32,17 @@ pub(super) struct Names {
     segment_ids: Vec<String>,
     /// All lists, if any is asked for.
     lists: Vec<String>,
+    /// The channels asked for by id that were ever registered, and whether they still are.
+    channels: HashMap<ChannelId, bool>,
 }
 
 impl Names {
     pub(super) fn read(tx: &mut Tx<'_>, app: AppId, selector: &Selector, segments: Reached) -> Result<Self> {
         let criteria = segments.values().flatten().map(|segment| &segment.criteria);
-        let is_list = |atomic: &Atomic| matches!(atomic, Atomic::StaticList(_));
-        let asks_for_lists = [selector].into_iter().chain(criteria).flat_map(Selector::atoms).any(is_list);
+        let atoms: Vec<&Atomic> = [selector].into_iter().chain(criteria).flat_map(Selector::atoms).collect();
+        let asks_for_lists = atoms.iter().any(|atomic| matches!(atomic, Atomic::StaticList(_)));
+        let asked_for: Vec<ChannelId> = atoms.iter().flat_map(|atomic| channel_ids(atomic)).copied().collect();
+        let channels = channels::installed(tx, app, &asked_for)?.into_iter().collect();
         let (mut lists, mut segment_ids) = (Vec::new(), Vec::new());
         if asks_for_lists {
             lists.extend(documents::heads(tx, app, DocumentKind::List)?.into_iter().map(|head| head.id));
@@ -46,7 +51,7 @@ impl Names {
         if segments.values().any(Option::is_none) {
             segment_ids.extend(documents::heads(tx, app, DocumentKind::Segment)?.into_iter().map(|head| head.id));
         }
-        Ok(Self { segments, segment_ids, lists })
+        Ok(Self { segments, segment_ids, lists, channels })
     }
 }
 
@@ -140,13 +145,13 @@ impl<'a> Warner<'a> {
                 }
             }
             Atomic::Location(location) => self.look_at_location(location, mention),
+            Atomic::Channel(ids) => self.look_at_channels("channel", ids.as_slice(), mention),
+            Atomic::IosChannel(ids) => self.look_at_channels("ios_channel", ids.as_slice(), mention),
+            Atomic::AndroidChannel(ids) => self.look_at_channels("android_channel", ids.as_slice(), mention),
+            Atomic::AmazonChannel(ids) => self.look_at_channels("amazon_channel", ids.as_slice(), mention),
+            Atomic::WebChannel(ids) => self.look_at_channels("web_channel", ids.as_slice(), mention),
             Atomic::NamedUser(_)
             | Atomic::Alias(_)
-            | Atomic::Channel(_)
-            | Atomic::IosChannel(_)
-            | Atomic::AndroidChannel(_)
-            | Atomic::AmazonChannel(_)
-            | Atomic::WebChannel(_)
             | Atomic::OpenChannel(_)
             | Atomic::DeviceToken(_)
             | Atomic::Apid(_)
@@ -172,6 +177,17 @@ impl<'a> Warner<'a> {
         } else {
             let message = format!("Nobody has a tag in the group '{group}'.");
             self.warn(mention, "group", message, &Family::Groups, group.as_str());
+        }
+    }
+
+    fn look_at_channels(&mut self, key: &str, ids: &[ChannelId], mention: Mention<'_>) {
+        for id in ids {
+            let message = match self.names.channels.get(id) {
+                Some(true) => continue,
+                Some(false) => format!("The channel {id} is uninstalled."),
+                None => format!("There is no channel {id}."),
+            };
+            self.say(mention, key, message, |_| Vec::new());
         }
     }
 
@@ -220,6 +236,19 @@ impl<'a> Warner<'a> {
             Family::Lists | Family::Segments => true,
         }
     }
+}
+
+/// The channels that a selector names by their ids.
+fn channel_ids(atomic: &Atomic) -> &[ChannelId] {
+    let (Atomic::Channel(ids)
+    | Atomic::IosChannel(ids)
+    | Atomic::AndroidChannel(ids)
+    | Atomic::AmazonChannel(ids)
+    | Atomic::WebChannel(ids)) = atomic
+    else {
+        return &[];
+    };
+    ids.as_slice()
 }
 
 /// All names of a family, in use or not.

@@ -23,6 +23,8 @@ pub struct PushStatus {
     pub paused: bool,
     /// By name.
     pub platforms: Vec<(DeviceType, PlatformProgress)>,
+    /// Why it went to nobody, if it did.
+    pub nobody: Option<String>,
 }
 
 /// The results on one platform. All counts but the first add up to it.
@@ -37,9 +39,14 @@ pub struct PlatformProgress {
     pub canceled: u64,
     /// Still to be served.
     pub pending: u64,
-    /// Why the platform is not sent to, or else the last reason given for a failure or a delay.
+    /// Why the platform is not sent to, or else the last reason given for a failure or a delay, or else what gone or expired
+    /// means; for the sum over all platforms, why the push went to nobody.
     pub reason: Option<String>,
 }
+
+const TOO_LATE: &str = "The push expired before its turn came.";
+const GONE: &str = "Gone: the provider does not know the device any more, or it was uninstalled, opted out or lost its \
+                    address after the audience was chosen.";
 
 impl Engine {
     pub async fn push_status(&self, app: AppId, push: PushId) -> Result<PushStatus> {
@@ -53,7 +60,9 @@ pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Pus
     let platforms = progress_in(tx, app, push, row.state)?;
     let PushRow { id, created, expires, push_type, state, paused, .. } = row;
     let origin = origins::of(tx, app, push)?.origin;
-    Ok(PushStatus { id, created, expires, push_type, origin, state, paused: paused && !state.is_final(), platforms })
+    let nobody = if platforms.is_empty() { pushes::reason(tx, app, push)? } else { None };
+    let paused = paused && !state.is_final();
+    Ok(PushStatus { id, created, expires, push_type, origin, state, paused, platforms, nobody })
 }
 
 /// The results of a push by device type. Where some recipients are pending and the whole platform is not sent to, that is the
@@ -80,7 +89,8 @@ pub(super) fn progress_in(
 impl PushStatus {
     /// The sum over all platforms.
     pub fn total(&self) -> PlatformProgress {
-        total(self.platforms.iter().map(|(_, progress)| progress))
+        let total = total(self.platforms.iter().map(|(_, progress)| progress));
+        PlatformProgress { reason: self.nobody.clone(), ..total }
     }
 }
 
@@ -106,8 +116,13 @@ impl PlatformProgress {
             PushState::Canceled => (left, 0),
             PushState::Accepted | PushState::Sending | PushState::Done => (0, left),
         };
-        // When all is done, a reason is of interest only where something failed.
-        let reason = reason.filter(|_| !state.is_final() || failed > 0);
+        // When all is done, a reason is of interest only where something failed or came too late.
+        let reason = reason.filter(|_| !state.is_final() || failed > 0 || expired > 0);
+        let reason = reason.or_else(|| match state.is_final() {
+            true if expired > 0 => Some(TOO_LATE.to_owned()),
+            true if gone > 0 => Some(GONE.to_owned()),
+            true | false => None,
+        });
         Self { targeted, delivered, gone, failed, expired, canceled, pending, reason }
     }
 }
@@ -128,7 +143,13 @@ mod tests {
             assert_eq!(progress.reason, reason);
         }
         let unharmed = Tally { failed: 0, ..tally };
-        assert_eq!(PlatformProgress::of(unharmed.clone(), PushState::Done).reason, None);
-        assert_eq!(PlatformProgress::of(unharmed, PushState::Sending).reason, reason);
+        assert_eq!(PlatformProgress::of(unharmed.clone(), PushState::Done).reason.as_deref(), Some(GONE));
+        assert_eq!(PlatformProgress::of(unharmed.clone(), PushState::Sending).reason, reason);
+        let all_taken = Tally { gone: 0, ..unharmed };
+        assert_eq!(PlatformProgress::of(all_taken.clone(), PushState::Done).reason, None);
+        let late = Tally { expired: 1, ..all_taken };
+        assert_eq!(PlatformProgress::of(late.clone(), PushState::Done).reason, reason);
+        let unhindered = Tally { reason: None, ..late };
+        assert_eq!(PlatformProgress::of(unhindered, PushState::Done).reason.as_deref(), Some(TOO_LATE));
     }
 }

@@ -140,6 +140,25 @@ async fn names_that_nobody_has_are_pointed_out() {
 }
 
 #[tokio::test]
+async fn channels_that_are_uninstalled_or_were_never_there_are_pointed_out() {
+    on_each_engine(async |app| {
+        let here = register(&app, "ios", "A0", json!({})).await;
+        let gone = register(&app, "ios", "A1", json!({})).await;
+        let uninstall = json!({"channel_id": gone, "device_type": "ios"});
+        app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
+        let never = "00000000-0000-4000-8000-000000000000";
+        let audience = json!({"or": [{"ios_channel": [here, gone]}, {"channel": never}]});
+        let explained = explain(&app, audience, json!("all")).await;
+        let expected = json!([
+            {"path": "audience.or[0].ios_channel", "message": format!("The channel {gone} is uninstalled."), "near": []},
+            {"path": "audience.or[1].channel", "message": format!("There is no channel {never}."), "near": []},
+        ]);
+        assert_eq!((&explained["matched"], &explained["warnings"]), (&json!(1), &expected));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn only_names_that_somebody_has_are_near() {
     on_each_engine(async |app| {
         let tags = ["cabin-0", "cabin-1", "cabin-2", "cabin-3", "cabinet-1"];

@@ -31,6 +31,8 @@ mod leases;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]
+mod nobody;
+#[cfg(test)]
 mod nodes;
 #[cfg(test)]
 mod open_platforms;

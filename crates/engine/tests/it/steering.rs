@@ -180,6 +180,7 @@ async fn a_paused_push_still_expires() {
         app.step_all().await;
         let done = status(&app, &id).await;
         assert_eq!((&done["state"], &done["total"]["expired"]), (&json!("done"), &json!(1)));
+        assert_eq!(done["platforms"]["ios"]["reason"], "The push was paused until it expired.");
         for wanted in ["pause", "resume", "cancel"] {
             assert!(refused(&app, &id, wanted).await.contains("is done"));
         }
