@@ -21,6 +21,7 @@ use block::{Block, Next, SendingBlock};
 use courier::Courier;
 use feed::Feed;
 use flight::{Course, Flight, RunMode};
+use outcomes::UNNOTED_WAIT;
 use render::Renderer;
 
 use crate::push::{SendPermission, last_deadline_on, stored_push};
@@ -96,6 +97,10 @@ enum Gate {
 impl Gate {
     async fn of(engine: &Engine, app: AppId, device_type: &DeviceType, courier: &Courier) -> Result<Self> {
         let Some(health) = engine.platform_health(app, device_type).await? else {
+            if let Courier::Provider(provider) = courier {
+                // A long wait was noted as an outage. That it is noted no longer is how all nodes hear that it is over.
+                provider.route.end_quiet_beyond(engine.clock().now().plus(UNNOTED_WAIT));
+            }
             return Ok(Gate::Open(RunMode::Normal));
         };
         let route = match (health.hindrance, courier) {

@@ -104,7 +104,8 @@ impl Engine {
         self.go_on(app, &device_type, &[Hindrance::Refused, Hindrance::Down, Hindrance::Held], Waiting::Woken).await
     }
 
-    /// Resumes deliveries to a platform at once, on every node, unless the operator holds it.
+    /// Resumes deliveries to a platform at once, on every node, unless the operator holds it. Also what waits without a known
+    /// hindrance, such as after a single failure.
     pub(crate) async fn resume_platform(&self, app: AppId, device_type: &DeviceType) -> Result<()> {
         self.go_on(app, device_type, &[Hindrance::Refused, Hindrance::Down], Waiting::Woken).await
     }
@@ -171,13 +172,16 @@ impl Engine {
         let (of, now) = (device_type.clone(), self.clock().now());
         let lane = Lane { app, name: delivery_lane(device_type) };
         let write = move |tx: &mut Tx<'_>| {
-            let known = PlatformHealth::find(tx, app, &of)?.filter(|known| ended.contains(&known.hindrance));
+            let known = PlatformHealth::find(tx, app, &of)?;
+            if known.as_ref().is_some_and(|known| !ended.contains(&known.hindrance)) {
+                return Ok(None);
+            }
             if known.is_some() {
                 documents::delete(tx, app, DocumentKind::PlatformHealth, &of.to_string())?;
-                match waiting {
-                    Waiting::Woken => drop(jobs::wake_lane(tx, &lane, now)?),
-                    Waiting::LeftAlone => {}
-                }
+            }
+            match waiting {
+                Waiting::Woken => drop(jobs::wake_lane(tx, &lane, now)?),
+                Waiting::LeftAlone => {}
             }
             Ok::<_, Error>(known)
         };

@@ -143,6 +143,13 @@ impl Route {
         self.quiet_until.fetch_max(until.0, Ordering::Relaxed);
     }
 
+    /// Lets a provider be asked again that is to be left alone for longer than this.
+    pub(crate) fn end_quiet_beyond(&self, instant: UtcMillis) {
+        if self.quiet_until() > instant {
+            self.quiet_until.store(i64::MIN, Ordering::Relaxed);
+        }
+    }
+
     pub(crate) fn quiet_until(&self) -> UtcMillis {
         UtcMillis(self.quiet_until.load(Ordering::Relaxed))
     }

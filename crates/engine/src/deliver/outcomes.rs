@@ -37,6 +37,8 @@ pub(super) struct Ledger {
     pub(super) later: RoaringBitmap,
     /// The longest wait that the platform asked for.
     pub(super) retry_after: Option<Duration>,
+    /// The longest that the provider as a whole asked for, rather than for single devices.
+    pub(super) quiet_for: Option<Duration>,
     recent_answers: RecentAnswers,
     /// Messages that have to be sent once more.
     n_retried: u64,
@@ -92,6 +94,9 @@ const LAST_ANSWERS: u32 = 64;
 /// How long a block waits before its next try, at first and at most, unless the provider as a whole asks for more time.
 pub(super) const SHORTEST_WAIT: Duration = Duration::from_secs(2);
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
+/// A provider that asks for a longer wait than this is noted as down at once: three tries would take hours.
+pub(super) const UNNOTED_WAIT: Duration = Duration::from_secs(30);
 
 /// How often the provider as a whole objected lately, rather than to single messages.
 #[derive(Default)]
@@ -161,6 +166,9 @@ impl Ledger {
                 self.n_retried += ordinals.len() as u64;
                 // A wait that a single device asks for must not hold up the others for long.
                 let after = if everybody { after } else { after.map(|after| after.min(LONGEST_WAIT)) };
+                if everybody {
+                    self.quiet_for = self.quiet_for.max(after);
+                }
                 self.retry_after = self.retry_after.max(after);
                 self.rest.reason = Some(reason);
                 return;

@@ -289,6 +289,36 @@ async fn a_provider_is_left_alone_for_as_long_as_it_asks() {
 }
 
 #[tokio::test]
+async fn a_long_wait_is_told_of_at_once_and_ends_with_a_successful_test() {
+    on_each_engine(async |app| {
+        let busy = || Faults { unavailable: 1.0, retry_after: Some(3600), ..Faults::default() };
+        let sim = simulator(&app, busy()).await;
+        configure(&app, "apns", &apple(&sim)).await;
+        // One message is waited for by itself; of many, most are spared.
+        for n_devices in [1, 200] {
+            sim.set_faults(busy());
+            devices(&app, &sim, Protocol::Apns, n_devices).await;
+            let id = push(&app, hello(&json!(["ios"]))).await;
+            app.step_all().await;
+            let notices = app.operator().get("/operator/platforms/notices").await.expect(200);
+            let kinds: Vec<&Value> =
+                notices["notices"].as_array().unwrap().iter().map(|notice| &notice["type"]).collect();
+            assert_eq!(kinds, ["waiting"], "{notices}");
+
+            sim.set_faults(Faults::default());
+            app.step_all().await;
+            assert_eq!(total(&app, &id).await["delivered"], 0, "not before its time");
+            let test = format!("/operator/apps/{}/platforms/apns/test", app.app.key);
+            app.operator().post(&test, "").await.expect(200);
+            app.step_all().await;
+            let done = status(&app, &id).await;
+            assert_eq!((&done["state"], &done["total"]["pending"]), (&json!("done"), &json!(0)), "{done}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_one_device_has_too_much_of_holds_up_no_other() {
     on_each_engine(async |app| {
         let sim = simulator(&app, Faults { throttled: 0.3, retry_after: Some(90), ..Faults::default() }).await;

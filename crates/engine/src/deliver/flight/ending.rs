@@ -12,11 +12,11 @@ use crate::Result;
 use crate::back_off::doubled;
 use crate::deliver::block::Next;
 use crate::deliver::courier::Courier;
-use crate::deliver::outcomes::{LONGEST_WAIT, More, Outcomes, SHORTEST_WAIT, Trust};
+use crate::deliver::outcomes::{LONGEST_WAIT, More, Outcomes, SHORTEST_WAIT, Trust, UNNOTED_WAIT};
 use crate::health::{Hindrance, PROBE_EVERY};
 
-/// With the back-off below, the remaining recipients are given up after 54 minutes in which none of them could be served. A push
-/// with an expiry is tried until then.
+/// With the back-off below, the remaining recipients are given up after 54 minutes in which none of them could be served, or later
+/// if the provider asks for longer waits. A push with an expiry is tried until then.
 const MOST_TRIES: u32 = 18;
 /// This many failed tries in a row are an outage, which the operator should know about.
 const OUTAGE_TRIES: u32 = 3;
@@ -123,7 +123,10 @@ impl Flight<'_> {
             halt @ (Some(Halt::Throttled) | None) => {
                 let tries = if self.has_served { 1 } else { self.sending.block.tries + 1 };
                 // A few unreachable devices are no outage.
-                if tries >= OUTAGE_TRIES && !self.is_down && !self.sending.block.has_served() {
+                let has_tried_enough = tries >= OUTAGE_TRIES && !self.sending.block.has_served();
+                let takes_nothing = halt.is_some() || !self.has_served;
+                let is_told_to_wait = takes_nothing && self.ledger.quiet_for > Some(UNNOTED_WAIT);
+                if (has_tried_enough || is_told_to_wait) && !self.is_down {
                     let reason = outcomes.reason.as_deref().unwrap_or("It took no message.");
                     self.course.engine.note_outage(self.course.app, self.course.device_type, reason).await?;
                 }
