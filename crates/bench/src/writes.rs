@@ -2,6 +2,7 @@
 
 mod bare;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,7 +93,11 @@ async fn prepare(folder: &Path) -> Result<bare::Prepared> {
 async fn register(server: &Server, until: Until, name: &str) -> Result<Work> {
     let (authorization, name) = (device_authorization(), name.to_owned());
     clients::call(server.address, server.process(), until, move |n| {
-        let address = format!("{name}-{n:0>12}-APA91bHun4MxP5egoKMwt2KZFBaFUH-1RYqx0123456789abcdefghijklmnopqrstuvwxyz");
+        // Like real addresses, in no order, so that each has its own page of an index.
+        let mut start = DefaultHasher::new();
+        (&name, n).hash(&mut start);
+        let start = start.finish();
+        let address = format!("{start:016x}-{name}-{n:0>12}-APA91bHun4MxP5egoKMwt2KZFBaFUH-0123456789abcdefghijklmnopq");
         let body = format!(
             r#"{{"channel": {{"device_type": "android", "opt_in": true, "background": true, "push_address": "{address}", "set_tags": true, "tags": ["news", "tag-{}"], "timezone": "Europe/Berlin", "locale_language": "de", "locale_country": "DE", "app_version": "12.4.1", "sdk_version": "17.8.1", "device_model": "Pixel 8", "device_os": "14", "carrier": "Telekom"}}}}"#,
             n % 1000
