@@ -62,12 +62,12 @@ pub fn among(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, members: &[Member]
     tx.query_many(sql, members.iter().map(|member| key(app, upload, member)), read_member)
 }
 
-/// Deletes the rows up to and including one of them.
-pub fn delete_through(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, last: &Member) -> Result<()> {
-    tx.execute(
-        "delete from list_member
-         where app = $1 and list = $2 and generation = $3 and (kind, identifier) <= ($4, $5)",
-        &key(app, upload, last),
+/// Deletes rows. By their whole keys and not up to the last of them: PostgreSQL takes a comparison of pairs for one of kinds, of
+/// which there are few, expects to find most of the table and reads all of it.
+pub fn delete(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, members: &[Member]) -> Result<()> {
+    tx.execute_many(
+        "delete from list_member where app = $1 and list = $2 and generation = $3 and kind = $4 and identifier = $5",
+        members.iter().map(|member| key(app, upload, member)),
     )?;
     Ok(())
 }

@@ -81,16 +81,17 @@ fn slice(tx: &mut Tx<'_>, claimed: &ClaimedJob, index: &Index, list: &str, now: 
                 None => HashSet::new(),
             };
             tending.withdraw(tx, rows.iter().filter(|row| !stays.contains(row)))?;
-            match rows.last() {
-                Some(last) => lists::delete_through(tx, app, upload, last)?,
-                None => replaced.retain(|other| *other != number),
+            lists::delete(tx, app, upload, &rows)?;
+            if rows.is_empty() {
+                replaced.retain(|other| *other != number);
             }
         }
         Task::DeleteRows { upload: number, discarded } => {
             let upload = Upload { list, number };
-            match lists::after(tx, app, upload, None, ROWS_PER_SLICE)?.last() {
-                Some(last) => lists::delete_through(tx, app, upload, last)?,
-                None => discarded.retain(|other| *other != number),
+            let rows = lists::after(tx, app, upload, None, ROWS_PER_SLICE)?;
+            lists::delete(tx, app, upload, &rows)?;
+            if rows.is_empty() {
+                discarded.retain(|other| *other != number);
             }
         }
     }

@@ -30,6 +30,7 @@ mod origins;
 mod outages;
 mod pipelines;
 mod place_days;
+mod plans;
 mod pushes;
 mod report_sums;
 mod sample;

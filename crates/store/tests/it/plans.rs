@@ -1,0 +1,57 @@
+//! How much of a table statements read to find their rows.
+
+use model::ids::AppId;
+use store::lists::{self, Member, Upload, UploadNumber};
+use store::{Store, Tx};
+use testkit::store::{Engine, engines, fresh};
+
+use crate::execute;
+
+const APP: AppId = AppId(1);
+
+/// A store on PostgreSQL, unless the developer does without.
+async fn postgres(test: impl AsyncFn(&Store)) {
+    if engines().contains(&Engine::Postgres) {
+        let (store, _home) = fresh(Engine::Postgres).await;
+        crate::make_apps(&store).await;
+        test(&store).await;
+        store.close().await;
+    }
+}
+
+/// Also says how many rows of a table were read meanwhile, with an index or without.
+fn counting<T>(
+    tx: &mut Tx<'_>,
+    table: &str,
+    act: impl FnOnce(&mut Tx<'_>) -> store::Result<T>,
+) -> store::Result<(T, i64)> {
+    // The server counts on until it tells others, which may be several transactions later.
+    let before = n_read(tx, table)?;
+    let done = act(tx)?;
+    Ok((done, n_read(tx, table)? - before))
+}
+
+fn n_read(tx: &mut Tx<'_>, table: &str) -> store::Result<i64> {
+    let sql = "select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables
+               where cast(relname as pg_catalog.text) = cast($1 as pg_catalog.text)";
+    tx.query_one(sql, &[table.into()], |row| row.get(0))
+}
+
+#[tokio::test]
+async fn rows_of_a_list_are_deleted_without_reading_the_others() {
+    postgres(async |store| {
+        let fill = "insert into list_member (app, list, generation, kind, identifier)
+                    select 1, 'vip', 1, 'named_user', 'u' || n from generate_series(1, 20000) as n";
+        execute(store, fill).await;
+        execute(store, "analyze list_member").await;
+        let delete = |tx: &mut Tx<'_>| {
+            let upload = Upload { list: "vip", number: UploadNumber(1) };
+            let rows: Vec<Member> = lists::after(tx, APP, upload, None, 500)?;
+            lists::delete(tx, APP, upload, &rows)?;
+            Ok(rows.len())
+        };
+        let (n_deleted, n_read) = store.write(APP, move |tx| counting(tx, "list_member", delete)).await.unwrap();
+        assert!(n_deleted == 500 && n_read <= 1_000, "{n_read} rows were read to delete {n_deleted}");
+    })
+    .await;
+}
