@@ -76,7 +76,9 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
 /// The offset of the oldest record that is kept, or of the next one to be written if none is kept.
 pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
     tx.write_appended()?;
-    let sql = "select position from log where app = $1 order by position limit 1";
+    // The app's row tells where to look; the first record may be a later one only if a node of an older version has deleted some.
+    let sql = "select position from log where app = $1 and position >= (select log_start from app where id = $1)
+               order by position limit 1";
     match tx.query_opt(sql, &[app.into()], |row| row.get(0))? {
         Some(start) => Ok(start),
         None => Ok(Offset(head(tx, app)?.0 + 1)),

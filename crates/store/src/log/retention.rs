@@ -5,7 +5,7 @@ use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
 
 use super::{head, start, time_after};
-use crate::{Result, Tx, app_numbers};
+use crate::{Result, Tx, Value, app_numbers};
 
 /// The offset of the first record of an instant or later; after a log without one, that of the next record. Records are in the
 /// order of their times, but for the moments by which the clocks of nodes differ, so it is found by halving.
@@ -28,16 +28,16 @@ pub fn last_deleted(tx: &mut Tx<'_>, app: AppId) -> Result<EventOffset> {
     Ok(lost.map_or(EventOffset::START, EventOffset::from_number))
 }
 
-/// The last event of the records before an offset. For a record about many channels, the number of its events is not looked up.
-fn last_event_before(tx: &mut Tx<'_>, app: AppId, end: Offset) -> Result<Option<EventOffset>> {
+/// The last event of some records. For a record about many channels, the number of its events is not looked up.
+fn last_event(tx: &mut Tx<'_>, records: &[Value; 3]) -> Result<Option<EventOffset>> {
     let hidden = RecordKind::NUMBERED.into_iter().filter(|(_, kind)| kind.public_name().is_none());
     let hidden: Vec<String> = hidden.map(|(number, _)| number.to_string()).collect();
     let sql = format!(
-        "select position, kind from log where app = $1 and position < $2 and kind not in ({})
+        "select position, kind from log where app = $1 and position >= $2 and position < $3 and kind not in ({})
          order by position desc limit 1",
         hidden.join(", ")
     );
-    tx.query_opt(&sql, &[app.into(), end.into()], |row| {
+    tx.query_opt(&sql, records, |row| {
         let (record, kind) = (row.get(0)?, RecordKind::from_number(row.get(1)?));
         let is_of_one = kind.is_some_and(|kind| !kind.is_of_many());
         Ok(if is_of_one { EventOffset::new(record, 0) } else { EventOffset::end_of(record) })
@@ -53,14 +53,21 @@ pub fn n_bytes(tx: &mut Tx<'_>, app: AppId) -> Result<u64> {
 /// Deletes up to `at_most` of the oldest records before an offset, and returns how many. The last record of the log always stays:
 /// an index that stands there, such as that of an idle app, can still be recognized as one of this log.
 pub fn delete_before(tx: &mut Tx<'_>, app: AppId, first_kept: Offset, at_most: u32) -> Result<u64> {
-    let end = first_kept.0.min(head(tx, app)?.0).min(start(tx, app)?.0 + i64::from(at_most));
-    let old = [app.into(), end.into()];
-    let sql = "select coalesce(sum(length(body)), 0) from log where app = $1 and position < $2";
+    let start = start(tx, app)?;
+    let end = first_kept.0.min(head(tx, app)?.0).min(start.0 + i64::from(at_most));
+    if end <= start.0 {
+        return Ok(0);
+    }
+    // Bounded on both sides: PostgreSQL still counts on most of the records that were deleted since it last took statistics, and
+    // would read the whole table rather than so many.
+    let old = [app.into(), start.into(), end.into()];
+    let sql = "select coalesce(sum(length(body)), 0) from log where app = $1 and position >= $2 and position < $3";
     let n_bytes: i64 = tx.query_one(sql, &old, |row| row.get(0))?;
-    if let Some(lost) = last_event_before(tx, app, Offset(end))? {
+    if let Some(lost) = last_event(tx, &old)? {
         tx.execute("update app set log_lost = $2 where id = $1", &[app.into(), lost.number().into()])?;
     }
-    let n_deleted = tx.execute("delete from log where app = $1 and position < $2", &old)?;
+    let n_deleted = tx.execute("delete from log where app = $1 and position >= $2 and position < $3", &old)?;
+    tx.execute("update app set log_start = $2 where id = $1", &[app.into(), end.into()])?;
     if n_bytes > 0 {
         let numbers = app_numbers::count(tx, app)?;
         numbers.log_bytes = (numbers.log_bytes - n_bytes).max(0);

@@ -1,11 +1,12 @@
 //! How much of a table statements read to find their rows.
 
-use model::ids::AppId;
+use model::ids::{AppId, Offset};
 use store::lists::{self, Member, Upload, UploadNumber};
-use store::{Store, Tx};
+use store::{Store, Tx, log};
 use testkit::store::{Engine, engines, fresh};
 
 use crate::execute;
+use crate::sample::{NOW, record};
 
 const APP: AppId = AppId(1);
 
@@ -52,6 +53,20 @@ async fn rows_of_a_list_are_deleted_without_reading_the_others() {
         };
         let (n_deleted, n_read) = store.write(APP, move |tx| counting(tx, "list_member", delete)).await.unwrap();
         assert!(n_deleted == 500 && n_read <= 1_000, "{n_read} rows were read to delete {n_deleted}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn old_records_are_deleted_without_reading_the_others() {
+    postgres(async |store| {
+        store.write(APP, |tx| log::append(tx, APP, NOW, vec![record("a record"); 20_000])).await.unwrap();
+        execute(store, "analyze log").await;
+        // What the statistics know of is gone now.
+        store.write(APP, |tx| log::delete_before(tx, APP, Offset(18_001), 18_000)).await.unwrap();
+        let delete = |tx: &mut Tx<'_>| log::delete_before(tx, APP, Offset(20_000), 500);
+        let (n_deleted, n_read) = store.write(APP, move |tx| counting(tx, "log", delete)).await.unwrap();
+        assert!(n_deleted == 500 && n_read <= 1_500, "{n_read} records were read to delete {n_deleted}");
     })
     .await;
 }
