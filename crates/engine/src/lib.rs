@@ -152,6 +152,8 @@ struct Parts {
     watches: pipelines::Watches,
     webhooks: webhooks::Webhooks,
     running: worker::Running,
+    /// Held by the worker that wakes those who follow the log.
+    waking: tokio::sync::Mutex<()>,
     metrics: Metrics,
     /// Said once: after the key was lost there may be many of them.
     unreadable_answers: std::sync::Once,
@@ -167,6 +169,7 @@ impl Engine {
             senders: senders::Senders::new(network),
             webhooks: webhooks::Webhooks::default(),
             running: worker::Running::default(),
+            waking: tokio::sync::Mutex::default(),
             address_policy,
             public_url: settings.public_url,
             snapshots: snapshots::Snapshots(settings.snapshot_folder),
