@@ -4,13 +4,13 @@
 
 mod deliveries;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use audience::codec;
-use model::event::{Many, RecordKind};
+use model::event::Many;
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
 use store::{Store, Tx, log};
@@ -105,11 +105,10 @@ fn next_page(tx: &mut Tx<'_>, app: AppId, read: Option<Offset>, now: UtcMillis) 
     };
     let (mut found, mut last) = (Vec::new(), after);
     if after < head {
-        let kinds = BTreeSet::from([RecordKind::Send]);
         let mut bodies: Vec<Vec<u8>> = Vec::new();
-        log::visit_kinds(tx, app, after, head, &kinds, RECORDS_PER_READ, |record| {
-            last = record.offset;
-            bodies.push(record.body.to_vec());
+        log::visit_sends(tx, app, after, head, RECORDS_PER_READ, |offset, body| {
+            last = offset;
+            bodies.push(body.to_vec());
             Ok(())
         })?;
         for body in &bodies {

@@ -7,6 +7,7 @@
 
 mod appended;
 mod retention;
+mod sends;
 mod times;
 
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ use crate::{Error, Result, Row, Signal, Tx, app_numbers};
 
 pub(crate) use appended::Appended;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
+pub use sends::visit_sends;
 pub use times::time_after;
 
 /// One record to append.

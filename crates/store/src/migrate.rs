@@ -43,6 +43,7 @@ const STEPS: &[Step] = &[
     Step { name: "0028_unknown_users", sql: include_str!("../migrations/0028_unknown_users.sql") },
     Step { name: "0029_push_reasons", sql: include_str!("../migrations/0029_push_reasons.sql") },
     Step { name: "0030_log_start", sql: include_str!("../migrations/0030_log_start.sql") },
+    Step { name: "0031_log_sends", sql: include_str!("../migrations/0031_log_sends.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -1,8 +1,10 @@
 //! How much of a table statements read to find their rows.
 
+use model::event::RecordKind;
 use model::ids::{AppId, Offset};
 use store::lists::{self, Member, Upload, UploadNumber};
-use store::{Store, Tx, log};
+use store::log::{self, NewRecord};
+use store::{Store, Tx};
 use testkit::store::{Engine, engines, fresh};
 
 use crate::execute;
@@ -67,6 +69,29 @@ async fn old_records_are_deleted_without_reading_the_others() {
         let delete = |tx: &mut Tx<'_>| log::delete_before(tx, APP, Offset(20_000), 500);
         let (n_deleted, n_read) = store.write(APP, move |tx| counting(tx, "log", delete)).await.unwrap();
         assert!(n_deleted == 500 && n_read <= 1_500, "{n_read} records were read to delete {n_deleted}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deliveries_are_found_without_reading_other_records() {
+    postgres(async |store| {
+        let kind = |n| if n % 1_000 == 0 { RecordKind::Send } else { RecordKind::Custom };
+        let records = (0..20_000).map(|n| NewRecord { kind: kind(n), ordinal: None, body: Vec::new() });
+        let records: Vec<NewRecord> = records.collect();
+        store.write(APP, move |tx| log::append(tx, APP, NOW, records.clone())).await.unwrap();
+        execute(store, "analyze log").await;
+        let read = |tx: &mut Tx<'_>| {
+            let mut found = Vec::new();
+            log::visit_sends(tx, APP, Offset(1_001), Offset(20_000), 50, |offset, _| {
+                found.push(offset.0);
+                Ok(())
+            })?;
+            Ok(found)
+        };
+        let (found, n_read) = store.read(move |tx| counting(tx, "log", read)).await.unwrap();
+        assert_eq!(found, (2..20).map(|n| n * 1_000 + 1).collect::<Vec<_>>());
+        assert!(n_read <= 18, "{n_read} records were read to find 18");
     })
     .await;
 }

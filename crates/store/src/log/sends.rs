@@ -1,0 +1,32 @@
+//! The records of deliveries, which have an index of their own: they are few among millions of others, and a process that starts
+//! needs those of many hours before it can take an upload.
+
+use model::ids::{AppId, Offset};
+
+use crate::{Result, Tx};
+
+/// Visits up to `at_most` records of deliveries after an offset and up to another, oldest first: their offsets and bodies.
+pub fn visit_sends(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    after: Offset,
+    until: Offset,
+    at_most: u32,
+    mut visit: impl FnMut(Offset, &[u8]) -> Result<()>,
+) -> Result<()> {
+    tx.write_appended()?;
+    // The kind has to be written out: the index is of the records with this number, and a parameter could be any.
+    let sql = "select position, body from log
+               where app = $1 and position > $2 and position <= $3 and kind = 2 order by position limit $4";
+    tx.for_each(sql, &[app.into(), after.into(), until.into(), at_most.into()], |row| visit(row.get(0)?, row.get(1)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::event::RecordKind;
+
+    #[test]
+    fn the_number_of_their_kind_is_that_of_the_statement_and_the_index() {
+        assert_eq!(RecordKind::Send.number(), 2);
+    }
+}
