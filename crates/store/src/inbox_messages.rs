@@ -47,9 +47,9 @@ pub fn holders_among(
     tx.query_many(sql, rows, |row| row.get(0))
 }
 
-/// All holders of a message that are stored this way, in order.
+/// All holders of a message that are stored this way, in no order.
 pub fn holders(tx: &mut Tx<'_>, app: AppId, number: MessageNumber) -> Result<Vec<Ordinal>> {
-    let sql = "select ordinal from inbox_message where app = $1 and number = $2 order by ordinal";
+    let sql = "select ordinal from inbox_message where app = $1 and number = $2";
     tx.query(sql, &[app.into(), number.into()], |row| row.get(0))
 }
 

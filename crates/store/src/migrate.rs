@@ -44,6 +44,10 @@ const STEPS: &[Step] = &[
     Step { name: "0029_push_reasons", sql: include_str!("../migrations/0029_push_reasons.sql") },
     Step { name: "0030_log_start", sql: include_str!("../migrations/0030_log_start.sql") },
     Step { name: "0031_log_sends", sql: include_str!("../migrations/0031_log_sends.sql") },
+    Step {
+        name: "0032_message_holders_by_number",
+        sql: include_str!("../migrations/0032_message_holders_by_number.sql"),
+    },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

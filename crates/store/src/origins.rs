@@ -53,11 +53,15 @@ pub fn all_of(tx: &mut Tx<'_>, app: AppId, origin: Origin) -> Result<Vec<(PushId
     tx.query(sql, &[app.into(), id.as_bytes().to_vec().into()], |row| Ok((row.get(4)?, read(row)?)))
 }
 
-/// The pushes of an origin that belong to one run of it.
+/// The pushes of an origin that belong to one run of it, in the order of their ids.
 pub fn pushes_of_run(tx: &mut Tx<'_>, app: AppId, origin: Origin, run: &str) -> Result<Vec<PushId>> {
     let Some(origin) = origin.id() else { return Ok(Vec::new()) };
-    let sql = "select push from push_origin where app = $1 and origin = $2 and run = $3 order by push";
-    tx.query(sql, &[app.into(), origin.as_bytes().to_vec().into(), run.into()], |row| row.get(0))
+    let sql = "select push from push_origin where app = $1 and origin = $2 and run = $3";
+    let mut pushes: Vec<PushId> =
+        tx.query(sql, &[app.into(), origin.as_bytes().to_vec().into(), run.into()], |row| row.get(0))?;
+    // Not by the statement: SQLite would go through the pushes of all runs for the order.
+    pushes.sort_unstable();
+    Ok(pushes)
 }
 
 /// The first push of a group and what sends its pushes; `None` when the id is not that of a group.

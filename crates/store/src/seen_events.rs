@@ -23,9 +23,12 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<()>
 
 /// Forgets up to `at_most` events that happened before an hour. Returns whether any may be left.
 pub fn forget_before(tx: &mut Tx<'_>, app: AppId, hour: i64, at_most: u32) -> Result<bool> {
-    let sql = "delete from seen_event where app = $1 and (hour, id) in
-               (select hour, id from seen_event where app = $1 and hour < $2 order by hour, id limit $3)";
-    Ok(tx.execute(sql, &[app.into(), hour.into(), at_most.into()])? == u64::from(at_most))
+    let sql = "select hour, id from seen_event where app = $1 and hour < $2 order by hour, id limit $3";
+    let old: Vec<(i64, EventId)> =
+        tx.query(sql, &[app.into(), hour.into(), at_most.into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    // One by one: SQLite compares every event of these hours with a list of pairs.
+    let sql = "delete from seen_event where app = $1 and hour = $2 and id = $3";
+    Ok(tx.execute_many(sql, old.iter().map(|event| key(app, *event)))? == u64::from(at_most))
 }
 
 fn key(app: AppId, (hour, id): (i64, EventId)) -> [Value; 3] {

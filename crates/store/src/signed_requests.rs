@@ -3,7 +3,7 @@
 use model::ids::AppId;
 use model::time::UtcMillis;
 
-use crate::{Result, Tx};
+use crate::{Result, Tx, Value};
 
 /// Rows lie together by when they were signed, so that old ones are found without an index.
 const SLOT_MILLIS: i64 = 60_000;
@@ -20,9 +20,13 @@ pub fn remember(tx: &mut Tx<'_>, app: AppId, signed: UtcMillis, mark: &Mark) -> 
 
 /// Forgets up to `at_most` requests that were signed before an instant. Returns whether any may be left.
 pub fn forget_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<bool> {
-    let sql = "delete from signed_request where app = $1 and (slot, mark) in
-               (select slot, mark from signed_request where app = $1 and slot < $2 order by slot, mark limit $3)";
-    Ok(tx.execute(sql, &[app.into(), slot(instant).into(), at_most.into()])? == u64::from(at_most))
+    let sql = "select slot, mark from signed_request where app = $1 and slot < $2 order by slot, mark limit $3";
+    let old: Vec<[Value; 3]> = tx.query(sql, &[app.into(), slot(instant).into(), at_most.into()], |row| {
+        Ok([app.into(), row.get::<i64>(0)?.into(), row.get::<Vec<u8>>(1)?.into()])
+    })?;
+    // One by one: SQLite compares every request of these slots with a list of pairs.
+    let sql = "delete from signed_request where app = $1 and slot = $2 and mark = $3";
+    Ok(tx.execute_many(sql, old)? == u64::from(at_most))
 }
 
 fn slot(at: UtcMillis) -> i64 {

@@ -32,11 +32,15 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, term: TermId) -> Result<()> {
     Ok(())
 }
 
-/// The terms of a group that are kept this way, with their names.
+/// The terms of a group that are kept this way, with their names, oldest first.
 pub fn terms_of(tx: &mut Tx<'_>, app: AppId, group: &str) -> Result<Vec<(TermId, String)>> {
     let sql = "select id, tag from term where app = $1 and grp = $2
-         and exists (select 1 from term_set where term_set.app = term.app and term_set.term = term.id) order by id";
-    tx.query(sql, &[app.into(), group.into()], |row| Ok((row.get(0)?, row.get(1)?)))
+         and exists (select 1 from term_set where term_set.app = term.app and term_set.term = term.id)";
+    let mut terms: Vec<(TermId, String)> =
+        tx.query(sql, &[app.into(), group.into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    // Not by the statement: SQLite would go through the terms of all groups for the order.
+    terms.sort_unstable_by_key(|(id, _)| *id);
+    Ok(terms)
 }
 
 /// The terms that are kept this way and have a name.

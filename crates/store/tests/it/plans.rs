@@ -1,5 +1,7 @@
 //! How much of a table statements read to find their rows.
 
+mod sqlite;
+
 use model::event::RecordKind;
 use model::ids::{AppId, Offset};
 use store::lists::{self, Member, Upload, UploadNumber};

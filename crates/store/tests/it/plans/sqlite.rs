@@ -1,0 +1,136 @@
+//! Every statement in the source of the store, as SQLite plans it. SQLite has no statistics here, nor when it is in use: what it
+//! does with an empty database it does with a full one.
+
+use std::fs;
+use std::path::Path;
+
+use model::ids::AppId;
+use store::{Store, Value};
+use testkit::store::{Engine, fresh};
+
+/// Statements that read all rows that an app has in a table, or all of the table, or that end with their first row. By how they
+/// begin.
+const BY_APP_ALONE: [&str; 15] = [
+    // One row for each app.
+    "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations from app",
+    "select app.key from app join channel",
+    "select name from app order by id",
+    "select document.id, document.created, document.modified, document.body, app.id, app.key from app",
+    // One row for each follower.
+    "select follower.app, follower.id from follower cross join app cross join job",
+    // One row is enough, or a page.
+    "select ordinal from channel where app = $1 order by ordinal desc limit 1",
+    "select min(due) from job",
+    "select tag from legacy_tag where app = $1 order by tag limit",
+    "select min(number) from message where app = $1",
+    // Few rows, or all of them are wanted.
+    "select count(*) from webhook where app = $1",
+    "select id from term where app = $1 and grp <> $2",
+    "select id, grp, tag from term where app = $1 and grp <> $2",
+    // At the start of a process.
+    "update job set due = $1, leased = 0 where leased = 1",
+    // These are gone on with: see `store::ordinals`.
+    "select ordinal, id, address,",
+    "select ordinal, id, named_user, profile from channel where app = $1",
+];
+
+/// Statements and the index that each of them is for.
+const MADE_FOR: [(&str, &str); 4] = [
+    ("select position, body from log where app = $1 and position > $2 and position <= $3 and kind = 2", "log_sends"),
+    ("select ordinal from inbox_message where app = $1 and number = $2", "inbox_message_by_number"),
+    ("select push from push_origin where app = $1 and origin = $2 and run = $3", "push_origin_by_run"),
+    ("select id, tag from term where app = $1 and grp = $2", "term_by_name"),
+];
+
+/// The statements of a source file, on one line each. The ones that are put together of pieces are left out, and those for
+/// PostgreSQL alone.
+fn statements(source: &str) -> Vec<String> {
+    let is_statement = |text: &&str| {
+        ["select ", "insert ", "update ", "delete ", "with "].iter().any(|verb| text.starts_with(verb))
+            && !text.ends_with('\\')
+            && !["{", "pg_", "pragma_", "schema_version", " item "].iter().any(|word| text.contains(word))
+    };
+    let literals = source.split('"').filter(is_statement);
+    literals.map(|text| text.replace("\\\n", "").split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+fn all_statements(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all_statements(&path, found);
+        } else {
+            found.extend(statements(&fs::read_to_string(path).unwrap()));
+        }
+    }
+}
+
+/// The steps of a plan.
+async fn plan(store: &Store, sql: &str) -> Vec<String> {
+    let n_params = (1..).take_while(|n| sql.contains(&format!("${n}"))).count();
+    let (explain, params) = (format!("explain query plan {sql}"), vec![Value::Null; n_params]);
+    let explained = store.write(AppId(0), move |tx| tx.query(&explain, &params, |row| row.get(3))).await;
+    explained.unwrap_or_else(|error: store::Error| panic!("{sql}: {error}"))
+}
+
+/// How many columns the indexes that a plan uses are searched by.
+fn n_columns(plan: &[String]) -> usize {
+    plan.iter().map(|step| step.matches("=?").count()).sum()
+}
+
+#[tokio::test]
+async fn an_index_narrows_every_statement_down() {
+    let (store, _home) = fresh(Engine::Sqlite).await;
+    let mut found = Vec::new();
+    all_statements(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    assert!(found.len() > 200, "{} statements were found", found.len());
+    let mut problems = Vec::new();
+    for sql in &found {
+        let plan = plan(&store, sql).await;
+        let reads_all = |step: &str| {
+            let is_page = step.contains(['<', '>']) && sql.contains(" limit ");
+            let is_narrow = step.contains(" AND ") || step.ends_with("=?)") && !step.ends_with("(app=?)") || is_page;
+            // What a subquery has found is no table.
+            let is_scan =
+                step.starts_with("SCAN ") && !["SCAN CONSTANT ROW", "SCAN overdue", "SCAN parts"].contains(&step);
+            is_scan || step.starts_with("SEARCH ") && !is_narrow
+        };
+        let may_read_all = BY_APP_ALONE.iter().any(|begin| sql.starts_with(begin));
+        if !may_read_all && plan.iter().map(String::as_str).any(reads_all) {
+            problems.push(format!("{sql}\nreads too much: {plan:#?}"));
+        }
+        // An index that has a list of pairs to compare with, but uses a part of them, reads the list a second time.
+        let n_lists = plan.iter().filter(|step| step.starts_with("LIST SUBQUERY")).count();
+        if n_lists > sql.matches(" in (select").count() {
+            problems.push(format!("{sql}\ncompares row by row: {plan:#?}"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    for (begin, index) in MADE_FOR {
+        let sql = found.iter().find(|sql| sql.starts_with(begin)).unwrap_or_else(|| panic!("there is no {begin}"));
+        let plan = plan(&store, sql).await;
+        assert!(plan.iter().any(|step| step.contains(index)), "{sql}\nuses {plan:#?}");
+    }
+    store.close().await;
+}
+
+#[tokio::test]
+async fn an_order_does_not_decide_the_index() {
+    let (store, _home) = fresh(Engine::Sqlite).await;
+    let mut found = Vec::new();
+    all_statements(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    let mut problems = Vec::new();
+    for sql in &found {
+        if let Some((unordered, order)) = sql.rsplit_once(" order by ")
+            && !order.contains(['(', ')'])
+            && !order.contains("limit")
+        {
+            let (ordered, unordered) = (plan(&store, sql).await, plan(&store, unordered).await);
+            if n_columns(&ordered) < n_columns(&unordered) {
+                problems.push(format!("{sql}\nuses {ordered:#?}, and without the order {unordered:#?}: sort in Rust"));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    store.close().await;
+}
