@@ -60,10 +60,13 @@ pub fn forget_in_block(
     tx.execute(sql, &[app.into(), pipeline.into(), u32::from(block).into(), first.into(), end.into()])
 }
 
-/// Forgets what all pipelines have sent in the slices from one to another, the last one not included.
-pub fn forget_slices(tx: &mut Tx<'_>, app: AppId, first: i64, end: i64) -> Result<u64> {
-    let sql = "delete from pipeline_sent where app = $1 and slice >= $2 and slice < $3";
-    tx.execute(sql, &[app.into(), first.into(), end.into()])
+/// Forgets up to `at_most` parts of what all pipelines have sent in the slices from one to another, the last one not included, and
+/// returns how many.
+pub fn forget_slices(tx: &mut Tx<'_>, app: AppId, (first, end): (i64, i64), at_most: u32) -> Result<u64> {
+    let sql = "delete from pipeline_sent where app = $1 and (pipeline, block, slice, layer) in
+               (select pipeline, block, slice, layer from pipeline_sent
+                where app = $1 and slice >= $2 and slice < $3 order by slice limit $4)";
+    tx.execute(sql, &[app.into(), first.into(), end.into(), at_most.into()])
 }
 
 /// Forgets up to `at_most` parts of a pipeline's history of sends, and returns how many.

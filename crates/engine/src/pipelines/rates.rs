@@ -18,6 +18,8 @@ use crate::{Engine, Error, Result};
 pub(super) const ALL_PIPELINES: PipelineId = Id::from_uuid(Uuid::nil());
 
 const SLICE_MILLIS: i64 = 10 * 60 * 1000;
+/// Parts of sets that one transaction forgets, during which nothing else of the app is written.
+const FORGOTTEN_AT_ONCE: u32 = 1_000;
 /// All of time.
 const EVER: i64 = -1;
 
@@ -129,7 +131,8 @@ impl Engine {
     pub(crate) async fn forget_old_sends(&self, app: AppId) -> Result<()> {
         let longest = RateWindow::Days(u32::try_from(limits::PIPELINE_RATE_DAYS).unwrap_or(u32::MAX));
         let (first, _) = slices(longest, self.clock().now());
-        self.0.store.write(app, move |tx| pipeline_sent::forget_slices(tx, app, 0, first)).await?;
+        let forget = move |tx: &mut Tx<'_>| pipeline_sent::forget_slices(tx, app, (0, first), FORGOTTEN_AT_ONCE);
+        while self.0.store.write(app, forget).await? == u64::from(FORGOTTEN_AT_ONCE) {}
         Ok(())
     }
 }
