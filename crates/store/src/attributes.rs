@@ -140,7 +140,7 @@ pub fn forget_some<'n>(tx: &mut Tx<'_>, app: AppId, owner: &Owner, names: impl I
     Ok(())
 }
 
-/// Visits every channel that has an attribute of its own, in order, with its value. There may be millions, so they are not
+/// Visits every channel that has an attribute of its own, in no order, with its value. There may be millions, so they are not
 /// collected.
 pub fn for_each_channel(
     tx: &mut Tx<'_>,
@@ -148,12 +148,16 @@ pub fn for_each_channel(
     name: &str,
     mut visit: impl FnMut(Ordinal, &str) -> Result<()>,
 ) -> Result<()> {
-    tx.for_each(
-        "select owner, value from attribute
-         where app = $1 and name = $2 and owner_kind = $3 and value <> $4 order by owner",
-        &[app.into(), name.into(), CHANNEL.into(), REMOVED.into()],
-        |row| visit(ordinal(row.get(0)?)?, row.get(1)?),
-    )
+    // Each length is that of an index, which has the short values in it.
+    let short = "select owner, value from attribute
+                 where app = $1 and name = $2 and owner_kind = $3 and value <> $4 and length(value) <= 300";
+    let long = "select owner, value from attribute
+                where app = $1 and name = $2 and owner_kind = $3 and value <> $4 and length(value) > 300";
+    let params = [app.into(), name.into(), CHANNEL.into(), REMOVED.into()];
+    for sql in [short, long] {
+        tx.for_each(sql, &params, |row| visit(ordinal(row.get(0)?)?, row.get(1)?))?;
+    }
+    Ok(())
 }
 
 /// Visits the installed channels of every named user that has an attribute, with the user's value.
@@ -164,13 +168,17 @@ pub fn for_each_channel_of_users(
     mut visit: impl FnMut(Ordinal, &str) -> Result<()>,
 ) -> Result<()> {
     // A cross join, because SQLite would begin with all channels that have a user; written so, it begins with the attribute.
-    tx.for_each(
-        "select c.ordinal, a.value from attribute a cross join channel c
-         where a.app = $1 and a.name = $2 and a.owner_kind = $3 and a.value <> $4
-               and c.app = a.app and c.named_user = a.owner and c.installed = 1",
-        &[app.into(), name.into(), NAMED_USER.into(), REMOVED.into()],
-        |row| visit(row.get(0)?, row.get(1)?),
-    )
+    let short = "select c.ordinal, a.value from attribute a cross join channel c
+                 where a.app = $1 and a.name = $2 and a.owner_kind = $3 and a.value <> $4 and length(a.value) <= 300
+                 and c.app = a.app and c.named_user = a.owner and c.installed = 1";
+    let long = "select c.ordinal, a.value from attribute a cross join channel c
+                where a.app = $1 and a.name = $2 and a.owner_kind = $3 and a.value <> $4 and length(a.value) > 300
+                and c.app = a.app and c.named_user = a.owner and c.installed = 1";
+    let params = [app.into(), name.into(), NAMED_USER.into(), REMOVED.into()];
+    for sql in [short, long] {
+        tx.for_each(sql, &params, |row| visit(row.get(0)?, row.get(1)?))?;
+    }
+    Ok(())
 }
 
 /// Without this, removing ever new names would fill the table.

@@ -48,6 +48,7 @@ const STEPS: &[Step] = &[
         name: "0032_message_holders_by_number",
         sql: include_str!("../migrations/0032_message_holders_by_number.sql"),
     },
+    Step { name: "0033_attribute_values", sql: include_str!("../migrations/0033_attribute_values.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

@@ -119,9 +119,10 @@ async fn selectors_visit_channels_and_the_installed_channels_of_users() {
         write(store, app, &Owner::NamedUser(user("kim")), vec![set("city", "\"Oslo\"", 1)]).await;
         write(store, app, &Owner::NamedUser(user("lee")), vec![remove("city", 1), set("age", "3", 1)]).await;
         write(store, app, &Owner::NamedUser(user("nobody's")), vec![set("city", "\"Lund\"", 1)]).await;
-        for n in [4, 2] {
-            write(store, app, &Owner::Channel(Ordinal(n)), vec![set("city", &format!("\"City {n}\""), 1)]).await;
-        }
+        // Long values are found as well.
+        let long = format!("\"{}\"", "Ä".repeat(4_000));
+        write(store, app, &Owner::Channel(Ordinal(4)), vec![set("city", &long, 1)]).await;
+        write(store, app, &Owner::Channel(Ordinal(2)), vec![set("city", "\"City 2\"", 1)]).await;
         write(store, app, &Owner::Channel(Ordinal(0)), vec![remove("city", 1)]).await;
         let (own, of_users) = store
             .read(move |tx| {
@@ -138,7 +139,7 @@ async fn selectors_visit_channels_and_the_installed_channels_of_users() {
             })
             .await
             .unwrap();
-        assert_eq!(own, [(2, "\"City 2\"".to_owned()), (4, "\"City 4\"".to_owned())]);
+        assert_eq!(BTreeMap::from_iter(own), BTreeMap::from([(2, "\"City 2\"".to_owned()), (4, long)]));
         let mut of_users = of_users;
         of_users.sort();
         assert_eq!(of_users, [0, 2].map(|n| (n, "\"Oslo\"".to_owned())));
