@@ -39,9 +39,10 @@ impl AppNumbers {
 }
 
 /// The numbers that a transaction has counted on.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Counted(BTreeMap<AppId, Progress>);
 
+#[derive(Clone, Copy)]
 struct Progress {
     now: AppNumbers,
     in_row: AppNumbers,

@@ -27,6 +27,7 @@ pub(crate) mod copying;
 pub(crate) mod postgres;
 pub(crate) mod reader;
 mod row;
+mod savepoint;
 mod signal;
 pub(crate) mod sqlite;
 mod value;

@@ -89,6 +89,15 @@ impl Connection {
         }
     }
 
+    /// Runs a statement that is about the open transaction itself, such as a savepoint.
+    pub(super) fn control(&mut self, sql: &str) -> Result<()> {
+        let done = match self {
+            Connection::Sqlite(session) => session.execute(sql, &[]),
+            Connection::Postgres(session) => session.execute(sql, &[]),
+        };
+        done.map(drop)
+    }
+
     pub(super) fn rollback(&mut self) {
         match self {
             Connection::Sqlite(session) => session.rollback(),

@@ -15,8 +15,6 @@ use crate::error::{Error, Result};
 pub(crate) const QUEUE: usize = 4096;
 /// Commands in one transaction. At some 25 microseconds each, a full batch takes about 50 milliseconds.
 const BATCH: usize = 2048;
-/// Commands of one batch that are taken out for failing, before the rest of it is run one by one.
-const SET_ASIDE: usize = 8;
 /// Times that a transaction is tried before its callers are told that the database is unavailable.
 const ATTEMPTS: usize = 4;
 
@@ -51,73 +49,54 @@ impl Writer {
         self.connection.close();
     }
 
-    /// Answers every command of the batch. A command that fails is taken out and run by itself, so that it spoils no other.
+    /// Answers every command of the batch.
     fn settle(&mut self, mut batch: Vec<Box<dyn Command>>) {
-        let mut alone = Vec::new();
-        while !batch.is_empty() {
-            match self.attempt(&mut batch) {
-                Ended::Committed { .. } => batch.drain(..).for_each(Command::answer),
-                Ended::Unavailable(error) => batch.drain(..).for_each(|command| command.refuse(error.clone())),
-                Ended::Failed(index) => alone.push(batch.remove(index)),
-            }
-            if alone.len() == SET_ASIDE {
-                alone.append(&mut batch);
-            }
-        }
-        for mut command in alone {
-            match self.attempt(std::slice::from_mut(&mut command)) {
-                Ended::Committed { .. } | Ended::Failed(_) => command.answer(),
-                Ended::Unavailable(error) => command.refuse(error),
-            }
-        }
-    }
-
-    fn attempt(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
-        let ended = self.run_together(commands);
-        match &ended {
-            // A commit of nothing proves nothing.
-            Ended::Committed { has_changes } => {
-                if *has_changes {
+        match self.run_together(&mut batch) {
+            Ended::Settled { has_changes } => {
+                // A commit of nothing proves nothing.
+                if has_changes {
                     self.vitals.worked(Deed::Write);
                 }
+                batch.into_iter().for_each(Command::answer);
             }
-            Ended::Unavailable(error) => self.vitals.failed(Deed::Write, error),
-            Ended::Failed(_) => {}
+            Ended::Unavailable(error) => {
+                self.vitals.failed(Deed::Write, &error);
+                batch.into_iter().for_each(|command| command.refuse(error.clone()));
+            }
         }
-        ended
     }
 
-    /// Runs the commands in one transaction. It is repeated if the database gave it up (a deadlock with another node, a lost
-    /// connection), but not if that happened during the commit: then the change may have been made.
+    /// Runs the commands in one transaction. If one of them fails after it has written, all of it is rolled back and run again with
+    /// savepoints, so that the failing commands are undone by themselves and the others still share one commit.
+    /// The transaction is also repeated if the database gave it up (a deadlock with another node, a lost connection), but not if
+    /// that happened during the commit: then the change may have been made.
     fn run_together(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
         // In ascending order, as all batches of all nodes.
         let mut apps: Vec<AppId> = commands.iter().map(|command| command.app()).collect();
         apps.dedup();
-        let mut last = None;
-        for _ in 0..ATTEMPTS {
+        let mut run: fn(&mut Tx<'_>, &mut [Box<dyn Command>]) -> Ran = run_in_a_row;
+        let (mut n_attempts, mut last) = (0, None);
+        while n_attempts < ATTEMPTS {
             let mut tx = match self.connection.begin(Access::Write(&apps)) {
                 Ok(tx) => tx,
                 Err(error) => return Ended::Unavailable(error),
             };
-            let failed = commands.iter_mut().position(|command| {
-                tx.next_command(command.app());
-                !command.run(&mut tx)
-            });
-            if failed.is_none() {
-                tx.end_commands();
-                // Not left to the commit, after which nothing is tried again. If it fails, the transaction is broken.
-                let _ = tx.write_pending();
-            }
-            match (failed, tx.broken()) {
-                (_, Some(error @ Error::Unavailable(_))) => last = Some(error.clone()),
-                (Some(index), _) => return Ended::Failed(index),
-                (None, _) => {
+            let ran = run(&mut tx, commands);
+            match (ran, tx.broken()) {
+                (_, Some(error @ Error::Unavailable(_))) => {
+                    last = Some(error.clone());
+                    n_attempts += 1;
+                }
+                // It spoils no other, and its answer stands.
+                (Ran::UpToAFailure, _) if commands.len() == 1 => return Ended::Settled { has_changes: false },
+                (Ran::UpToAFailure, _) => run = run_with_savepoints,
+                (Ran::Through, _) => {
                     let has_changes = tx.changed;
                     return match tx.commit() {
                         Ok(signals) => {
                             self.commits.fetch_add(1, Ordering::Relaxed);
                             self.hub.publish(&signals);
-                            Ended::Committed { has_changes }
+                            Ended::Settled { has_changes }
                         }
                         Err(error) => Ended::Unavailable(error),
                     };
@@ -128,13 +107,49 @@ impl Writer {
     }
 }
 
+/// How far the commands were run.
+enum Ran {
+    Through,
+    /// A command failed and has left something to undo; those after it were not run.
+    UpToAFailure,
+}
+
 enum Ended {
-    Committed {
+    /// All commands have their answers, of which those without an error are committed.
+    Settled {
         has_changes: bool,
     },
-    /// The command at this index failed; nothing was written.
-    Failed(usize),
     Unavailable(Error),
+}
+
+fn run_in_a_row(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> Ran {
+    for command in commands {
+        tx.next_command(command.app());
+        if !command.run(tx) {
+            return Ran::UpToAFailure;
+        }
+    }
+    end(tx)
+}
+
+/// Takes longer for each command, so it is only for batches that have failed.
+fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> Ran {
+    for command in commands {
+        let Ok(savepoint) = tx.set_savepoint() else { break };
+        tx.next_command(command.app());
+        let done = if command.run(tx) { tx.release() } else { tx.undo_to(savepoint) };
+        if done.is_err() {
+            break;
+        }
+    }
+    end(tx)
+}
+
+fn end(tx: &mut Tx<'_>) -> Ran {
+    tx.end_commands();
+    // Not left to the commit, after which nothing is tried again. If it fails, the transaction is broken.
+    let _ = tx.write_pending();
+    Ran::Through
 }
 
 /// A caller's closure and its way back to the caller.

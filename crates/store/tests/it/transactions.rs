@@ -1,10 +1,9 @@
 //! Transactions, commands that share a commit, and snapshots.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 
 use model::ids::AppId;
-use store::{Error, Value};
+use store::Error;
 use tokio::task::JoinSet;
 
 use crate::{NO_APP, execute, ids, insert, on_both, with_apps};
@@ -76,80 +75,6 @@ async fn writers_that_wait_together_commit_together() {
         let n_commits = store.commits() - before;
         assert!(n_commits <= 32, "{n_commits} commits for 64 writes");
         assert_eq!(ids(store).await, (0..64).collect::<Vec<_>>());
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_failing_command_spoils_no_other() {
-    on_both(async |store, _| {
-        execute(store, ITEMS).await;
-        for n_bad in [1, 20] {
-            execute(store, "delete from item").await;
-            // Holds the writer inside a command until the others have queued, so that they certainly share a batch.
-            let (held, release) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
-            let holder = {
-                let (store, held, release) = (store.clone(), Arc::clone(&held), Arc::clone(&release));
-                tokio::spawn(async move {
-                    store
-                        .write(NO_APP, move |_| {
-                            held.wait();
-                            release.wait();
-                            Ok::<_, Error>(())
-                        })
-                        .await
-                })
-            };
-            tokio::task::spawn_blocking(move || held.wait()).await.unwrap();
-            let runs = Arc::new(AtomicU32::new(0));
-            let (mut good, mut bad, mut shy) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
-            for id in 0..40 {
-                let (store, runs) = (store.clone(), Arc::clone(&runs));
-                good.spawn(async move {
-                    store
-                        .write(NO_APP, move |tx| {
-                            runs.fetch_add(1, Ordering::SeqCst);
-                            tx.execute("insert into item (id) values ($1)", &[Value::Int(id)])
-                        })
-                        .await
-                        .map_err(|error: Error| error.to_string())
-                });
-            }
-            for id in 100..100 + n_bad {
-                let store = store.clone();
-                bad.spawn(async move {
-                    store
-                        .write(NO_APP, move |tx| {
-                            tx.execute("insert into item (id) values ($1)", &[Value::Int(id)])?;
-                            Err::<(), _>(Refusal::Declined)
-                        })
-                        .await
-                });
-            }
-            for _ in 0..5 {
-                let store = store.clone();
-                shy.spawn(async move {
-                    store
-                        .write(NO_APP, |tx| {
-                            tx.query("select id from item", &[], |row| row.get::<i64>(0))?;
-                            Err::<(), _>(Refusal::Declined)
-                        })
-                        .await
-                });
-            }
-            // The spawned tasks run on this thread: yielding lets each of them queue its command.
-            for _ in 0..10 {
-                tokio::task::yield_now().await;
-            }
-            tokio::task::spawn_blocking(move || release.wait()).await.unwrap();
-            holder.await.unwrap().unwrap();
-            assert_eq!(good.join_all().await, vec![Ok(1); 40]);
-            let n_bad = usize::try_from(n_bad).unwrap();
-            assert_eq!(bad.join_all().await, (0..n_bad).map(|_| Err(Refusal::Declined)).collect::<Vec<_>>());
-            assert!(shy.join_all().await.iter().all(|done| *done == Err(Refusal::Declined)));
-            assert_eq!(ids(store).await, (0..40).collect::<Vec<_>>());
-            assert!(runs.load(Ordering::SeqCst) > 40, "the good ones were run again after the batch was given up");
-        }
     })
     .await;
 }

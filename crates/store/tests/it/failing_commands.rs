@@ -1,0 +1,163 @@
+//! Commands that fail in a batch of others: they are undone as if they had never run, and cost the others no commits.
+
+use std::sync::{Arc, Barrier};
+
+use model::device_type::DeviceType;
+use model::ids::{AppId, Offset, Ordinal};
+use store::counters::{self, Metric};
+use store::{Error, Store, Tx, Value, apps, log};
+use tokio::task::JoinSet;
+
+use crate::sample::{self, NOW, record};
+use crate::{NO_APP, execute, ids, on_both, with_apps};
+
+const APP: AppId = AppId(1);
+
+/// What a caller's own error looks like.
+#[derive(Debug, PartialEq)]
+enum Refusal {
+    Declined,
+    Store(String),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal::Store(error.to_string())
+    }
+}
+
+type Command<T> = Box<dyn Fn(&mut Tx<'_>) -> Result<T, Refusal> + Send>;
+
+/// Runs commands of an app that certainly share a batch, because the writer is held inside another command until all have queued.
+/// Returns their answers in order, and the number of commits after the one of the holding command.
+async fn in_one_batch<T: Send + 'static>(
+    store: &Store,
+    app: AppId,
+    commands: Vec<Command<T>>,
+) -> (Vec<Result<T, Refusal>>, u64) {
+    let (held, release) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+    let holder = {
+        let (store, held, release) = (store.clone(), Arc::clone(&held), Arc::clone(&release));
+        tokio::spawn(async move {
+            store
+                .write(app, move |_| {
+                    held.wait();
+                    release.wait();
+                    Ok::<_, Error>(())
+                })
+                .await
+        })
+    };
+    tokio::task::spawn_blocking(move || held.wait()).await.unwrap();
+    let before = store.commits();
+    let mut callers = JoinSet::new();
+    for (n, command) in commands.into_iter().enumerate() {
+        let store = store.clone();
+        callers.spawn(async move { (n, store.write(app, command).await) });
+    }
+    // The spawned tasks run on this thread: yielding lets each of them queue its command.
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    tokio::task::spawn_blocking(move || release.wait()).await.unwrap();
+    holder.await.unwrap().unwrap();
+    let mut answers = callers.join_all().await;
+    answers.sort_by_key(|(n, _)| *n);
+    (answers.into_iter().map(|(_, answer)| answer).collect(), store.commits() - before - 1)
+}
+
+fn insert(tx: &mut Tx<'_>, id: i64) -> Result<(), Refusal> {
+    tx.execute("insert into item (id) values ($1)", &[Value::Int(id)])?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_failing_command_spoils_no_other() {
+    on_both(async |store, _| {
+        execute(store, "create table item (id bigint primary key)").await;
+        for n_bad in [0, 1, 20] {
+            execute(store, "delete from item").await;
+            let mut commands: Vec<Command<()>> = Vec::new();
+            for id in 0..40 {
+                commands.push(Box::new(move |tx| insert(tx, id)));
+                if id < n_bad {
+                    commands.push(Box::new(move |tx| {
+                        insert(tx, 100 + id)?;
+                        Err(Refusal::Declined)
+                    }));
+                    // In conflict with the good one before, which the database itself refuses.
+                    commands.push(Box::new(move |tx| insert(tx, id)));
+                }
+                if id % 8 == 0 {
+                    commands.push(Box::new(|tx| {
+                        tx.query("select id from item", &[], |row| row.get::<i64>(0))?;
+                        Err(Refusal::Declined)
+                    }));
+                }
+            }
+            let (answers, n_commits) = in_one_batch(store, NO_APP, commands).await;
+            assert_eq!(ids(store).await, (0..40).collect::<Vec<_>>());
+            let n_declined = answers.iter().filter(|answer| **answer == Err(Refusal::Declined)).count();
+            let n_conflicts = answers.iter().filter(|answer| matches!(answer, Err(Refusal::Store(_)))).count();
+            let n_bad = usize::try_from(n_bad).unwrap();
+            assert_eq!((n_declined, n_conflicts), (n_bad + 5, n_bad), "{answers:?}");
+            assert_eq!(n_commits, 1, "all that is good is committed together, beside {n_bad} that fail");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn records_counts_and_numbers_of_failing_commands_are_undone() {
+    with_apps(async |store, _| {
+        let count = |tx: &mut Tx<'_>, n| counters::add(tx, APP, Metric::Sends, NOW, &DeviceType::Ios, n);
+        let fail = move |tx: &mut Tx<'_>| {
+            log::append(tx, APP, NOW, vec![record("lost"); 2])?;
+            count(tx, 1000)?;
+            apps::take_ordinal(tx, APP)?;
+            Ok::<_, Error>(())
+        };
+        let mut commands: Vec<Command<Option<Offset>>> = Vec::new();
+        for _ in 0..10 {
+            commands.push(Box::new(move |tx| {
+                count(tx, 1)?;
+                Ok(Some(log::append(tx, APP, NOW, vec![record("kept")])?))
+            }));
+            commands.push(Box::new(move |tx| {
+                fail(tx)?;
+                Err(Refusal::Declined)
+            }));
+            commands.push(Box::new(move |tx| {
+                fail(tx)?;
+                // Reading the log has everything written that was appended to it.
+                let seen = log::after(tx, APP, Offset(0), 100)?;
+                assert!(seen.iter().rev().skip(2).all(|record| record.body == b"kept"), "{seen:?}");
+                Err(Refusal::Declined)
+            }));
+            commands.push(Box::new(move |tx| {
+                fail(tx)?;
+                apps::delete(tx, APP)?;
+                Err(Refusal::Declined)
+            }));
+            commands.push(Box::new(move |tx| {
+                fail(tx)?;
+                panic!("on purpose");
+            }));
+        }
+        let (answers, n_commits) = in_one_batch(store, APP, commands).await;
+        let kept: Vec<Offset> = answers.iter().filter_map(|answer| *answer.as_ref().ok()?).collect();
+        assert_eq!(kept, (1..=10).map(Offset).collect::<Vec<_>>(), "{answers:?}");
+        assert_eq!(answers.iter().filter(|answer| **answer == Err(Refusal::Declined)).count(), 30, "{answers:?}");
+        assert_eq!(n_commits, 1);
+        let found = store.read(move |tx| log::after(tx, APP, Offset(0), 100)).await.unwrap();
+        assert_eq!(found.iter().map(|record| record.offset).collect::<Vec<_>>(), kept);
+        assert!(found.iter().all(|record| record.body == b"kept"), "{found:?}");
+        let sent = store.read(|tx| sample::total(tx, APP, Metric::Sends, &DeviceType::Ios)).await.unwrap();
+        assert_eq!(sent, 10);
+        let next = store.write(APP, |tx| apps::take_ordinal(tx, APP)).await.unwrap();
+        assert_eq!(next, Ordinal(0), "no number was used up");
+        let next = store.write(APP, |tx| log::append(tx, APP, NOW, vec![record("later")])).await.unwrap();
+        assert_eq!(next, Offset(11));
+    })
+    .await;
+}
