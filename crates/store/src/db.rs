@@ -118,13 +118,13 @@ impl<'c> Tx<'c> {
         params: &[Value],
         mut visit: impl FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let only_reads = sql.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("select"));
-        self.check(!only_reads)?;
+        let writes = writes(sql);
+        self.check(writes)?;
         let done = match self.connection {
             Connection::Sqlite(session) => session.for_each(sql, params, &mut visit),
             Connection::Postgres(session) => session.for_each(sql, params, &mut visit),
         };
-        self.changed |= !only_reads;
+        self.changed |= writes;
         self.keep(done)
     }
 
@@ -158,7 +158,8 @@ impl<'c> Tx<'c> {
         rows: impl IntoIterator<Item = R>,
         mut map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        self.check(false)?;
+        let writes = writes(sql);
+        self.check(writes)?;
         let mut found = Vec::new();
         let mut visit = |row: &Row<'_>| {
             found.push(map(row)?);
@@ -170,6 +171,7 @@ impl<'c> Tx<'c> {
             }
             Connection::Postgres(session) => session.for_each_of_many(sql, rows, &mut visit),
         };
+        self.changed |= writes;
         self.keep(done)?;
         Ok(found)
     }
@@ -347,4 +349,9 @@ impl Drop for Tx<'_> {
             self.connection.rollback();
         }
     }
+}
+
+/// Whether a statement that yields rows may also change some.
+fn writes(sql: &str) -> bool {
+    !sql.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("select"))
 }

@@ -161,3 +161,26 @@ async fn records_counts_and_numbers_of_failing_commands_are_undone() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_statement_that_writes_and_yields_rows_is_a_change() {
+    on_both(async |store, _| {
+        execute(store, "create table item (id bigint primary key)").await;
+        let insert = |tx: &mut Tx<'_>| {
+            let sql = "insert into item (id) values ($1) returning id";
+            tx.query_many(sql, [[Value::Int(1)], [Value::Int(2)]], |row| row.get::<i64>(0))
+        };
+        let declined = store.write(NO_APP, move |tx| {
+            insert(tx)?;
+            Err::<(), _>(Refusal::Declined)
+        });
+        assert_eq!(declined.await, Err(Refusal::Declined));
+        assert_eq!(ids(store).await, [0; 0], "it is undone");
+        let read: Result<Vec<i64>, Error> = store.read(insert).await;
+        assert!(matches!(read, Err(Error::Corrupt(_))), "{read:?}");
+        let written: Result<Vec<i64>, Error> = store.write(NO_APP, insert).await;
+        assert_eq!(written.unwrap(), [1, 2]);
+        assert_eq!(ids(store).await, [1, 2]);
+    })
+    .await;
+}
