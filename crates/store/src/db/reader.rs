@@ -39,22 +39,28 @@ where
     E: From<Error> + Send + 'static,
 {
     let (caller, answer) = oneshot::channel();
-    let query = move |connection: &mut Connection, vitals: &Vitals| match connection.begin(Access::Snapshot) {
-        Ok(mut tx) => {
-            let result = match run_guarded(|| body(&mut tx)) {
-                Ok(result) => result,
-                Err(panic) => Err(E::from(panic)),
-            };
-            match tx.broken() {
-                Some(error) => vitals.failed(Deed::Read, error),
-                None => vitals.worked(Deed::Read),
-            }
-            // Answered before the transaction ends: nothing in it could still fail the caller, who may also have stopped waiting.
-            let _ = caller.send(result);
+    let query = move |connection: &mut Connection, vitals: &Vitals| {
+        // A caller that has gone while the query waited needs no answer, and reading has no other effect.
+        if caller.is_closed() {
+            return;
         }
-        Err(error) => {
-            vitals.failed(Deed::Read, &error);
-            let _ = caller.send(Err(E::from(error)));
+        match connection.begin(Access::Snapshot) {
+            Ok(mut tx) => {
+                let result = match run_guarded(|| body(&mut tx)) {
+                    Ok(result) => result,
+                    Err(panic) => Err(E::from(panic)),
+                };
+                match tx.broken() {
+                    Some(error) => vitals.failed(Deed::Read, error),
+                    None => vitals.worked(Deed::Read),
+                }
+                // Answered before the transaction ends: nothing in it could still fail the caller, who may also have stopped waiting.
+                let _ = caller.send(result);
+            }
+            Err(error) => {
+                vitals.failed(Deed::Read, &error);
+                let _ = caller.send(Err(E::from(error)));
+            }
         }
     };
     (Box::new(query), answer)

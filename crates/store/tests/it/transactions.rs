@@ -1,9 +1,10 @@
 //! Transactions, commands that share a commit, and snapshots.
 
-use std::sync::{Arc, Barrier};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 
 use model::ids::AppId;
-use store::Error;
+use store::{Error, Tx};
 use tokio::task::JoinSet;
 
 use crate::{NO_APP, execute, ids, insert, on_both, with_apps};
@@ -131,6 +132,47 @@ async fn reads_see_one_state_and_change_nothing() {
         let written: Result<u64, Error> = store.read(|tx| tx.execute("delete from item", &[])).await;
         assert!(matches!(written, Err(Error::Corrupt(_))), "{written:?}");
         assert_eq!(ids(store).await, [1, 2]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_read_whose_caller_has_gone_is_not_run() {
+    on_both(async |store, _| {
+        // More reads than there are threads for them, none of which ends before the gate is opened.
+        let (open, gate) = mpsc::channel::<()>();
+        let gate = Arc::new(Mutex::new(gate));
+        let mut holders = JoinSet::new();
+        for _ in 0..32 {
+            let (store, gate) = (store.clone(), Arc::clone(&gate));
+            holders.spawn(async move {
+                let wait = move |_: &mut Tx<'_>| {
+                    let _ = gate.lock().unwrap().recv();
+                    Ok::<_, Error>(())
+                };
+                store.read(wait).await.unwrap();
+            });
+        }
+        let was_run = Arc::new(AtomicBool::new(false));
+        let late = {
+            let (store, was_run) = (store.clone(), Arc::clone(&was_run));
+            let read = move |_: &mut Tx<'_>| {
+                was_run.store(true, Ordering::SeqCst);
+                Ok::<_, Error>(())
+            };
+            tokio::spawn(async move { store.read(read).await })
+        };
+        // The spawned tasks run on this thread: yielding lets each of them queue its query.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        late.abort();
+        assert!(late.await.unwrap_err().is_cancelled());
+        drop(open);
+        holders.join_all().await;
+        // Everything that has queued is dealt with before it is closed.
+        store.clone().close().await;
+        assert!(!was_run.load(Ordering::SeqCst));
     })
     .await;
 }
