@@ -127,10 +127,13 @@ impl Engine {
             .store
             .write(app.id, move |tx| {
                 let (current, _) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
-                let name = change.name.as_ref().unwrap_or(&current.name);
-                let mode = change.mode.unwrap_or(current.mode);
-                let associations = change.device_associations.unwrap_or(current.device_associations);
-                store::apps::change(tx, app.id, name, mode, associations)?;
+                let changed = App {
+                    name: change.name.as_ref().unwrap_or(&current.name).clone(),
+                    mode: change.mode.unwrap_or(current.mode),
+                    device_associations: change.device_associations.unwrap_or(current.device_associations),
+                    ..current
+                };
+                store::apps::change(tx, &changed)?;
                 Ok::<_, Error>(())
             })
             .await?;

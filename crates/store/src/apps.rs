@@ -83,11 +83,11 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
     tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
 
-/// The fields of an app that the operator can change: its name, its mode, and what its devices may do.
-pub fn change(tx: &mut Tx<'_>, app: AppId, name: &str, mode: Mode, device_associations: bool) -> Result<()> {
+/// Writes the fields that the operator can change: the name, the mode, and what devices may do.
+pub fn change(tx: &mut Tx<'_>, app: &App) -> Result<()> {
     tx.execute(
         "update app set name = $2, mode = $3, device_associations = $4 where id = $1",
-        &[app.into(), name.into(), mode.name().into(), i64::from(device_associations).into()],
+        &[app.id.into(), (&app.name).into(), app.mode.name().into(), i64::from(app.device_associations).into()],
     )?;
     tx.signal(Signal::Apps);
     Ok(())

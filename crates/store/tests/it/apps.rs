@@ -44,18 +44,18 @@ async fn an_app_can_be_changed() {
     on_both(async |store, _| {
         let (app, other) = (make_app(store, 1).await, make_app(store, 2).await);
         let secrets = SecretHashes { app: [7; 32], master: [8; 32] };
+        let wanted =
+            App { name: "Neu".to_owned(), mode: Mode::Production, device_associations: false, ..expected(1, app) };
+        let new = wanted.clone();
         let changed: Result<(), Error> = store
             .write(app, move |tx| {
-                apps::change(tx, app, "Neu", Mode::Production, false)?;
+                apps::change(tx, &new)?;
                 apps::set_secrets(tx, app, &SecretHashes { app: [7; 32], master: [8; 32] })
             })
             .await;
         changed.unwrap();
         let (found, hashes) = store.read(move |tx| apps::by_id(tx, app)).await.unwrap().unwrap();
-        assert_eq!(
-            found,
-            App { name: "Neu".to_owned(), mode: Mode::Production, device_associations: false, ..expected(1, app) }
-        );
+        assert_eq!(found, wanted);
         assert!(hashes == secrets);
         let (found, hashes) = store.read(move |tx| apps::by_id(tx, other)).await.unwrap().unwrap();
         assert_eq!(found, expected(2, other));

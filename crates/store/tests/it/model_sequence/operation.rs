@@ -6,7 +6,7 @@ use model::ids::{AppId, NamedUserId, Ordinal, TermId};
 use model::time::UtcMillis;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use store::apps::{self, SecretHashes};
+use store::apps::{self, App, SecretHashes};
 use store::blocks::{self, Progress};
 use store::channels::{self, Channel, Key};
 use store::counters::{self, Metric};
@@ -166,7 +166,15 @@ impl Operation {
         match self {
             Operation::CreateApp { n } => Ok(Answer::Number(apps::insert(tx, &sample::app(*n))?.id.0)),
             Operation::ChangeApp { app, n } => {
-                apps::change(tx, *app, &format!("changed {n}"), Mode::Production, true)?;
+                let changed = App {
+                    id: *app,
+                    key: sample::app(*n).key,
+                    name: format!("changed {n}"),
+                    mode: Mode::Production,
+                    device_associations: true,
+                    created: now,
+                };
+                apps::change(tx, &changed)?;
                 apps::set_secrets(tx, *app, &secrets(*n)).map(done)
             }
             Operation::DeleteApp { app } => apps::delete(tx, *app).map(Answer::Was),
