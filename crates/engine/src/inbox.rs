@@ -27,7 +27,7 @@ pub use listing::{Inbox, MessageBody, MessageView};
 pub(crate) use mailing::Mailing;
 pub use marks::Mark;
 pub use users::{CreatedInbox, InboxView};
-pub(crate) use users::{link_registered, relocalized};
+pub(crate) use users::{link_registered, only_channel, relocalized};
 
 /// A user of an inbox who has proven to be one.
 #[derive(Clone, Debug)]

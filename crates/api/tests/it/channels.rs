@@ -239,3 +239,32 @@ async fn lists_are_paged_with_absolute_links() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_device_is_recognized_by_the_inbox_that_was_made_after_its_channel() {
+    on_each_engine(async |app| {
+        let register = async |hints: Value| {
+            let body = json!({"channel": {"device_type": "ios", "opt_in": false}, "identity_hints": hints});
+            app.device().post("/api/channels", body).await
+        };
+        let first = register(json!({})).await.expect(201)["channel_id"].clone();
+        let inbox = app.device().post("/api/user", json!({"ios_channels": [first]})).await.expect(201);
+        // The app is reinstalled; the device remembers its inbox and nothing else.
+        let hints = json!({"user_id": inbox["user_id"]});
+        assert_eq!(register(hints.clone()).await.expect(200)["channel_id"], first);
+        // Another kind of device, and one that knows the inbox of a channel that is gone, are new.
+        let android = json!({"channel": {"device_type": "android", "opt_in": false}, "identity_hints": hints});
+        app.device().post("/api/channels", android).await.expect(201);
+        let uninstall = json!({"channel_id": first, "device_type": "ios"});
+        app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
+        let second = register(hints.clone()).await.expect(201)["channel_id"].clone();
+        assert_eq!(register(hints).await.expect(200)["channel_id"], second);
+
+        // With two devices in one inbox it cannot be told which of them this is.
+        let [one, other] =
+            [register(json!({})).await, register(json!({})).await].map(|made| made.expect(201)["channel_id"].clone());
+        let inbox = app.master().post("/api/user", json!({"ios_channels": [one, other]})).await.expect(201);
+        register(json!({"user_id": inbox["user_id"]})).await.expect(201);
+    })
+    .await;
+}

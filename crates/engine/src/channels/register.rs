@@ -3,7 +3,7 @@
 use model::channel::{Change, Registration};
 use model::ids::{AppId, ChannelId, OperationId};
 use serde::{Deserialize, Serialize};
-use store::channels::{self, Channel};
+use store::channels::{self, Channel, Key};
 use store::{Tx, named_users};
 
 use super::keys;
@@ -157,15 +157,23 @@ fn set_named_user(
 
 /// The installed channel of the device that registers.
 fn recognize(tx: &mut Tx<'_>, app: AppId, registration: &Registration) -> Result<Option<Channel>> {
-    let mut candidates = keys::hint_keys(&registration.device_type, &registration.identity_hints);
-    if let Change::Set(address) = &registration.push_address {
-        candidates.push(keys::address_key(&registration.device_type, address));
-    }
-    for key in &candidates {
-        let Some(ordinal) = channels::by_key(tx, app, key)? else { continue };
-        if let Some(channel) = channels::by_ordinal(tx, app, ordinal)?.filter(|channel| channel.installed) {
+    for key in &keys::hint_keys(&registration.device_type, &registration.identity_hints) {
+        if let Some(channel) = with_key(tx, app, key)? {
             return Ok(Some(channel));
         }
     }
-    Ok(None)
+    // Libraries make the user of their inbox after the channel, and name it in no registration before the app is reinstalled.
+    let user = registration.identity_hints.user_id.as_deref();
+    if let Some(ordinal) = inbox::only_channel(tx, app, user, &registration.device_type)? {
+        return Ok(channels::by_ordinal(tx, app, ordinal)?);
+    }
+    match &registration.push_address {
+        Change::Set(address) => with_key(tx, app, &keys::address_key(&registration.device_type, address)),
+        Change::Keep | Change::Clear => Ok(None),
+    }
+}
+
+fn with_key(tx: &mut Tx<'_>, app: AppId, key: &Key) -> Result<Option<Channel>> {
+    let Some(ordinal) = channels::by_key(tx, app, key)? else { return Ok(None) };
+    Ok(channels::by_ordinal(tx, app, ordinal)?.filter(|channel| channel.installed))
 }

@@ -113,6 +113,22 @@ pub(crate) fn link_registered(
     Ok(())
 }
 
+/// The installed channel of a type that a user has. A user with several has several devices, and it is not known which is meant.
+pub(crate) fn only_channel(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    user: Option<&str>,
+    device_type: &DeviceType,
+) -> Result<Option<Ordinal>> {
+    let Some(user) = user.and_then(InboxUserId::new) else { return Ok(None) };
+    let mut channels = inbox_users::channels(tx, app, &user)?;
+    channels.retain(|channel| channel.installed && channel.device_type == *device_type);
+    Ok(match channels.as_slice() {
+        [only] => Some(only.ordinal),
+        _ => None,
+    })
+}
+
 /// Notes that a channel's language or country has changed, and with it the texts of its messages.
 pub(crate) fn relocalized(tx: &mut Tx<'_>, app: AppId, channel: Ordinal, now: UtcMillis) -> Result<()> {
     match inbox_users::owner(tx, app, channel)? {
