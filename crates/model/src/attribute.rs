@@ -18,7 +18,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{At, Fields, OneOrMany};
+use crate::json::{At, Fields};
 use crate::limits;
 use crate::request_audience::OwnerAudience;
 use crate::selector::instant;
@@ -78,7 +78,7 @@ impl AttributesOfOne {
 
 /// One operation or several.
 pub(crate) fn operations(at: &At<'_>) -> Option<Vec<AttributeOperation>> {
-    at.one_or_many(1..=limits::ATTRIBUTES_PER_REQUEST, AttributeOperation::parse).map(OneOrMany::into_vec)
+    at.each_or_passed_over(1..=limits::ATTRIBUTES_PER_REQUEST, AttributeOperation::parse)
 }
 
 impl AttributeOperation {

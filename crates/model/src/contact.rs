@@ -100,7 +100,7 @@ impl ContactUpdate {
         let tags = fields.nullable("tags", |at| TagOperation::read_several(&mut at.object()?));
         let attributes = fields.take("attributes").filter(is_something).and_then(|at| attribute::operations(&at));
         let subscriptions = fields.nullable("subscription_lists", |at| {
-            at.array(0..=limits::SUBSCRIPTIONS_PER_REQUEST, ScopedOperation::parse)
+            at.each_or_passed_over(0..=limits::SUBSCRIPTIONS_PER_REQUEST, ScopedOperation::parse)
         });
         let associate = fields.nullable("associate", |at| {
             at.array(0..=limits::ASSOCIATIONS_PER_REQUEST, |at| ChannelRef::read(&mut at.object()?))

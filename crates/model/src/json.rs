@@ -14,7 +14,7 @@ pub use tree::Json;
 use crate::problem::Problems;
 use cursor::Sink;
 
-/// How unknown keys are treated.
+/// How unknown keys are treated, and values that can be done without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownKeys {
     #[default]

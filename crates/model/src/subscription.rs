@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attribute;
 use crate::device_type::DeviceType;
-use crate::json::{At, OneOrMany};
+use crate::json::At;
 use crate::limits;
 use crate::request_audience::OwnerAudience;
 use crate::time::UtcMillis;
@@ -118,7 +118,7 @@ impl SubscriptionUpdate {
 
 /// One operation or several.
 pub(crate) fn operations(at: &At<'_>) -> Option<Vec<SubscriptionOperation>> {
-    at.one_or_many(1..=limits::SUBSCRIPTIONS_PER_REQUEST, SubscriptionOperation::parse).map(OneOrMany::into_vec)
+    at.each_or_passed_over(1..=limits::SUBSCRIPTIONS_PER_REQUEST, SubscriptionOperation::parse)
 }
 
 impl SubscriptionOperation {

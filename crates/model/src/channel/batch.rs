@@ -38,8 +38,9 @@ fn given<'a>(fields: &mut Fields<'a>, key: &str) -> Option<At<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channel::TagSets;
     use crate::channel::tests::{read, tag_set};
-    use crate::json::parse;
+    use crate::json::{UnknownKeys, parse, parse_with};
     use crate::tag::TagGroup;
     use serde_json::json;
 
@@ -84,5 +85,30 @@ mod tests {
             let found: Vec<_> = problems.iter().map(|problem| problem.path.as_str()).collect();
             assert_eq!(found, paths, "{body}: {problems}");
         }
+    }
+
+    #[test]
+    fn a_device_loses_what_cannot_be_read_and_nothing_else() {
+        let (long_tag, long_list) = ("t".repeat(129), "l".repeat(33));
+        let body = json!({
+            "tags": {"add": {"food": ["fish", long_tag], "": ["x"], "drink": 7, "games": [long_tag, "chess"]}},
+            "attributes": [
+                {"action": "set", "key": "city", "value": "Oslo"},
+                {"action": "set", "key": "city", "value": {"no": "object"}, "timestamp": "noon"},
+                {"action": "forget", "key": "city"},
+            ],
+            "subscription_lists": [{"action": "subscribe", "list_id": long_list}, {"action": "subscribe", "list_id": "weekly"}],
+        });
+        let text = body.to_string();
+        let problems = parse(text.as_bytes(), ChannelBatch::parse).unwrap_err();
+        assert!(problems.iter().count() >= 7, "{problems}");
+        let batch = parse_with(text.as_bytes(), UnknownKeys::PassedOver, ChannelBatch::parse).unwrap();
+        let mut tags = TagSets::new();
+        batch.tags.iter().for_each(|operation| operation.apply(&mut tags));
+        let group = |name: &str| TagGroup::new(name).unwrap();
+        assert_eq!(tags[&group("food")], tag_set(&["fish"]));
+        assert_eq!(tags[&group("games")], tag_set(&["chess"]));
+        let lists: Vec<&str> = batch.subscriptions.iter().map(|operation| operation.list_id.as_str()).collect();
+        assert_eq!((batch.attributes.len(), lists), (1, vec!["weekly"]));
     }
 }

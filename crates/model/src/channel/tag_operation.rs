@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::json::{At, Fields, OneOrMany};
+use crate::json::{At, Fields};
 use crate::limits;
 use crate::tag::{Tag, TagGroup};
 
@@ -85,20 +85,15 @@ impl TagOperation {
 
 fn parse_sets(at: &At<'_>) -> Option<TagSets> {
     let mut fields = at.object()?;
-    let groups: Vec<_> = fields.rest().into_iter().map(|(name, at)| parse_group(name, &at)).collect();
-    groups.into_iter().collect()
+    let groups = fields.rest().into_iter().map(|(name, at)| at.or_passed_over(|at| parse_group(name, at)));
+    // A group that could not be read has been noted as a problem, or passed over.
+    Some(groups.collect::<Vec<_>>().into_iter().flatten().collect())
 }
 
 fn parse_group(name: &str, at: &At<'_>) -> Option<(TagGroup, BTreeSet<Tag>)> {
     let group = TagGroup::new(name).or_else(|message| at.invalid(message).ok_or(())).ok();
-    let tags = at.one_or_many(0..=limits::TAGS_PER_OPERATION, Tag::parse);
-    Some((
-        group?,
-        match tags? {
-            OneOrMany::One(tag) => BTreeSet::from([tag]),
-            OneOrMany::Many(tags) => tags.into_iter().collect(),
-        },
-    ))
+    let tags = at.each_or_passed_over(0..=limits::TAGS_PER_OPERATION, Tag::parse);
+    Some((group?, tags?.into_iter().collect()))
 }
 
 fn refuse_contradictions(at: &At<'_>, add: &TagSets, remove: &TagSets) -> Option<()> {

@@ -255,6 +255,24 @@ impl<'a> At<'a> {
         read.into_iter().collect()
     }
 
+    /// A single value or an array of them. Of a device, those that cannot be read are passed over: see
+    /// [`At::or_passed_over`].
+    pub fn each_or_passed_over<T>(
+        &self,
+        length: RangeInclusive<usize>,
+        mut read: impl FnMut(&At<'a>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let items = match self.json {
+            Json::Array(_) => self.items(length)?,
+            _ => vec![self.clone()],
+        };
+        let read: Vec<Option<T>> = items.iter().map(|at| at.or_passed_over(&mut read)).collect();
+        match self.sink.unknown_keys {
+            UnknownKeys::Refused => read.into_iter().collect(),
+            UnknownKeys::PassedOver => Some(read.into_iter().flatten().collect()),
+        }
+    }
+
     /// A single value or an array of them; the form is remembered for printing.
     pub fn one_or_many<T>(
         &self,

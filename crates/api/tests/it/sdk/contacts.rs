@@ -208,3 +208,40 @@ async fn a_channel_cannot_pass_for_the_contact_of_a_user() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn one_bad_value_does_not_lose_the_others() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (phone, token) = library.channel("token-1").await;
+        let acted = library.act(&phone, json!({"type": "identify", "named_user_id": "jo"})).await;
+        let long = "x".repeat(4000);
+        let body = |scope: Value| {
+            let mut lists =
+                json!([{"action": "subscribe", "list_id": "news"}, {"action": "subscribe", "list_id": long}]);
+            lists.as_array_mut().unwrap().iter_mut().for_each(|list| list["scope"] = scope.clone());
+            json!({
+                "tags": {"add": {"food": ["fish", long]}},
+                "attributes": [
+                    {"action": "set", "key": "plan", "value": long}, {"action": "set", "key": "city", "value": "Oslo"},
+                ],
+                "subscription_lists": lists,
+            })
+        };
+        let batch = format!("/api/channels/sdk/batch/{phone}");
+        let contact = format!("/api/contacts/{}", acted["contact"]["contact_id"].as_str().unwrap());
+        library.put(&batch, &library.with_token(&token), &body(json!(null))).await.expect(200);
+        let of_contact = library.with_token(acted["token"].as_str().unwrap());
+        library.post(&contact, &of_contact, &body(json!("app"))).await.expect(200);
+        let seen = library.get(&format!("/api/channels/{phone}"), &library.with_token(&token)).await.expect(200);
+        assert_eq!(seen["channel"]["tag_groups"]["food"], json!(["fish"]));
+        assert_eq!(seen["channel"]["attributes"], json!({"city": "Oslo"}));
+        assert_eq!(seen["channel"]["subscription_lists"], json!(["news"]));
+        let user = &app.master().get("/api/named_users?id=jo").await.expect(200)["named_user"];
+        assert_eq!((&user["tags"]["food"], &user["attributes"]), (&json!(["fish"]), &json!({"city": "Oslo"})));
+        // Servers are told.
+        app.master().put(&batch, body(json!(null))).await.expect(400);
+        app.master().post(&contact, body(json!("app"))).await.expect(400);
+    })
+    .await;
+}
