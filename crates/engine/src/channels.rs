@@ -16,7 +16,7 @@ pub use lookup::ChannelView;
 pub use open::RegisteredOpen;
 pub use register::Registered;
 
-pub(crate) use keys::{address_key, apid_key};
+pub(crate) use keys::{address_key, apid_key, contact_key};
 pub(crate) use open::create_open;
 pub(crate) use own_change::OwnChange;
 pub(crate) use state::stored_profile;

@@ -16,6 +16,7 @@ use store::channels::{self, Channel};
 use store::{Tx, contacts, named_users};
 
 use crate::change_context::ChangeContext;
+use crate::channels::contact_key;
 use crate::holdings::Holdings;
 use crate::named_users::{has_room, join, leave};
 use crate::subscriptions::{apply_scoped, check_number};
@@ -49,6 +50,7 @@ impl Engine {
                 return Ok(known);
             }
         }
+        let next = ContactId::random();
         self.change_audience(app, move |tx, context| {
             match &action {
                 ContactAction::Resolve(last) => {
@@ -62,11 +64,9 @@ impl Engine {
                     join(tx, context, &channel, user)?;
                 }
                 ContactAction::Reset => {
+                    leave(tx, context, &channel, None)?;
                     let row = context.installed_one(tx, &channel)?;
-                    match row.named_user {
-                        Some(_) => leave(tx, context, &channel, None)?,
-                        None => context.replace_unknown_user(tx, row)?,
-                    }
+                    context.replace_unknown_user(tx, row, next)?;
                 }
             }
             let row = context.installed_one(tx, &channel)?;
@@ -187,7 +187,7 @@ fn contact_of(key: &ContactKey, row: &Channel) -> Result<Contact> {
     let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
     let id = match &row.named_user {
         Some(user) => key.contact_of(user),
-        None => ContactId::of_channel(row.id),
+        None => profile.unknown_contact_of(row.id),
     };
     let is_anonymous = row.named_user.is_none();
     // A device that chose such an id for its channel would speak for another contact.
@@ -202,7 +202,18 @@ fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Person> {
     if id.is_of_named_user() {
         return contacts::named_user(tx, app, id)?.map(Person::NamedUser).ok_or(NONE);
     }
-    let row = channels::by_id(tx, app, ChannelId::from_uuid(id.uuid()))?.filter(|row| row.installed).ok_or(NONE)?;
+    let row = match channels::by_id(tx, app, ChannelId::from_uuid(id.uuid()))? {
+        Some(row) => Some(row),
+        None => match channels::by_key(tx, app, &contact_key(id))? {
+            Some(ordinal) => channels::by_ordinal(tx, app, ordinal)?,
+            None => None,
+        },
+    };
+    let row = row.filter(|row| row.installed).ok_or(NONE)?;
+    let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
+    if profile.unknown_contact_of(row.id) != id {
+        return Err(NONE);
+    }
     // Somebody has logged in since, and the device that speaks is still that channel's.
     Ok(row.named_user.clone().map_or_else(|| Person::UserOf(row), Person::NamedUser))
 }

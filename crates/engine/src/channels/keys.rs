@@ -2,6 +2,7 @@
 
 use model::channel::{IdentityHints, Profile};
 use model::device_type::DeviceType;
+use model::ids::ContactId;
 use store::channels::Key;
 
 /// The kinds of hints, which are stored.
@@ -9,6 +10,8 @@ const USER: &str = "user";
 const DEVICE: &str = "device";
 const ACCENGAGE: &str = "accengage";
 const APID: &str = "apid";
+/// Stored, too.
+const CONTACT: &str = "contact";
 
 /// The key of an address. A device has one channel, so an address belongs to one channel of a type.
 pub(crate) fn address_key(device_type: &DeviceType, address: &str) -> Key {
@@ -21,6 +24,11 @@ pub(crate) fn apid_key(device_type: &DeviceType, apid: &str) -> Key {
     hint_key(APID, device_type, apid)
 }
 
+/// The key of an unknown user that was not the first one of its channel.
+pub(crate) fn contact_key(contact: ContactId) -> Key {
+    Key { kind: CONTACT.to_owned(), value: contact.to_string() }
+}
+
 /// The hints that identify a device, the strongest first.
 pub(super) fn hint_keys(device_type: &DeviceType, hints: &IdentityHints) -> Vec<Key> {
     let IdentityHints { user_id, device_id, accengage_device_id, apid } = hints;
@@ -31,6 +39,7 @@ pub(super) fn hint_keys(device_type: &DeviceType, hints: &IdentityHints) -> Vec<
 /// Every key of a channel.
 pub(super) fn keys(profile: &Profile) -> Vec<Key> {
     let mut keys = hint_keys(&profile.device_type, &profile.identity_hints);
+    keys.extend(profile.unknown_contact.map(contact_key));
     keys.extend(profile.address.as_ref().map(|address| address_key(&profile.device_type, address)));
     keys
 }

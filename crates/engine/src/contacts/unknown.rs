@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use model::channel::ChannelBatch;
 use model::contact::ContactUpdate;
 use model::device_type::DeviceType;
-use model::ids::{NamedUserId, TermId};
+use model::ids::{ContactId, NamedUserId, TermId};
 use model::subscription::{Scope, ScopedOperation, Subscription};
 use model::term::Term;
 use store::attributes::{self, Owner};
@@ -65,11 +65,13 @@ impl ChangeContext<'_> {
         })
     }
 
-    /// Another user, of whom nothing is known, uses the channel from now on.
-    pub(super) fn replace_unknown_user(&mut self, tx: &mut Tx<'_>, row: Channel) -> Result<()> {
+    /// Another user, of whom nothing is known, uses the channel from now on. Libraries tell the two apart by their contact ids.
+    pub(super) fn replace_unknown_user(&mut self, tx: &mut Tx<'_>, row: Channel, next: ContactId) -> Result<()> {
         let opened = self.open(tx, row)?;
         let mut after = opened.state.clone();
         self.end_unknown_user(tx, &opened.row, &mut after.own, None)?;
+        after.profile.unknown_contact = Some(next);
+        after.profile.associated = Some(self.journal.now());
         self.save(tx, opened, after)?;
         Ok(())
     }

@@ -60,7 +60,7 @@ fn device(contact_key: &ContactKey, row: devices::Device<'_>, now: UtcMillis) ->
     let user = match &named_user {
         Some(Ok(user)) => Some(EventUser::named(contact_key.contact_of(user), user)),
         Some(Err(_)) => None,
-        None => EventUser::of_channel(row.id),
+        None => EventUser::unknown(profile.unknown_contact_of(row.id)),
     };
     if let Some(user) = user {
         json.extend_from_slice(b",\"user\":");

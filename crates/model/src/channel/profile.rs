@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{AndroidDetails, IosDetails, OpenDetails, UsageDetails, WebDetails};
 use crate::device_type::DeviceType;
-use crate::ids::NamedUserId;
+use crate::ids::{ChannelId, ContactId, NamedUserId};
 use crate::json::At;
 use crate::limits;
 use crate::time::{UTC_OFFSETS, UtcMillis};
@@ -60,7 +60,10 @@ pub struct Profile {
     pub named_user_hint: Option<NamedUserId>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub contact_id: Option<String>,
-    /// When the channel was last associated with a named user or disassociated from one, if ever.
+    /// The contact id of the unknown user of the channel, if that is not the first one, whose id is the channel's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unknown_contact: Option<ContactId>,
+    /// When the channel last got another user, known by name or not, if ever.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub associated: Option<UtcMillis>,
     #[serde(skip_serializing_if = "IdentityHints::is_empty", default)]
@@ -111,6 +114,11 @@ impl Profile {
         self.opt_in && self.address.is_some()
     }
 
+    /// The contact id of the unknown user of a channel with this profile.
+    pub fn unknown_contact_of(&self, channel: ChannelId) -> ContactId {
+        self.unknown_contact.unwrap_or_else(|| ContactId::of_channel(channel))
+    }
+
     /// A channel of which only the type is known: not opted in, not reachable.
     pub fn new(device_type: DeviceType) -> Self {
         Self {
@@ -133,6 +141,7 @@ impl Profile {
             permissions: BTreeMap::new(),
             named_user_hint: None,
             contact_id: None,
+            unknown_contact: None,
             associated: None,
             identity_hints: IdentityHints::default(),
             usage: UsageDetails::default(),

@@ -43,8 +43,7 @@ impl<'a> EventUser<'a> {
     }
 
     /// The unknown user of a channel without a named user; `None` if its id could be a named user's.
-    pub fn of_channel(channel: ChannelId) -> Option<Self> {
-        let contact_id = ContactId::of_channel(channel);
+    pub fn unknown(contact_id: ContactId) -> Option<Self> {
         (!contact_id.is_of_named_user()).then_some(Self { contact_id, named_user_id: None })
     }
 }

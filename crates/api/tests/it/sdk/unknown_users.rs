@@ -122,15 +122,35 @@ async fn the_next_person_on_a_device_inherits_nothing() {
         Known::after(&library, &phone, identify("kim")).await;
         assert_eq!(counts(&app).await, [0, 0, 0]);
 
-        // Nor does whoever comes after somebody who never said who they are.
-        Known::after(&library, &phone, json!({"type": "reset"})).await;
-        nobody.update(&library, &curious()).await;
+        // Nor does whoever comes after somebody who never said who they are, who is another contact.
+        let second = Known::after(&library, &phone, json!({"type": "reset"})).await;
+        second.update(&library, &curious()).await;
         assert_eq!(counts(&app).await, [1, 1, 1]);
-        let next = Known::after(&library, &phone, json!({"type": "reset"})).await;
+        assert_eq!(Known::after(&library, &phone, resolve()).await.id, second.id);
+        let third = Known::after(&library, &phone, json!({"type": "reset"})).await;
         assert_eq!(counts(&app).await, [0, 0, 0]);
-        assert_eq!(next.lists(&library).await, json!([]));
-        Known::after(&library, &phone, identify("lee")).await;
-        assert_eq!(counts(&app).await, [0, 0, 0]);
+        assert_eq!(third.lists(&library).await, json!([]));
+        assert!(nobody.id != second.id && second.id != third.id && third.id != nobody.id);
+        // Those who left are gone, whoever is there.
+        for user in [None, Some("lee")] {
+            if let Some(user) = user {
+                Known::after(&library, &phone, identify(user)).await;
+            }
+            for gone in [&nobody, &second] {
+                let path = format!("/api/contacts/{}", gone.id);
+                library.post(&path, &library.with_token(&gone.token), &curious()).await.expect(404);
+            }
+            assert_eq!(counts(&app).await, [0, 0, 0]);
+        }
+        third.update(&library, &curious()).await;
+        assert_eq!(counts(&app).await, [1, 1, 1], "what is late is about whoever the same contact became");
+
+        // Events tell of the contact that devices know.
+        let fourth = Known::after(&library, &phone, json!({"type": "reset"})).await;
+        fourth.update(&library, &curious()).await;
+        let events = app.master().get("/api/events?follow=false&types=TAG_CHANGE").await;
+        let last: Value = serde_json::from_str(events.text().lines().last().unwrap()).unwrap();
+        assert_eq!(last["user"], json!({"contact_id": fourth.id}));
     })
     .await;
 }
