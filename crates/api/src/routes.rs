@@ -261,6 +261,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         delete("/operator/apps/{key}/webhooks/{webhook_id}/dead", Operator, webhooks::discard),
         post("/operator/apps/{key}/webhooks/{webhook_id}/dead/redeliver", Operator, webhooks::redeliver),
         get("/operator/pushes", Operator, operator_pushes::list),
+        get("/operator/pushes/{push_id}", Operator, operator_pushes::one),
         get("/operator/platforms/notices", Operator, platforms::notices),
         get("/operator/apps/{key}/platforms", Operator, platforms::list),
         put("/operator/apps/{key}/platforms/{platform}", Operator, platforms::set),

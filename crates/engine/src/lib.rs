@@ -93,7 +93,7 @@ pub use platforms::{
     Configured, OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange,
     ShownConfig,
 };
-pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushOnItsWay, PushStatus};
+pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushOfApp, PushStatus};
 pub use reports::{Buckets, Counts, DeviceCounts, Devices, EventTotals, GroupReport, PushReport, Series};
 pub use retention::Retention;
 pub use sandbox::SandboxFeed;

@@ -4,9 +4,9 @@ mod check;
 mod control;
 mod expiry;
 mod fit;
+mod of_all_apps;
 mod recipients;
 mod status;
-mod unfinished;
 
 use std::sync::Arc;
 
@@ -34,9 +34,9 @@ pub(crate) use check::{
 pub use control::PushControl;
 pub(crate) use control::SendPermission;
 pub(crate) use expiry::{deadline, last_deadline_on, refuse_expiries_beyond_providers};
+pub use of_all_apps::PushOfApp;
 pub(crate) use recipients::Registry;
 pub use status::{PlatformProgress, PushStatus};
-pub use unfinished::PushOnItsWay;
 
 /// The answer to an accepted request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use model::time::UtcMillis;
 use uuid::Uuid;
 
 pub use aging::{Aged, age_from, aged, forget};
-pub use unfinished::{Unfinished, Which, unfinished};
+pub use unfinished::{Unfinished, Which, app_of, unfinished};
 
 use crate::{Error, Result, Row, Tx, origins};
 

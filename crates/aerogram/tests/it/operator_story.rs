@@ -295,6 +295,15 @@ fn a_push_is_steered_while_its_provider_is_down() {
     let refused = story.refused(&["push", "pause", push]);
     assert!(refused.contains("409") && refused.contains("was canceled"), "{refused}");
     assert!(story.refused(&["push", "status", "no-such-push"]).contains("404"));
+    let mut as_operator = aerogram(story.folder.path());
+    as_operator.args(["push", "status", push]).env("AEROGRAM_URL", &story.server.url);
+    let output = as_operator.output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.starts_with(&format!("canceled (app {KEY})\n")) && shown.contains("fcm"), "{shown}");
+    // Without the operator token an app is asked for.
+    let output = as_operator.args(["--data", "elsewhere"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("AEROGRAM_APP_KEY"));
 }
 
 #[test]

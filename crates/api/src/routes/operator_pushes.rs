@@ -1,19 +1,20 @@
-//! Pushes of all apps that are on their way, for the operator.
+//! Pushes of all apps, for the operator: those that are on their way, and any by its id.
 
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use engine::PushOnItsWay;
-use model::ids::PushId;
+use engine::PushOfApp;
+use model::ids::{PushId, PushKind};
 use model::payload::push_type::PushType;
 use serde::Serialize;
 use store::pushes::Which;
 
-use super::push::Progress;
+use super::push::{OriginOfPush, Progress};
 use crate::answer::Answer;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::links::Links;
+use crate::path_vars::PathId;
 use crate::query::Params;
 
 const PER_PAGE: u32 = 100;
@@ -31,10 +32,17 @@ struct Page {
 }
 
 #[derive(Serialize)]
+struct One {
+    push: Record,
+}
+
+#[derive(Serialize)]
 struct Record {
     app: String,
     push_id: PushId,
     push_type: PushType,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<OriginOfPush>,
     state: &'static str,
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,19 +67,25 @@ pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Par
     Ok(answer.next_page(next_page.as_deref()))
 }
 
-impl From<PushOnItsWay> for Record {
-    fn from(push: PushOnItsWay) -> Self {
-        let total = push.total().into();
-        let platforms = push.platforms.into_iter().map(|(name, progress)| (name, progress.into()));
+pub(super) async fn one(State(edge): State<Edge>, PathId(id): PathId<PushKind>) -> Result<Answer> {
+    let push = edge.engine.push_of_any_app(id).await?;
+    Ok(Answer::ok(One { push: Record::from(push) })?.data_attribute("push"))
+}
+
+impl From<PushOfApp> for Record {
+    fn from(push: PushOfApp) -> Self {
+        let platforms = push.platforms().map(|(name, progress)| (name, progress.into())).collect();
+        let PushOfApp { app, status } = push;
         Self {
-            app: push.app.as_str().to_owned(),
-            push_id: push.id,
-            push_type: push.push_type,
-            state: if push.paused { "paused" } else { push.state.name() },
-            created: push.created.to_api(),
-            expires: push.expires.map(|expires| expires.to_api()),
-            total,
-            platforms: platforms.collect(),
+            app: app.as_str().to_owned(),
+            push_id: status.id,
+            push_type: status.push_type,
+            origin: OriginOfPush::of(&status),
+            state: if status.paused { "paused" } else { status.state.name() },
+            created: status.created.to_api(),
+            expires: status.expires.map(|expires| expires.to_api()),
+            total: status.total().into(),
+            platforms,
         }
     }
 }

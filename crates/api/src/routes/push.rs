@@ -37,10 +37,17 @@ struct StatusOfPush {
 }
 
 #[derive(Serialize)]
-struct OriginOfPush {
+pub(super) struct OriginOfPush {
     #[serde(rename = "type")]
     kind: &'static str,
     id: String,
+}
+
+impl OriginOfPush {
+    /// `None` for pushes that were sent with `POST /api/push`.
+    pub(super) fn of(status: &PushStatus) -> Option<Self> {
+        status.origin.id().map(|id| Self { kind: status.origin.name(), id: id.to_string() })
+    }
 }
 
 #[derive(Serialize)]
@@ -102,13 +109,13 @@ async fn control(
 
 impl From<PushStatus> for Status {
     fn from(status: PushStatus) -> Self {
-        let total = status.total().into();
+        let (total, origin) = (status.total().into(), OriginOfPush::of(&status));
         let platforms =
             status.platforms.into_iter().map(|(device_type, progress)| (device_type.to_string(), progress.into()));
         let push = StatusOfPush {
             push_id: status.id,
             push_type: status.push_type,
-            origin: status.origin.id().map(|id| OriginOfPush { kind: status.origin.name(), id: id.to_string() }),
+            origin,
             state: if status.paused { "paused" } else { status.state.name() },
             created: status.created.to_api(),
             expires: status.expires.map(|expires| expires.to_api()),

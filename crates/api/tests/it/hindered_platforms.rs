@@ -353,7 +353,7 @@ async fn the_operator_sees_what_is_on_its_way_in_all_apps_and_why() {
         app.operator().post(&format!("{}/pause", path(&app, "apns")), json!({"reason": "Not now."})).await.expect(200);
         push(&app, "open::kiosk", json!({})).await;
         app.step_all().await;
-        assert_eq!(receiver.received().len(), 1, "it is over, and not shown");
+        assert_eq!(receiver.received().len(), 1, "it is over, and not listed");
         let body = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
         let mixed = app.master().post("/api/push", &body).await.expect(200)["push_ids"][0].clone();
         app.step_all().await;
@@ -377,6 +377,9 @@ async fn the_operator_sees_what_is_on_its_way_in_all_apps_and_why() {
         assert_eq!(first["platforms"]["apns"]["reason"], "Not now.");
         assert_eq!(first["platforms"]["open::kiosk"].get("reason"), None);
         assert_eq!(all["pushes"][1]["app"], json!(another.key));
+        let of_another = format!("/operator/pushes/{}", accepted.as_str().unwrap());
+        let of_another = app.operator().get(&of_another).await.expect(200)["push"].clone();
+        assert_eq!(of_another, all["pushes"][1]);
         for (state, expected) in [("sending", &mixed), ("accepted", &accepted), ("paused", &json!(paused))] {
             assert_eq!(list(&format!("?state={state}")).await.0, json!([expected]), "{state}");
         }

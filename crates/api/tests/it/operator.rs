@@ -1,4 +1,4 @@
-//! The operator API: apps and platforms.
+//! The operator API: apps and platforms, and pushes by their ids.
 
 use serde_json::json;
 use testkit::app::on_each_engine;
@@ -130,6 +130,26 @@ async fn platforms_that_cannot_be_set_say_so() {
         let refused = app.operator().put(&path, bad).await;
         refused.expect(400);
         assert_eq!(refused.header("aerogram-problems"), Some("4"), "{}", refused.text());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_push_that_is_over_can_be_looked_at() {
+    on_each_engine(async |app| {
+        let device = json!({"channel": {"device_type": "ios", "opt_in": true, "push_address": "ABCDEF0123"}});
+        app.device().post("/api/channels", device).await.expect(201);
+        let body = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}});
+        let id = app.master().post("/api/push", body).await.expect(200)["push_ids"][0].clone();
+        app.step_all().await;
+        let path = format!("/operator/pushes/{}", id.as_str().unwrap());
+        let shown = app.operator().get(&path).await.expect(200)["push"].clone();
+        assert_eq!((&shown["app"], &shown["push_id"], &shown["state"]), (&json!(app.app.key), &id, &json!("done")));
+        assert_eq!(shown["platforms"]["apns"]["delivered"], 1, "{shown}");
+        for unknown in ["00000000-0000-4000-8000-000000000000", "x"] {
+            app.operator().get(&format!("/operator/pushes/{unknown}")).await.expect(404);
+        }
+        app.master().get(&path).await.expect(401);
     })
     .await;
 }

@@ -89,23 +89,18 @@ pub(super) fn progress_in(
 impl PushStatus {
     /// The sum over all platforms.
     pub fn total(&self) -> PlatformProgress {
-        let total = total(self.platforms.iter().map(|(_, progress)| progress));
-        PlatformProgress { reason: self.nobody.clone(), ..total }
+        let mut total = PlatformProgress { reason: self.nobody.clone(), ..PlatformProgress::default() };
+        for (_, platform) in &self.platforms {
+            total.targeted += platform.targeted;
+            total.delivered += platform.delivered;
+            total.gone += platform.gone;
+            total.failed += platform.failed;
+            total.expired += platform.expired;
+            total.canceled += platform.canceled;
+            total.pending += platform.pending;
+        }
+        total
     }
-}
-
-pub(super) fn total<'p>(platforms: impl Iterator<Item = &'p PlatformProgress>) -> PlatformProgress {
-    let mut total = PlatformProgress::default();
-    for platform in platforms {
-        total.targeted += platform.targeted;
-        total.delivered += platform.delivered;
-        total.gone += platform.gone;
-        total.failed += platform.failed;
-        total.expired += platform.expired;
-        total.canceled += platform.canceled;
-        total.pending += platform.pending;
-    }
-    total
 }
 
 impl PlatformProgress {

@@ -1,4 +1,4 @@
-//! Unfinished pushes of all apps, for the operator.
+//! Pushes of all apps, for the operator: those that are unfinished, and whose any other is.
 
 use model::app::AppKey;
 use model::ids::{AppId, PushId};
@@ -49,10 +49,9 @@ pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most:
     );
     let start = start.unwrap_or_else(|| PushId::from_uuid(Uuid::nil()));
     tx.query(&sql, &[start.into(), at_most.into()], |row| {
-        let key: String = row.get(1)?;
         Ok(Unfinished {
             app: row.get(0)?,
-            key: AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?,
+            key: read_key(row.get(1)?)?,
             id: row.get(2)?,
             created: row.get(3)?,
             expires: row.get(4)?,
@@ -61,4 +60,15 @@ pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most:
             paused: row.get(7)?,
         })
     })
+}
+
+/// The app of a push. Ids of pushes are made by the service, so that no two apps have the same.
+pub fn app_of(tx: &mut Tx<'_>, push: PushId) -> Result<Option<(AppId, AppKey)>> {
+    // By way of the apps, so that the index of pushes serves for each of them.
+    let sql = "select app.id, app.key from app join push on push.app = app.id and push.id = $1 order by app.id limit 1";
+    tx.query_opt(sql, &[push.into()], |row| Ok((row.get(0)?, read_key(row.get(1)?)?)))
+}
+
+fn read_key(key: &str) -> Result<AppKey> {
+    AppKey::new(key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))
 }

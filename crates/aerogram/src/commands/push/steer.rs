@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::list::List;
 use crate::client::{Client, Reply};
-use crate::config::{AppLogin, Name, Remote};
+use crate::config::{AppLogin, Data, Name, Remote};
 use crate::output;
 
 #[derive(Subcommand, Debug)]
@@ -21,8 +21,8 @@ pub(super) enum Steer {
     Resume(OnePush),
     /// Call a push off for good; what has been sent stays sent
     Cancel(OnePush),
-    /// Show how far a push has got
-    Status(OnePush),
+    /// Show how far a push has got, as its app, or as the operator when no app is set
+    Status(AnyPush),
     /// List the pushes of all apps that are on their way, and why they wait; needs the operator token
     List(List),
 }
@@ -39,6 +39,14 @@ pub(super) struct OnePush {
     remote: Remote,
 }
 
+#[derive(Args, Debug)]
+pub(super) struct AnyPush {
+    #[command(flatten)]
+    push: OnePush,
+    #[command(flatten)]
+    data: Data,
+}
+
 #[derive(Deserialize)]
 struct Status {
     push: StatusOfPush,
@@ -46,6 +54,8 @@ struct Status {
 
 #[derive(Deserialize)]
 struct StatusOfPush {
+    /// Only the operator need be told.
+    app: Option<String>,
     state: String,
     total: Progress,
     platforms: BTreeMap<String, Progress>,
@@ -65,31 +75,55 @@ struct Progress {
 
 impl Steer {
     pub(super) async fn run(&self) -> Result<ExitCode> {
-        let (push, action) = match self {
-            Steer::Pause(push) => (push, Some("pause")),
-            Steer::Resume(push) => (push, Some("resume")),
-            Steer::Cancel(push) => (push, Some("cancel")),
-            Steer::Status(push) => (push, None),
-            Steer::List(list) => return list.run().await,
-        };
-        let client = Client::app(&push.remote, &push.login)?;
-        let path = format!("/api/push/{}", push.id.segment());
-        let reply = match action {
-            Some(action) => client.send_raw(Method::POST, &format!("{path}/{action}"), "{}".into()).await?,
-            None => client.get(&path).await?,
-        };
-        if push.remote.json {
+        match self {
+            Steer::Pause(push) => push.order("pause").await,
+            Steer::Resume(push) => push.order("resume").await,
+            Steer::Cancel(push) => push.order("cancel").await,
+            Steer::Status(any) => any.status().await,
+            Steer::List(list) => list.run().await,
+        }
+    }
+}
+
+impl OnePush {
+    async fn order(&self, action: &str) -> Result<ExitCode> {
+        let client = Client::app(&self.remote, &self.login)?;
+        let path = format!("/api/push/{}/{action}", self.id.segment());
+        self.show(&client.send_raw(Method::POST, &path, "{}".into()).await?)
+    }
+
+    fn show(&self, reply: &Reply) -> Result<ExitCode> {
+        if self.remote.json {
             reply.print()?
         } else {
-            show(&reply)?
+            show(reply)?
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
+impl AnyPush {
+    async fn status(&self) -> Result<ExitCode> {
+        let OnePush { id, login, remote } = &self.push;
+        let as_operator = match login {
+            AppLogin { app_key: None, master_secret: None } => Client::operator(remote, &self.data).ok(),
+            AppLogin { .. } => None,
+        };
+        let reply = match as_operator {
+            Some(client) => client.get(&format!("/operator/pushes/{}", id.segment())).await?,
+            // Without any credentials this says that an app is needed.
+            None => Client::app(remote, login)?.get(&format!("/api/push/{}", id.segment())).await?,
+        };
+        self.push.show(&reply)
+    }
+}
+
 fn show(reply: &Reply) -> Result<()> {
-    let StatusOfPush { state, total, platforms } = reply.read::<Status>()?.push;
-    output::line(format_args!("{state}"))?;
+    let StatusOfPush { app, state, total, platforms } = reply.read::<Status>()?.push;
+    match app {
+        Some(app) => output::line(format_args!("{state} (app {app})"))?,
+        None => output::line(format_args!("{state}"))?,
+    }
     let mut rows: Vec<_> = platforms.iter().map(|(name, progress)| progress.row(name)).collect();
     rows.push(total.row("total"));
     let heading = ["PLATFORM", "TARGETED", "DELIVERED", "GONE", "FAILED", "EXPIRED", "CANCELED", "PENDING", "REASON"];
