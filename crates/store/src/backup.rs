@@ -16,6 +16,8 @@ pub enum BackupError {
     Unfinished(PathBuf),
     #[error("there is no {}", .0.display())]
     NoDatabase(PathBuf),
+    #[error("{} cannot be read: {}; run this as the user of the service", .0.display(), .1)]
+    Unreadable(PathBuf, #[source] io::Error),
     #[error("{} cannot be written: {}", .0.display(), .1)]
     File(PathBuf, #[source] io::Error),
     #[error("the copy is whole, but stays as {} because it cannot be given its name: {}", .0.display(), .1)]
@@ -33,8 +35,13 @@ pub async fn copy(database: &Path, copy: &Path) -> Result<u64, BackupError> {
 }
 
 fn make(database: &Path, copy: &Path) -> Result<u64, BackupError> {
-    if !database.exists() {
-        return Err(BackupError::NoDatabase(database.to_owned()));
+    // Not by `exists`, which says no as well where the folder may not be looked into.
+    match File::open(database) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(BackupError::NoDatabase(database.to_owned()));
+        }
+        Err(error) => return Err(BackupError::Unreadable(database.to_owned(), error)),
     }
     if copy.exists() {
         return Err(BackupError::Exists(copy.to_owned()));

@@ -97,6 +97,9 @@ async fn a_copy_is_private_and_overwrites_nothing() {
     assert!(matches!(copy(&path, &nowhere).await, Err(BackupError::File(..))));
     let absent = path.with_file_name("absent.db");
     assert!(matches!(copy(&absent, &target).await, Err(BackupError::NoDatabase(at)) if at == absent));
+    // What cannot be looked at may be there all the same.
+    let hidden = path.join("hidden.db");
+    assert!(matches!(copy(&hidden, &target).await, Err(BackupError::Unreadable(at, _)) if at == hidden));
     assert!(!absent.exists() && !target.exists());
     store.close().await;
 }
