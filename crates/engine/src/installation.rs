@@ -16,6 +16,11 @@ const ID: &str = "known";
 const PURPOSE: &str = "installation";
 const KNOWN_TEXT: &str = "aerogram";
 
+/// What keeps a node with another key from starting.
+pub const WRONG_KEY: &str = "This node has another secrets key than the one that the database was written with. Copy secrets.key from another node or \
+     from a backup into the data folder, or set AEROGRAM_SECRETS_KEY to its content. If it is lost for good, stop all nodes and \
+     run `aerogram secrets accept`, which says what has to be entered again.";
+
 /// Something that cannot be read with the key that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
@@ -45,6 +50,11 @@ struct Sealed {
 /// Whether the database belongs to a key already, so that a new one could not be it.
 pub async fn has_key(store: &Store) -> Result<bool> {
     store.read(|tx| Ok(known_text(tx)?.is_some() || !all_sealed(tx)?.is_empty())).await
+}
+
+/// Whether a node with this key would start on the database: it belongs to the key, or to none yet.
+pub fn is_open_to(tx: &mut Tx<'_>, key: &SealKey) -> store::Result<bool> {
+    Ok(known_text(tx)?.is_none_or(|known| is_known_text(key, &known)))
 }
 
 /// Makes the database belong to `key`, whatever it belonged to before, and returns what cannot be read any more. For a key that
@@ -85,8 +95,7 @@ impl Engine {
                 self.0.store.write(OPERATOR, write).await?.ok_or_else(|| Error::internal("the known text vanished"))?
             }
         };
-        let opened = self.0.seal_key.open(PURPOSE, &known);
-        opened.is_ok_and(|text| text == KNOWN_TEXT).then_some(()).ok_or_else(wrong_key)
+        is_known_text(&self.0.seal_key, &known).then_some(()).ok_or_else(wrong_key)
     }
 
     /// Some of it may rightly be unreadable: a key that was lost before left it behind.
@@ -120,11 +129,12 @@ impl Sealed {
     }
 }
 
+fn is_known_text(key: &SealKey, sealed: &str) -> bool {
+    key.open(PURPOSE, sealed).is_ok_and(|text| text == KNOWN_TEXT)
+}
+
 fn wrong_key() -> Error {
-    let text = "This node has another secrets key than the one that the database was written with. Copy secrets.key from \
-                another node or from a backup into the data folder, or set AEROGRAM_SECRETS_KEY to its content. If it is lost \
-                for good, stop all nodes and run `aerogram secrets accept`, which says what has to be entered again.";
-    Error::Conflict(text.to_owned())
+    Error::Conflict(WRONG_KEY.to_owned())
 }
 
 fn known_text(tx: &mut Tx<'_>) -> store::Result<Option<String>> {

@@ -82,7 +82,7 @@ pub use explain::{Clause, DeviceTypeCount, Effect, Explanation, Warning};
 pub use health::{Hindrance, PlatformHealth};
 pub use idempotency::IdempotencyKey;
 pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
-pub use installation::{Lost, LostThing, accept_key, has_key};
+pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
 pub use intake::{Taken, Upload};
 pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
 pub use locations::{LocationSettings, MOST_KEPT_DAYS};

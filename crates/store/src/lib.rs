@@ -14,6 +14,7 @@ pub mod devices;
 pub mod documents;
 mod error;
 pub mod event_counters;
+pub mod examine;
 pub mod experiment_groups;
 pub mod followers;
 pub mod idempotency;

@@ -86,12 +86,7 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
         tx.execute(HISTORY, &[])?;
         let version = match history(&mut tx)? {
             History::Steps(version) => version,
-            History::Unfinished => {
-                return Err(Error::corrupt(
-                    "it holds the beginning of a copy that has not come to its end; run `aerogram copy` again with \
-                     --start-over",
-                ));
-            }
+            History::Unfinished => return Err(unfinished_copy()),
         };
         // Who starts for the first time is not upgrading: the steps are of no interest.
         let is_new = *first.get_or_insert(version) == 0;
@@ -113,6 +108,12 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
             tracing::info!(step = step.name, "the database was brought up to date");
         }
     }
+}
+
+pub(crate) fn unfinished_copy() -> Error {
+    Error::corrupt(
+        "it holds the beginning of a copy that has not come to its end; run `aerogram copy` again with --start-over",
+    )
 }
 
 /// From now on the database is of no use to a node.

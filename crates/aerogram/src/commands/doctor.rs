@@ -13,6 +13,7 @@ use clap::Args;
 use model::time::Clock;
 use serde::Deserialize;
 use store::DatabaseUrl;
+use store::examine::Examined;
 
 use crate::client::{Client, Refused, Reply};
 use crate::config::{Data, Remote, Sealing};
@@ -42,7 +43,7 @@ impl Doctor {
     pub(crate) async fn run(&self) -> Result<ExitCode> {
         let mut report = Report::default();
         report.add("files", self.files().into());
-        report.add("database", self.database().into());
+        report.add("database", self.database().await.into());
         let client = Client::anonymous(&self.remote)?;
         match client.get("/health").await {
             Ok(health) => {
@@ -82,11 +83,11 @@ impl Doctor {
         }
     }
 
-    /// Checks from outside only: opening the database would migrate it, and a running service has the file to itself.
-    fn database(&self) -> Result<Finding> {
+    /// Looks without changing anything: opening the database as the service does would migrate it.
+    async fn database(&self) -> Result<Finding> {
         match &self.data.database {
             DatabaseUrl::Sqlite(path) => match std::fs::OpenOptions::new().read(true).write(true).open(path) {
-                Ok(_) => Ok(Finding::Fine(format!("{} can be opened for reading and writing.", path.display()))),
+                Ok(_) => self.examine(path).await,
                 Err(error) if error.kind() == ErrorKind::NotFound && !is_in_a_folder(path) => {
                     Ok(Finding::Note(format!("There is no {} here, so it was not checked.", path.display())))
                 }
@@ -102,6 +103,33 @@ impl Doctor {
                 )))
             }
         }
+    }
+
+    /// Whether this program can start on a file that is there.
+    async fn examine(&self, path: &Path) -> Result<Finding> {
+        let key = match &self.sealing.secrets_key {
+            Some(key) => Some(key.clone()),
+            // That it is missing is told with the files.
+            None => DataFolder::of(&self.data).secrets_key()?,
+        };
+        let shown = path.display();
+        let seal_key = key.map(|key| key.seal_key());
+        let look = move |tx: &mut store::Tx<'_>| seal_key.map(|key| engine::is_open_to(tx, &key)).transpose();
+        let examined = store::examine::examine(path, look).await;
+        let examined = examined.with_context(|| format!("{shown} is not what a node could start on"))?;
+        Ok(match examined {
+            Examined::Empty => Finding::Note(format!("{shown} is empty; tables are made when the service starts.")),
+            Examined::Older => Finding::Note(format!(
+                "{shown} is of a version before this program, which brings it up to date when it starts; its key was not looked at."
+            )),
+            Examined::Current(Some(false)) => bail!("{shown}: {}", engine::WRONG_KEY),
+            Examined::Current(Some(true)) => {
+                Finding::Fine(format!("{shown} can be read and written, and the secrets key fits it."))
+            }
+            Examined::Current(None) => {
+                Finding::Fine(format!("{shown} can be read and written; there is no secrets key to try."))
+            }
+        })
     }
 
     /// The checks that need a running server.

@@ -84,6 +84,25 @@ fn what_was_not_checked_is_not_called_fine() {
 }
 
 #[test]
+fn a_file_on_which_nothing_could_start_is_not_called_fine() {
+    let story = Story::begin();
+    let data = story.folder.path().join("aerogram-data");
+    let doctor = |arguments: &[&str]| {
+        let away = ["doctor", "--url", "http://127.0.0.1:1"];
+        let output = aerogram(story.folder.path()).args(away).args(arguments).output().unwrap();
+        let report = String::from_utf8(output.stdout).unwrap();
+        report.lines().find(|line| line.contains(" database ")).unwrap_or_else(|| panic!("{report}")).to_owned()
+    };
+    let fine = doctor(&[]);
+    assert!(fine.starts_with("ok ") && fine.contains("the secrets key fits"), "{fine}");
+    let foreign = doctor(&["--secrets-key", &"A".repeat(43)]);
+    assert!(foreign.starts_with("FAIL") && foreign.contains("another secrets key"), "{foreign}");
+    std::fs::write(data.join("noise.db"), "not a database at all, but long enough".repeat(100)).unwrap();
+    let noise = doctor(&["--database", "sqlite:aerogram-data/noise.db"]);
+    assert!(noise.starts_with("FAIL") && noise.contains("not a database"), "{noise}");
+}
+
+#[test]
 fn the_doctor_sees_a_webhook_that_is_gone() {
     let story = Story::begin_with(&["--allow-private-addresses"]);
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();

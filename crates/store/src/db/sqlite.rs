@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{OpenFlags, Statement};
 use tokio::runtime::Runtime;
 
 use model::ids::AppId;
@@ -91,6 +91,16 @@ impl Database {
             .map_err(failure::opening)?;
         Ok(connection)
     }
+}
+
+/// Reads a file that may be in use by another process, or be no database at all. Nothing is made or changed.
+pub(crate) fn onlooker(path: &Path) -> Result<Session> {
+    let unusable = |error| Error::Unavailable(Cause::new(format!("{} cannot be opened", path.display()), error));
+    let file = Arc::new(File::open(path).map_err(unusable)?);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = rusqlite::Connection::open_with_flags(path, flags).map_err(failure::opening)?;
+    connection.busy_timeout(PATIENCE).map_err(failure::opening)?;
+    Session::new(connection, None, &file)
 }
 
 pub(crate) struct Session {

@@ -15,6 +15,7 @@ mod contacts;
 mod copying;
 mod counters;
 mod documents;
+mod examining;
 mod failing_commands;
 mod followers;
 mod idempotency;

@@ -1,0 +1,39 @@
+//! Looking into files that may or may not be databases of ours.
+
+use store::examine::{Examined, examine};
+use store::{DatabaseUrl, Row};
+use testkit::store::{Engine, fresh};
+
+use crate::execute;
+
+#[tokio::test]
+async fn a_file_is_examined_while_it_is_in_use_and_afterwards() {
+    let (store, home) = fresh(Engine::Sqlite).await;
+    let DatabaseUrl::Sqlite(path) = home.url.clone() else { panic!("asked for SQLite") };
+    let look =
+        |tx: &mut store::Tx<'_>| tx.query_one("select count(*) from app", &[], |row: &Row<'_>| row.get::<i64>(0));
+    assert_eq!(examine(&path, look).await.unwrap(), Examined::Current(0));
+    store.clone().close().await;
+    assert_eq!(examine(&path, look).await.unwrap(), Examined::Current(0));
+
+    let store = home.open().await;
+    execute(&store, "delete from schema_version where version > 3").await;
+    assert_eq!(examine(&path, look).await.unwrap(), Examined::Older);
+    let newer = "insert into schema_version (version, name, checksum) values (0, '0999_later', 'x')";
+    execute(&store, newer).await;
+    let error = examine(&path, look).await.unwrap_err().to_string();
+    assert!(error.contains("another build"), "{error}");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn what_is_no_database_of_ours_is_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let look = |_: &mut store::Tx<'_>| Ok(());
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(examine(&path, look).await.unwrap(), Examined::Empty);
+    std::fs::write(&path, "not a database at all, but long enough to be looked at".repeat(100)).unwrap();
+    let error = examine(&path, look).await.unwrap_err().to_string();
+    assert!(error.contains("not a database"), "{error}");
+}
