@@ -68,6 +68,10 @@ async fn a_schedule_is_shown_and_sent_once_at_its_time() {
         let created = reply.expect(201);
         assert_eq!(reply.header("data-attribute"), Some("schedule_urls"));
         let id = created["schedule_ids"][0].as_str().unwrap().to_owned();
+        let announced = created["schedules"][0]["push_ids"][0].as_str().unwrap();
+        let early = app.master().get(&format!("/api/push/{announced}")).await.expect(404);
+        let text = "There is no such push; one that a schedule announced is there once it was sent.";
+        assert_eq!(early["error"], text);
         let url = app.url(&format!("/api/schedules/{id}"));
         assert_eq!((&created["ok"], &created["schedule_urls"]), (&json!(true), &json!([url])));
         let mut record = scheduled("2024-05-01T13:30:00", "One");

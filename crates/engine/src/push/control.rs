@@ -6,7 +6,7 @@ use store::jobs;
 use store::push_audience;
 use store::pushes::{self, PushState};
 
-use super::status::{PushStatus, status_in};
+use super::status::{NO_SUCH_PUSH, PushStatus, status_in};
 use crate::{Engine, Error, Result};
 
 /// What can be done to a push that is being sent. Doing it twice is the same as doing it once.
@@ -31,7 +31,7 @@ impl Engine {
     pub async fn control_push(&self, app: AppId, push: PushId, control: PushControl) -> Result<PushStatus> {
         let now = self.clock().now();
         let write = move |tx: &mut Tx<'_>| {
-            let found = pushes::sending_state(tx, app, push)?.ok_or(Error::NotFound("push"))?;
+            let found = pushes::sending_state(tx, app, push)?.ok_or(NO_SUCH_PUSH)?;
             refuse_ended(found.state, control)?;
             match control {
                 PushControl::Pause => pushes::set_paused(tx, app, push, true)?,

@@ -5,8 +5,8 @@ use model::ids::PushId;
 use store::pushes::{self, Unfinished, Which};
 use store::{Tx, origins};
 
-use super::status::{PlatformProgress, PushStatus, progress_in, status_in};
-use crate::{Engine, Error, PlatformName, Result};
+use super::status::{NO_SUCH_PUSH, PlatformProgress, PushStatus, progress_in, status_in};
+use crate::{Engine, PlatformName, Result};
 
 #[derive(Clone, Debug)]
 pub struct PushOfApp {
@@ -43,7 +43,7 @@ impl Engine {
     /// A push of any app, on its way or over.
     pub async fn push_of_any_app(&self, push: PushId) -> Result<PushOfApp> {
         let read = move |tx: &mut Tx<'_>| {
-            let (id, app) = pushes::app_of(tx, push)?.ok_or(Error::NotFound("push"))?;
+            let (id, app) = pushes::app_of(tx, push)?.ok_or(NO_SUCH_PUSH)?;
             Ok(PushOfApp { app, status: status_in(tx, id, push)? })
         };
         self.0.store.read(read).await

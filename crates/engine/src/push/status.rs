@@ -54,9 +54,12 @@ impl Engine {
     }
 }
 
+/// Schedules tell the id of their next push beforehand.
+pub(super) const NO_SUCH_PUSH: Error = Error::NotFound("push; one that a schedule announced is there once it was sent");
+
 /// The status as a transaction sees it.
 pub(super) fn status_in(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<PushStatus> {
-    let row = pushes::by_id(tx, app, push)?.ok_or(Error::NotFound("push"))?;
+    let row = pushes::by_id(tx, app, push)?.ok_or(NO_SUCH_PUSH)?;
     let platforms = progress_in(tx, app, push, row.state)?;
     let PushRow { id, created, expires, push_type, state, paused, .. } = row;
     let origin = origins::of(tx, app, push)?.origin;
