@@ -1,8 +1,10 @@
 //! `aerogram app`: the tenants of the service.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use bytes::Bytes;
 use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 use model::app::{AppKey, Secret};
@@ -70,7 +72,16 @@ enum Action {
 #[derive(Args, Debug)]
 struct Create {
     /// Name of the app, for people
-    name: String,
+    #[arg(required_unless_present = "file")]
+    name: Option<String>,
+    /// Read the app as JSON from a file, or from standard input with `-`, so that no secret stands on the command line: name, mode,
+    /// and if you like key, app_secret and master_secret
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with_all = ["name", "mode", "new_key", "new_app_secret", "new_master_secret"]
+    )]
+    file: Option<PathBuf>,
     /// `development` delivers to the sandbox what has no credentials; `production` fails it
     #[arg(long, default_value = "development")]
     mode: Mode,
@@ -147,7 +158,7 @@ impl App {
 impl Action {
     async fn ask(&self, client: &Client) -> Result<Reply> {
         match self {
-            Action::Create(create) => client.send(Method::POST, "/operator/apps", &create.body()).await,
+            Action::Create(create) => client.send_raw(Method::POST, "/operator/apps", create.body()?).await,
             Action::List => client.get("/operator/apps").await,
             Action::Rotate { app, secret: Which::App | Which::Both, yes: false } => bail!(
                 "Apps that are installed have the app secret of {app} built in, and are refused from the moment it is replaced \
@@ -207,9 +218,12 @@ impl Action {
 }
 
 impl Create {
-    fn body(&self) -> serde_json::Value {
+    fn body(&self) -> Result<Bytes> {
+        if let Some(path) = &self.file {
+            return super::read_input(path);
+        }
         let mut body = Map::new();
-        body.insert("name".to_owned(), self.name.as_str().into());
+        body.insert("name".to_owned(), self.name.as_deref().into());
         body.insert("mode".to_owned(), self.mode.name().into());
         let given = [
             ("key", self.key.as_ref().map(AppKey::as_str)),
@@ -217,7 +231,7 @@ impl Create {
             ("master_secret", self.master_secret.as_ref().map(Secret::reveal)),
         ];
         body.extend(given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))));
-        body.into()
+        Ok(serde_json::Value::from(body).to_string().into())
     }
 }
 

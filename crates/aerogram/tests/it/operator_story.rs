@@ -58,6 +58,24 @@ impl Story {
 }
 
 #[test]
+fn an_app_with_known_secrets_is_made_without_showing_them_to_others() {
+    let story = Story::begin();
+    let key = "moved-app-key-00000001";
+    let app = json!({"name": "Moved", "mode": "production", "key": key,
+        "app_secret": "moved-app-secret-00001", "master_secret": "moved-master-secret-01"});
+    let file = story.folder.path().join("app.json");
+    std::fs::write(&file, app.to_string()).unwrap();
+    let mut create = story.command(&["app", "create", "--file", "-", "--json"]);
+    let output = create.stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
+    let created: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&created["app"]["key"], &created["app"]["mode"]), (&json!(key), &json!("production")));
+    let push = ["push", "Hello", "--app-key", key, "--master-secret", "moved-master-secret-01"];
+    story.says(&push);
+    let both = story.command(&["app", "create", "Moved", "--file", "app.json"]).output().unwrap();
+    assert_eq!(both.status.code(), Some(2));
+}
+
+#[test]
 fn apps_are_made_listed_changed_and_deleted() {
     let story = Story::begin();
     let created = story.json(&["app", "create", "Shop", "--mode", "production"]);
