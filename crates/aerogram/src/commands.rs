@@ -26,7 +26,7 @@ use bytes::Bytes;
 use clap::{Args, Parser, Subcommand};
 
 use crate::client::{Client, Reply};
-use crate::config::{Data, Node, Remote};
+use crate::config::{Data, Node, Remote, Sources};
 use crate::run;
 
 /// Aerogram: a self-hosted messaging service.
@@ -86,14 +86,14 @@ struct Operator {
     data: Data,
 }
 
-pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+pub(crate) fn run(cli: Cli, sources: &Sources) -> Result<ExitCode> {
     match cli.command {
-        Command::Serve(node) => run::serve(&node),
+        Command::Serve(node) => run::serve(&node, sources),
         Command::Migrate(migrate) => one_thread(migrate.run()),
         Command::Backup(backup) => one_thread(backup.run()),
         Command::Copy(copy) => one_thread(copy.run()),
         Command::Secrets(secrets) => one_thread(secrets.run()),
-        Command::Doctor(doctor) => one_thread(doctor.run()),
+        Command::Doctor(doctor) => one_thread(doctor.run(sources)),
         Command::App(app) => one_thread(app.run()),
         Command::Platform(platform) => one_thread(platform.run()),
         Command::Webhook(webhook) => one_thread(webhook.run()),

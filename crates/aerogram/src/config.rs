@@ -18,7 +18,7 @@ use model::app::{AppKey, Secret};
 use store::DatabaseUrl;
 use tracing_subscriber::filter::Targets;
 
-pub(crate) use layers::{Refusal, parse};
+pub(crate) use layers::{Parsed, Refusal, Sources, parse};
 pub(crate) use values::{BaseUrl, Name, SecretsKey, Token, app_key, listen_address, number_in, secret};
 
 const HEADING: &str = "Settings";

@@ -14,7 +14,7 @@ use std::io;
 use std::process::ExitCode;
 
 use commands::Cli;
-use config::{Refusal, Unusable};
+use config::{Parsed, Refusal, Unusable};
 use mimalloc::MiMalloc;
 
 #[global_allocator]
@@ -25,12 +25,12 @@ const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let cli = match config::parse::<Cli>(&arguments, std::env::vars_os()) {
-        Ok(cli) => cli,
+    let Parsed { cli, sources } = match config::parse::<Cli>(&arguments, std::env::vars_os()) {
+        Ok(parsed) => parsed,
         Err(Refusal::Usage(error)) => error.exit(),
         Err(Refusal::Setting(error)) => return complain(&error, ExitCode::from(USAGE)),
     };
-    match commands::run(cli) {
+    match commands::run(cli, &sources) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) if error.is::<Unusable>() => complain(&error, ExitCode::from(USAGE)),

@@ -15,21 +15,26 @@ use store::apps::App;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::{Data, Node, Sealing, SecretsKey, Token};
+use crate::config::{Data, Node, Sealing, SecretsKey, Sources, Token};
 use crate::data::{DataFolder, Exposed};
 use crate::{first_start, telemetry};
 use parts::Parts;
 
-pub(crate) fn serve(node: &Node) -> Result<ExitCode> {
+pub(crate) fn serve(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let _log = telemetry::start(&node.logging)?;
+    for variable in &sources.unknown_variables {
+        tracing::warn!(
+            "there is no setting {variable}, so it has no effect; `aerogram serve --help` lists the settings"
+        );
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.context("The runtime cannot be started")?.block_on(run(node))
+    runtime.context("The runtime cannot be started")?.block_on(run(node, sources))
 }
 
-async fn run(node: &Node) -> Result<ExitCode> {
+async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let credentials = node.app.credentials()?;
     let folder = DataFolder::of(&node.data);
-    let operator_token = prepare(&folder, &node.data)?;
+    let operator_token = prepare(&folder, &node.data, sources)?;
     let database = &node.data.database;
     let store = Store::open(database).await.with_context(|| format!("The database {database} cannot be opened"))?;
     // Listen before creating the first app: its secrets are shown once, which must not happen in a start that fails.
@@ -59,9 +64,10 @@ async fn run(node: &Node) -> Result<ExitCode> {
 }
 
 /// Creates the data folder with the operator token, and warns about files that others can access.
-fn prepare(folder: &DataFolder, data: &Data) -> Result<Token> {
+fn prepare(folder: &DataFolder, data: &Data, sources: &Sources) -> Result<Token> {
     folder.create()?;
-    for Exposed { path, mode } in folder.exposed(&data.database)? {
+    let settings = sources.secrets_file.as_deref().and_then(Exposed::settings_file);
+    for Exposed { path, mode } in settings.into_iter().chain(folder.exposed(&data.database)?) {
         tracing::warn!("other users can get at a file of the service; run `chmod {mode} {}`", path.display());
     }
     match &data.operator_token {

@@ -16,7 +16,7 @@ use store::DatabaseUrl;
 use store::examine::Examined;
 
 use crate::client::{Client, Refused, Reply};
-use crate::config::{Data, Remote, Sealing};
+use crate::config::{Data, Remote, Sealing, Sources};
 use crate::data::{DataFolder, Exposed};
 use finding::{Finding, Report};
 use metrics::Metrics;
@@ -40,9 +40,9 @@ struct Health {
 }
 
 impl Doctor {
-    pub(crate) async fn run(&self) -> Result<ExitCode> {
+    pub(crate) async fn run(&self, sources: &Sources) -> Result<ExitCode> {
         let mut report = Report::default();
-        report.add("files", self.files().into());
+        report.add("files", self.files(sources).into());
         report.add("database", self.database().await.into());
         let client = Client::anonymous(&self.remote)?;
         match client.get("/health").await {
@@ -58,16 +58,17 @@ impl Doctor {
         report.print(self.remote.json)
     }
 
-    fn files(&self) -> Result<Finding> {
+    fn files(&self, sources: &Sources) -> Result<Finding> {
         let folder = DataFolder::of(&self.data);
-        if !folder.exists() {
-            let text = format!("There is no folder {} here, so no files were checked.", folder.path().display());
-            return Ok(Finding::Note(text));
-        }
-        let exposed = folder.exposed(&self.data.database)?;
+        let mut exposed = folder.exposed(&self.data.database)?;
+        exposed.extend(sources.secrets_file.as_deref().and_then(Exposed::settings_file));
         if !exposed.is_empty() {
             let commands = exposed.iter().map(|Exposed { path, mode }| format!("chmod {mode} {}", path.display()));
             bail!("Other users can get at files of the service; run `{}`.", commands.collect::<Vec<_>>().join(" && "));
+        }
+        if !folder.exists() {
+            let text = format!("There is no folder {} here, so no files were checked.", folder.path().display());
+            return Ok(Finding::Note(text));
         }
         if self.sealing.secrets_key.is_none() && self.has_started(&folder)? && folder.secrets_key()?.is_none() {
             return Err(folder.no_secrets_key());
@@ -183,5 +184,5 @@ fn version(health: &Reply) -> Result<Finding> {
 
 async fn ready(client: &Client) -> Result<Finding> {
     client.get("/ready").await?;
-    Ok(Finding::Fine("The server reaches its database and takes requests.".to_owned()))
+    Ok(Finding::Fine("The server reaches its database and is ready.".to_owned()))
 }

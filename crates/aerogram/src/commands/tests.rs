@@ -14,7 +14,7 @@ const HYPHENS: [&str; 2] = ["-hyphen-at-the-start-0", "--hyphens-at-the-start"];
 
 fn parsed(words: &[String]) -> Result<Cli, Refusal> {
     let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
-    parse::<Cli>(&arguments, [])
+    parse::<Cli>(&arguments, []).map(|parsed| parsed.cli)
 }
 
 /// Every command with the words that lead to it, with all its arguments built as when it runs.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use toml::de::{DeTable, DeValue};
 
+use super::SECRET;
+
 #[derive(Debug, Default)]
 pub(crate) struct SettingsFile {
     path: PathBuf,
@@ -46,11 +48,32 @@ impl SettingsFile {
         Ok(Self { path: path.to_owned(), values })
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether a value in it is not for everybody: a secret, or a database URL with a password.
+    pub(crate) fn holds_secrets(&self) -> bool {
+        let is_secret = |(name, value): (&String, &FileValue)| match DATABASES.contains(&name.as_str()) {
+            true => has_password(&value.text),
+            false => SECRET.contains(&name.as_str()),
+        };
+        self.values.iter().any(is_secret)
+    }
+
     /// The value of a setting and where it stands.
     pub(crate) fn get(&self, name: &str) -> Option<(&str, String)> {
         let value = self.values.get(name)?;
         Some((&value.text, format!("{} line {}", self.path.display(), value.line)))
     }
+}
+
+/// Which of the settings that are never shown are database URLs.
+const DATABASES: [&str; 3] = ["copy_from", "copy_to", "database"];
+
+fn has_password(url: &str) -> bool {
+    let user = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
+    user.is_some_and(|(user, _)| user.contains(':')) || url.contains("password=")
 }
 
 /// The form the value would have on the command line.

@@ -24,11 +24,27 @@ pub(crate) enum Refusal {
     Setting(anyhow::Error),
 }
 
+/// The command line as it was read, and what it was read from.
+#[derive(Debug)]
+pub(crate) struct Parsed<Cli> {
+    pub(crate) cli: Cli,
+    pub(crate) sources: Sources,
+}
+
+/// What an operator should know of where settings come from.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    /// Variables that are named like settings and are none.
+    pub(crate) unknown_variables: Vec<String>,
+    /// The settings file, if a secret stands in it.
+    pub(crate) secrets_file: Option<PathBuf>,
+}
+
 /// Reads the command line with the environment and the settings file behind it.
 pub(crate) fn parse<Cli: Parser>(
     arguments: &[OsString],
     environment: impl IntoIterator<Item = (OsString, OsString)>,
-) -> Result<Cli, Refusal> {
+) -> Result<Parsed<Cli>, Refusal> {
     let known = setting_names(&Cli::command());
     let layers = Layers::read::<Cli>(arguments, environment, &known).map_err(Refusal::Setting)?;
     let mut command = layers.behind(Cli::command());
@@ -36,12 +52,16 @@ pub(crate) fn parse<Cli: Parser>(
     command.build();
     let matches =
         command.try_get_matches_from_mut(arguments).map_err(|error| layers.explain(&command, arguments, error))?;
-    Cli::from_arg_matches(&matches).map_err(Refusal::Usage)
+    let cli = Cli::from_arg_matches(&matches).map_err(Refusal::Usage)?;
+    let secrets_file = layers.file.holds_secrets().then(|| layers.file.path().to_owned());
+    Ok(Parsed { cli, sources: Sources { unknown_variables: layers.unknown_variables, secrets_file } })
 }
+
+const PREFIX: &str = "AEROGRAM_";
 
 /// `listen` is `AEROGRAM_LISTEN` in the environment.
 pub(super) fn environment_name(setting: &str) -> String {
-    format!("AEROGRAM_{}", setting.to_uppercase())
+    format!("{PREFIX}{}", setting.to_uppercase())
 }
 
 /// The names of all settings of a command and its subcommands, except the one that names the file.
@@ -57,6 +77,7 @@ fn setting_names(command: &Command) -> Vec<String> {
 struct Layers {
     /// By setting name, not by the name of the variable.
     environment: BTreeMap<String, String>,
+    unknown_variables: Vec<String>,
     file: SettingsFile,
 }
 
@@ -66,10 +87,11 @@ impl Layers {
         variables: impl IntoIterator<Item = (OsString, OsString)>,
         known: &[String],
     ) -> anyhow::Result<Self> {
-        let mut environment = BTreeMap::new();
+        let (mut environment, mut unknown_variables) = (BTreeMap::new(), Vec::new());
         for (variable, value) in variables {
             let wanted = |name: &&str| variable.to_str() == Some(&environment_name(name));
             let Some(name) = known.iter().map(String::as_str).chain([CONFIG]).find(wanted) else {
+                unknown_variables.extend(variable.to_str().filter(|name| name.starts_with(PREFIX)).map(str::to_owned));
                 continue;
             };
             let Ok(value) = value.into_string() else {
@@ -86,7 +108,8 @@ impl Layers {
             None if Path::new(DEFAULT_FILE).exists() => SettingsFile::read(Path::new(DEFAULT_FILE), known)?,
             None => SettingsFile::default(),
         };
-        Ok(Self { environment, file })
+        unknown_variables.sort();
+        Ok(Self { environment, unknown_variables, file })
     }
 
     /// The value of a flag that was not given, from the other layers, and its source.

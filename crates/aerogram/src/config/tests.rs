@@ -35,7 +35,11 @@ impl Given {
     }
 
     fn parse(&self) -> Result<Cli, Refusal> {
-        parse::<Cli>(&self.arguments, self.environment.clone())
+        parse::<Cli>(&self.arguments, self.environment.clone()).map(|parsed| parsed.cli)
+    }
+
+    fn sources(&self) -> Sources {
+        parse::<Cli>(&self.arguments, self.environment.clone()).unwrap().sources
     }
 
     fn node(&self) -> Node {
@@ -205,6 +209,26 @@ fn unknown_keys_and_impossible_values_are_refused_with_their_line() {
     assert!(serve("config = \"x\"").refusal().contains("no setting named 'config'"));
     assert!(serve("roles = [1]").refusal().contains("line 1: 'roles' must be a string"));
     assert!(serve("master_secret = \"abc\n").refusal().contains("line 1: this is not valid TOML"));
+}
+
+#[test]
+fn variables_that_are_no_settings_are_pointed_out() {
+    let given = serve("").env("AEROGRAM_EVNT_DAYS", "9").env("AEROGRAM_EVENT_DAYS", "9").env("HOME", "/");
+    assert_eq!(given.sources().unknown_variables, ["AEROGRAM_EVNT_DAYS"]);
+    assert!(serve("").env("AEROGRAM_CONFIG", "").sources().unknown_variables.is_empty());
+}
+
+#[test]
+fn a_file_with_a_secret_is_known_as_one() {
+    let secret = "operator_token = \"0123456789abcdef\"";
+    for (file, holds_secrets) in [
+        ("log = \"json\"", false),
+        ("database = \"postgres://ann@db.internal/mail\"", false),
+        ("database = \"postgres://ann:secret@db.internal/mail\"", true),
+        (secret, true),
+    ] {
+        assert_eq!(serve(file).sources().secrets_file.is_some(), holds_secrets, "{file}");
+    }
 }
 
 #[test]

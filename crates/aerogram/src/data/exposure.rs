@@ -1,4 +1,4 @@
-//! Whether users other than the service's own can access the files of the data folder.
+//! Whether users other than the service's own can access the files of the data folder, or a settings file with secrets.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,6 +18,16 @@ pub(crate) struct Exposed {
     pub(crate) path: PathBuf,
     /// The mode that it should have.
     pub(crate) mode: &'static str,
+}
+
+impl Exposed {
+    /// A settings file with secrets, if everybody can read or write it. Its group may: it belongs to whoever edits it, and the
+    /// service reads it as a member of the group.
+    pub(crate) fn settings_file(path: &Path) -> Option<Self> {
+        // It was read a moment ago, so that it is there.
+        let mode = fs::metadata(path).ok()?.permissions().mode();
+        (mode & 0o007 != 0).then(|| Self { path: path.to_owned(), mode: "o=" })
+    }
 }
 
 impl DataFolder {
@@ -80,6 +90,17 @@ mod tests {
 
     fn set_mode(path: &Path, mode: u32) {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_settings_file_is_for_its_owner_and_its_group() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("aerogram.toml");
+        fs::write(&path, "").unwrap();
+        for (mode, is_exposed) in [(0o600, false), (0o640, false), (0o644, true), (0o602, true)] {
+            set_mode(&path, mode);
+            assert_eq!(Exposed::settings_file(&path).is_some(), is_exposed, "{mode:o}");
+        }
     }
 
     #[test]

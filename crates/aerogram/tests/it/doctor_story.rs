@@ -53,6 +53,22 @@ fn the_doctor_finds_what_is_wrong() {
 }
 
 #[test]
+fn a_settings_file_with_secrets_is_not_for_everybody() {
+    use std::os::unix::fs::PermissionsExt;
+    let story = Story::begin();
+    let settings = story.folder.path().join("aerogram.toml");
+    let set_mode = |mode| std::fs::set_permissions(&settings, std::fs::Permissions::from_mode(mode)).unwrap();
+    std::fs::write(&settings, "log = \"json\"\n").unwrap();
+    set_mode(0o644);
+    assert!(!story.says(&["doctor"]).contains("FAIL"));
+    std::fs::write(&settings, format!("master_secret = \"{KEY}\"\n")).unwrap();
+    let report = String::from_utf8(story.command(&["doctor"]).output().unwrap().stdout).unwrap();
+    assert!(report.contains("FAIL  files") && report.contains("chmod o= aerogram.toml"), "{report}");
+    set_mode(0o640);
+    assert!(!story.says(&["doctor"]).contains("FAIL"));
+}
+
+#[test]
 fn the_doctor_answers_programs_as_well() {
     let story = Story::begin();
     let report = story.json(&["doctor"]);

@@ -97,6 +97,21 @@ fn what_keeps_it_from_starting_is_said_once_with_a_way_out() {
 }
 
 #[test]
+fn a_misspelled_variable_is_pointed_out() {
+    let folder = tempfile::tempdir().unwrap();
+    // A folder is no database, so that the start ends by itself.
+    std::fs::create_dir(folder.path().join("folder")).unwrap();
+    let output = aerogram(folder.path())
+        .args(["serve", "--listen", "127.0.0.1:0", "--database", "sqlite:folder"])
+        .env("AEROGRAM_EVNT_DAYS", "a-value-that-may-be-secret")
+        .env("AEROGRAM_LOG", "json")
+        .output();
+    let log = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert_eq!(log.matches("there is no setting").count(), 1, "{log}");
+    assert!(log.contains("there is no setting AEROGRAM_EVNT_DAYS") && !log.contains("a-value"), "{log}");
+}
+
+#[test]
 fn an_app_in_production_is_told_that_its_links_lead_nowhere() {
     let folder = tempfile::tempdir().unwrap();
     let log_of = |arguments: &[&str], also: &dyn Fn(&str)| {
