@@ -12,7 +12,6 @@ mod marks;
 mod removal;
 mod users;
 
-use audience::block::blocks;
 use audience::codec;
 use model::app::AppKey;
 use model::ids::{AppId, Ordinal, PushId};
@@ -37,36 +36,13 @@ pub struct InboxCaller {
     pub user: InboxUserId,
 }
 
-/// Holders are kept in slices of 4,096 channels. A listing reads one row of its slice for every message there, which has 512
-/// bytes at most, and a message to ten million channels has 2,442 of them.
-const SLICE_BITS: u32 = 12;
-
+/// Holders are kept in slices. A listing reads one row of its slice for every message there, which has 512 bytes at most, and a
+/// message to ten million channels has 2,442 of them.
+///
 /// A message with no more holders than this is a row for each of them; one with more is so in slices with no more holders than
 /// this. So the sets that all channels of a slice have to read are held by many of them.
 const FEW_IN_ALL: u64 = 256;
 const FEW_IN_SLICE: u64 = 8;
-
-fn slice_of(channel: Ordinal) -> u32 {
-    channel.0 >> SLICE_BITS
-}
-
-/// Cuts a set into its slices, in ascending order and without the empty ones.
-fn slices(channels: &RoaringBitmap) -> Vec<(u32, RoaringBitmap)> {
-    let mut slices = Vec::new();
-    // By way of the blocks, each of which is small, because cutting takes as long as the set is large.
-    for (_, block) in blocks(channels) {
-        let mut rest = block.min();
-        while let Some(channel) = rest {
-            let slice = slice_of(Ordinal(channel));
-            let (first, last) = (slice << SLICE_BITS, (slice << SLICE_BITS) | ((1 << SLICE_BITS) - 1));
-            let mut all = RoaringBitmap::new();
-            all.insert_range(first..=last);
-            slices.push((slice, &block & all));
-            rest = last.checked_add(1).and_then(|next| block.range(next..).next());
-        }
-    }
-    slices
-}
 
 /// All holders of the message of a push, as long as they are known.
 pub(crate) fn holders(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<RoaringBitmap> {
@@ -81,19 +57,4 @@ pub(crate) fn holders(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Roari
 
 fn decode(bytes: &[u8]) -> Result<RoaringBitmap> {
     codec::decode(bytes).map_err(Error::internal)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slices_are_the_set() {
-        let set = RoaringBitmap::from_iter([0, 4_095, 4_096, 70_000, 70_001, u32::MAX]);
-        let cut = slices(&set);
-        let numbers: Vec<u32> = cut.iter().map(|(slice, _)| *slice).collect();
-        assert_eq!(numbers, [0, 1, 17, u32::MAX >> SLICE_BITS]);
-        assert_eq!(cut.into_iter().fold(RoaringBitmap::new(), |all, (_, part)| all | part), set);
-        assert!(slices(&RoaringBitmap::new()).is_empty());
-    }
 }

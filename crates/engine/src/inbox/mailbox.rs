@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use audience::block::slice_of;
 use audience::codec;
 use model::ids::{ChannelId, MessageNumber, Ordinal, PushId};
 use model::time::UtcMillis;
@@ -10,7 +11,7 @@ use store::inbox_users::{self, InboxChannel, InboxUser};
 use store::messages::{self, Message};
 use store::{Tx, inbox_messages};
 
-use super::{InboxCaller, decode, slice_of};
+use super::{InboxCaller, decode};
 use crate::{Error, Result};
 
 pub(super) struct Mailbox<'a> {

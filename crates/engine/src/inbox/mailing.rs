@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use audience::block::blocks;
+use audience::block::{blocks, slices};
 use audience::codec;
 use audience::index::Index;
 use audience::plan::Plan;
@@ -24,7 +24,7 @@ use store::counters::{self, Metric};
 use store::messages::{self, TextHead};
 use store::{Tx, inbox_messages, pushes::PushRow};
 
-use super::{FEW_IN_ALL, FEW_IN_SLICE, slices};
+use super::{FEW_IN_ALL, FEW_IN_SLICE};
 use crate::Result;
 use crate::change_context::ChangeContext;
 use crate::journal::ManyEvent;

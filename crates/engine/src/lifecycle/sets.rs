@@ -1,11 +1,15 @@
-//! Terms whose holders are kept apart from the channels, as one set for each block: joined by many at once, forgotten as a whole.
+//! Terms whose holders are kept apart from the channels, as one set for each slice: joined by one device after the other or by many
+//! at once, forgotten as a whole.
 
-use audience::block::blocks;
+use std::collections::BTreeMap;
+
+use audience::block::slices;
 use audience::codec;
 use model::ids::TermId;
 use model::term::Term;
 use roaring::RoaringBitmap;
-use store::{Tx, term_sets};
+use store::Tx;
+use store::term_sets::{self, Part};
 
 use crate::change_context::ChangeContext;
 use crate::{Error, Result};
@@ -14,20 +18,36 @@ impl ChangeContext<'_> {
     /// Adds channels to a set that is kept apart.
     pub(crate) fn join(&mut self, tx: &mut Tx<'_>, term: &Term, channels: &RoaringBitmap) -> Result<()> {
         let term = self.number(tx, term)?;
-        let mut added = RoaringBitmap::new();
-        for (block, channels) in blocks(channels) {
-            let before = term_sets::get(tx, self.app, term, block.0)?;
-            let before = before.as_deref().map(codec::decode).transpose().map_err(Error::internal)?.unwrap_or_default();
-            let new = channels - &before;
-            if !new.is_empty() {
-                term_sets::put(tx, self.app, term, block.0, codec::encode(&(before | &new)))?;
-                added |= new;
-            }
+        let mut kept = self.around(tx, term, channels)?;
+        let added = kept.values().fold(channels.clone(), |left, part| left - part);
+        if added.is_empty() {
+            return Ok(());
         }
-        if !added.is_empty() {
-            self.journal.change_set(term, &added, &RoaringBitmap::new());
-        }
+        let parts = slices(&added).into_iter().map(|(slice, new)| {
+            let part = Part::Slice(slice);
+            let before = kept.remove(&part).unwrap_or_default();
+            (part, codec::encode(&(before | new)))
+        });
+        term_sets::put(tx, self.app, term, parts)?;
+        self.journal.change_set(term, &added, &RoaringBitmap::new());
         Ok(())
+    }
+
+    /// Takes channels out of a set that is kept apart.
+    pub(crate) fn leave(&mut self, tx: &mut Tx<'_>, term: TermId, channels: &RoaringBitmap) -> Result<()> {
+        let kept = self.around(tx, term, channels)?.into_iter();
+        let parts = kept.filter(|(_, members)| !members.is_disjoint(channels));
+        let parts = parts.map(|(part, members)| (part, codec::encode(&(members - channels))));
+        term_sets::put(tx, self.app, term, parts)?;
+        self.journal.change_set(term, &RoaringBitmap::new(), channels);
+        Ok(())
+    }
+
+    /// The parts of a set in which some channels can be.
+    fn around(&self, tx: &mut Tx<'_>, term: TermId, channels: &RoaringBitmap) -> Result<BTreeMap<Part, RoaringBitmap>> {
+        let slices = slices(channels).into_iter().map(|(slice, _)| slice);
+        let kept = term_sets::around(tx, self.app, term, slices)?.into_iter();
+        kept.map(|(part, members)| Ok((part, codec::decode(&members).map_err(Error::internal)?))).collect()
     }
 
     /// Empties a set that is kept apart.

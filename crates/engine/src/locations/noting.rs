@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use audience::block::{Block, blocks};
+use audience::block::Block;
 use audience::codec;
-use model::ids::{Ordinal, TermId};
+use model::ids::Ordinal;
 use model::place::PlaceId;
 use model::term::Term;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::last_places::{self, LastPlaces};
-use store::{Tx, place_days, term_sets};
+use store::{Tx, place_days};
 
 use super::Whereabouts;
 use crate::change_context::ChangeContext;
@@ -46,6 +46,7 @@ impl ChangeContext<'_> {
         self.last_seen(tx, ordinal, at, places)
     }
 
+    /// These sets are in blocks, not in slices as the others: most of them are of few channels.
     fn was_in(&self, tx: &mut Tx<'_>, place: PlaceId, day: i32, ordinal: Ordinal) -> Result<()> {
         let Block(block) = Block::of(ordinal);
         let before = place_days::get(tx, self.app, place, day, block)?;
@@ -86,18 +87,6 @@ impl ChangeContext<'_> {
             self.leave(tx, term, &RoaringBitmap::from([ordinal.0]))?;
         }
         last_places::delete(tx, self.app, ordinal)?;
-        Ok(())
-    }
-
-    /// Takes channels out of a set that is kept apart.
-    fn leave(&mut self, tx: &mut Tx<'_>, term: TermId, channels: &RoaringBitmap) -> Result<()> {
-        for (block, channels) in blocks(channels) {
-            if let Some(bytes) = term_sets::get(tx, self.app, term, block.0)? {
-                let before = codec::decode(&bytes).map_err(Error::internal)?;
-                term_sets::put(tx, self.app, term, block.0, codec::encode(&(before - channels)))?;
-            }
-        }
-        self.journal.change_set(term, &RoaringBitmap::new(), channels);
         Ok(())
     }
 }

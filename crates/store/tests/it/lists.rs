@@ -1,9 +1,9 @@
 //! The rows of uploaded lists, and sets of channels that are kept in blocks.
 
 use model::ids::{AppId, TermId};
-use store::Store;
 use store::lists::{self, Member, Upload, UploadNumber};
-use store::{term_sets, terms};
+use store::term_sets::{self, Part};
+use store::{Store, Tx, terms};
 
 use crate::sample::{make_app, term};
 use crate::{on_both, with_apps};
@@ -64,34 +64,44 @@ async fn uploads_are_compared_and_deleted_by_pieces() {
 }
 
 #[tokio::test]
-async fn sets_are_kept_by_term_and_block() {
+async fn sets_are_kept_by_term_and_part() {
     on_both(async |store, _| {
         let (app, other) = (make_app(store, 1).await, make_app(store, 2).await);
         let name = async |app, tag: &'static str| {
             store.write(app, move |tx| terms::insert(tx, app, &term("crew", tag))).await.unwrap()
         };
         let (first, second, foreign) = (name(app, "a").await, name(app, "b").await, name(other, "a").await);
-        let put = async |app, term, block, bytes: &'static [u8]| {
-            store.write(app, move |tx| term_sets::put(tx, app, term, block, bytes.to_vec())).await.unwrap();
+        let put = async |app, term, part, bytes: &'static [u8]| {
+            let parts = [(part, bytes.to_vec())];
+            store.write(app, move |tx| term_sets::put(tx, app, term, parts.clone())).await.unwrap();
         };
-        put(app, second, 2, b"two").await;
-        put(app, second, 0, b"zero").await;
-        put(app, second, u16::MAX, b"old").await;
-        put(app, second, u16::MAX, b"last").await;
-        put(app, first, 0, b"first").await;
-        put(other, foreign, 0, b"other").await;
-        let get = async |block| store.read(move |tx| term_sets::get(tx, app, second, block)).await.unwrap();
-        assert_eq!(get(2).await.as_deref(), Some(&b"two"[..]));
-        assert_eq!(get(1).await, None);
-        let parts = store.read(move |tx| term_sets::parts(tx, app, second)).await.unwrap();
-        assert_eq!(parts, [b"zero".to_vec(), b"two".to_vec(), b"last".to_vec()]);
+        let (slice, last_slice) = (Part::Slice(33), Part::Slice(u32::MAX >> 12));
+        put(app, second, slice, b"slice").await;
+        put(app, second, Part::Block(2), b"block").await;
+        put(app, second, last_slice, b"old").await;
+        put(app, second, last_slice, b"last").await;
+        put(app, first, Part::Slice(0), b"first").await;
+        put(other, foreign, Part::Slice(0), b"other").await;
+        let around = async |slices: &'static [u32]| {
+            let around = move |tx: &mut Tx<'_>| term_sets::around(tx, app, second, slices.iter().copied());
+            let mut found = store.read(around).await.unwrap();
+            found.sort();
+            found
+        };
+        let block = (Part::Block(2), b"block".to_vec());
+        assert_eq!(around(&[33]).await, [block.clone(), (slice, b"slice".to_vec())]);
+        assert_eq!(around(&[32, 47]).await, [block.clone(), block], "every slice is in its block");
+        assert_eq!(around(&[31, 48, u32::MAX >> 12]).await, [(last_slice, b"last".to_vec())]);
+        let mut parts = store.read(move |tx| term_sets::parts(tx, app, second)).await.unwrap();
+        parts.sort();
+        assert_eq!(parts, [b"block".to_vec(), b"last".to_vec(), b"slice".to_vec()]);
         let terms = async |app| store.read(move |tx| term_sets::terms(tx, app)).await.unwrap();
         assert_eq!(terms(app).await, [first, second]);
         store.write(app, move |tx| term_sets::delete(tx, app, second)).await.unwrap();
         assert_eq!(terms(app).await, [first]);
         assert_eq!(terms(other).await, [foreign]);
         // A set whose term has lost its name means nothing any more.
-        put(app, TermId(99), 0, b"former").await;
+        put(app, TermId(99), Part::Slice(0), b"former").await;
         assert_eq!(terms(app).await, [first]);
     })
     .await;
