@@ -14,8 +14,8 @@ use crate::{Engine, Result};
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Engine {
-    /// Signals of other nodes may be lost, so it also looks now and then. One worker of the process does it for all; another one goes
-    /// on when that one ends.
+    /// Signals of other nodes may be lost, so it also looks now and then. One worker of the process does it for all; another one
+    /// goes on when that one ends.
     pub(super) async fn keep_waking_followers(self) -> Infallible {
         let _turn = self.0.waking.lock().await;
         let mut signals = self.0.store.signals();
