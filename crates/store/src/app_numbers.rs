@@ -1,6 +1,6 @@
-//! The numbers that an app gives out one after the other, the size of its log, and when numbers lost their names last. They are counted in the app's row, which a
-//! transaction reads when it begins and has to itself until it ends: its commands count on in memory, and the row is written once
-//! for all of them.
+//! The numbers that an app gives out one after the other, the size of its log, and when numbers lost their names last. They are
+//! counted in the app's row, which a transaction reads when it begins and has to itself until it ends: its commands count on in
+//! memory, and the row is written once for all of them.
 
 use std::collections::BTreeMap;
 

@@ -65,8 +65,8 @@ pub fn rouse(tx: &mut Tx<'_>, app: AppId, follower: JobId, now: UtcMillis) -> Re
 
 /// The sleeping followers whose log has grown.
 pub fn behind(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<(AppId, JobId)>> {
-    // Comparing positions in whole records is enough: a job that is in the middle of one does not sleep. Cross joins, because SQLite
-    // would begin with all jobs that wait; written so, it begins with the followers, which are few.
+    // Comparing positions in whole records is enough: a job that is in the middle of one does not sleep. Cross joins, because
+    // SQLite would begin with all jobs that wait; written so, it begins with the followers, which are few.
     let sql = "select follower.app, follower.id from follower cross join app cross join job
                where app.id = follower.app and follower.position < app.log_head * $2 and follower.retry_at <= $1
                and job.app = follower.app and job.id = follower.id and job.leased = 0 and job.due > $1";

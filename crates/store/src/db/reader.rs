@@ -54,7 +54,8 @@ where
                     Some(error) => vitals.failed(Deed::Read, error),
                     None => vitals.worked(Deed::Read),
                 }
-                // Answered before the transaction ends: nothing in it could still fail the caller, who may also have stopped waiting.
+                // Answered before the transaction ends: nothing in it could still fail the caller, who may also have stopped
+                // waiting.
                 let _ = caller.send(result);
             }
             Err(error) => {
