@@ -1,7 +1,10 @@
 //! Authentication: apps by their keys and secrets, and what the bearer of each kind of credentials may speak for.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+mod known_apps;
+
+pub(crate) use known_apps::KnownApps;
+
+use std::sync::Arc;
 
 use model::app::{AppKey, Secret};
 use model::channel::Proof;
@@ -65,38 +68,6 @@ pub(crate) struct KnownApp {
     pub(crate) signing: Option<hmac::Key>,
 }
 
-/// Apps by key, so that authentication does not cost a query. Emptied whenever any app changes, on any node.
-#[derive(Default)]
-pub(crate) struct AppCache(RwLock<Cached>);
-
-#[derive(Default)]
-struct Cached {
-    apps: HashMap<String, Arc<KnownApp>>,
-    /// How often the cache was emptied. Anything read before the last time must not be put back.
-    emptied: u64,
-}
-
-impl AppCache {
-    /// The app, or else the ticket to put it in with.
-    fn get(&self, key: &str) -> Result<Arc<KnownApp>, u64> {
-        let cached = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        cached.apps.get(key).cloned().ok_or(cached.emptied)
-    }
-
-    fn put(&self, ticket: u64, known: &Arc<KnownApp>) {
-        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if cached.emptied == ticket {
-            cached.apps.insert(known.app.key.as_str().to_owned(), known.clone());
-        }
-    }
-
-    pub(crate) fn clear(&self) {
-        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        cached.apps.clear();
-        cached.emptied += 1;
-    }
-}
-
 impl Caller {
     pub(crate) fn new(known: &Arc<KnownApp>, rights: Rights, known_by: KnownBy) -> Self {
         Self { known: known.clone(), rights, known_by }
@@ -144,26 +115,27 @@ impl Engine {
 
     /// The app with this key as long as this node remembers it, which it does of every app that was called lately.
     pub fn remembered_app(&self, key: &str) -> Option<Arc<App>> {
-        self.0.apps.get(key).ok().map(|known| known.app.clone())
+        self.0.apps.get(key).map(|known| known.app.clone())
     }
 
     pub(crate) async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {
+        if let Some(known) = self.0.apps.get(key) {
+            return Ok(Some(known));
+        }
         // A malformed key belongs to no app, and need not even be a text that a database can hold.
         let Some(wanted) = AppKey::new(key) else { return Ok(None) };
-        let ticket = match self.0.apps.get(key) {
-            Ok(known) => return Ok(Some(known)),
-            Err(ticket) => ticket,
-        };
+        self.0.apps.read(key, self.read_app(wanted)).await
+    }
+
+    async fn read_app(&self, key: AppKey) -> Result<Option<KnownApp>> {
         let read = move |tx: &mut Tx<'_>| {
-            let Some((app, hashes)) = store::apps::by_key(tx, wanted.as_str())? else { return Ok(None) };
+            let Some((app, hashes)) = store::apps::by_key(tx, key.as_str())? else { return Ok(None) };
             let sealed = documents::get(tx, app.id, DocumentKind::AppSecret, APP_SECRET)?;
             Ok::<_, store::Error>(Some((app, hashes, sealed)))
         };
         let Some((app, hashes, sealed)) = self.0.store.read(read).await? else { return Ok(None) };
         let signing = sealed.and_then(|sealed| self.signing_key(app.id, &sealed.body));
-        let known = Arc::new(KnownApp { app: Arc::new(app), hashes, signing });
-        self.0.apps.put(ticket, &known);
-        Ok(Some(known))
+        Ok(Some(KnownApp { app: Arc::new(app), hashes, signing }))
     }
 
     /// Keeps the app secret in a form that can be read again, in the transaction that makes it the app's.
