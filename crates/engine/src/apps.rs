@@ -194,8 +194,6 @@ impl Engine {
     /// Deletes in slices until nothing is left; running it again deletes nothing more. Nothing is added meanwhile, because the
     /// store refuses writes for a deleted app.
     pub(crate) async fn erase_app(&self, claimed: &ClaimedJob, app: AppId, stop: &Stop) -> Result<()> {
-        self.0.senders.forget_app(app);
-        self.0.webhooks.forget_app(app);
         while self.0.store.write(OPERATOR, move |tx| store::apps::erase_some(tx, app, ROWS_PER_SLICE)).await? {
             if stop.is_requested() {
                 let (claimed, now) = (claimed.clone(), self.0.clock.now());

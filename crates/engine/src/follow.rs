@@ -59,31 +59,37 @@ impl Engine {
         }
     }
 
-    /// Apps may have been changed or deleted, here or on another node: cached data is read again when needed, and the indexes of
-    /// deleted apps are removed, with their snapshots.
+    /// Apps may have been changed or deleted, here or on another node: cached data is read again when needed, and what is kept of
+    /// deleted apps is given up.
     pub async fn look_at_apps(&self) {
         self.0.apps.clear();
-        if let Err(error) = self.forget_deleted_indexes().await
+        if let Err(error) = self.forget_deleted_apps().await
             && !error.is_of_database()
         {
             tracing::warn!(error = &error as &dyn std::error::Error, "deleted apps cannot be looked for");
         }
     }
 
-    async fn forget_deleted_indexes(&self) -> Result<()> {
-        // In this order: an app that has an index before the apps are read is among them, unless it was deleted.
-        let indexed = self.0.audiences.apps();
-        let saved = self.saved_apps().await?;
-        if indexed.is_empty() && saved.is_empty() {
+    /// Gives up the indexes of deleted apps, with their snapshots, and their credentials and connections: the job that erases an
+    /// app runs on one node only.
+    async fn forget_deleted_apps(&self) -> Result<()> {
+        // In this order: an app that has anything here before the apps are read is among them, unless it was deleted.
+        let mut here: HashSet<AppId> = self.0.audiences.apps().into_iter().collect();
+        here.extend(self.0.senders.apps());
+        here.extend(self.0.webhooks.apps());
+        let saved = self.saved_apps().await;
+        if here.is_empty() && saved.as_ref().is_ok_and(HashSet::is_empty) {
             return Ok(());
         }
         let apps: HashSet<AppId> = self.apps().await?.into_iter().map(|app| app.id).collect();
         self.0.recent.retain(|app| apps.contains(&app));
-        for deleted in indexed.into_iter().filter(|app| !apps.contains(app)) {
+        for deleted in here.into_iter().filter(|app| !apps.contains(app)) {
             self.0.audiences.forget(deleted);
             self.0.watches.forget(deleted);
+            self.0.senders.forget_app(deleted);
+            self.0.webhooks.forget_app(deleted);
         }
-        for deleted in saved.into_iter().filter(|app| !apps.contains(app)) {
+        for deleted in saved?.into_iter().filter(|app| !apps.contains(app)) {
             self.remove_snapshot(deleted).await?;
         }
         Ok(())

@@ -77,7 +77,12 @@ impl Senders {
         self.routes().remove(&(app, device_type.clone()));
     }
 
-    /// The same for an app that is being erased.
+    /// The apps that have a route.
+    pub(crate) fn apps(&self) -> Vec<AppId> {
+        self.routes().keys().map(|(app, _)| *app).collect()
+    }
+
+    /// The same for an app that was deleted.
     pub(crate) fn forget_app(&self, app: AppId) {
         self.routes().retain(|(of, _), _| *of != app);
     }

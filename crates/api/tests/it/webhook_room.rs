@@ -70,6 +70,24 @@ async fn one_refused_event_holds_up_its_own_channel_only_however_much_comes_afte
 }
 
 #[tokio::test]
+async fn every_node_gives_up_what_it_has_for_a_deleted_app() {
+    on_each_engine(async |app| {
+        let crowd = Crowd::register(&app, &DEVICES).await;
+        let receiver = EventReceiver::start().await;
+        create(&app, &receiver, &["CUSTOM"]).await;
+        receiver.react(|_| Reaction::Status(400));
+        cause(&app, &[(crowd.id("a"), "refused")]).await;
+        app.step_all().await;
+        assert_eq!(metric(&app, "aerogram_webhook_events_in_memory ").await, 1);
+        app.operator().delete(&format!("/operator/apps/{}", app.app.key)).await.expect(204);
+        // Erasing the app is a job, which another node may have taken. Every node hears of the change.
+        app.engine().look_at_apps().await;
+        assert_eq!(metric(&app, "aerogram_webhook_events_in_memory ").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_channel_that_takes_all_the_room_is_given_up_so_that_others_go_on() {
     on_each_engine(async |app| {
         let crowd = Crowd::register(&app, &DEVICES).await;

@@ -62,7 +62,12 @@ impl Webhooks {
         self.kept().remove(&(app, id));
     }
 
-    /// For an app that is being erased.
+    /// The apps whose webhooks have any.
+    pub(crate) fn apps(&self) -> Vec<AppId> {
+        self.kept().keys().map(|(app, _)| *app).collect()
+    }
+
+    /// For an app that was deleted.
     pub(crate) fn forget_app(&self, app: AppId) {
         self.kept().retain(|(of, _), _| *of != app);
     }
