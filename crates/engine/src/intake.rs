@@ -5,6 +5,7 @@ mod attribution;
 mod changes;
 mod counts;
 mod custom_events;
+mod seen;
 mod taking;
 mod upload_rate;
 
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use model::channel::UsageUpdate;
 use model::device_event::{Content, DeviceEvent, DeviceEvents};
-use model::ids::{AppId, ChannelId, EventId};
+use model::ids::{AppId, ChannelId};
 use model::place::Sighting;
 use model::time::UtcMillis;
 use store::counters::hour;
@@ -22,6 +23,8 @@ use crate::locations::Whereabouts;
 use crate::{Engine, Result};
 
 pub(crate) use upload_rate::UploadRate;
+
+use seen::{Identity, own_time};
 
 /// Older events are not taken.
 const OLDEST: Duration = Duration::from_secs(90 * 24 * 60 * 60);
@@ -60,8 +63,8 @@ struct Timed {
     event: DeviceEvent,
     /// By our clock.
     at: UtcMillis,
-    /// Identifies repeats.
-    key: (i64, EventId),
+    /// By which repeats are recognized.
+    identity: Identity,
     /// Of an event with the location of the device.
     seen: Option<Whereabouts>,
 }
@@ -127,9 +130,12 @@ fn time_events(events: Vec<DeviceEvent>, sent_at: Option<UtcMillis>, now: UtcMil
         let at = event.time.map_or(now, |time| UtcMillis(time.0.saturating_sub(correction)));
         let at = if at > now.plus(LATEST) { now } else { at };
         // The time that the device gives does not change when it sends the event again; ours might.
-        let own_time = event.time.filter(|time| time.0.abs_diff(now.0) < OLDEST.as_millis().try_into().unwrap_or(0));
-        let key = (hour(own_time.unwrap_or(at)), event.id);
-        Timed { event, at, key, seen: None }
+        let identity = match own_time(event.time, now) {
+            Some(time) => Identity::with_time(event.id, time),
+            None if event.is_id_of_text && event.time.is_none() => Identity::of_text(event.id, at),
+            None => Identity::without_time(event.id, at),
+        };
+        Timed { event, at, identity, seen: None }
     });
     timed.filter(|event| event.at >= now.minus(OLDEST)).collect()
 }
@@ -152,7 +158,7 @@ mod tests {
             let time = time.map(|ago| UtcMillis(now.0 - ago));
             let event = DeviceEvent { id, is_id_of_text: false, time, session: None, content: Content::Closed };
             let timed = time_events(vec![event], sent_at.map(|ago| UtcMillis(now.0 - ago)), now);
-            timed.first().map(|timed| (now.0 - timed.at.0, hour(now) - timed.key.0))
+            timed.first().map(|timed| (now.0 - timed.at.0, hour(now) - timed.identity.key().0))
         };
         for (time, sent_at, wanted) in [
             (Some(DAY), None, Some((DAY, 24))),

@@ -1,7 +1,5 @@
 //! Custom events that servers send.
 
-use std::collections::HashSet;
-
 use model::custom_event::{About, CustomEvent};
 use model::event::{Custom, Event};
 use model::ids::{AppId, EventId, Id, OperationId};
@@ -9,20 +7,17 @@ use model::json::OneOrMany;
 use model::problem::Problems;
 use model::time::UtcMillis;
 use store::channels::Holder;
-use store::counters::hour;
-use store::{Tx, named_users, seen_events};
+use store::{Tx, named_users};
 use uuid::Uuid;
 
 use super::attribution::{Attribution, Due};
 use super::counts::count_custom;
+use super::seen::{Identity, Seen, own_time};
 use super::{LATEST, OLDEST};
 use crate::change_context::ChangeContext;
 use crate::journal::NewEvent;
 use crate::recent::Recent;
 use crate::{Engine, Error, IdempotencyKey, Result};
-
-/// How long an event without a time of its own is recognized.
-const REPEATED_HOURS: i64 = 24;
 
 /// How much one request may add to the log. The events of a user with many channels are written many times.
 const MOST_RECORDED_BYTES: usize = 16 * 1024 * 1024;
@@ -33,6 +28,8 @@ const TOO_MUCH: &str =
 struct Dated {
     id: EventId,
     at: UtcMillis,
+    /// By which repeats are recognized; only of events with an id of their own.
+    identity: Option<Identity>,
     custom: CustomEvent,
 }
 
@@ -53,14 +50,14 @@ impl Engine {
         let recent = self.recent_deliveries(app).await?;
         self.write_once(app, idempotency_key, move |tx| {
             let mut context = ChangeContext::new(app, &index, now);
-            let mut seen = Seen::before(tx, app, &dated)?;
+            let mut seen = Seen::before(tx, app, dated.iter().filter_map(|event| event.identity.as_ref()))?;
             for event in &dated {
                 take(tx, &mut context, &recent, &mut seen, event)?;
                 if context.journal.n_bytes() > MOST_RECORDED_BYTES {
                     return Err(Error::invalid("", TOO_MUCH));
                 }
             }
-            seen_events::add(tx, app, &seen.new)?;
+            seen.write(tx, app)?;
             context.journal.write(tx, app)?;
             Ok(operation)
         })
@@ -91,41 +88,11 @@ impl Dated {
                 Id::from_uuid(Uuid::new_v5(&Uuid::nil(), format!("{about}\n{unique}").as_bytes()))
             }
         };
-        Self { id, at, custom }
-    }
-
-    /// Where the event is if it was taken before; only events with an id of their own are remembered. An event with a time is in
-    /// the same hour whenever it is sent. One without is where it first came in.
-    fn possible_keys(&self) -> impl Iterator<Item = (i64, EventId)> {
-        let hours_back = if self.custom.occurred.is_some() { 0 } else { REPEATED_HOURS };
-        let (last, id) = (hour(self.at), self.id);
-        let hours = self.custom.unique_id.is_some().then_some(last - hours_back..=last);
-        hours.into_iter().flatten().map(move |hour| (hour, id))
-    }
-}
-
-/// The events of a request that are known: from earlier requests, or from further up in this one.
-struct Seen {
-    known: HashSet<(i64, EventId)>,
-    new: Vec<(i64, EventId)>,
-}
-
-impl Seen {
-    fn before(tx: &mut Tx<'_>, app: AppId, events: &[Dated]) -> Result<Self> {
-        let keys: Vec<_> = events.iter().flat_map(Dated::possible_keys).collect();
-        Ok(Self { known: seen_events::known(tx, app, &keys)?, new: Vec::new() })
-    }
-
-    fn has(&self, event: &Dated) -> bool {
-        event.possible_keys().any(|key| self.known.contains(&key))
-    }
-
-    fn add(&mut self, event: &Dated) {
-        if event.custom.unique_id.is_some() {
-            let key = (hour(event.at), event.id);
-            self.known.insert(key);
-            self.new.push(key);
-        }
+        let identity = custom.unique_id.is_some().then(|| match own_time(custom.occurred, now) {
+            Some(occurred) => Identity::with_time(id, occurred),
+            None => Identity::without_time(id, at),
+        });
+        Self { id, at, identity, custom }
     }
 }
 
@@ -136,8 +103,8 @@ fn take(
     seen: &mut Seen,
     dated: &Dated,
 ) -> Result<()> {
-    let Dated { id, at, custom } = dated;
-    if seen.has(dated) {
+    let Dated { id, at, identity, custom } = dated;
+    if identity.as_ref().is_some_and(|identity| seen.has(identity)) {
         return Ok(());
     }
     let (channels, customer_id) = match &custom.about {
@@ -156,7 +123,9 @@ fn take(
         }
     };
     // Not before its channel is found: an event that came too early can be sent again.
-    seen.add(dated);
+    if let Some(identity) = identity {
+        seen.add(identity);
+    }
     let body = Custom { customer_id, ..custom.event.clone() };
     let mut due = Due::default();
     for channel in &channels {

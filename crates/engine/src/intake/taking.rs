@@ -1,6 +1,6 @@
 //! The transaction of one upload.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::channel::{Profile, UsageUpdate};
@@ -8,18 +8,19 @@ use model::device_event::{
     AppOpening, Button, Content, InAppEnd, PushEcho, UploadedCustom, UploadedInApp, UploadedLocation,
 };
 use model::event::{self, AssociatedPush, Event, InAppDisplay};
-use model::ids::{ChannelId, EventId, Ordinal, SessionId};
+use model::ids::{ChannelId, Ordinal, SessionId};
 use model::term::DayKind;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::channels::{self, Channel};
 use store::counters::Metric;
 use store::sessions::{self, Session};
-use store::{Tx, pushes, seen_events};
+use store::{Tx, pushes};
 
 use super::attribution::Attribution;
 use super::changes::Changes;
 use super::counts::{Counts, count_custom};
+use super::seen::Seen;
 use super::{Taken, Timed};
 use crate::change_context::ChangeContext;
 use crate::channels::stored_profile;
@@ -68,11 +69,15 @@ pub(super) fn take(
 
 /// The events that were not taken before, which are remembered from now on.
 fn new_events<'e>(tx: &mut Tx<'_>, context: &ChangeContext<'_>, events: &'e [Timed]) -> Result<Vec<&'e Timed>> {
-    let keys: Vec<_> = events.iter().map(|event| event.key).collect();
-    let mut known: HashSet<(i64, EventId)> = seen_events::known(tx, context.app, &keys)?;
-    let new: Vec<&Timed> = events.iter().filter(|event| known.insert(event.key)).collect();
-    let keys: Vec<_> = new.iter().map(|event| event.key).collect();
-    seen_events::add(tx, context.app, &keys)?;
+    let mut seen = Seen::before(tx, context.app, events.iter().map(|event| &event.identity))?;
+    let mut new = Vec::with_capacity(events.len());
+    for event in events {
+        if !seen.has(&event.identity) {
+            seen.add(&event.identity);
+            new.push(event);
+        }
+    }
+    seen.write(tx, context.app)?;
     Ok(new)
 }
 

@@ -163,6 +163,29 @@ async fn what_comes_again_is_recognized_after_a_restart_too() {
 }
 
 #[tokio::test]
+async fn repeats_without_a_time_are_recognized_in_later_hours() {
+    on_each_engine(async |app| {
+        let channel = register(&app, "ios", "A1").await;
+        let mut with_id = event("screen_tracking", json!({"screen": "with an id", "duration": "1"}));
+        with_id.as_object_mut().unwrap().remove("time");
+        let mut unreadable =
+            event("screen_tracking", json!({"screen": "with an id and a broken clock", "duration": "1"}));
+        unreadable["time"] = json!("yesterday");
+        let mut bare = event("screen_tracking", json!({"screen": "bare", "duration": "1"}));
+        bare.as_object_mut().unwrap().retain(|key, _| key == "type" || key == "data");
+        let batch = json!([with_id, unreadable, bare]);
+        // Whoever gets no answer tries again, and the hour may have ended. What has no id can happen again, and an id is known for a
+        // day.
+        for (hours, n_told) in [(0, 3), (1, 3), (2, 4), (21, 5), (1, 7)] {
+            app.advance(Duration::from_secs(hours * 3600));
+            upload(&app, &channel, batch.clone()).await;
+            assert_eq!(told(&app).await.len(), n_told, "{hours} hours later");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn clocks_of_devices_are_put_right() {
     on_each_engine(async |app| {
         let channel = register(&app, "ios", "A1").await;
