@@ -148,7 +148,10 @@ pub(super) async fn upload(
     };
     if let Err(error) = receive(&mut upload, &mut body).await {
         body.discard().await;
-        upload.give_up().await?;
+        // The caller can do something about the refusal only. An upload that is not given up now is when it has taken too long.
+        if let Err(error) = upload.give_up().await {
+            tracing::debug!(error = &error as &dyn std::error::Error, "an upload could not be given up");
+        }
         return Err(error);
     }
     let n_left_out = upload.finish().await?;

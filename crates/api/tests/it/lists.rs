@@ -1,8 +1,7 @@
 //! Uploaded lists: the rules of the resource, and files as clients send them.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -18,22 +17,22 @@ use testkit::rows::row_counts;
 
 const SOMEBODY: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 
-async fn create(app: &TestApp, name: &str) {
+pub(crate) async fn create(app: &TestApp, name: &str) {
     app.master().post("/api/lists", json!({ "name": name })).await.expect(201);
 }
 
-async fn list(app: &TestApp, name: &str) -> Value {
+pub(crate) async fn list(app: &TestApp, name: &str) -> Value {
     app.master().get(&format!("/api/lists/{name}")).await.expect(200)
 }
 
-async fn upload(app: &TestApp, name: &str, file: impl Into<Bytes>) -> Reply {
+pub(crate) async fn upload(app: &TestApp, name: &str, file: impl Into<Bytes>) -> Reply {
     let request = app.master().request(Method::PUT, &format!("/api/lists/{name}/csv/"));
     // What a client says about the body counts for nothing.
     let request = request.header("content-type", "text/csv").header("content-encoding", "gzip");
     app.master().send(request.body(file.into()).unwrap()).await
 }
 
-async fn download(app: &TestApp, name: &str) -> BTreeSet<String> {
+pub(crate) async fn download(app: &TestApp, name: &str) -> BTreeSet<String> {
     let reply = app.master().get(&format!("/api/lists/{name}/csv")).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     assert_eq!(reply.header("content-type"), Some("text/csv; charset=utf-8"));
@@ -43,7 +42,7 @@ async fn download(app: &TestApp, name: &str) -> BTreeSet<String> {
     distinct
 }
 
-fn lines(text: &[&str]) -> BTreeSet<String> {
+pub(crate) fn lines(text: &[&str]) -> BTreeSet<String> {
     text.iter().map(|line| (*line).to_owned()).collect()
 }
 
@@ -242,86 +241,6 @@ async fn rows_that_cannot_be_used_are_told_by_line_and_do_not_cost_the_others() 
         upload(&app, "vip", "named_user,kim").await.expect(202);
         assert_eq!(app.master().get("/api/lists/vip/errors").await.text(), "line,error\r\n");
         assert!(list(&app, "vip").await.get("error_count").is_none());
-    })
-    .await;
-}
-
-/// Sends a file in chunks, as clients do that do not know its length.
-fn send_in_chunks(app: &TestApp, path: &str, chunks: impl Iterator<Item = Vec<u8>>) -> TcpStream {
-    let address = app.url("").strip_prefix("http://").unwrap().to_owned();
-    let request = app.master().request(Method::PUT, path).body(()).unwrap();
-    let authorization = request.headers()["authorization"].to_str().unwrap().to_owned();
-    let mut stream = TcpStream::connect(&address).unwrap();
-    let head = format!(
-        "PUT {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: {authorization}\r\nTransfer-Encoding: chunked\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    for chunk in chunks {
-        stream.write_all(format!("{:x}\r\n", chunk.len()).as_bytes()).unwrap();
-        stream.write_all(&chunk).unwrap();
-        stream.write_all(b"\r\n").unwrap();
-    }
-    stream
-}
-
-fn end(mut stream: TcpStream) -> String {
-    stream.write_all(b"0\r\n\r\n").unwrap();
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).unwrap();
-    line
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_long_file_arrives_in_chunks_and_survives_restarts_at_every_step() {
-    on_each_engine(async |app| {
-        const N_ROWS: usize = 50_000;
-        create(&app, "crowd").await;
-        // Longer in all than any other body may be.
-        let row = |n: usize| format!("named_user,{n:0>120}\r\n");
-        let chunks =
-            (0..N_ROWS / 100).map(|chunk| (chunk * 100..(chunk + 1) * 100).flat_map(|n| row(n).into_bytes()).collect());
-        let stream = tokio::task::block_in_place(|| send_in_chunks(&app, "/api/lists/crowd/csv", chunks));
-        let answer = tokio::task::block_in_place(|| end(stream));
-        assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
-        let mut app = app;
-        let mut n_steps = 0;
-        while engine::Worker::new(app.engine().clone()).step().await.unwrap() {
-            n_steps += 1;
-            assert_eq!(list(&app, "crowd").await["status"] == "ready", n_steps == 6, "after step {n_steps}");
-            app = app.restart().await;
-        }
-        assert_eq!(n_steps, 6, "other jobs get their turn");
-        assert_eq!(row_counts(app.engine().store()).await["named_user"], i64::try_from(N_ROWS).unwrap());
-        let rows = download(&app, "crowd").await;
-        assert_eq!((rows.len(), rows.last().unwrap().as_str()), (N_ROWS, row(N_ROWS - 1).trim_end()));
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_breaks_off_is_forgotten() {
-    on_each_engine(async |app| {
-        create(&app, "vip").await;
-        upload(&app, "vip", "named_user,kim").await.expect(202);
-        app.step_all().await;
-        let chunks =
-            (0..5).map(|chunk| (0..1000).flat_map(|n| format!("named_user,{chunk}-{n}\n").into_bytes()).collect());
-        let mut stream = tokio::task::block_in_place(|| send_in_chunks(&app, "/api/lists/vip/csv", chunks));
-        // Some rows are stored by now; then the process ends.
-        let mut n_rows = 1;
-        while n_rows < 2000 {
-            tokio::task::yield_now().await;
-            n_rows = row_counts(app.engine().store()).await["list_member"];
-        }
-        assert_eq!(list(&app, "vip").await["status"], "processing");
-        stream.shutdown(std::net::Shutdown::Both).unwrap();
-        let _ = stream.read(&mut [0; 1]);
-        let app = app.restart().await;
-        app.advance(std::time::Duration::from_secs(2 * 60 * 60));
-        app.step_all().await;
-        assert_eq!(list(&app, "vip").await["status"], "failure");
-        assert_eq!(download(&app, "vip").await, lines(&["named_user,kim"]));
-        assert_eq!(row_counts(app.engine().store()).await["list_member"], 1);
     })
     .await;
 }

@@ -32,6 +32,7 @@ mod large_pushes;
 mod legacy_tags;
 mod life_of_a_push;
 mod list_audiences;
+mod list_uploads;
 mod lists;
 mod local_schedules;
 mod location;
