@@ -75,7 +75,10 @@ impl Worker {
                 for Begun { job, slot, run } in claimed.jobs {
                     let (engine, stop) = (self.engine.clone(), stop.clone());
                     running.spawn(async move {
-                        engine.run_and_log(&job, &stop).await;
+                        // Whatever happens, the slot is free again.
+                        if AssertUnwindSafe(engine.run_and_log(&job, &stop)).catch_unwind().await.is_err() {
+                            tracing::error!(job = job.kind, "a job panicked on its way out; its lease has to run out");
+                        }
                         drop(run);
                         slot
                     });
