@@ -239,14 +239,12 @@ fn update_user(
     update: &ContactUpdate,
 ) -> Result<()> {
     let now = context.journal.now();
-    let mut n_lists = 0;
     context.change_user(tx, user, |holdings| {
         for operation in &update.tags {
             operation.apply(&mut holdings.tags);
         }
         apply_scoped(holdings, &update.subscriptions, now);
-        n_lists = holdings.n_subscription_lists();
+        check_number(holdings.n_subscription_lists())
     })?;
-    context.change_user_attributes(tx, user, &update.attributes)?;
-    check_number(n_lists)
+    context.change_user_attributes(tx, user, &update.attributes)
 }

@@ -51,7 +51,10 @@ impl Engine {
                 join(tx, context, channel, &user)?;
             }
             if let Some(operation) = &update.tags {
-                context.change_user(tx, &user, |holdings| operation.apply(&mut holdings.tags))?;
+                context.change_user(tx, &user, |holdings| {
+                    operation.apply(&mut holdings.tags);
+                    Ok(())
+                })?;
             }
             context.change_user_attributes(tx, &user, &update.attributes)
         })

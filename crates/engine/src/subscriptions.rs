@@ -41,14 +41,13 @@ impl Engine {
             for row in context.installed(tx, update.audience.channels())? {
                 context.change_own(tx, &row, &[OwnChange::Subscriptions(&update.operations)])?;
             }
-            let mut n_lists = 0;
             for user in update.audience.named_users() {
                 context.change_user(tx, user, |holdings| {
                     apply(holdings, &update.operations, &everywhere, now);
-                    n_lists = n_lists.max(holdings.n_subscription_lists());
+                    check_number(holdings.n_subscription_lists())
                 })?;
             }
-            check_number(n_lists)
+            Ok(())
         })
         .await
     }
@@ -56,14 +55,12 @@ impl Engine {
     /// Changes the subscriptions of a named user, who is created if necessary.
     pub async fn change_scoped_subscriptions(&self, app: AppId, user: NamedUserId, update: ScopedUpdate) -> Result<()> {
         self.change_audience(app, move |tx, context| {
-            let mut n_lists = 0;
             context.change_user(tx, &user, |holdings| {
                 let mut subscriptions = holdings.scoped_subscriptions();
                 update.apply(&mut subscriptions);
                 holdings.set_scoped_subscriptions(subscriptions);
-                n_lists = holdings.n_subscription_lists();
-            })?;
-            check_number(n_lists)
+                check_number(holdings.n_subscription_lists())
+            })
         })
         .await
     }

@@ -59,9 +59,10 @@ impl ChangeContext<'_> {
         self.change_user(tx, heir, |holdings| {
             let lists = said.own_subscriptions().into_iter();
             holdings.memberships.extend(lists.map(|list| Term::Subscription(Subscription { list, scope })));
-            for (group, tags) in said.tags {
-                holdings.tags.entry(group).or_default().extend(tags);
+            for (group, tags) in &said.tags {
+                holdings.tags.entry(group.clone()).or_default().extend(tags.iter().cloned());
             }
+            Ok(())
         })
     }
 

@@ -1,6 +1,7 @@
 //! The holdings of a named user, and the effect of changing them on the user's channels.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::slice;
 
 use model::channel::TagOperation;
 use model::ids::{AppId, NamedUserId, TermId};
@@ -18,14 +19,24 @@ impl Engine {
         let users: BTreeSet<NamedUserId> = users.into_iter().collect();
         let users: Vec<NamedUserId> = users.into_iter().collect();
         self.change_audience(app, move |tx, context| {
-            let users = context.users(tx, &users)?;
-            context.change_users(tx, users, |holdings| operation.apply(&mut holdings.tags))
+            context.change_or_create(tx, &users, |holdings| {
+                operation.apply(&mut holdings.tags);
+                Ok(())
+            })
         })
         .await
     }
 }
 
 /// A user with its holdings before and after a change.
+struct Change {
+    user: NamedUser,
+    /// The terms of the user with their numbers, in order.
+    held: Vec<(TermId, Term)>,
+    before: Holdings,
+    after: Holdings,
+}
+
 struct ChangedUser {
     user: NamedUser,
     difference: TermDifference,
@@ -39,50 +50,64 @@ impl ChangeContext<'_> {
         &mut self,
         tx: &mut Tx<'_>,
         id: &NamedUserId,
-        change: impl FnOnce(&mut Holdings),
+        change: impl Fn(&mut Holdings) -> Result<()>,
     ) -> Result<()> {
-        let user = named_users::ensure(tx, self.app, id, self.journal.now())?;
-        let changed = self.changed(tx, user, change)?;
-        self.write_users(tx, changed.as_slice())
+        self.change_or_create(tx, slice::from_ref(id), change)
     }
 
-    /// The users, each once. Those that do not exist are created.
-    fn users(&self, tx: &mut Tx<'_>, ids: &[NamedUserId]) -> Result<Vec<NamedUser>> {
+    /// The same for many users, each given once.
+    fn change_or_create(
+        &mut self,
+        tx: &mut Tx<'_>,
+        ids: &[NamedUserId],
+        change: impl Fn(&mut Holdings) -> Result<()>,
+    ) -> Result<()> {
         let now = self.journal.now();
         let mut users = named_users::among(tx, self.app, ids)?;
         let known: HashSet<&NamedUserId> = users.iter().map(|user| &user.id).collect();
         let new: Vec<NamedUserId> = ids.iter().filter(|id| !known.contains(id)).cloned().collect();
-        named_users::insert_many(tx, self.app, &new, &[], now)?;
-        users.extend(new.into_iter().map(|id| NamedUser { id, created: now, modified: now, terms: Vec::new() }));
-        Ok(users)
+        let created = new.iter().cloned();
+        users.extend(created.map(|id| NamedUser { id, created: now, modified: now, terms: Vec::new() }));
+        let changes = self.changes(tx, users, change)?;
+        if !new.is_empty() {
+            named_users::insert_many(tx, self.app, &new, &[], now)?;
+        }
+        self.write_users(tx, changes)
     }
 
-    /// The same for many users that exist, with fewer statements.
+    /// The same for users that exist.
     pub(crate) fn change_users(
         &mut self,
         tx: &mut Tx<'_>,
         users: Vec<NamedUser>,
-        change: impl Fn(&mut Holdings),
+        change: impl Fn(&mut Holdings) -> Result<()>,
     ) -> Result<()> {
-        let mut all = Vec::with_capacity(users.len());
+        let changes = self.changes(tx, users, change)?;
+        self.write_users(tx, changes)
+    }
+
+    /// Nothing is written before all users are known to have room for the change: a refusal leaves nothing to undo.
+    fn changes(
+        &self,
+        tx: &mut Tx<'_>,
+        users: Vec<NamedUser>,
+        change: impl Fn(&mut Holdings) -> Result<()>,
+    ) -> Result<Vec<Change>> {
+        let mut changes = Vec::with_capacity(users.len());
         for user in users {
-            all.extend(self.changed(tx, user, &change)?);
+            let held: Vec<(TermId, Term)> = user.terms.iter().copied().zip(self.names(tx, &user.terms)?).collect();
+            let before = Holdings::of(held.iter().map(|(_, term)| term.clone()));
+            let mut after = before.clone();
+            change(&mut after)?;
+            after.check_number_of_tags()?;
+            changes.push(Change { user, held, before, after });
         }
-        self.write_users(tx, &all)
+        Ok(changes)
     }
 
     /// `None` when the change changes nothing.
-    fn changed(
-        &mut self,
-        tx: &mut Tx<'_>,
-        mut user: NamedUser,
-        change: impl FnOnce(&mut Holdings),
-    ) -> Result<Option<ChangedUser>> {
-        let held: Vec<(TermId, Term)> = user.terms.iter().copied().zip(self.names(tx, &user.terms)?).collect();
-        let before = Holdings::of(held.iter().map(|(_, term)| term.clone()));
-        let mut after = before.clone();
-        change(&mut after);
-        after.check_number_of_tags()?;
+    fn changed(&mut self, tx: &mut Tx<'_>, change: Change) -> Result<Option<ChangedUser>> {
+        let Change { mut user, held, before, after } = change;
         let difference = self.difference(tx, &held, &before, &after)?;
         if difference.is_empty() {
             return Ok(None);
@@ -92,7 +117,11 @@ impl ChangeContext<'_> {
         Ok(Some(ChangedUser { user, difference, before, after }))
     }
 
-    fn write_users(&mut self, tx: &mut Tx<'_>, changed: &[ChangedUser]) -> Result<()> {
+    fn write_users(&mut self, tx: &mut Tx<'_>, changes: Vec<Change>) -> Result<()> {
+        let mut changed = Vec::with_capacity(changes.len());
+        for change in changes {
+            changed.extend(self.changed(tx, change)?);
+        }
         named_users::save(tx, self.app, changed.iter().map(|changed| &changed.user))?;
         let by_id: HashMap<&NamedUserId, &ChangedUser> =
             changed.iter().map(|changed| (&changed.user.id, changed)).collect();
