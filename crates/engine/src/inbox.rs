@@ -23,7 +23,7 @@ use crate::{Error, Result};
 
 pub use group_removal::GroupDeletion;
 pub use listing::{Inbox, MessageBody, MessageView};
-pub(crate) use mailing::Mailing;
+pub(crate) use mailing::{Mailing, message_holders};
 pub use marks::Mark;
 pub use users::{CreatedInbox, InboxView};
 pub(crate) use users::{link_registered, only_channel, relocalized};

@@ -14,6 +14,7 @@ mod database_check;
 mod deliver;
 mod device_tokens;
 mod error;
+mod evaluation;
 mod events;
 mod experiments;
 mod explain;
@@ -147,6 +148,7 @@ struct Parts {
     recent: recent::RecentDeliveries,
     upload_rate: intake::UploadRate,
     explaining: explain::Turns,
+    evaluations: evaluation::Evaluations,
     locations: LocationSettings,
     senders: senders::Senders,
     watches: pipelines::Watches,
@@ -182,6 +184,7 @@ impl Engine {
             recent: recent::RecentDeliveries::default(),
             upload_rate: intake::UploadRate::default(),
             explaining: explain::Turns::default(),
+            evaluations: evaluation::Evaluations::default(),
             locations: settings.locations,
             metrics: Metrics::default(),
             unreadable_answers: std::sync::Once::new(),

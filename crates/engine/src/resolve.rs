@@ -23,10 +23,10 @@ use store::pushes::{self, PushState, Tally};
 use store::{Tx, origins, push_audience};
 
 use crate::apps::key_for_log_in;
-use crate::inbox::Mailing;
+use crate::inbox::{Mailing, message_holders};
 use crate::job::Job;
 use crate::part::Served;
-use crate::plan::Planner;
+use crate::plan::{Planner, term_plan};
 use crate::push::stored_push;
 use crate::{Engine, Result, reach};
 
@@ -59,31 +59,34 @@ impl Engine {
         let Some(content) = stored_push(&row)? else { return self.settle(claimed).await };
         self.ready_atlas_to_plan(app, &content.audience).await?;
         let index = self.index_at(app, row.accepted_at).await?;
-        let (now, known) = (self.clock().now(), index.clone());
+        let now = self.clock().now();
         let shared_push = provenance.shared_push(push, &content);
-        let resolved = self
-            .0
-            .store
-            .read(move |tx| -> Result<_> {
-                let served = Served::by_now(tx, app, push, &provenance)?;
-                let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
-                let audience = planner.audience(&content.audience)?;
-                let unknown = &planner.unknown.names;
-                if !unknown.is_empty() {
-                    let key = key_for_log_in(planner.tx, app);
-                    tracing::warn!(app = key, %push, ?unknown, "an audience names places or segments that do not exist");
-                }
-                let audience = planner.part_for(audience, push, &provenance, &served)?;
-                let most = most_recipients(&content);
-                let (audiences, holders) = audience_by_device_type(&mut planner, &content, &audience, most);
-                let is_empty = audiences.is_empty();
-                let nobody = is_empty.then(|| nobody::why_nobody(&planner, &content, &audience, &holders));
-                let mailing = Mailing::new(&row, &content, shared_push.clone(), holders);
-                Ok(Resolved { push, provenance, served, shared_push, audiences, mailing, nobody })
-            })
-            .await?;
+        let known = index.clone();
+        let plan = move |tx: &mut Tx<'_>| -> Result<_> {
+            let served = Served::by_now(tx, app, push, &provenance)?;
+            let mut planner = Planner::new(tx, app, &known, now, open_types(&content.device_types, &known));
+            let audience = planner.audience(&content.audience)?;
+            let unknown = &planner.unknown.names;
+            if !unknown.is_empty() {
+                let key = key_for_log_in(planner.tx, app);
+                tracing::warn!(app = key, %push, ?unknown, "an audience names places or segments that do not exist");
+            }
+            let audience = planner.part_for(audience, push, &provenance, &served)?;
+            Ok((planner.unknown.names, content, provenance, served, audience))
+        };
+        let (unknown, content, provenance, served, audience) = self.0.store.read(plan).await?;
+        let known = index.clone();
+        let evaluate = move || {
+            let most = most_recipients(&content);
+            let (audiences, holders) = audience_by_device_type(&known, &content, &audience, most);
+            let is_empty = audiences.is_empty();
+            let nobody = is_empty.then(|| nobody::why_nobody(&known, &content, &audience, &unknown, &holders));
+            let mailing = Mailing::new(&row, &content, shared_push.clone(), holders);
+            Resolved { push, provenance, served, shared_push, audiences, mailing, nobody }
+        };
+        let resolved = self.evaluate(evaluate).await?;
         let (engine, claimed, now) = (self.clone(), claimed.clone(), self.clock().now());
-        self.0.store.write(app, move |tx| engine.write_blocks(tx, &claimed, &known, &resolved, now)).await
+        self.0.store.write(app, move |tx| engine.write_blocks(tx, &claimed, &index, &resolved, now)).await
     }
 
     /// All blocks are due at the same moment.
@@ -170,21 +173,21 @@ fn most_recipients(push: &Push) -> u64 {
 
 /// All recipients of a push and all holders of its message, up to a limit, by device type; types without any are left out.
 pub(crate) fn audience_by_device_type(
-    planner: &mut Planner<'_, '_>,
+    index: &Index,
     push: &Push,
     audience: &Plan,
     most: u64,
 ) -> (ByDeviceType, ByDeviceType) {
     let mut left = most;
     let (mut recipients, mut holders) = (Vec::new(), Vec::new());
-    for device_type in device_types(&push.device_types, planner.index) {
+    for device_type in device_types(&push.device_types, index) {
         let resolve = |way: Plan| {
-            let parts = vec![planner.term(&Term::DeviceType(device_type.clone())), way, audience.clone()];
-            planner.index.resolve(&Plan::And(parts).normalize())
+            let parts = vec![term_plan(index, &Term::DeviceType(device_type.clone())), way, audience.clone()];
+            index.resolve(&Plan::And(parts).normalize())
         };
         let reach = reach::needed(push, &device_type);
-        let reached = reach.map(|reach| resolve(planner.term(&Term::Reach(reach)))).unwrap_or_default();
-        let holding = planner.message_holders(push, &device_type).map(resolve).unwrap_or_default();
+        let reached = reach.map(|reach| resolve(term_plan(index, &Term::Reach(reach)))).unwrap_or_default();
+        let holding = message_holders(index, push, &device_type).map(resolve).unwrap_or_default();
         let [reached, holding] = within(left, reached, holding);
         left = left.saturating_sub(reached.union_len(&holding));
         for (set, sets) in [(reached, &mut recipients), (holding, &mut holders)] {
@@ -207,8 +210,8 @@ fn within(most: u64, reached: RoaringBitmap, holding: RoaringBitmap) -> [Roaring
 }
 
 /// All channels of an audience that can be sent the push, or get its message in their inbox.
-pub(crate) fn reachable(planner: &mut Planner<'_, '_>, push: &Push, audience: &Plan) -> RoaringBitmap {
-    let (recipients, holders) = audience_by_device_type(planner, push, audience, most_recipients(push));
+pub(crate) fn reachable(index: &Index, push: &Push, audience: &Plan) -> RoaringBitmap {
+    let (recipients, holders) = audience_by_device_type(index, push, audience, most_recipients(push));
     union(&recipients) | union(&holders)
 }
 

@@ -36,14 +36,19 @@ impl Engine {
         let now = self.clock().now();
         let mut shared_push = provenance.shared_push(push_id(experiment), &content);
         shared_push.variant_id = None;
-        let resolve = move |tx: &mut Tx<'_>| -> Result<ByDeviceType> {
-            let mut planner = Planner::new(tx, app, &index, now, open_types(&content.device_types, &index));
+        let known = index.clone();
+        let plan = move |tx: &mut Tx<'_>| -> Result<_> {
+            let mut planner = Planner::new(tx, app, &known, now, open_types(&content.device_types, &known));
             let audience = planner.audience(&content.audience)?;
-            let Some(held_back) = planner.held_back(audience, &provenance) else { return Ok(Vec::new()) };
-            // However few get the variant, the others are compared with all of the control group.
-            Ok(audience_by_device_type(&mut planner, &content, &held_back, u64::MAX).0)
+            Ok((planner.held_back(audience, &provenance), content))
         };
-        let held_back = self.0.store.read(resolve).await?;
+        let held_back: ByDeviceType = match self.0.store.read(plan).await? {
+            // However few get the variant, the others are compared with all of the control group.
+            (Some(plan), content) => {
+                self.evaluate(move || audience_by_device_type(&index, &content, &plan, u64::MAX).0).await?
+            }
+            (None, _) => Vec::new(),
+        };
         let (engine, claimed, now) = (self.clone(), claimed.clone(), self.clock().now());
         let write = move |tx: &mut Tx<'_>| {
             jobs::settle(tx, &claimed)?;

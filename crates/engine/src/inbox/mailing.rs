@@ -28,7 +28,7 @@ use super::{FEW_IN_ALL, FEW_IN_SLICE};
 use crate::Result;
 use crate::change_context::ChangeContext;
 use crate::journal::ManyEvent;
-use crate::plan::Planner;
+use crate::plan::tag_plan;
 use crate::resolve::{union, without};
 
 const LONGEST: Duration = Duration::from_secs(limits::MESSAGE_DAYS * 24 * 60 * 60);
@@ -175,42 +175,40 @@ pub(super) fn expires(push: &Push, sent: UtcMillis) -> Option<UtcMillis> {
     expiries?.into_iter().max()
 }
 
-impl Planner<'_, '_> {
-    /// The channels of a platform that get a message with the push, regardless of opt-in and address, because it lies in the
-    /// inbox until it is fetched. `None` when there are none.
-    pub(crate) fn message_holders(&self, push: &Push, device_type: &DeviceType) -> Option<Plan> {
-        if !takes_messages(device_type) || !push.has_message() {
-            return None;
-        }
-        if push.message.is_some() {
-            return Some(Plan::Everyone);
-        }
-        // Only some localizations have one: the channels of such a localization that have no closer one without.
-        let mut localizations: Vec<&Localization> = push.localizations.iter().flatten().collect();
-        localizations.sort_by_key(|one| match (&one.language, &one.country) {
-            (Some(_), Some(_)) => 0,
-            (Some(_), None) => 1,
-            (None, _) => 2,
-        });
-        let (mut closer, mut holders) = (Vec::new(), Vec::new());
-        for one in localizations {
-            let theirs = self.locale(one);
-            if one.message.is_some() {
-                holders.push(Plan::And(vec![theirs.clone(), Plan::Not(Box::new(Plan::Or(closer.clone())))]));
-            }
-            closer.push(theirs);
-        }
-        Some(Plan::Or(holders))
+/// The channels of a platform that get a message with the push, regardless of opt-in and address, because it lies in the inbox
+/// until it is fetched. `None` when there are none.
+pub(crate) fn message_holders(index: &Index, push: &Push, device_type: &DeviceType) -> Option<Plan> {
+    if !takes_messages(device_type) || !push.has_message() {
+        return None;
     }
+    if push.message.is_some() {
+        return Some(Plan::Everyone);
+    }
+    // Only some localizations have one: the channels of such a localization that have no closer one without.
+    let mut localizations: Vec<&Localization> = push.localizations.iter().flatten().collect();
+    localizations.sort_by_key(|one| match (&one.language, &one.country) {
+        (Some(_), Some(_)) => 0,
+        (Some(_), None) => 1,
+        (None, _) => 2,
+    });
+    let (mut closer, mut holders) = (Vec::new(), Vec::new());
+    for one in localizations {
+        let theirs = locale(index, one);
+        if one.message.is_some() {
+            holders.push(Plan::And(vec![theirs.clone(), Plan::Not(Box::new(Plan::Or(closer.clone())))]));
+        }
+        closer.push(theirs);
+    }
+    Some(Plan::Or(holders))
+}
 
-    fn locale(&self, one: &Localization) -> Plan {
-        // Codes without a tag are refused with the request, where it matters who holds a message.
-        let tag = |group: &str, code: Option<&str>| match (TagGroup::new(group), code.map(Tag::new)) {
-            (Ok(group), Some(Ok(tag))) => self.tag(&group, &tag),
-            (Err(_), _) | (_, None | Some(Err(_))) => Plan::Nobody,
-        };
-        let language = one.language.as_ref().map(|code| tag("ua_locale_language", language_tag(code)));
-        let country = one.country.as_ref().map(|code| tag("ua_locale_country", country_tag(code)));
-        Plan::And(language.into_iter().chain(country).collect())
-    }
+fn locale(index: &Index, one: &Localization) -> Plan {
+    // Codes without a tag are refused with the request, where it matters who holds a message.
+    let tag = |group: &str, code: Option<&str>| match (TagGroup::new(group), code.map(Tag::new)) {
+        (Ok(group), Some(Ok(tag))) => tag_plan(index, &group, &tag),
+        (Err(_), _) | (_, None | Some(Err(_))) => Plan::Nobody,
+    };
+    let language = one.language.as_ref().map(|code| tag("ua_locale_language", language_tag(code)));
+    let country = one.country.as_ref().map(|code| tag("ua_locale_country", country_tag(code)));
+    Plan::And(language.into_iter().chain(country).collect())
 }

@@ -141,13 +141,13 @@ fn is_behind(tx: &mut Tx<'_>, app: AppId, due: UtcMillis) -> Result<bool> {
 impl Firing<'_> {
     /// The channels that some of the pushes can reach, and for which the conditions hold.
     fn eligible(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> RoaringBitmap {
-        let mut planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
+        let planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
         let mut parts = vec![Plan::Set(channels)];
         parts.extend(self.pipeline.conditions.iter().map(|condition| holds(&planner, condition)));
         let eligible = Plan::And(parts).normalize();
         let mut reached = RoaringBitmap::new();
         for push in &self.pipeline.outcomes {
-            reached |= reachable(&mut planner, push, &eligible);
+            reached |= reachable(self.index, push, &eligible);
         }
         reached
     }

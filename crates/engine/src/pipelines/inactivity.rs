@@ -40,17 +40,28 @@ impl Engine {
     pub(crate) async fn check_inactivity(&self, claimed: &ClaimedJob, id: PipelineId) -> Result<()> {
         let index = self.current_index(claimed.app).await?;
         let (engine, app, now, claimed) = (self.clone(), claimed.app, self.clock().now(), claimed.clone());
-        let write = move |tx: &mut Tx<'_>| {
-            let Some(stored) = Stored::find(tx, app, id)? else { return Ok(jobs::settle(tx, &claimed)?) };
-            let mut planner = Planner::new(tx, app, &index, now, Vec::new());
-            let mut inactive = RoaringBitmap::new();
+        let known = index.clone();
+        let plan = move |tx: &mut Tx<'_>| -> Result<_> {
+            let Some(stored) = Stored::find(tx, app, id)? else { return Ok(None) };
+            let mut planner = Planner::new(tx, app, &known, now, Vec::new());
+            let mut plans = Vec::new();
             for day in stored.checked_day.saturating_add(1)..=now.day() {
                 for trigger in &stored.pipeline.historical {
-                    inactive |= index.resolve(&planner.inactive_on(*trigger, day)?);
+                    plans.push(planner.inactive_on(*trigger, day)?);
                 }
             }
-            if !inactive.is_empty() {
-                let inactive = Waiting { channels: inactive, ..Waiting::default() };
+            Ok(Some((stored, plans)))
+        };
+        let Some((planned, plans)) = self.0.store.read(plan).await? else { return self.settle(&claimed).await };
+        let evaluate = move || plans.iter().fold(RoaringBitmap::new(), |all, plan| all | index.resolve(plan));
+        let inactive = Waiting { channels: self.evaluate(evaluate).await?, ..Waiting::default() };
+        let write = move |tx: &mut Tx<'_>| {
+            let Some(stored) = Stored::find(tx, app, id)? else { return Ok(jobs::settle(tx, &claimed)?) };
+            if stored != planned {
+                // It was changed meanwhile, and is looked at again as it is now.
+                return Ok(jobs::postpone(tx, &claimed, now)?);
+            }
+            if !inactive.channels.is_empty() {
                 engine.add_waiting(tx, app, (stored.list(id), Canceling::of(&stored.pipeline)), now, &inactive)?;
             }
             Stored { checked_day: now.day(), ..stored }.put(tx, app, id, now)?;

@@ -1,11 +1,14 @@
 //! Why a push goes to nobody, as a sentence for its status: otherwise one that did not arrive looks like one that did.
 
+use std::collections::BTreeSet;
+
+use audience::index::Index;
 use audience::plan::Plan;
 use model::payload::Push;
 use model::term::{Reach, Term};
 
 use super::{ByDeviceType, device_types};
-use crate::plan::Planner;
+use crate::plan::term_plan;
 use crate::reach;
 
 /// Others of the run were quicker.
@@ -22,9 +25,14 @@ struct LeftOut {
 }
 
 /// For a push without recipients. Its message may have come into inboxes all the same.
-pub(super) fn why_nobody(planner: &Planner<'_, '_>, push: &Push, audience: &Plan, holders: &ByDeviceType) -> String {
-    let matched = planner.index.count(&audience.clone().normalize());
-    let unknown = &planner.unknown.names;
+pub(super) fn why_nobody(
+    index: &Index,
+    push: &Push,
+    audience: &Plan,
+    unknown: &BTreeSet<String>,
+    holders: &ByDeviceType,
+) -> String {
+    let matched = index.count(&audience.clone().normalize());
     let mut why = if matched == 0 && !unknown.is_empty() {
         let names: Vec<&str> = unknown.iter().map(String::as_str).collect();
         format!("Nobody matches the audience: there is no {}.", names.join(", no "))
@@ -32,7 +40,7 @@ pub(super) fn why_nobody(planner: &Planner<'_, '_>, push: &Push, audience: &Plan
         "Nobody matches the audience; aerogram audience explain and POST /api/audience/explain show why.".to_owned()
     } else {
         let match_it = if matched == 1 { "matches" } else { "match" };
-        match LeftOut::of(planner, push, audience).parts() {
+        match LeftOut::of(index, push, audience).parts() {
             parts if parts.is_empty() => {
                 format!("{matched} {match_it} the audience, but not the device types of the push.")
             }
@@ -47,12 +55,12 @@ pub(super) fn why_nobody(planner: &Planner<'_, '_>, push: &Push, audience: &Plan
 }
 
 impl LeftOut {
-    fn of(planner: &Planner<'_, '_>, push: &Push, audience: &Plan) -> Self {
+    fn of(index: &Index, push: &Push, audience: &Plan) -> Self {
         let mut left_out = Self::default();
-        let count = |parts: Vec<Plan>| planner.index.count(&Plan::And(parts).normalize());
-        for device_type in device_types(&push.device_types, planner.index) {
-            let of_type = vec![planner.term(&Term::DeviceType(device_type.clone())), audience.clone()];
-            let addressed = [of_type.clone(), vec![planner.term(&Term::Reach(Reach::Addressed))]].concat();
+        let count = |parts: Vec<Plan>| index.count(&Plan::And(parts).normalize());
+        for device_type in device_types(&push.device_types, index) {
+            let of_type = vec![term_plan(index, &Term::DeviceType(device_type.clone())), audience.clone()];
+            let addressed = [of_type.clone(), vec![term_plan(index, &Term::Reach(Reach::Addressed))]].concat();
             let matched = count(of_type);
             if reach::needed(push, &device_type).is_none() {
                 left_out.without_content += matched;
