@@ -21,8 +21,8 @@ impl KnownApps {
     }
 
     /// Reads an app, once for all who ask for it at the same time: after a change everybody does. An app that is read while the
-    /// cache is emptied is given to those who wait for it, and not kept. Keys of no app are not kept either, because there is no end
-    /// of them.
+    /// cache is emptied is given to those who wait for it, and not kept. Keys of no app are not kept either, because there is no
+    /// end of them.
     pub(super) async fn read(
         &self,
         key: &str,

@@ -41,8 +41,8 @@ impl Identity {
         Self::within(id, at, REPEATED_HOURS)
     }
 
-    /// Of an event that has neither a time nor an id: nothing but its text tells it from others, and the same may happen again. Only
-    /// another try of the same upload is a repeat.
+    /// Of an event that has neither a time nor an id: nothing but its text tells it from others, and the same may happen again.
+    /// Only another try of the same upload is a repeat.
     pub(super) fn of_text(id: EventId, at: UtcMillis) -> Self {
         Self::within(id, at, 1)
     }
