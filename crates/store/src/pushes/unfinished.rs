@@ -64,8 +64,8 @@ pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most:
 
 /// The app of a push. Ids of pushes are made by the service, so that no two apps have the same.
 pub fn app_of(tx: &mut Tx<'_>, push: PushId) -> Result<Option<(AppId, AppKey)>> {
-    // By way of the apps, so that the index of pushes serves for each of them.
-    let sql = "select app.id, app.key from app join push on push.app = app.id and push.id = $1 order by app.id limit 1";
+    // By way of the apps, so that the index of pushes serves for each of them; without the cross join SQLite reads all pushes.
+    let sql = "select app.id, app.key from app cross join push where push.app = app.id and push.id = $1 order by app.id limit 1";
     tx.query_opt(sql, &[push.into()], |row| Ok((row.get(0)?, read_key(row.get(1)?)?)))
 }
 
