@@ -49,31 +49,44 @@ impl Served {
     }
 }
 
+/// An audience, narrowed step by step to those whom a push is to reach.
+pub(crate) struct Narrowed {
+    pub(crate) whole: Plan,
+    /// The part that this push is for.
+    pub(crate) part: Plan,
+    /// The part without the channels that another push of the same run has served, as those that have moved from one part into
+    /// another since.
+    pub(crate) left: Plan,
+}
+
 impl Planner<'_, '_> {
-    /// Narrows an audience to the part that this push is for. A channel that was served by another push of the same run, because
-    /// it has moved from one part into another since, is left out.
     pub(crate) fn part_for(
         &mut self,
         audience: Plan,
         push: PushId,
         provenance: &Provenance,
         served: &Served,
-    ) -> Result<Plan> {
-        let mut parts = Vec::new();
-        match &provenance.part {
-            Part::Everybody => parts.push(audience),
-            Part::Clocks(names) => parts.extend([audience, self.clocks(names)]),
+    ) -> Result<Narrowed> {
+        // The stored set is the audience of a triggered push; the selector of such a push selects nobody.
+        let whole = match provenance.part {
+            Part::Triggered => self.stored_audience(push)?,
+            Part::Everybody | Part::Clocks(_) | Part::Variant(_) => audience,
+        };
+        let whole = whole.normalize();
+        let part = match &provenance.part {
+            Part::Everybody | Part::Triggered => whole.clone(),
+            Part::Clocks(names) => Plan::And(vec![whole.clone(), self.clocks(names)]).normalize(),
             Part::Variant(part) => {
-                parts.push(self.assigned(audience, provenance, part.share));
+                let mut parts = vec![self.assigned(whole.clone(), provenance, part.share)];
                 parts.extend(part.clocks.as_ref().map(|names| self.clocks(names)));
+                Plan::And(parts).normalize()
             }
-            // The stored set is the audience; the selector of such a push selects nobody.
-            Part::Triggered => parts.push(self.stored_audience(push)?),
-        }
+        };
+        let mut left = vec![part.clone()];
         if provenance.run.is_some() {
-            parts.push(Plan::Not(Box::new(Plan::Set(served.channels.clone()))));
+            left.push(Plan::Not(Box::new(Plan::Set(served.channels.clone()))));
         }
-        Ok(Plan::And(parts).normalize())
+        Ok(Narrowed { whole, part, left: Plan::And(left).normalize() })
     }
 
     /// The part of the control group of an experiment that is held back when this push is sent, if there is one.

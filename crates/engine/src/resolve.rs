@@ -78,9 +78,10 @@ impl Engine {
         let known = index.clone();
         let evaluate = move || {
             let most = most_recipients(&content);
-            let (audiences, holders) = audience_by_device_type(&known, &content, &audience, most);
+            let (audiences, holders) = audience_by_device_type(&known, &content, &audience.left, most);
             let is_empty = audiences.is_empty();
-            let nobody = is_empty.then(|| nobody::why_nobody(&known, &content, &audience, &unknown, &holders));
+            let part = &provenance.part;
+            let nobody = is_empty.then(|| nobody::why_nobody(&known, &content, &audience, part, &unknown, &holders));
             let mailing = Mailing::new(&row, &content, shared_push.clone(), holders);
             Resolved { push, provenance, served, shared_push, audiences, mailing, nobody }
         };
