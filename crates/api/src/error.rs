@@ -256,7 +256,7 @@ impl Error {
 pub(crate) struct Refused {
     pub(crate) operation_id: OperationId,
     pub(crate) error_code: u32,
-    /// Of the first problem: names of keys, and never a value.
+    /// Of the first problem: names of keys, see [`loggable`], and never a value.
     pub(crate) path: Option<String>,
     cause: Option<Cause>,
 }
@@ -295,7 +295,7 @@ impl IntoResponse for Error {
         } else if let Error::Internal(why) | Error::Unavailable(why) = self {
             cause = Some(Cause { error: why.into(), is_told });
         }
-        let path = details.as_ref().map(|details| details.path.clone());
+        let path = details.as_ref().map(|details| loggable(&details.path));
         let body = ErrorBody { ok: false, operation_id, error, error_code, details, errors };
         let text = serde_json::to_vec(&body).expect("an error body is JSON by construction");
         let mut response = json_response(status, headers, text);
@@ -345,6 +345,18 @@ fn all_of(problems: &Problems) -> String {
         1 => sentences.concat(),
         several => format!("{several} problems: {}", sentences.join(" | ")),
     }
+}
+
+/// The path of a problem as the log may show it. Callers choose some of the names in it, such as those of tag groups, and may
+/// choose the address of a person: a path with a name that is no plain word is not shown at all, because a name with a dot in it
+/// looks like two.
+fn loggable(path: &str) -> String {
+    const MOST_NAME_CHARS: usize = 40;
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':');
+    let is_plain = |name: &str| name.len() <= MOST_NAME_CHARS && name.chars().all(is_of_word);
+    // The lines of an uploaded list are the only places without a key.
+    let is_line = path.strip_prefix("line ").is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()));
+    if is_line || path.split(['.', '[', ']']).all(is_plain) { path.to_owned() } else { "*".to_owned() }
 }
 
 fn cut(text: &str) -> String {

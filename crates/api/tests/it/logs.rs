@@ -142,3 +142,27 @@ async fn requests_are_logged_by_route_and_without_secrets() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn names_that_callers_choose_are_logged_only_as_plain_words() {
+    on_each_engine(async |app| {
+        let log = Log::begin();
+        let paths = [
+            ("loyalty", "add.loyalty[1]"),
+            ("jo@example.com", "*"),
+            ("jo.doe@example.com", "*"),
+            ("0123456789012345678901234567890123456789x", "*"),
+        ];
+        for (n, (group, logged)) in paths.into_iter().enumerate() {
+            let id = format!("group-{n}");
+            let body = json!({"audience": {"named_user_id": "u"}, "add": {group: ["ok", ""]}});
+            let master = app.master();
+            let request = master.request(Method::POST, "/api/named_users/tags").header("x-request-id", &id);
+            let refused = master.send(request.body(Bytes::from(body.to_string())).unwrap()).await.expect(400);
+            assert_eq!(refused["details"]["path"], format!("add.{group}[1]"), "the caller may know");
+            assert_eq!(log.answered(&id)["fields"]["path"], logged);
+        }
+        assert!(!log.text().contains("example.com"));
+    })
+    .await;
+}
