@@ -4,7 +4,10 @@ mod backup;
 mod checkpoint;
 mod failure;
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,11 +99,51 @@ impl Database {
 /// Reads a file that may be in use by another process, or be no database at all. Nothing is made or changed.
 pub(crate) fn onlooker(path: &Path) -> Result<Session> {
     let unusable = |error| Error::Unavailable(Cause::new(format!("{} cannot be opened", path.display()), error));
-    let file = Arc::new(File::open(path).map_err(unusable)?);
+    let mut held = File::open(path).map_err(unusable)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = rusqlite::Connection::open_with_flags(path, flags).map_err(failure::opening)?;
+    let connection = match Use::of(path) {
+        Use::Possible => rusqlite::Connection::open_with_flags(path, flags),
+        Use::None { lock } => {
+            held = lock.unwrap_or(held);
+            rusqlite::Connection::open_with_flags(unchanging(path), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+    };
+    let connection = connection.map_err(failure::opening)?;
     connection.busy_timeout(PATIENCE).map_err(failure::opening)?;
-    Session::new(connection, None, &file)
+    Session::new(connection, None, &Arc::new(held))
+}
+
+/// Whether a process uses a database.
+enum Use {
+    Possible,
+    /// It is complete in its one file, and no node starts on it while the lock is held. Where there is none, no node ever did.
+    None {
+        lock: Option<File>,
+    },
+}
+
+impl Use {
+    fn of(path: &Path) -> Self {
+        let lock = match File::open(path_with(path, ".lock")) {
+            Ok(lock) if lock.try_lock_shared().is_ok() => Some(lock),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Ok(_) | Err(_) => return Use::Possible,
+        };
+        if path_with(path, "-wal").exists() { Use::Possible } else { Use::None { lock } }
+    }
+}
+
+/// Says that a file does not change while it is read. Without that, SQLite makes files beside it, and leaves them there.
+fn unchanging(path: &Path) -> OsString {
+    let mut address = OsString::from(if path.is_absolute() { "file://" } else { "file:" });
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'?' | b'#' | b'%' => address.push(format!("%{byte:02x}")),
+            _ => address.push(OsStr::from_bytes(&[*byte])),
+        }
+    }
+    address.push("?immutable=1");
+    address
 }
 
 pub(crate) struct Session {

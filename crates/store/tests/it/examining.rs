@@ -1,10 +1,20 @@
 //! Looking into files that may or may not be databases of ours.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+
 use store::examine::{Examined, examine};
 use store::{DatabaseUrl, Row};
 use testkit::store::{Engine, fresh};
 
 use crate::execute;
+
+/// The names of all files beside this one, and its own.
+fn listing(path: &Path) -> BTreeSet<OsString> {
+    let files = std::fs::read_dir(path.parent().unwrap()).unwrap();
+    files.map(|file| file.unwrap().file_name()).collect()
+}
 
 #[tokio::test]
 async fn a_file_is_examined_while_it_is_in_use_and_afterwards() {
@@ -14,7 +24,15 @@ async fn a_file_is_examined_while_it_is_in_use_and_afterwards() {
         |tx: &mut store::Tx<'_>| tx.query_one("select count(*) from app", &[], |row: &Row<'_>| row.get::<i64>(0));
     assert_eq!(examine(&path, look).await.unwrap(), Examined::Current(0));
     store.clone().close().await;
+    let before = listing(&path);
     assert_eq!(examine(&path, look).await.unwrap(), Examined::Current(0));
+    assert_eq!(listing(&path), before, "looking leaves nothing behind");
+    // A copy without a lock, with signs that mean something in the address of a file.
+    let odd = path.with_file_name("50% #1?.db");
+    std::fs::copy(&path, &odd).unwrap();
+    let before = listing(&odd);
+    assert_eq!(examine(&odd, look).await.unwrap(), Examined::Current(0));
+    assert_eq!(listing(&odd), before);
 
     let store = home.open().await;
     execute(&store, "delete from schema_version where version > 3").await;
