@@ -55,17 +55,21 @@ impl Client {
 
     /// For the operator API, with the token from the settings or from the data folder.
     pub(crate) fn operator(remote: &Remote, data: &Data) -> Result<Self> {
-        let folder = DataFolder::of(data);
+        Self::operator_if_token(remote, data)?.with_context(|| {
+            format!(
+                "There is no operator token: set AEROGRAM_OPERATOR_TOKEN, or run this where the server's data folder is (there is no {}).",
+                DataFolder::of(data).operator_token_path().display()
+            )
+        })
+    }
+
+    /// The same, or `None` when there is no token. One that cannot be read or used is an error.
+    pub(crate) fn operator_if_token(remote: &Remote, data: &Data) -> Result<Option<Self>> {
         let token = match &data.operator_token {
-            Some(token) => token.clone(),
-            None => folder.operator_token()?.with_context(|| {
-                format!(
-                    "There is no operator token: set AEROGRAM_OPERATOR_TOKEN, or run this where the server's data folder is (there is no {}).",
-                    folder.operator_token_path().display()
-                )
-            })?,
+            Some(token) => Some(token.clone()),
+            None => DataFolder::of(data).operator_token()?,
         };
-        Self::new(remote, Some(format!("Bearer {}", token.reveal())))
+        token.map(|token| Self::new(remote, Some(format!("Bearer {}", token.reveal())))).transpose()
     }
 
     /// For the API of one app, with all rights.

@@ -244,6 +244,14 @@ impl fmt::Display for Unusable {
 
 impl std::error::Error for Unusable {}
 
+impl Unusable {
+    /// For a command that an app can use as well as the operator.
+    pub(crate) fn no_login() -> Self {
+        let ways = "Set an app with AEROGRAM_APP_KEY and AEROGRAM_MASTER_SECRET, or AEROGRAM_OPERATOR_TOKEN.";
+        Self(format!("Whose push? {ways}"))
+    }
+}
+
 impl FirstApp {
     pub(crate) fn credentials(&self) -> Result<Option<AppCredentials>, Unusable> {
         let Self { login: AppLogin { app_key, master_secret }, app_secret } = self;

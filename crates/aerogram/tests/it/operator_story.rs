@@ -318,10 +318,18 @@ fn a_push_is_steered_while_its_provider_is_down() {
     let output = as_operator.output().unwrap();
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(shown.starts_with(&format!("canceled (app {KEY})\n")) && shown.contains("fcm"), "{shown}");
-    // Without the operator token an app is asked for.
+    // Without the operator token either is asked for.
     let output = as_operator.args(["--data", "elsewhere"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("AEROGRAM_APP_KEY"));
+    let asked = String::from_utf8(output.stderr).unwrap();
+    assert!(asked.contains("AEROGRAM_APP_KEY") && asked.contains("AEROGRAM_OPERATOR_TOKEN"), "{asked}");
+    // One that cannot be used is not the same as none.
+    let spoiled = story.folder.path().join("elsewhere");
+    std::fs::create_dir_all(&spoiled).unwrap();
+    std::fs::write(spoiled.join("operator-token"), "short").unwrap();
+    let output = as_operator.output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("holds no token"), "{told}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::list::List;
 use crate::client::{Client, Reply};
-use crate::config::{AppLogin, Data, Name, Remote};
+use crate::config::{AppLogin, Data, Name, Remote, Unusable};
 use crate::output;
 
 #[derive(Subcommand, Debug)]
@@ -105,14 +105,12 @@ impl OnePush {
 impl AnyPush {
     async fn status(&self) -> Result<ExitCode> {
         let OnePush { id, login, remote } = &self.push;
-        let as_operator = match login {
-            AppLogin { app_key: None, master_secret: None } => Client::operator(remote, &self.data).ok(),
-            AppLogin { .. } => None,
-        };
-        let reply = match as_operator {
-            Some(client) => client.get(&format!("/operator/pushes/{}", id.segment())).await?,
-            // Without any credentials this says that an app is needed.
-            None => Client::app(remote, login)?.get(&format!("/api/push/{}", id.segment())).await?,
+        let reply = match login {
+            AppLogin { app_key: None, master_secret: None } => {
+                let client = Client::operator_if_token(remote, &self.data)?.ok_or_else(Unusable::no_login)?;
+                client.get(&format!("/operator/pushes/{}", id.segment())).await?
+            }
+            AppLogin { .. } => Client::app(remote, login)?.get(&format!("/api/push/{}", id.segment())).await?,
         };
         self.push.show(&reply)
     }
