@@ -22,10 +22,9 @@ use parts::Parts;
 
 pub(crate) fn serve(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let _log = telemetry::start(&node.logging)?;
-    for variable in &sources.unknown_variables {
-        tracing::warn!(
-            "there is no setting {variable}, so it has no effect; `aerogram serve --help` lists the settings"
-        );
+    if !sources.unknown_variables.is_empty() {
+        let names = sources.unknown_variables.join(", no ");
+        tracing::warn!("there is no setting {names}: without effect; `aerogram serve --help` lists the settings");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("The runtime cannot be started")?.block_on(run(node, sources))

@@ -74,8 +74,8 @@ struct Create {
     /// Name of the app, for people
     #[arg(required_unless_present = "file")]
     name: Option<String>,
-    /// Read the app as JSON from a file, or from standard input with `-`, so that no secret stands on the command line: name, mode,
-    /// and if you like key, app_secret and master_secret
+    /// Read the app as JSON from a file, or from standard input with `-`, so that no secret stands on the command line: name,
+    /// and if you like mode, key, app_secret and master_secret
     #[arg(
         long,
         value_name = "PATH",

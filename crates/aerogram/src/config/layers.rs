@@ -4,7 +4,7 @@
 //! that every setting is declared once and every value goes through the same parser.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -81,6 +81,20 @@ struct Layers {
     file: SettingsFile,
 }
 
+/// Whether a variable tells of a Service: Kubernetes gives several to every container beside one whose name begins like ours.
+fn is_of_kubernetes(name: &str, value: &OsStr) -> bool {
+    let has_port_number = || {
+        let mut ports = name.split("_PORT_").skip(1);
+        ports.any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    let is_address = || value.to_str().is_some_and(|value| value.contains("://"));
+    name.ends_with("_SERVICE_HOST")
+        || name.ends_with("_SERVICE_PORT")
+        || name.contains("_SERVICE_PORT_")
+        || has_port_number()
+        || name.ends_with("_PORT") && is_address()
+}
+
 impl Layers {
     fn read<Cli: Parser>(
         arguments: &[OsString],
@@ -91,7 +105,8 @@ impl Layers {
         for (variable, value) in variables {
             let wanted = |name: &&str| variable.to_str() == Some(&environment_name(name));
             let Some(name) = known.iter().map(String::as_str).chain([CONFIG]).find(wanted) else {
-                unknown_variables.extend(variable.to_str().filter(|name| name.starts_with(PREFIX)).map(str::to_owned));
+                let name = variable.to_str().filter(|name| name.starts_with(PREFIX));
+                unknown_variables.extend(name.filter(|name| !is_of_kubernetes(name, &value)).map(str::to_owned));
                 continue;
             };
             let Ok(value) = value.into_string() else {

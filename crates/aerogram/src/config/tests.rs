@@ -219,6 +219,21 @@ fn variables_that_are_no_settings_are_pointed_out() {
 }
 
 #[test]
+fn variables_of_kubernetes_are_not_pointed_out() {
+    let address = "tcp://10.0.0.7:8080";
+    let given = serve("")
+        .env("AEROGRAM_SERVICE_HOST", "10.0.0.7")
+        .env("AEROGRAM_SERVICE_PORT", "8080")
+        .env("AEROGRAM_SERVICE_PORT_HTTP", "8080")
+        .env("AEROGRAM_PORT", address)
+        .env("AEROGRAM_PORT_8080_TCP", address)
+        .env("AEROGRAM_PORT_8080_TCP_ADDR", "10.0.0.7")
+        .env("AEROGRAM_API_SERVICE_HOST", "10.0.0.8");
+    assert!(given.sources().unknown_variables.is_empty());
+    assert_eq!(serve("").env("AEROGRAM_PORT", "8080").sources().unknown_variables, ["AEROGRAM_PORT"]);
+}
+
+#[test]
 fn a_file_with_a_secret_is_known_as_one() {
     let secret = "operator_token = \"0123456789abcdef\"";
     for (file, holds_secrets) in [

@@ -104,11 +104,15 @@ fn a_misspelled_variable_is_pointed_out() {
     let output = aerogram(folder.path())
         .args(["serve", "--listen", "127.0.0.1:0", "--database", "sqlite:folder"])
         .env("AEROGRAM_EVNT_DAYS", "a-value-that-may-be-secret")
+        .env("AEROGRAM_LISTN", "a-value-too")
         .env("AEROGRAM_LOG", "json")
         .output();
     let log = String::from_utf8(output.unwrap().stderr).unwrap();
     assert_eq!(log.matches("there is no setting").count(), 1, "{log}");
-    assert!(log.contains("there is no setting AEROGRAM_EVNT_DAYS") && !log.contains("a-value"), "{log}");
+    assert!(
+        log.contains("there is no setting AEROGRAM_EVNT_DAYS, no AEROGRAM_LISTN:") && !log.contains("a-value"),
+        "{log}"
+    );
 }
 
 #[test]

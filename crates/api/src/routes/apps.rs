@@ -95,12 +95,12 @@ pub(super) async fn rotate(State(edge): State<Edge>, PathVars(key): PathVars<Str
 fn parse_new_app(at: &At<'_>) -> Option<NewApp> {
     let mut fields = at.object()?;
     let name = fields.required("name", parse_name);
-    let mode = fields.required("mode", parse_mode);
+    let mode = fields.optional("mode", parse_mode).unwrap_or(Mode::Development);
     let key = fields.nullable("key", AppKey::parse);
     let app_secret = fields.nullable("app_secret", Secret::parse);
     let master_secret = fields.nullable("master_secret", Secret::parse);
     fields.finish();
-    Some(NewApp { name: name?, mode: mode?, key, app_secret, master_secret })
+    Some(NewApp { name: name?, mode, key, app_secret, master_secret })
 }
 
 fn parse_choice(at: &At<'_>) -> Option<SecretChoice> {
