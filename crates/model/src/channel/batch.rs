@@ -111,4 +111,29 @@ mod tests {
         let lists: Vec<&str> = batch.subscriptions.iter().map(|operation| operation.list_id.as_str()).collect();
         assert_eq!((batch.attributes.len(), lists), (1, vec!["weekly"]));
     }
+
+    #[test]
+    fn what_a_device_gets_wrong_takes_away_no_tags() {
+        let many: Vec<String> = (0..=100).map(|n| format!("t{n:03}")).collect();
+        let first: Vec<&str> = many[..100].iter().map(String::as_str).collect();
+        let long = "t".repeat(129);
+        let g = TagGroup::new("g").unwrap();
+        for (change, wanted) in [
+            (json!({"set": {"g": [long]}}), tag_set(&["a", "b"])),
+            (json!({"set": {"g": ["a", long]}}), tag_set(&["a", "b"])),
+            (json!({"set": {"g": long}}), tag_set(&["a", "b"])),
+            (json!({"set": {"g": 7}}), tag_set(&["a", "b"])),
+            (json!({"set": {"g": many}}), tag_set(&["a", "b"])),
+            (json!({"set": {"g": [long]}, "add": {"g": ["c", long]}, "remove": {"g": ["a", 7]}}), tag_set(&["b", "c"])),
+            (json!({"add": {"g": many}, "remove": {"g": ["a", "b"]}}), tag_set(&first)),
+            (json!({"set": {"g": ["c"]}}), tag_set(&["c"])),
+            (json!({"set": {"g": ["c"], "h": [long]}}), tag_set(&["c"])),
+        ] {
+            let body = json!({ "tags": change }).to_string();
+            let batch = parse_with(body.as_bytes(), UnknownKeys::PassedOver, ChannelBatch::parse).unwrap();
+            let mut tags = TagSets::from([(g.clone(), tag_set(&["a", "b"]))]);
+            batch.tags.iter().for_each(|operation| operation.apply(&mut tags));
+            assert_eq!(tags, TagSets::from([(g.clone(), wanted)]), "{change}");
+        }
+    }
 }

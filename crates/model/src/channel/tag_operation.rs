@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::json::{At, Fields};
+use crate::json::{At, Fields, OneOrMany};
 use crate::limits;
 use crate::tag::{Tag, TagGroup};
 
@@ -18,11 +18,10 @@ pub enum TagOperation {
 }
 
 impl TagOperation {
-    /// Takes `add`, `remove` and `set` from an object that may have other keys.
+    /// Takes `add`, `remove` and `set` from an object that may have other keys. One bad tag makes all of it bad, whoever sends it.
     pub fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let add = fields.optional("add", parse_sets);
-        let remove = fields.optional("remove", parse_sets);
-        let set = fields.optional("set", parse_sets);
+        let [add, remove, set] =
+            ["add", "remove", "set"].map(|key| fields.optional(key, |at| parse_sets(at, Forgiven::Nothing)));
         match [fields.has("add") || fields.has("remove"), fields.has("set")] {
             [false, false] => fields.at().invalid("One of 'add', 'remove' and 'set' must be given."),
             [true, true] => fields.at().invalid_key("set", "'set' cannot be combined with 'add' or 'remove'."),
@@ -35,11 +34,13 @@ impl TagOperation {
         }
     }
 
-    /// As [`TagOperation::read`], where all three keys may be given together, or none: `set` comes first.
+    /// As [`TagOperation::read`], where all three keys may be given together, or none: `set` comes first. Of what a device adds and
+    /// removes, tags that cannot be used are passed over. A group that it sets is passed over as a whole then: what is left of the
+    /// list is not what the device wanted, and would take away the tags there are.
     pub(crate) fn read_several(fields: &mut Fields<'_>) -> Option<Vec<Self>> {
-        let add = fields.optional("add", parse_sets);
-        let remove = fields.optional("remove", parse_sets);
-        let set = fields.optional("set", parse_sets);
+        let add = fields.optional("add", |at| parse_sets(at, Forgiven::Tags));
+        let remove = fields.optional("remove", |at| parse_sets(at, Forgiven::Tags));
+        let set = fields.optional("set", |at| parse_sets(at, Forgiven::Groups));
         let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
         refuse_contradictions(fields.at(), &add, &remove)?;
         Some(set.map(TagOperation::Set).into_iter().chain([TagOperation::Edit { add, remove }]).collect())
@@ -83,17 +84,42 @@ impl TagOperation {
     }
 }
 
-fn parse_sets(at: &At<'_>) -> Option<TagSets> {
+/// What a device may get wrong without losing the rest.
+#[derive(Clone, Copy)]
+enum Forgiven {
+    Nothing,
+    Groups,
+    /// Groups, and single tags in them.
+    Tags,
+}
+
+fn parse_sets(at: &At<'_>, forgiven: Forgiven) -> Option<TagSets> {
     let mut fields = at.object()?;
-    let groups = fields.rest().into_iter().map(|(name, at)| at.or_passed_over(|at| parse_group(name, at)));
+    let groups = fields.rest().into_iter().map(|(name, at)| match forgiven {
+        Forgiven::Nothing => parse_group(name, &at, all_tags),
+        Forgiven::Groups => at.or_passed_over(|at| parse_group(name, at, all_tags)),
+        Forgiven::Tags => at.or_passed_over(|at| parse_group(name, at, usable_tags)),
+    });
     // A group that could not be read has been noted as a problem, or passed over.
     Some(groups.collect::<Vec<_>>().into_iter().flatten().collect())
 }
 
-fn parse_group(name: &str, at: &At<'_>) -> Option<(TagGroup, BTreeSet<Tag>)> {
+fn parse_group(
+    name: &str,
+    at: &At<'_>,
+    read_tags: impl FnOnce(&At<'_>) -> Option<Vec<Tag>>,
+) -> Option<(TagGroup, BTreeSet<Tag>)> {
     let group = TagGroup::new(name).or_else(|message| at.invalid(message).ok_or(())).ok();
-    let tags = at.each_or_passed_over(0..=limits::TAGS_PER_OPERATION, Tag::parse);
+    let tags = read_tags(at);
     Some((group?, tags?.into_iter().collect()))
+}
+
+fn all_tags(at: &At<'_>) -> Option<Vec<Tag>> {
+    at.one_or_many(0..=limits::TAGS_PER_OPERATION, Tag::parse).map(OneOrMany::into_vec)
+}
+
+fn usable_tags(at: &At<'_>) -> Option<Vec<Tag>> {
+    at.most_or_passed_over(limits::TAGS_PER_OPERATION, Tag::parse)
 }
 
 fn refuse_contradictions(at: &At<'_>, add: &TagSets, remove: &TagSets) -> Option<()> {

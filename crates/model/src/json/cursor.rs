@@ -273,6 +273,17 @@ impl<'a> At<'a> {
         }
     }
 
+    /// As [`At::each_or_passed_over`]. What a device sends beyond the most is passed over, too.
+    pub fn most_or_passed_over<T>(&self, most: usize, read: impl FnMut(&At<'a>) -> Option<T>) -> Option<Vec<T>> {
+        let length = match self.sink.unknown_keys {
+            UnknownKeys::Refused => 0..=most,
+            UnknownKeys::PassedOver => 0..=usize::MAX,
+        };
+        let mut values = self.each_or_passed_over(length, read)?;
+        values.truncate(most);
+        Some(values)
+    }
+
     /// A single value or an array of them; the form is remembered for printing.
     pub fn one_or_many<T>(
         &self,

@@ -245,3 +245,31 @@ async fn one_bad_value_does_not_lose_the_others() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_bad_tag_takes_no_others_away() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        let (phone, token) = library.channel("token-1").await;
+        let of_phone = library.with_token(&token);
+        let (batch, channel) = (format!("/api/channels/sdk/batch/{phone}"), format!("/api/channels/{phone}"));
+        let (long, many) = ("x".repeat(129), (0..=100).map(|n| format!("t{n:03}")).collect::<Vec<_>>());
+        for tags in [
+            json!({"set": {"food": ["fish", "rice"]}}),
+            json!({"set": {"food": [long]}}),
+            json!({"set": {"food": many}}),
+            json!({"add": {"numbers": many}}),
+        ] {
+            library.put(&batch, &of_phone, &json!({ "tags": tags })).await.expect(200);
+        }
+        let seen = library.get(&channel, &of_phone).await.expect(200);
+        let groups = &seen["channel"]["tag_groups"];
+        assert_eq!((&groups["food"], &groups["numbers"]), (&json!(["fish", "rice"]), &json!(many[..100])));
+        // The request that servers send, too, is all or nothing for devices as well.
+        let body = json!({"audience": {"channel": phone}, "set": {"food": ["tea", long]}});
+        let refused = app.device().post("/api/channels/tags", body).await.expect(400);
+        assert_eq!(refused["details"]["path"], "set.food[1]");
+        assert_eq!(library.get(&channel, &of_phone).await.expect(200)["channel"]["tag_groups"], *groups);
+    })
+    .await;
+}
