@@ -173,7 +173,10 @@ impl TagsUpdate {
     }
 }
 
-/// The flat tags of a channel.
+/// The flat tags of a channel. A bad one does not keep a device away: its list is all it wants, so that the others count. A list
+/// of which nothing can be used says nothing, least of all that the tags there are should go.
 pub(super) fn tag_set(at: &At<'_>) -> Option<BTreeSet<Tag>> {
-    Some(at.array(0..=limits::TAGS_PER_CHANNEL, Tag::parse)?.into_iter().collect())
+    let given = at.items(0..=usize::MAX)?;
+    let usable = at.most_or_passed_over(limits::TAGS_PER_CHANNEL, Tag::parse)?;
+    (given.is_empty() || !usable.is_empty()).then(|| usable.into_iter().collect())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::*;
-use crate::json::{At, parse};
+use crate::json::{At, UnknownKeys, parse, parse_with};
 use crate::problem::Problems;
 use crate::tag::Tag;
 
@@ -182,6 +182,29 @@ fn which_tags_a_registration_leaves() {
         channel["device_type"] = json!("ios");
         assert_eq!(registration(&channel).device_tags(&current), wanted, "{tags}");
     }
+}
+
+#[test]
+fn a_bad_tag_does_not_keep_a_device_away() {
+    let (current, long) = (tag_set(&["a", "b"]), "t".repeat(129));
+    let many: Vec<String> = (0..=1000).map(|n| format!("t{n:04}")).collect();
+    let first: Vec<&str> = many[..1000].iter().map(String::as_str).collect();
+    for (tags, wanted) in [
+        (json!({"tags": ["c", long, 7]}), tag_set(&["c"])),
+        (json!({"set_tags": true, "tags": [long]}), tag_set(&["a", "b"])),
+        (json!({"set_tags": true, "tags": []}), tag_set(&[])),
+        (json!({"tags": many}), tag_set(&first)),
+        (json!({"tag_changes": {"add": ["c", long], "remove": ["a", ""]}}), tag_set(&["b", "c"])),
+    ] {
+        let mut channel = tags.clone();
+        channel["device_type"] = json!("ios");
+        let body = json!({ "channel": channel }).to_string();
+        let registration = parse_with(body.as_bytes(), UnknownKeys::PassedOver, Registration::parse).unwrap();
+        assert_eq!(registration.device_tags(&current), wanted, "{tags}");
+        assert_eq!(parse(body.as_bytes(), Registration::parse).is_err(), tags != json!({"set_tags": true, "tags": []}));
+    }
+    let no_list = br#"{"channel": {"device_type": "ios", "tags": "c"}}"#;
+    assert!(parse_with(no_list, UnknownKeys::PassedOver, Registration::parse).is_err());
 }
 
 fn open(more: &serde_json::Value) -> OpenRegistration {
