@@ -206,6 +206,10 @@ impl<'c> Tx<'c> {
     /// The numbers of an app of which this transaction has had the row to itself since it began.
     pub(crate) fn numbers_at_begin(&mut self, app: AppId) -> Result<Option<AppNumbers>> {
         self.check(false)?;
+        if !self.may_write {
+            // It holds none, and PostgreSQL is not asked to begin before there is something to read.
+            return Ok(None);
+        }
         let numbers = self.connection.numbers_at_begin(app);
         self.keep(numbers)
     }

@@ -97,6 +97,10 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
             }
             return Ok(());
         };
+        if !is_new {
+            // Before it begins, because an index of a large table takes a while.
+            tracing::info!(step = step.name, "bringing the database up to date");
+        }
         for statement in statements(step.sql) {
             tx.execute(statement, &[])?;
         }

@@ -21,6 +21,8 @@ const UPDATED: usize = 100_000;
 /// From one channel that is updated to the next. Callers do not come in the order of the rows, so no two channels of a commit
 /// share a page.
 const STRIDE: usize = 618_033;
+/// How often one round may come past the same channel.
+const MOST_LAPS: usize = 100;
 
 /// The rows that one write leaves: a channel, its keys if they are new, and records of the log.
 #[derive(Clone)]
@@ -112,7 +114,7 @@ pub(crate) async fn update_rows(commits: &Commits, until: Until, prepared: &Prep
         let n = usize::try_from(n).unwrap_or(0);
         let ((id, mut terms), records) = (held[n % held.len()].clone(), records.clone());
         if let Some(tag) = terms.last_mut() {
-            tag.0 += 1 + u32::try_from(round + n / held.len()).unwrap_or(0);
+            tag.0 += 1 + u32::try_from(round * MOST_LAPS + n / held.len()).unwrap_or(0);
         }
         move |tx: &mut Tx<'_>| {
             channels::set_terms(tx, app, id, &terms)?;

@@ -125,8 +125,11 @@ impl Flight<'_> {
                 // A few unreachable devices are no outage.
                 let has_tried_enough = tries >= OUTAGE_TRIES && !self.sending.block.has_served();
                 let takes_nothing = halt.is_some() || !self.has_served;
+                let wait = wait_before(tries, self.ledger.retry_after);
+                // Every wait for which all blocks leave the provider alone is noted, so that it can be ended.
+                let is_left_alone = halt.is_some() && wait > UNNOTED_WAIT;
                 let is_told_to_wait = takes_nothing && self.ledger.quiet_for > Some(UNNOTED_WAIT);
-                if (has_tried_enough || is_told_to_wait) && !self.is_down {
+                if (has_tried_enough || is_told_to_wait || is_left_alone) && !self.is_down {
                     let reason = outcomes.reason.as_deref().unwrap_or("It took no message.");
                     self.course.engine.note_outage(self.course.app, self.course.device_type, reason).await?;
                 }
@@ -134,7 +137,7 @@ impl Flight<'_> {
                     outcomes.failed |= remaining;
                     return Ok(Next::Settled);
                 }
-                let due = now.plus(wait_before(tries, self.ledger.retry_after));
+                let due = now.plus(wait);
                 if let (Some(_), Courier::Provider(provider)) = (halt, self.course.courier) {
                     provider.route.leave_alone(due);
                 }

@@ -63,6 +63,11 @@ impl Model {
     pub(super) fn run(&mut self, operations: &[Operation], circumstances: &Circumstances) -> Outcome<Vec<Answer>> {
         let mut after = self.clone();
         let answers = operations.iter().map(|operation| after.apply(operation, circumstances)).collect();
+        // What a transaction appends is written at its end, and no longer for an app that it has deleted.
+        let is_deleted = |wanted: &AppId| {
+            operations.iter().any(|operation| matches!(operation, Operation::DeleteApp { app } if app == wanted))
+        };
+        after.log.retain(|(app, offset), _| !is_deleted(app) || self.log.contains_key(&(*app, *offset)));
         if Outcome::is_ok(&answers) {
             *self = after;
         }
