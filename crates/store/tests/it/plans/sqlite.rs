@@ -14,7 +14,7 @@ const BY_APP_ALONE: [&str; 16] = [
     // One row for each app.
     "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations from app",
     "select app.key from app join channel",
-    "select app.id, app.key from app join push",
+    "select app.id, app.key from app cross join push",
     "select name from app order by id",
     "select document.id, document.created, document.modified, document.body, app.id, app.key from app",
     // One row for each follower.
