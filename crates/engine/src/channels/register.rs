@@ -1,7 +1,7 @@
 //! Registration by devices: create or recognize on POST, update on PUT.
 
 use model::channel::{Change, Registration};
-use model::ids::{AppId, ChannelId, OperationId};
+use model::ids::{AppId, ChannelId, NamedUserId, OperationId};
 use serde::{Deserialize, Serialize};
 use store::channels::{self, Channel, Key};
 use store::{Tx, named_users};
@@ -87,6 +87,7 @@ fn create(
 ) -> Result<Channel> {
     let mut state = State::new(registration.apply(None));
     state.change_device_tags(|tags| registration.device_tags(tags));
+    // Nothing was said yet that the user could inherit.
     set_named_user(tx, context, &mut state, registration)?;
     let id = match choice {
         NewId::Ours => ChannelId::at(context.journal.now()),
@@ -115,10 +116,9 @@ fn update(
     let mut opened = context.open(tx, row)?;
     let mut after = opened.state.with_profile(registration.apply(Some(&opened.state.profile)));
     after.change_device_tags(|tags| registration.device_tags(tags));
-    set_named_user(tx, context, &mut after, registration)?;
+    let new_user = set_named_user(tx, context, &mut after, registration)?;
     if after.named_user != opened.state.named_user {
-        // Libraries that name their user here know nothing of contacts, so that hardly ever there is anything to inherit.
-        context.end_unknown_user(tx, &opened.row, &mut after.own, None)?;
+        context.end_unknown_user(tx, &opened.row, &mut after.own, new_user)?;
     }
     opened.row.last_registration = Some(context.journal.now());
     let channel = context.save(tx, opened, after)?;
@@ -137,22 +137,26 @@ fn link_inbox(
     inbox::link_registered(tx, context.app, channel.ordinal, user, context.journal.now())
 }
 
-/// Some devices name their user when they register.
-fn set_named_user(
+/// Some devices name their user when they register. Answers with the user if that is new: the heir of what was said before.
+fn set_named_user<'a>(
     tx: &mut Tx<'_>,
     context: &ChangeContext<'_>,
     state: &mut State,
-    registration: &Registration,
-) -> Result<()> {
+    registration: &'a Registration,
+) -> Result<Option<&'a NamedUserId>> {
+    let mut new_user = None;
     if let Change::Set(user) = &registration.named_user_id {
+        let is_another = state.named_user.as_ref() != Some(user);
         // Registering matters more than the association.
-        if state.named_user.as_ref() != Some(user) && !has_room(tx, context.app, user)? {
-            return Ok(());
+        if is_another && !has_room(tx, context.app, user)? {
+            return Ok(None);
         }
+        let is_new = is_another && named_users::get(tx, context.app, user)?.is_none();
         named_users::ensure(tx, context.app, user, context.journal.now())?;
+        new_user = is_new.then_some(user);
     }
     registration.named_user_id.update(&mut state.named_user);
-    Ok(())
+    Ok(new_user)
 }
 
 /// The installed channel of the device that registers.

@@ -186,3 +186,26 @@ async fn a_user_that_exists_keeps_what_they_said_themselves() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_user_named_by_a_registration_inherits_what_was_said_before() {
+    on_each_engine(async |app| {
+        let library = Library::of(&app);
+        // A user that exists keeps what they said themselves.
+        app.master().post("/api/named_users/kim", json!({"tags": {"add": {"crm": ["vip"]}}})).await.expect(200);
+        for (address, user) in [("token-1", "jo"), ("token-2", "kim")] {
+            let (phone, token) = library.channel(address).await;
+            let nobody = Known::after(&library, &phone, resolve()).await;
+            nobody.update(&library, &curious()).await;
+            let mut body = super::android(address);
+            body["channel"]["named_user_id"] = json!(user);
+            library.put(&format!("/api/channels/{phone}"), &library.with_token(&token), &body).await.expect(200);
+            assert_eq!(counts(&app).await, [1, 1, 1], "jo's, after the registration with {user}");
+        }
+        let jo = &app.master().get("/api/named_users?id=jo").await.expect(200)["named_user"];
+        assert_eq!((&jo["tags"]["crm"], &jo["attributes"]["plan"]), (&json!(["trial"]), &json!("trial")));
+        let kim = &app.master().get("/api/named_users?id=kim").await.expect(200)["named_user"];
+        assert_eq!(kim["tags"], json!({"crm": ["vip"]}));
+    })
+    .await;
+}
