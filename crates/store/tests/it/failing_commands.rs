@@ -9,22 +9,9 @@ use store::{Error, Store, Tx, Value, apps, log};
 use tokio::task::JoinSet;
 
 use crate::sample::{self, NOW, record};
-use crate::{NO_APP, execute, ids, on_both, with_apps};
+use crate::{NO_APP, Refusal, execute, ids, on_both, with_apps};
 
 const APP: AppId = AppId(1);
-
-/// What a caller's own error looks like.
-#[derive(Debug, PartialEq)]
-enum Refusal {
-    Declined,
-    Store(String),
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        Refusal::Store(error.to_string())
-    }
-}
 
 type Command<T> = Box<dyn Fn(&mut Tx<'_>) -> Result<T, Refusal> + Send>;
 

@@ -46,11 +46,24 @@ mod unknown_users;
 mod values;
 
 use model::ids::AppId;
-use store::{Store, Value};
+use store::{Error, Store, Value};
 use testkit::store::{Home, engines, fresh};
 
 /// For commands of no app in particular.
 const NO_APP: AppId = store::apps::OPERATOR;
+
+/// What a caller's own error looks like.
+#[derive(Debug, PartialEq)]
+enum Refusal {
+    Declined,
+    Store(String),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal::Store(error.to_string())
+    }
+}
 
 /// Runs the test once per engine, on a fresh store each. The last line of a failing test's output names its engine.
 async fn on_both(test: impl AsyncFn(&Store, &Home)) {
@@ -78,10 +91,7 @@ async fn make_apps(store: &Store) {
 }
 
 async fn execute(store: &Store, sql: &'static str) -> u64 {
-    store
-        .write(NO_APP, move |tx| tx.execute(sql, &[]))
-        .await
-        .unwrap_or_else(|error: store::Error| panic!("{sql}: {error}"))
+    store.write(NO_APP, move |tx| tx.execute(sql, &[])).await.unwrap_or_else(|error: Error| panic!("{sql}: {error}"))
 }
 
 async fn insert(store: &Store, app: AppId, id: i64) -> store::Result<()> {
@@ -90,5 +100,5 @@ async fn insert(store: &Store, app: AppId, id: i64) -> store::Result<()> {
 
 async fn ids(store: &Store) -> Vec<i64> {
     let read = store.read(|tx| tx.query("select id from item order by id", &[], |row| row.get(0)));
-    read.await.unwrap_or_else(|error: store::Error| panic!("{error}"))
+    read.await.unwrap_or_else(|error: Error| panic!("{error}"))
 }

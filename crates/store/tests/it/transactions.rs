@@ -7,22 +7,9 @@ use model::ids::AppId;
 use store::{Error, Tx};
 use tokio::task::JoinSet;
 
-use crate::{NO_APP, execute, ids, insert, on_both, with_apps};
+use crate::{NO_APP, Refusal, execute, ids, insert, on_both, with_apps};
 
 const ITEMS: &str = "create table item (id bigint primary key)";
-
-/// What a caller's own error looks like.
-#[derive(Debug, PartialEq)]
-enum Refusal {
-    Declined,
-    Store(String),
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        Refusal::Store(error.to_string())
-    }
-}
 
 #[tokio::test]
 async fn an_error_rolls_back() {
