@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use engine::{MOST_KEPT_DAYS, Retention};
+use devices::MOST_KEPT_DAYS;
+use engine::Retention;
 use model::app::{AppKey, Secret};
 use store::DatabaseUrl;
 use tracing_subscriber::filter::Targets;

@@ -4,8 +4,9 @@ use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
-use engine::{CreatedApp, Engine, Error, NewApp};
+use engine::{Engine, Error};
 use model::app::Mode;
+use tenancy::{CreatedApp, NewApp};
 
 use crate::config::{AppCredentials, Node};
 use crate::data::DataFolder;
@@ -22,17 +23,17 @@ pub(crate) async fn ensure_app(
     if let Some(credentials) = named {
         return ensure_named_app(engine, credentials).await;
     }
-    if !engine.apps().await?.is_empty() {
+    if !engine.tenancy().apps().await?.is_empty() {
         return Ok(());
     }
     let new = new_app("Development", None);
-    let app = engine.create_app(new, None).await.context("The first app cannot be made")?;
+    let app = engine.tenancy().create_app(new, None).await.context("The first app cannot be made")?;
     show(&app, node, address, folder)
 }
 
 async fn ensure_named_app(engine: &Engine, credentials: AppCredentials) -> Result<()> {
     let key = credentials.key.clone();
-    match engine.create_app(new_app(key.as_str(), Some(credentials)), None).await {
+    match engine.tenancy().create_app(new_app(key.as_str(), Some(credentials)), None).await {
         Ok(_) => tracing::info!(app = %key, "created the app named by the settings"),
         // The app exists already, with its current secrets.
         Err(Error::Conflict(_)) => {}

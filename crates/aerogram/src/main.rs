@@ -13,9 +13,10 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+
 use commands::Cli;
 use config::{Parsed, Refusal, Unusable};
-use mimalloc::MiMalloc;
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;

@@ -41,7 +41,7 @@ async fn run(node: &Node, sources: &Sources) -> Result<ExitCode> {
     let settings = engine_settings(node, &folder, &store, address).await?;
     let engine = Engine::start(store.clone(), Clock::System, settings).await?;
     first_start::ensure_app(&engine, node, address, &folder, credentials).await?;
-    if node.public_url.is_none() && are_links_needed(address, &engine.apps().await?) {
+    if node.public_url.is_none() && are_links_needed(address, &engine.tenancy().apps().await?) {
         tracing::warn!("links to landing pages work on this machine only; set AEROGRAM_PUBLIC_URL for other devices");
     }
     let mut parts = Parts::start(node, engine, listener, &operator_token)?;
@@ -94,7 +94,7 @@ async fn engine_settings(
         snapshot_folder: Some(folder.path().to_owned()),
         allow_private_addresses: node.allow_private_addresses,
         retention: node.history.retention(),
-        locations: engine::LocationSettings {
+        locations: devices::LocationSettings {
             keep_coordinates: node.locations.keep_coordinates,
             kept_days: node.locations.keep_places_days,
         },

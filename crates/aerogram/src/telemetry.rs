@@ -9,7 +9,6 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{LogFormat, Logging};
-
 use lines::{Lines, Writing};
 
 /// Starts logging for the life of the process. To be called once; keep the returned guard until the end.

@@ -5,12 +5,13 @@ mod calling;
 
 use axum::RequestExt;
 use axum::extract::{RawPathParams, Request};
-use engine::{Bearer, Caller, InboxCaller, KnownBy, Refusal, Rights};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use model::app::AppKey;
 use model::ids::Id;
 use model::lenient_base64;
+use sending::InboxCaller;
+use tenancy::{Bearer, Caller, KnownBy, Refusal, Rights};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::edge::Edge;
@@ -155,7 +156,7 @@ pub(crate) fn presented_key(edge: &Edge, headers: &HeaderMap) -> Option<AppKey> 
     let basic = credentials(headers, "basic").and_then(decoded);
     let by_basic = basic.as_deref().and_then(|basic| basic.split_once(':')).map(|(key, _)| key);
     let key = by_basic.or_else(|| named_key(headers).map(str::trim))?;
-    edge.engine.remembered_app(key).map(|app| app.key.clone())
+    edge.engine.tenancy().remembered_app(key).map(|app| app.key.clone())
 }
 
 /// If the app of a caller was deleted meanwhile, the answer is the same as to a new request.
@@ -233,18 +234,18 @@ pub(crate) async fn caller(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
             nonce: header("x-ua-nonce"),
             timestamp: header("x-ua-timestamp"),
         };
-        return edge.engine.authenticate_bearer(bearer).await?.map_err(refused);
+        return edge.engine.tenancy().authenticate_bearer(bearer).await?.map_err(refused);
     }
     let basic = credentials(headers, "basic").and_then(decoded).ok_or(NO_APP)?;
     let (key, secret) = basic.split_once(':').ok_or(NO_APP)?;
-    edge.engine.authenticate(key, secret).await?.ok_or(WRONG_APP)
+    edge.engine.tenancy().authenticate(key, secret).await?.ok_or(WRONG_APP)
 }
 
 /// The caller that reports events of a device.
 async fn telling(edge: &Edge, headers: &HeaderMap) -> Result<Caller> {
     match named_key(headers) {
         Some(key) if !headers.contains_key(AUTHORIZATION) => {
-            edge.engine.caller_by_key(key.trim()).await?.ok_or(WRONG_APP)
+            edge.engine.tenancy().caller_by_key(key.trim()).await?.ok_or(WRONG_APP)
         }
         Some(_) | None => caller(edge, headers).await,
     }
@@ -277,7 +278,7 @@ async fn inbox(edge: &Edge, headers: &HeaderMap, path: &str) -> Result<InboxCall
     if named != Some(user) {
         return Err(NOT_INBOX);
     }
-    edge.engine.authenticate_inbox(user, password).await?.ok_or(NOT_INBOX)
+    edge.engine.sending().authenticate_inbox(user, password).await?.ok_or(NOT_INBOX)
 }
 
 /// The credentials after the name of the scheme in the only `Authorization` header.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
+use engine::Trouble;
 use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use model::ids::OperationId;
@@ -12,7 +13,6 @@ use model::legacy_tag::RowRefusal;
 use model::problem::{ProblemKind, Problems};
 use model::static_list::RowError;
 use serde::Serialize;
-use store::Trouble;
 
 use crate::answer::json_response;
 

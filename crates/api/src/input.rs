@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
-use engine::{IdempotencyKey, Rights};
 use http::header::CONTENT_ENCODING;
 use http::request::Parts;
 use model::json::{self, At, UnknownKeys};
 use ring::digest::{Context, SHA256};
+use tenancy::{IdempotencyKey, Rights};
 use tokio::sync::Semaphore;
 
 use crate::auth::{Calling, CallingInbox};

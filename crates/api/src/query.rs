@@ -9,7 +9,7 @@ use model::ids::Id;
 use model::problem::{Problem, ProblemKind, Problems};
 use model::report::parse_date;
 use model::time::UtcMillis;
-use store::documents::Order;
+use targeting::Order;
 
 use crate::edge::Edge;
 use crate::error::{Error, Result};

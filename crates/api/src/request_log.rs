@@ -13,10 +13,9 @@ use model::app::AppKey;
 use model::ids::OperationId;
 use tracing::Instrument;
 
-use crate::accept;
-use crate::cors;
 use crate::edge::Edge;
 use crate::error::{Error, Refused, Result};
+use crate::{accept, cors};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MOST_REQUEST_ID_CHARS: usize = 128;

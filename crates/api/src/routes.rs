@@ -39,10 +39,10 @@ mod tags;
 mod templates;
 mod webhooks;
 
+use ::events::Metric;
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http::Method;
-use store::counters::Metric;
 
 use crate::auth::Access;
 use crate::edge::Edge;

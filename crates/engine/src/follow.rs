@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use base::Result;
+use jobs::Stop;
 use model::ids::AppId;
 use store::Signal;
 use tokio::sync::watch;
 use tokio::time;
 
-use crate::worker::Stop;
-use crate::{Engine, Result};
+use crate::Engine;
 
 /// How long a signal lost between nodes can leave cached apps out of date.
 const FORGET_APPS_EVERY: Duration = Duration::from_secs(5);
@@ -21,8 +22,8 @@ const SAVE_INDEXES_EVERY: Duration = Duration::from_secs(600);
 impl Engine {
     /// Runs until `shutdown` turns true. Every process needs one, also one that runs no jobs.
     pub async fn follow(&self, mut shutdown: watch::Receiver<bool>) {
-        let stop = Stop(shutdown.clone());
-        let mut signals = self.0.store.signals();
+        let stop = Stop::new(shutdown.clone());
+        let mut signals = self.rooms.store.signals();
         let mut regularly = time::interval(FORGET_APPS_EVERY);
         let mut now_and_then = time::interval_at(time::Instant::now() + SAVE_INDEXES_EVERY, SAVE_INDEXES_EVERY);
         while !stop.is_requested() {
@@ -31,25 +32,26 @@ impl Engine {
                 _ = regularly.tick() => {
                     self.check_database().await;
                     self.look_at_apps().await;
+                    self.rooms.events.forget_unused_webhooks();
                 }
-                _ = now_and_then.tick() => self.save_indexes().await,
+                _ = now_and_then.tick() => self.rooms.index.save_indexes().await,
                 changed = signals.all() => {
                     for signal in changed {
-                        self.heed(signal).await;
+                        self.on_signal(signal).await;
                     }
                     time::sleep(PAUSE).await;
                 }
             }
         }
-        self.save_indexes().await;
+        self.rooms.index.save_indexes().await;
     }
 
-    async fn heed(&self, signal: Signal) {
+    async fn on_signal(&self, signal: Signal) {
         match signal {
             Signal::Apps => self.look_at_apps().await,
             Signal::Log(app) => {
                 // A caller that needs the index at an offset catches up by itself; this only keeps that short.
-                if let Err(error) = self.follow_log(app).await
+                if let Err(error) = self.rooms.index.follow_log(app).await
                     && !error.is_of_database()
                 {
                     tracing::warn!(error = &error as &dyn std::error::Error, "an audience index fell behind");
@@ -62,7 +64,7 @@ impl Engine {
     /// Apps may have been changed or deleted, here or on another node: cached data is read again when needed, and what is kept of
     /// deleted apps is given up.
     pub async fn look_at_apps(&self) {
-        self.0.apps.clear();
+        self.rooms.tenancy.forget_known_apps();
         if let Err(error) = self.forget_deleted_apps().await
             && !error.is_of_database()
         {
@@ -74,23 +76,23 @@ impl Engine {
     /// app runs on one node only.
     async fn forget_deleted_apps(&self) -> Result<()> {
         // In this order: an app that has anything here before the apps are read is among them, unless it was deleted.
-        let mut here: HashSet<AppId> = self.0.audiences.apps().into_iter().collect();
-        here.extend(self.0.senders.apps());
-        here.extend(self.0.webhooks.apps());
-        let saved = self.saved_apps().await;
+        let mut here: HashSet<AppId> = self.rooms.index.apps().into_iter().collect();
+        here.extend(self.rooms.sending.apps());
+        here.extend(self.rooms.events.apps());
+        let saved = self.rooms.index.saved_apps().await;
         if here.is_empty() && saved.as_ref().is_ok_and(HashSet::is_empty) {
             return Ok(());
         }
-        let apps: HashSet<AppId> = self.apps().await?.into_iter().map(|app| app.id).collect();
-        self.0.recent.retain(|app| apps.contains(&app));
+        let apps: HashSet<AppId> = self.rooms.tenancy.apps().await?.into_iter().map(|app| app.id).collect();
+        self.rooms.sending.retain_recent(|app| apps.contains(&app));
         for deleted in here.into_iter().filter(|app| !apps.contains(app)) {
-            self.0.audiences.forget(deleted);
-            self.0.watches.forget(deleted);
-            self.0.senders.forget_app(deleted);
-            self.0.webhooks.forget_app(deleted);
+            self.rooms.index.forget(deleted);
+            self.rooms.campaigns.forget_app(deleted);
+            self.rooms.sending.forget_app(deleted);
+            self.rooms.events.forget_app(deleted);
         }
         for deleted in saved?.into_iter().filter(|app| !apps.contains(app)) {
-            self.remove_snapshot(deleted).await?;
+            self.rooms.index.remove_snapshot(deleted).await?;
         }
         Ok(())
     }

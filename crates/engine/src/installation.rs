@@ -1,16 +1,18 @@
 //! The key that the database belongs to. It holds a known text that only this key opens, so that a node with another key does not
 //! start: it could not open anything sealed, and other nodes could not open what it seals.
 
+use base::{Error, Result};
 use model::app::AppKey;
 use model::device_type::OpenPlatform;
 use model::ids::{AppId, WebhookId};
 use model::time::UtcMillis;
 use providers::platform::Provider;
+use sending::PlatformName;
 use store::documents::{self, DocumentKind};
 use store::{Store, Tx};
+use tenancy::{OPERATOR, SealKey};
 
-use crate::apps::OPERATOR;
-use crate::{Engine, Error, PlatformName, Result, SealKey, callers, platforms, webhooks};
+use crate::Engine;
 
 const ID: &str = "known";
 const PURPOSE: &str = "installation";
@@ -66,9 +68,9 @@ pub async fn accept_key(store: &Store, key: &SealKey, now: UtcMillis) -> Result<
         for Sealed { app, lost, .. } in all_sealed(tx)?.into_iter().filter(|sealed| !sealed.is_opened_by(&key)) {
             match &lost.thing {
                 LostThing::Platform(_) => {}
-                LostThing::WebKeys => platforms::forget_web_keys(tx, app)?,
-                LostThing::AppSecret => callers::forget_app_secret(tx, app)?,
-                LostThing::Webhook(webhook) => webhooks::remove(tx, app, *webhook).map(drop)?,
+                LostThing::WebKeys => tenancy::forget_web_keys(tx, app)?,
+                LostThing::AppSecret => tenancy::forget_app_secret(tx, app)?,
+                LostThing::Webhook(webhook) => events::remove_webhook(tx, app, *webhook).map(drop)?,
             }
             all_lost.push(lost);
         }
@@ -82,26 +84,30 @@ impl Engine {
     /// Makes sure that the database belongs to the key of this engine. A database that belongs to none, because it is new or was
     /// made by a version that kept no known text, belongs to it from now on, unless it opens nothing of what is there.
     pub(crate) async fn claim_installation(&self) -> Result<()> {
-        let known = match self.0.store.read(known_text).await? {
+        let known = match self.rooms.store.read(known_text).await? {
             Some(known) => known,
             None => {
                 self.examine_sealed().await?;
-                let (first, now) = (self.0.seal_key.seal(PURPOSE, KNOWN_TEXT)?, self.0.clock.now());
+                let (first, now) = (self.rooms.tenancy.seal_key().seal(PURPOSE, KNOWN_TEXT)?, self.rooms.clock.now());
                 let write = move |tx: &mut Tx<'_>| {
                     documents::put_first(tx, OPERATOR, DocumentKind::InstallationKey, ID, &first, now)?;
                     // Of two nodes that start at once, the other may have been first.
                     known_text(tx)
                 };
-                self.0.store.write(OPERATOR, write).await?.ok_or_else(|| Error::internal("the known text vanished"))?
+                self.rooms
+                    .store
+                    .write(OPERATOR, write)
+                    .await?
+                    .ok_or_else(|| Error::internal("the known text vanished"))?
             }
         };
-        is_known_text(&self.0.seal_key, &known).then_some(()).ok_or_else(wrong_key)
+        is_known_text(self.rooms.tenancy.seal_key(), &known).then_some(()).ok_or_else(wrong_key)
     }
 
     /// Some of it may rightly be unreadable: a key that was lost before left it behind.
     async fn examine_sealed(&self) -> Result<()> {
-        let sealed = self.0.store.read(all_sealed).await?;
-        let n_unreadable = sealed.iter().filter(|sealed| !sealed.is_opened_by(&self.0.seal_key)).count();
+        let sealed = self.rooms.store.read(all_sealed).await?;
+        let n_unreadable = sealed.iter().filter(|sealed| !sealed.is_opened_by(self.rooms.tenancy.seal_key())).count();
         if n_unreadable == 0 {
             return Ok(());
         }
@@ -121,9 +127,9 @@ impl Sealed {
     fn is_opened_by(&self, key: &SealKey) -> bool {
         let purpose = match &self.lost.thing {
             LostThing::Platform(name) => name.purpose(self.app),
-            LostThing::WebKeys => platforms::web_keys_purpose(self.app),
-            LostThing::AppSecret => callers::purpose(self.app),
-            LostThing::Webhook(webhook) => webhooks::purpose(self.app, *webhook),
+            LostThing::WebKeys => tenancy::web_keys_purpose(self.app),
+            LostThing::AppSecret => tenancy::app_secret_purpose(self.app),
+            LostThing::Webhook(webhook) => events::webhook_purpose(self.app, *webhook),
         };
         key.open(&purpose, &self.text).is_ok()
     }

@@ -1,115 +1,33 @@
-//! The behavior of the service. The only crate that joins the store, the audience index and the providers.
+//! The rooms of the service, put together: each is a handle on the engine, and none knows the ones above it. What needs all of them
+//! is here: following the log, sweeping, retention, metrics, and the key of the installation.
 
-mod apps;
-mod attributes;
-mod audience;
-mod back_off;
-mod callers;
-mod causes;
-mod change_context;
-mod channels;
-mod contacts;
-mod credentials;
 mod database_check;
-mod deliver;
-mod device_tokens;
-mod error;
-mod evaluation;
-mod events;
-mod experiments;
-mod explain;
-mod feeds;
 mod follow;
-mod health;
-mod holdings;
-mod idempotency;
-mod inbox;
 mod installation;
-mod intake;
-mod job;
-mod journal;
-mod known;
-mod legacy_tags;
-mod lifecycle;
-mod lists;
-mod locations;
 mod metrics;
-mod named_users;
-mod pages;
-mod part;
-mod pipelines;
-mod plan;
-mod platforms;
-mod push;
-mod reach;
-mod recent;
-mod reports;
-mod resolve;
 mod retention;
-mod sandbox;
-mod schedules;
-mod seal;
-mod segments;
-mod senders;
-mod signatures;
-mod snapshots;
-mod subscriptions;
 mod sweep;
-mod templates;
-mod webhooks;
-mod worker;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::{Base, Metrics};
+use campaigns::Campaigns;
+use devices::{Devices, LocationSettings};
+use events::Events;
+use index::Indexes;
+use jobs::{Jobs, Worker};
 use model::time::Clock;
-use providers::Network;
-use providers::http::{AddressPolicy, Client, Timeouts};
+use providers::http::{AddressPolicy, Timeouts};
+use sending::{Outside, Sending};
 use store::Store;
+use targeting::Targeting;
+use tenancy::{SealKey, Tenancy};
 
-pub use crate::audience::build as build_audience_index;
-pub use apps::{AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice};
-pub use attributes::Attributes;
-pub use callers::{Caller, KnownBy, Rights};
-pub use channels::{ChannelView, Registered, RegisteredOpen};
-pub use contacts::Contact;
-pub use device_tokens::DeviceToken;
-pub use error::{Error, Result};
-pub use events::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
-pub use experiments::{
-    CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,
-};
-pub use explain::{Clause, DeviceTypeCount, Effect, Explanation, Warning};
-pub use health::{Hindrance, PlatformHealth};
-pub use idempotency::IdempotencyKey;
-pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
+pub use base::{Error, Result};
 pub use installation::{Lost, LostThing, WRONG_KEY, accept_key, has_key, is_open_to};
-pub use intake::{Taken, Upload};
-pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
-pub use locations::{LocationSettings, MOST_KEPT_DAYS};
-pub use metrics::Metrics;
-pub use named_users::NamedUserView;
-pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelinePage, PipelineView};
-pub use platforms::{
-    Configured, OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange,
-    ShownConfig,
-};
-pub use push::{AcceptedPushes, LocalizedId, PlatformProgress, PushControl, PushOfApp, PushStatus};
-pub use reports::{Buckets, Counts, DeviceCounts, Devices, EventTotals, GroupReport, PushReport, Series};
 pub use retention::Retention;
-pub use sandbox::SandboxFeed;
-pub use schedules::{CreatedSchedules, NamedSchedule, SchedulePage, ScheduleView};
-pub use seal::SealKey;
-pub use segments::{CreatedSegment, SegmentView};
-pub use signatures::{Bearer, Refusal};
-pub use subscriptions::SubscriptionListView;
-pub use templates::{
-    CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplatePage, TemplateSort, TemplateView,
-};
-pub use webhooks::{
-    CreatedWebhook, Redelivered, ReplayFrom, WebhookLag, WebhookProof, WebhookStart, WebhookState, WebhookView,
-};
-pub use worker::Worker;
+pub use store::Trouble;
 
 /// Settings of the engine beyond its parts.
 pub struct Settings {
@@ -131,85 +49,124 @@ pub struct Settings {
 
 /// A handle on the running service; clones share everything.
 #[derive(Clone)]
-pub struct Engine(Arc<Parts>);
+pub struct Engine {
+    rooms: Arc<Rooms>,
+    jobs: Jobs,
+}
 
-struct Parts {
+struct Rooms {
     store: Store,
     clock: Clock,
-    http: Client,
-    address_policy: AddressPolicy,
-    public_url: String,
-    snapshots: snapshots::Snapshots,
-    retention: Retention,
-    seal_key: SealKey,
-    apps: callers::KnownApps,
-    contact_keys: contacts::ContactKeys,
-    audiences: audience::Audiences,
-    recent: recent::RecentDeliveries,
-    upload_rate: intake::UploadRate,
-    explaining: explain::Turns,
-    evaluations: evaluation::Evaluations,
-    locations: LocationSettings,
-    senders: senders::Senders,
-    watches: pipelines::Watches,
-    webhooks: webhooks::Webhooks,
-    running: worker::Running,
-    /// Held by the worker that wakes those who follow the log.
-    waking: tokio::sync::Mutex<()>,
     metrics: Metrics,
-    /// Said once: after the key was lost there may be many of them.
-    unreadable_answers: std::sync::Once,
+    exposition: metrics::Exposition,
+    retention: Retention,
+    tenancy: Tenancy,
+    index: Indexes,
+    devices: Devices,
+    targeting: Targeting,
+    sending: Sending,
+    events: Events,
+    campaigns: Campaigns,
 }
 
 impl Engine {
-    /// Prepares the store for this process and builds the engine around it. Nothing runs until a [`Worker`] does.
+    /// Prepares the store for this process and builds the rooms around it. Nothing runs until a [`Worker`] does.
     pub async fn start(store: Store, clock: Clock, settings: Settings) -> Result<Self> {
+        let base = Base::new(store, clock);
         let address_policy = AddressPolicy { allow_private: settings.allow_private_addresses };
-        let network = Network::with_timeouts(address_policy, settings.timeouts);
-        let engine = Self(Arc::new(Parts {
-            http: network.http().clone(),
-            senders: senders::Senders::new(network),
-            webhooks: webhooks::Webhooks::default(),
-            running: worker::Running::default(),
-            waking: tokio::sync::Mutex::default(),
-            address_policy,
-            public_url: settings.public_url,
-            snapshots: snapshots::Snapshots(settings.snapshot_folder),
+        let tenancy = Tenancy::new(&base, settings.seal_key);
+        let index = Indexes::new(&base, &tenancy, settings.snapshot_folder);
+        let devices = Devices::new(&base, &tenancy, &index, settings.locations);
+        let targeting = Targeting::new(&base, &tenancy, &index, &devices);
+        let outside = Outside { address_policy, timeouts: settings.timeouts, public_url: settings.public_url };
+        let sending = Sending::new(&base, &tenancy, &index, &devices, &targeting, outside);
+        let events = Events::new(&base, &tenancy, &index, &devices, &sending, address_policy, settings.locations);
+        let campaigns = Campaigns::new(&base, &tenancy, &index, &targeting, &sending);
+        let rooms = Arc::new(Rooms {
+            exposition: metrics::Exposition::new(&base.metrics),
             retention: settings.retention,
-            seal_key: settings.seal_key,
-            apps: callers::KnownApps::default(),
-            contact_keys: contacts::ContactKeys::default(),
-            audiences: audience::Audiences::default(),
-            watches: pipelines::Watches::default(),
-            recent: recent::RecentDeliveries::default(),
-            upload_rate: intake::UploadRate::default(),
-            explaining: explain::Turns::default(),
-            evaluations: evaluation::Evaluations::default(),
-            locations: settings.locations,
-            metrics: Metrics::default(),
-            unreadable_answers: std::sync::Once::new(),
-            store,
-            clock,
-        }));
+            tenancy,
+            index,
+            devices,
+            targeting,
+            sending,
+            events,
+            campaigns,
+            store: base.store.clone(),
+            clock: base.clock.clone(),
+            metrics: base.metrics.clone(),
+        });
+        let jobs = Jobs::new(&base, rooms.all_jobs());
+        let engine = Self { rooms, jobs };
         engine.claim_installation().await?;
-        engine.release_own_leases().await?;
-        engine.ensure_sweep().await?;
+        engine.jobs.release_own_leases().await?;
+        engine.rooms.ensure_sweep().await?;
         Ok(engine)
     }
 
+    /// Apps, their secrets and their callers.
+    pub fn tenancy(&self) -> &Tenancy {
+        &self.rooms.tenancy
+    }
+
+    /// The audience indexes in memory.
+    pub fn index(&self) -> &Indexes {
+        &self.rooms.index
+    }
+
+    /// Channels, named users and contacts.
+    pub fn devices(&self) -> &Devices {
+        &self.rooms.devices
+    }
+
+    /// Audiences, segments and lists.
+    pub fn targeting(&self) -> &Targeting {
+        &self.rooms.targeting
+    }
+
+    /// Pushes, platforms and inboxes.
+    pub fn sending(&self) -> &Sending {
+        &self.rooms.sending
+    }
+
+    /// Events in and out, webhooks and reports.
+    pub fn events(&self) -> &Events {
+        &self.rooms.events
+    }
+
+    /// Schedules, experiments, pipelines and templates.
+    pub fn campaigns(&self) -> &Campaigns {
+        &self.rooms.campaigns
+    }
+
     pub fn store(&self) -> &Store {
-        &self.0.store
+        &self.rooms.store
     }
 
     pub fn clock(&self) -> &Clock {
-        &self.0.clock
-    }
-
-    pub fn public_url(&self) -> &str {
-        &self.0.public_url
+        &self.rooms.clock
     }
 
     pub fn metrics(&self) -> &Metrics {
-        &self.0.metrics
+        &self.rooms.metrics
+    }
+
+    /// A worker that runs the jobs of all rooms.
+    pub fn worker(&self) -> Worker {
+        Worker::new(self.jobs.clone())
+    }
+}
+
+impl Rooms {
+    /// Every kind of job there is.
+    fn all_jobs(self: &Arc<Self>) -> Vec<jobs::Kind> {
+        let mut kinds = vec![jobs::Kind::of::<sweep::Sweep>(self)];
+        kinds.extend(self.tenancy.jobs());
+        kinds.extend(self.devices.jobs());
+        kinds.extend(self.targeting.jobs());
+        kinds.extend(self.sending.jobs());
+        kinds.extend(self.events.jobs());
+        kinds.extend(self.campaigns.jobs());
+        kinds
     }
 }

@@ -1,4 +1,5 @@
-//! The metrics of the service, for Prometheus. All names are here and below; docs/operations.md explains each.
+//! The metrics of the service as text for Prometheus: the counters that the rooms raise, and figures from the database. All names
+//! are here, below and in `base::Metrics`; docs/operations.md explains each.
 
 mod known;
 mod platforms;
@@ -7,18 +8,15 @@ mod webhooks;
 use std::fmt;
 use std::time::Duration;
 
-use model::device_type::DeviceType;
-use prometheus_client::encoding::EncodeLabelSet;
+use base::{Error, Metrics, Result};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use store::jobs::Backlog;
 use tokio::time;
 
-use crate::{Engine, Result, Taken};
+use crate::Engine;
 use known::KnownGauge;
 use platforms::PlatformGauges;
 use webhooks::WebhookGauges;
@@ -28,51 +26,9 @@ const COUNTED_JOBS: u32 = 10_000;
 /// Scrapers give up soon after.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    method: &'static str,
-    route: String,
-    status: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RouteLabels {
-    method: &'static str,
-    route: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct DeliveryLabels {
-    device_type: String,
-    transport: &'static str,
-    outcome: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct EventLabels {
-    outcome: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct JobLabels {
-    kind: String,
-    outcome: &'static str,
-}
-
-/// The durations of ordinary requests are in the middle.
-const DURATIONS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
-
-type Durations = Family<RouteLabels, Histogram, fn() -> Histogram>;
-
-pub struct Metrics {
+/// Everything that is shown.
+pub(crate) struct Exposition {
     registry: Registry,
-    requests: Family<RequestLabels, Counter>,
-    durations: Durations,
-    pushes: Counter,
-    deliveries: Family<DeliveryLabels, Counter>,
-    events: Family<EventLabels, Counter>,
-    jobs: Family<JobLabels, Counter>,
-    jobs_running: Gauge,
     jobs_overdue: KnownGauge,
     jobs_overdue_seconds: KnownGauge,
     indexes: Gauge,
@@ -83,17 +39,10 @@ pub struct Metrics {
     webhooks: WebhookGauges,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
-        let mut metrics = Self {
+impl Exposition {
+    pub(crate) fn new(metrics: &Metrics) -> Self {
+        let mut all = Self {
             registry: Registry::with_prefix("aerogram"),
-            requests: Family::default(),
-            durations: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
-            pushes: Counter::default(),
-            deliveries: Family::default(),
-            events: Family::default(),
-            jobs: Family::default(),
-            jobs_running: Gauge::default(),
             jobs_overdue: KnownGauge::default(),
             jobs_overdue_seconds: KnownGauge::default(),
             indexes: Gauge::default(),
@@ -103,22 +52,13 @@ impl Default for Metrics {
             platforms: PlatformGauges::default(),
             webhooks: WebhookGauges::default(),
         };
-        metrics.register();
-        metrics
+        metrics.register(&mut all.registry);
+        all.register();
+        all
     }
-}
 
-impl Metrics {
     fn register(&mut self) {
         let registry = &mut self.registry;
-        registry.register("http_requests", "Requests answered", self.requests.clone());
-        let text = "Time until the answer to a request began";
-        registry.register("http_request_duration_seconds", text, self.durations.clone());
-        registry.register("pushes_accepted", "Pushes accepted", self.pushes.clone());
-        registry.register("deliveries", "Deliveries by outcome", self.deliveries.clone());
-        registry.register("device_events", "Events of devices by what became of them", self.events.clone());
-        registry.register("jobs", "Jobs run by outcome", self.jobs.clone());
-        registry.register("jobs_running", "Jobs that this process is working on", self.jobs_running.clone());
         let text = "Jobs that are due and wait for a worker, counted up to 10000";
         registry.register("jobs_overdue", text, self.jobs_overdue.clone());
         let text = "For how long the first of the jobs has been due that wait for a worker";
@@ -131,77 +71,9 @@ impl Metrics {
         self.platforms.register(registry);
         self.webhooks.register(registry);
     }
-
-    /// `route` is the pattern, never the path, so that ids do not become labels.
-    pub fn request(&self, method: &'static str, route: &str, status: u16, took: Duration) {
-        let labels = RouteLabels { method, route: route.to_owned() };
-        self.durations.get_or_create(&labels).observe(took.as_secs_f64());
-        let labels = RequestLabels { method, route: labels.route, status };
-        self.requests.get_or_create(&labels).inc();
-    }
-
-    pub(crate) fn pushes_accepted(&self, n_pushes: u64) {
-        self.pushes.inc_by(n_pushes);
-    }
-
-    pub(crate) fn delivered(&self, device_type: &DeviceType, transport: &'static str, outcome: &'static str, n: u64) {
-        if n > 0 {
-            let labels = DeliveryLabels { device_type: label(device_type), transport, outcome };
-            self.deliveries.get_or_create(&labels).inc_by(n);
-        }
-    }
-
-    pub(crate) fn events_came_in(&self, became: &Taken) {
-        let Taken { taken, repeated, too_old, unreadable, of_nobody } = *became;
-        let outcomes = [
-            ("taken", taken),
-            ("repeated", repeated),
-            ("too_old", too_old),
-            ("unreadable", unreadable),
-            ("unknown_channel", of_nobody),
-        ];
-        for (outcome, n) in outcomes.into_iter().filter(|(_, n)| *n > 0) {
-            self.events.get_or_create(&EventLabels { outcome }).inc_by(n);
-        }
-    }
-
-    pub(crate) fn job_begins(&self) {
-        self.jobs_running.inc();
-    }
-
-    pub(crate) fn job_ends(&self) {
-        self.jobs_running.dec();
-    }
-
-    pub(crate) fn job_succeeded(&self, kind: &str) {
-        self.count_job(kind, "succeeded");
-    }
-
-    pub(crate) fn job_failed(&self, kind: &str) {
-        self.count_job(kind, "failed");
-    }
-
-    fn count_job(&self, kind: &str, outcome: &'static str) {
-        self.jobs.get_or_create(&JobLabels { kind: kind.to_owned(), outcome }).inc();
-    }
 }
 
-/// Tenants choose the names of open platforms, and every label lasts as long as the process: so all of them share one.
-fn label(device_type: &DeviceType) -> String {
-    match device_type {
-        DeviceType::Open(_) => "open".to_owned(),
-        DeviceType::Ios
-        | DeviceType::Android
-        | DeviceType::Amazon
-        | DeviceType::Web
-        | DeviceType::Wns
-        | DeviceType::Sms
-        | DeviceType::Mms
-        | DeviceType::Email => device_type.to_string(),
-    }
-}
-
-impl Metrics {
+impl Exposition {
     /// Figures from the database are not shown while it cannot be asked.
     fn forget_stored(&self) {
         for gauge in [&self.jobs_overdue, &self.jobs_overdue_seconds, &self.database_bytes] {
@@ -216,9 +88,9 @@ impl Engine {
     /// All metrics in the text form of Prometheus, with current figures from the database. Their cost does not grow with the
     /// backlog. Without the database, only the counts of the process are left.
     pub async fn metrics_text(&self) -> Result<String> {
-        let metrics = &self.0.metrics;
-        metrics.indexes.set(i64::try_from(self.0.audiences.apps().len()).unwrap_or(i64::MAX));
-        let commits = self.0.store.commits();
+        let metrics = &self.rooms.exposition;
+        metrics.indexes.set(i64::try_from(self.rooms.index.apps().len()).unwrap_or(i64::MAX));
+        let commits = self.rooms.store.commits();
         metrics.commits.inc_by(commits.saturating_sub(metrics.commits.get()));
         let is_read = match time::timeout(DATABASE_PATIENCE, self.read_metrics()).await {
             Ok(Ok(())) => true,
@@ -228,27 +100,27 @@ impl Engine {
         if !is_read {
             metrics.forget_stored();
         }
-        metrics.database_up.set(i64::from(is_read && self.0.store.trouble().is_none()));
+        metrics.database_up.set(i64::from(is_read && self.rooms.store.trouble().is_none()));
         let mut text = String::new();
-        encode(&mut text, &metrics.registry).map_err(|fmt::Error| crate::Error::internal("metrics do not encode"))?;
+        encode(&mut text, &metrics.registry).map_err(|fmt::Error| Error::internal("metrics do not encode"))?;
         Ok(text)
     }
 
     async fn read_metrics(&self) -> Result<()> {
-        let (metrics, now) = (&self.0.metrics, self.0.clock.now());
+        let (metrics, now) = (&self.rooms.exposition, self.rooms.clock.now());
         let read = move |tx: &mut store::Tx<'_>| {
             Ok::<_, store::Error>((store::jobs::backlog(tx, now, COUNTED_JOBS)?, tx.database_bytes()?))
         };
-        let (Backlog { n_overdue, longest_due }, n_bytes) = self.0.store.read(read).await?;
+        let (Backlog { n_overdue, longest_due }, n_bytes) = self.rooms.store.read(read).await?;
         metrics.jobs_overdue.set(Some(n_overdue));
         let overdue_s = longest_due.map_or(0, |due| (now.0 - due.0) / 1000);
         metrics.jobs_overdue_seconds.set(Some(overdue_s));
         metrics.database_bytes.set(Some(n_bytes));
         if metrics.platforms.should_examine(now) {
-            metrics.platforms.set_credentials(self.credential_notices().await?, now);
+            metrics.platforms.set_credentials(self.rooms.sending.credential_notices().await?, now);
         }
-        metrics.platforms.set_health(self.health_notices().await?);
-        metrics.webhooks.set(self.webhook_lags().await?, self.0.webhooks.n_events());
+        metrics.platforms.set_health(self.rooms.sending.health_notices().await?);
+        metrics.webhooks.set(self.rooms.events.webhook_lags().await?, self.rooms.events.n_events_in_memory());
         Ok(())
     }
 }
@@ -256,20 +128,23 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Hindrance, PlatformFact, PlatformHealth, PlatformName, PlatformNotice, WebhookLag};
+    use events::WebhookLag;
     use model::app::AppKey;
+    use model::device_type::DeviceType;
     use model::ids::WebhookId;
     use model::time::UtcMillis;
+    use sending::{Hindrance, PlatformFact, PlatformHealth, PlatformName, PlatformNotice};
     use std::collections::BTreeSet;
 
     /// Every metric with a value; without one it would not be shown.
     fn shown() -> BTreeSet<String> {
-        let metrics = Metrics::default();
-        metrics.request("GET", "/health", 200, Duration::from_millis(3));
-        metrics.delivered(&DeviceType::Ios, "sandbox", "delivered", 1);
-        metrics.events_came_in(&Taken { taken: 1, ..Taken::default() });
-        metrics.job_begins();
-        metrics.job_succeeded("sweep");
+        let counters = Metrics::default();
+        let metrics = Exposition::new(&counters);
+        counters.request("GET", "/health", 200, Duration::from_millis(3));
+        counters.delivered(&DeviceType::Ios, "sandbox", "delivered", 1);
+        counters.events_came_in("taken", 1);
+        counters.job_begins();
+        counters.job_succeeded("sweep");
         for gauge in [&metrics.jobs_overdue, &metrics.jobs_overdue_seconds, &metrics.database_bytes] {
             gauge.set(Some(0));
         }

@@ -4,11 +4,12 @@ mod pushes;
 
 use std::time::Duration;
 
+use base::Result;
 use model::ids::{AppId, Offset, PushId};
 use store::{Tx, blocks, log, push_causes};
 
+use crate::Rooms;
 use crate::sweep::Left;
-use crate::{Engine, Result};
 
 /// How much is kept of each app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +44,12 @@ const PORTIONS_PER_RUN: usize = 200;
 /// Pushes of one run look up the recipients of the others; no run takes nearly as long.
 const BLOCKS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-impl Engine {
+impl Rooms {
     /// Deletes records of a log that are too old or too many.
     pub(crate) async fn shorten_log(&self, app: AppId) -> Result<Left> {
-        let Retention { age, bytes, .. } = self.0.retention;
-        let oldest = self.0.clock.now().minus(age);
-        let first_kept = self.0.store.read(move |tx| log::first_since(tx, app, oldest)).await?;
+        let Retention { age, bytes, .. } = self.retention;
+        let oldest = self.clock.now().minus(age);
+        let first_kept = self.store.read(move |tx| log::first_since(tx, app, oldest)).await?;
         for _ in 0..PORTIONS_PER_RUN {
             let shorten = move |tx: &mut Tx<'_>| -> Result<bool> {
                 let n_old = log::delete_before(tx, app, first_kept, PORTION)?;
@@ -58,7 +59,7 @@ impl Engine {
                 let is_too_much = log::n_bytes(tx, app)? > bytes;
                 Ok(is_too_much && log::delete_before(tx, app, Offset(i64::MAX), PORTION)? > 0)
             };
-            if !self.0.store.write(app, shorten).await? {
+            if !self.store.write(app, shorten).await? {
                 return Ok(Left::Nothing);
             }
         }
@@ -67,7 +68,7 @@ impl Engine {
 
     /// Deletes the sets of recipients of pushes that are long done, and their causes. Their counts stay.
     pub(crate) async fn forget_old_blocks(&self, app: AppId) -> Result<Left> {
-        let oldest = self.0.clock.now().minus(BLOCKS_KEPT_FOR);
+        let oldest = self.clock.now().minus(BLOCKS_KEPT_FOR);
         let first_kept = PushId::first_at(oldest);
         for _ in 0..PORTIONS_PER_RUN {
             let forget = move |tx: &mut Tx<'_>| -> Result<u64> {
@@ -76,7 +77,7 @@ impl Engine {
                 let n_causes = push_causes::delete_before(tx, app, first_kept.min(first_recorded), PORTION)?;
                 Ok(n_causes.max(blocks::delete_settled_before(tx, app, oldest, PORTION)?))
             };
-            if self.0.store.write(app, forget).await? < u64::from(PORTION) {
+            if self.store.write(app, forget).await? < u64::from(PORTION) {
                 return Ok(Left::Nothing);
             }
         }

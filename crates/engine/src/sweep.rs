@@ -1,16 +1,17 @@
 //! Recurring housekeeping: deletes data that is no longer needed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use base::{Error, Result};
+use jobs::{ClaimedJob, Job, Stop};
 use model::ids::{AppId, Id};
-use store::jobs::{self, ClaimedJob};
+use serde::{Deserialize, Serialize};
 use store::{Tx, apps};
+use tenancy::OPERATOR;
 use uuid::Uuid;
 
-use crate::apps::OPERATOR;
-use crate::job::Job;
-use crate::worker::Stop;
-use crate::{Engine, Error, Result, idempotency};
+use crate::Rooms;
 
 const EVERY: Duration = Duration::from_secs(10 * 60);
 /// The pause when there was too much to delete at once. Short, so that deleting keeps up with writing.
@@ -64,32 +65,39 @@ pub(crate) enum Left {
 /// There is one sweep per installation: a fixed id makes a second one impossible.
 const SWEEP_JOB: Uuid = Uuid::from_u128(0x5eed);
 
-impl Engine {
-    pub(crate) async fn ensure_sweep(&self) -> Result<()> {
-        let engine = self.clone();
-        let first = self.0.clock.now().plus(EVERY);
-        let write =
-            move |tx: &mut Tx<'_>| engine.enqueue_as(tx, OPERATOR, Id::from_uuid(SWEEP_JOB), first, &Job::Sweep);
-        self.0.store.write(OPERATOR, write).await
-    }
+/// Deletes data that is no longer needed.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Sweep {}
+
+impl Job for Sweep {
+    type Room = Arc<Rooms>;
+    const NAME: &'static str = "sweep";
 
     /// Safe to run twice: the second run finds nothing more to delete. It can be interrupted anywhere, since every portion is a
     /// transaction of its own.
-    pub(crate) async fn sweep(&self, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
+    async fn run(self, rooms: &Arc<Rooms>, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
         let again = tokio::select! {
             biased;
             () = stop.requested() => Duration::ZERO,
-            again = self.sweep_all() => again?,
+            again = rooms.sweep_all() => again?,
         };
-        let (now, claimed) = (self.0.clock.now(), claimed.clone());
-        self.0.store.write(OPERATOR, move |tx| jobs::postpone(tx, &claimed, now.plus(again))).await?;
+        let (now, claimed) = (rooms.clock.now(), claimed.clone());
+        rooms.store.write(OPERATOR, move |tx| jobs::postpone(tx, &claimed, now.plus(again))).await?;
         Ok(())
+    }
+}
+
+impl Rooms {
+    pub(crate) async fn ensure_sweep(&self) -> Result<()> {
+        let first = self.clock.now().plus(EVERY);
+        let write = move |tx: &mut Tx<'_>| jobs::enqueue_as(tx, OPERATOR, Id::from_uuid(SWEEP_JOB), first, &Sweep {});
+        self.store.write(OPERATOR, write).await
     }
 
     /// Returns in how long to sweep again.
     async fn sweep_all(&self) -> Result<Duration> {
         let mut again = EVERY;
-        for app in self.0.store.read(apps::list).await? {
+        for app in self.store.read(apps::list).await? {
             for old in Old::ALL {
                 match self.delete_old(old, app.id).await {
                     Ok(Left::More) => again = SOON,
@@ -111,26 +119,26 @@ impl Engine {
     }
 
     async fn forget_old_answers(&self) -> Result<()> {
-        let before = self.0.clock.now().minus(idempotency::KEPT_FOR);
+        let before = self.clock.now().minus(tenancy::ANSWERS_KEPT_FOR);
         let forget = move |tx: &mut Tx<'_>| store::idempotency::forget_before(tx, before, PORTION);
-        while self.0.store.write(OPERATOR, forget).await? == u64::from(PORTION) {}
+        while self.store.write(OPERATOR, forget).await? == u64::from(PORTION) {}
         Ok(())
     }
 
     async fn delete_old(&self, old: Old, app: AppId) -> Result<Left> {
         let all_gone = |()| Left::Nothing;
         match old {
-            Old::Uploads => self.discard_dead_uploads(app).await.map(all_gone),
-            Old::ActivityDays => self.forget_old_days(app).await.map(all_gone),
-            Old::Places => self.forget_old_places(app).await.map(all_gone),
-            Old::PipelineSends => self.forget_old_sends(app).await.map(all_gone),
-            Old::ExperimentGroups => self.forget_old_groups(app).await.map(all_gone),
+            Old::Uploads => self.targeting.discard_dead_uploads(app).await.map(all_gone),
+            Old::ActivityDays => self.devices.forget_old_days(app).await.map(all_gone),
+            Old::Places => self.devices.forget_old_places(app).await.map(all_gone),
+            Old::PipelineSends => self.campaigns.forget_old_sends(app).await.map(all_gone),
+            Old::ExperimentGroups => self.sending.forget_old_groups(app).await.map(all_gone),
             Old::LogRecords => self.shorten_log(app).await,
             Old::PushBlocks => self.forget_old_blocks(app).await,
-            Old::EventIds => self.forget_old_event_ids(app).await.map(all_gone),
-            Old::SignedRequests => self.forget_old_signed_requests(app).await.map(all_gone),
-            Old::Messages => self.forget_ended_messages(app).await.map(all_gone),
-            Old::PendingAssociations => self.forget_old_associations(app).await.map(all_gone),
+            Old::EventIds => self.events.forget_old_event_ids(app).await.map(all_gone),
+            Old::SignedRequests => self.tenancy.forget_old_signed_requests(app).await.map(all_gone),
+            Old::Messages => self.sending.forget_ended_messages(app).await.map(all_gone),
+            Old::PendingAssociations => self.devices.forget_old_associations(app).await.map(all_gone),
             Old::Pushes => self.forget_old_pushes(app).await,
         }
     }

@@ -209,3 +209,6 @@ pub const EVENT_SELECTORS: usize = 20;
 pub const EVENT_SELECTOR_DEPTH: usize = 3;
 /// Filters of one request for events, any of which is enough.
 pub const EVENT_FILTERS: usize = 20;
+
+/// Webhooks of one app. Each has a slot of its own to forward events with.
+pub const WEBHOOKS_PER_APP: usize = 20;

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use ::store::copy::{Occupied, copy};
-use engine::{LocationSettings, NewApp, SealKey, Worker};
+use devices::LocationSettings;
 use model::app::Mode;
 use model::time::{Clock, UtcMillis};
 use tempfile::TempDir;
+use tenancy::{NewApp, SealKey};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -128,7 +129,7 @@ impl TestApp {
 
     /// Runs jobs until none is due, and returns how many there were.
     pub async fn step_all(&self) -> usize {
-        let worker = Worker::new(self.parts.engine.clone());
+        let worker = self.parts.engine.worker();
         let mut n_jobs = 0;
         while worker.step().await.expect("the database answers") {
             n_jobs += 1;
@@ -202,7 +203,7 @@ async fn create_app(engine: &engine::Engine, mode: Mode) -> Credentials {
     static N_APPS: AtomicU32 = AtomicU32::new(0);
     let name = format!("Test {}", N_APPS.fetch_add(1, Ordering::Relaxed));
     let new = NewApp { name, mode, key: None, app_secret: None, master_secret: None };
-    let created = engine.create_app(new, None).await.expect("an app can be created");
+    let created = engine.tenancy().create_app(new, None).await.expect("an app can be created");
     Credentials {
         key: created.key.as_str().to_owned(),
         app_secret: created.app_secret,

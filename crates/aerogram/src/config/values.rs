@@ -7,10 +7,10 @@ use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use engine::SealKey;
 use http::Uri;
 use model::app::{AppKey, CREDENTIAL_SHAPE, Secret};
 use providers::percent_encoded;
+use tenancy::SealKey;
 use tracing_subscriber::filter::Targets;
 
 /// `http://HOST` or `https://HOST` with an optional port and path, without a slash at the end.

@@ -1,7 +1,7 @@
 //! The running parts of a node: the server, and the tasks behind it.
 
 use anyhow::{Context, Error, Result, anyhow};
-use engine::{Engine, Worker};
+use engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -26,7 +26,7 @@ impl Parts {
             for _ in 0..n_workers() {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let runtime = runtime.context("The runtime of a worker cannot be started")?;
-                let working = Worker::new(engine.clone()).run(working_stops.clone());
+                let working = engine.worker().run(working_stops.clone());
                 background.spawn_blocking(move || runtime.block_on(working));
             }
         }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use engine::{Caller, InboxCaller, Rights};
 use http::Extensions;
 use http::request::Parts;
 use model::app::AppKey;
 use model::ids::ChannelId;
-use store::apps::App;
+use sending::InboxCaller;
+use tenancy::{App, Caller, Rights};
 
 use super::{CHANNEL_ID, NOT_MASTER};
 use crate::edge::Edge;

@@ -1,13 +1,12 @@
 //! Apps, for the operator: create, list, change, rotate secrets, delete.
 
 use axum::extract::State;
-use engine::{AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice};
 use http::StatusCode;
 use model::app::{AppKey, Mode, Secret};
 use model::ids::OperationId;
 use model::json::At;
 use serde::Serialize;
-use store::apps::App;
+use tenancy::{App, AppChange, CreatedApp, NewApp, RotatedSecrets, SecretChoice};
 
 use crate::answer::Answer;
 use crate::edge::Edge;
@@ -57,7 +56,7 @@ struct Rotated {
 
 pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input) -> Result<Answer> {
     let new = input.parse(parse_new_app).await?;
-    let created = edge.engine.create_app(new, input.idempotency_key).await?;
+    let created = edge.engine.tenancy().create_app(new, input.idempotency_key).await?;
     let CreatedApp { operation_id, key, name, mode, created, app_secret, master_secret } = created;
     let location = links.to(&format!("/operator/apps/{key}"));
     let app = AppRecord { key, name, mode: mode.name(), device_associations: true, created: created.to_api() };
@@ -66,29 +65,29 @@ pub(super) async fn create(State(edge): State<Edge>, links: Links, input: Input)
 }
 
 pub(super) async fn list(State(edge): State<Edge>) -> Result<Answer> {
-    let apps = edge.engine.apps().await?;
+    let apps = edge.engine.tenancy().apps().await?;
     Answer::ok(All { apps: apps.iter().map(AppRecord::from).collect() })
 }
 
 pub(super) async fn look_up(State(edge): State<Edge>, PathVars(key): PathVars<String>) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
     Answer::ok(One { app: AppRecord::from(&*app) })
 }
 
 pub(super) async fn change(State(edge): State<Edge>, PathVars(key): PathVars<String>, input: Input) -> Result<Answer> {
-    let app = edge.engine.change_app(&key, input.parse(parse_change).await?).await?;
+    let app = edge.engine.tenancy().change_app(&key, input.parse(parse_change).await?).await?;
     Answer::changed(OperationId::random(), One { app: AppRecord::from(&*app) })
 }
 
 pub(super) async fn delete(State(edge): State<Edge>, PathVars(key): PathVars<String>) -> Result<Answer> {
-    edge.engine.delete_app(&key).await?;
+    edge.engine.tenancy().delete_app(&key).await?;
     Ok(Answer::nothing())
 }
 
 pub(super) async fn rotate(State(edge): State<Edge>, PathVars(key): PathVars<String>, input: Input) -> Result<Answer> {
     let choice = input.parse(parse_choice).await?;
     let RotatedSecrets { operation_id, app_secret, master_secret } =
-        edge.engine.rotate(&key, choice, input.idempotency_key).await?;
+        edge.engine.tenancy().rotate(&key, choice, input.idempotency_key).await?;
     Answer::changed(operation_id, Rotated { app_secret, master_secret })
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn change(
     if update.audience.channels().len() + update.audience.named_users().len() > 1 {
         rights.need_master()?;
     }
-    edge.engine.change_attributes(app.id, update).await?;
+    edge.engine.devices().change_attributes(app.id, update).await?;
     Answer::done()
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn change_channel(
 ) -> Result<Answer> {
     let channel = channel(id, params)?;
     let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
-    edge.engine.change_channel_attributes(app.id, channel, operations).await?;
+    edge.engine.devices().change_channel_attributes(app.id, channel, operations).await?;
     Answer::done()
 }
 
@@ -50,7 +50,7 @@ pub(super) async fn change_named_user(
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
     let AttributesOfOne(operations) = input.parse(AttributesOfOne::parse).await?;
-    edge.engine.change_user_attributes(app.id, user, operations).await?;
+    edge.engine.devices().change_user_attributes(app.id, user, operations).await?;
     Answer::done()
 }
 
@@ -64,7 +64,7 @@ pub(super) async fn change_batch(
     let channel = channel(id, params)?;
     let batch = input.parse(ChannelBatch::parse).await?;
     batch.tags.iter().try_for_each(refuse_read_only)?;
-    edge.engine.change_channel(app.id, channel, batch).await?;
+    edge.engine.devices().change_channel(app.id, channel, batch).await?;
     Answer::done()
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use engine::{Clause, DeviceTypeCount, Effect, Explanation, Warning};
 use model::json::At;
 use model::payload::device_types::DeviceTypes;
 use model::selector::{Atomic, Audience, Purpose};
 use serde::Serialize;
+use targeting::{Clause, DeviceTypeCount, Effect, Explanation, Warning};
 
 use crate::answer::Answer;
 use crate::auth::CallingApp;
@@ -63,7 +63,7 @@ struct WarningRecord {
 
 pub(super) async fn explain(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let Question { audience, device_types } = input.parse(Question::parse).await?;
-    let explanation = edge.engine.explain(app.id, audience, device_types).await?;
+    let explanation = edge.engine.targeting().explain(app.id, audience, device_types).await?;
     Answer::ok(ExplanationRecord::from(explanation))
 }
 

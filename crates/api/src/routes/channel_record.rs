@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Attributes, ChannelView};
+use devices::{Attributes, ChannelView};
 use model::channel::{IosDetails, OpenDetails, WebDetails};
 use model::device_type::{DeviceType, OpenPlatform};
 use model::ids::{ChannelId, NamedUserId};

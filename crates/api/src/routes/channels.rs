@@ -6,7 +6,7 @@ use model::channel::{Change, Registration, Uninstalls};
 use model::ids::{ChannelId, ChannelKind};
 use model::limits;
 use serde::Serialize;
-use store::apps::App;
+use tenancy::App;
 
 use super::channel_record::ChannelRecord;
 use crate::answer::Answer;
@@ -46,7 +46,7 @@ pub(super) async fn register(
     input: Input,
 ) -> Result<Answer> {
     let registration = registration(&app, rights, &input).await?;
-    let registered = edge.engine.register_channel(app.id, registration, input.idempotency_key).await?;
+    let registered = edge.engine.devices().register_channel(app.id, registration, input.idempotency_key).await?;
     let status = if registered.created { StatusCode::CREATED } else { StatusCode::OK };
     let answer = Answer::changed(registered.operation_id, Registered { channel_id: registered.id })?.status(status);
     Ok(answer.location(&location(&links, registered.id)))
@@ -63,7 +63,7 @@ pub(super) async fn update(
     let registration = registration(&app, rights, &input).await?;
     // Upon a conflict devices forget the id and register anew, which is the way out of an invalid id.
     let id = id.parse().map_err(|_| Error::Conflict("A channel id is a UUID; register a new channel.".to_owned()))?;
-    let updated = edge.engine.update_channel(app.id, id, registration).await?;
+    let updated = edge.engine.devices().update_channel(app.id, id, registration).await?;
     let answer = Answer::changed(updated.operation_id, Registered { channel_id: updated.id })?;
     Ok(answer.location(&location(&links, updated.id)))
 }
@@ -73,7 +73,7 @@ pub(super) async fn look_up(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ChannelKind>,
 ) -> Result<Answer> {
-    let channel = edge.engine.channel(app.id, id).await?.into();
+    let channel = edge.engine.devices().channel(app.id, id).await?.into();
     Ok(Answer::ok(One { channel })?.data_attribute("channel"))
 }
 
@@ -86,7 +86,7 @@ pub(super) async fn list(
     let start = params.id("start");
     let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
     params.finish()?;
-    let (page, next) = edge.engine.channels(app.id, start, limit).await?;
+    let (page, next) = edge.engine.devices().channels(app.id, start, limit).await?;
     let next_page = next.map(|next| links.to(&format!("/api/channels?start={next}&limit={limit}")));
     let channels = page.into_iter().map(ChannelRecord::from).collect();
     let answer = Answer::ok(Page { channels, next_page: next_page.clone() })?.data_attribute("channels");
@@ -95,7 +95,7 @@ pub(super) async fn list(
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let Uninstalls(uninstalls) = input.parse(Uninstalls::parse).await?;
-    edge.engine.uninstall_channels(app.id, uninstalls).await?;
+    edge.engine.devices().uninstall_channels(app.id, uninstalls).await?;
     Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
 

@@ -1,12 +1,12 @@
 //! Contacts: devices ask for their contact, identify it, and change its data.
 
 use axum::extract::State;
-use engine::{Contact, DeviceToken};
+use devices::Contact;
 use model::channel::ChannelRef;
 use model::contact::{ContactAction, ContactDisassociation, ContactRequest, ContactUpdate};
 use model::ids::{ChannelId, ContactId, ContactKind, OperationId};
 use serde::Serialize;
-use store::apps::App;
+use tenancy::{App, DeviceToken};
 
 use super::subscription_lists::{OfPerson, scope_records};
 use super::tags::refuse_read_only;
@@ -61,8 +61,8 @@ pub(super) async fn act(
 ) -> Result<Answer> {
     let action = input.parse(ContactAction::parse).await?;
     let action = allowed(rights, &app, action)?;
-    let contact = edge.engine.contact(app.id, ChannelRef { id: channel, claimed: None }, action).await?;
-    let DeviceToken { text, expires_in } = edge.engine.contact_token(&app, contact.id).await?;
+    let contact = edge.engine.devices().contact(app.id, ChannelRef { id: channel, claimed: None }, action).await?;
+    let DeviceToken { text, expires_in } = edge.engine.tenancy().contact_token(&app, contact.id).await?;
     let acted = Acted { contact: contact.into(), token: text, token_expires_in: expires_in.as_millis() };
     Answer::changed(OperationId::random(), acted)
 }
@@ -105,7 +105,7 @@ fn allowed(rights: CallingRights, app: &App, action: ContactAction) -> Result<Co
 async fn carry_out(edge: &Edge, app: &App, rights: CallingRights, request: ContactRequest) -> Result<Answer> {
     let ContactRequest { channel, action } = request;
     let action = allowed(rights, app, action)?;
-    let Contact { id, is_anonymous, .. } = edge.engine.contact(app.id, channel, action).await?;
+    let Contact { id, is_anonymous, .. } = edge.engine.devices().contact(app.id, channel, action).await?;
     Answer::changed(OperationId::random(), Resolved { contact_id: id, is_anonymous })
 }
 
@@ -121,7 +121,7 @@ pub(super) async fn update(
     if !update.associate.is_empty() {
         rights.need_association(&app)?;
     }
-    edge.engine.update_contact(app.id, id, update, rights.0).await?;
+    edge.engine.devices().update_contact(app.id, id, update, rights.0).await?;
     Answer::done()
 }
 
@@ -130,7 +130,7 @@ pub(super) async fn subscriptions(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ContactKind>,
 ) -> Result<Answer> {
-    let subscriptions = edge.engine.contact_subscriptions(app.id, id).await?;
+    let subscriptions = edge.engine.devices().contact_subscriptions(app.id, id).await?;
     let answer = Answer::ok(OfPerson { subscription_lists: scope_records(subscriptions) })?;
     Ok(answer.data_attribute("subscription_lists"))
 }
@@ -140,7 +140,7 @@ pub(super) async fn associated_types(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ContactKind>,
 ) -> Result<Answer> {
-    edge.engine.check_contact(app.id, id).await?;
+    edge.engine.devices().check_contact(app.id, id).await?;
     Answer::ok(AssociatedTypes { channels: [] })
 }
 
@@ -153,7 +153,7 @@ pub(super) async fn disassociate(
 ) -> Result<Answer> {
     rights.need_association(&app)?;
     let ContactDisassociation(channel_id) = input.parse(ContactDisassociation::parse).await?;
-    edge.engine.disassociate_from_contact(app.id, id, channel_id).await?;
+    edge.engine.devices().disassociate_from_contact(app.id, id, channel_id).await?;
     Answer::changed(OperationId::random(), Disassociated { channel_id })
 }
 

@@ -16,13 +16,13 @@ use crate::links::Links;
 
 pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let push = input.parse(Push::parse_create_and_send).await?;
-    let accepted = edge.engine.accept_pushes(&app, OneOrMany::One(push), input.idempotency_key).await?;
+    let accepted = edge.engine.sending().accept_pushes(&app, OneOrMany::One(push), input.idempotency_key).await?;
     Ok(Answer::ok(accepted)?.data_attribute("push_ids").status(StatusCode::ACCEPTED))
 }
 
 pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let push = input.parse(Push::parse_create_and_send).await?;
-    edge.engine.validate_pushes(&app, OneOrMany::One(push)).await?;
+    edge.engine.sending().validate_pushes(&app, OneOrMany::One(push)).await?;
     Answer::ok(Done {})
 }
 
@@ -34,6 +34,6 @@ pub(super) async fn schedule(
 ) -> Result<Answer> {
     let scheduled = input.parse(ScheduledPush::parse_create_and_send).await?;
     let as_sent = scheduled.as_slice().iter().map(with_pause).collect();
-    let created = edge.engine.create_schedules(app.id, scheduled, input.idempotency_key).await?;
+    let created = edge.engine.campaigns().create_schedules(app.id, scheduled, input.idempotency_key).await?;
     Ok(created_answer(&links, &created, as_sent)?.status(StatusCode::ACCEPTED))
 }

@@ -20,6 +20,6 @@ struct Spelled {
 
 pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let events = input.parse(CustomEvent::parse_one_or_many).await?;
-    let operation_id = edge.engine.take_custom_events(app.id, events, input.idempotency_key).await?;
+    let operation_id = edge.engine.events().take_custom_events(app.id, events, input.idempotency_key).await?;
     Answer::changed(operation_id, Spelled { operation_id })
 }

@@ -2,11 +2,12 @@
 //! accepted: an event that cannot be used affects only itself.
 
 use axum::extract::State;
-use engine::{Rights, Upload};
+use events::Upload;
 use http::{HeaderMap, HeaderName};
 use model::channel::UsageUpdate;
 use model::device_event::DeviceEvents;
 use model::time::UtcMillis;
+use tenancy::Rights;
 
 use crate::answer::{Answer, Done};
 use crate::auth::{CHANNEL_ID, CallingApp, CallingRights};
@@ -41,7 +42,7 @@ pub(super) async fn upload(
     };
     if let Some(channel) = channel {
         let too_often = |retry_after| Error::TooMany { text: TOO_OFTEN, retry_after };
-        edge.engine.admit_upload(app.id, channel).map_err(too_often)?;
+        edge.engine.events().admit_upload(app.id, channel).map_err(too_often)?;
     }
     let upload = Upload {
         channel,
@@ -49,7 +50,7 @@ pub(super) async fn upload(
         usage: UsageUpdate::from_headers(rights.proof(), header),
         events: input.read(DeviceEvents::read).await??,
     };
-    edge.engine.take_events(app.id, upload).await?;
+    edge.engine.events().take_events(app.id, upload).await?;
     Ok(TUNING.into_iter().fold(Answer::ok(Done {})?, |answer, (name, value)| answer.header(name, value)))
 }
 

@@ -1,8 +1,8 @@
 //! Tokens for devices, and the reports of devices about their use of the service.
 
 use axum::extract::State;
-use engine::DeviceToken;
 use serde::Serialize;
+use tenancy::DeviceToken;
 
 use crate::answer::{Answer, Done};
 use crate::auth::{CallingApp, CallingChannel};
@@ -21,7 +21,7 @@ pub(super) async fn of_channel(
     CallingApp(app): CallingApp,
     CallingChannel(channel): CallingChannel,
 ) -> Result<Answer> {
-    let DeviceToken { text, expires_in } = edge.engine.channel_token(&app, channel).await?;
+    let DeviceToken { text, expires_in } = edge.engine.tenancy().channel_token(&app, channel).await?;
     Answer::ok(Token { token: text, expires_in: expires_in.as_millis() })
 }
 

@@ -10,12 +10,13 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
-use engine::{Caller, EventFeed, EventPage};
+use events::{EventFeed, EventPage};
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use model::channel::ChannelRef;
 use model::event::{EventConditions, EventOffset, EventRequest, EventStart, NO_OFFSET, RecordKind};
+use tenancy::Caller;
 
 use crate::accept::{self, StreamForm};
 use crate::auth::Calling;
@@ -81,7 +82,7 @@ async fn open(
 ) -> Result<Response> {
     let permit = edge.admit_stream(caller.app().id)?;
     let EventRequest { follow, limit, offset_updates, .. } = request;
-    let feed = edge.engine.event_feed(caller, request).await?;
+    let feed = edge.engine.events().event_feed(caller, request).await?;
     let form = accept::stream_form(headers);
     let content_type = form.content_type();
     let open = OpenStream {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use engine::{Counts, VariantResults};
+use campaigns::VariantResults;
+use events::{Counts, Metric};
 use model::experiment::{Outcome, Share};
 use model::ids::{ExperimentId, ExperimentKind};
 use serde::Serialize;
-use store::counters::Metric;
 
 use crate::answer::Answer;
 use crate::auth::CallingApp;
@@ -77,7 +77,7 @@ pub(super) async fn overview(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ExperimentKind>,
 ) -> Result<Answer> {
-    let results = edge.engine.experiment_results(app.id, id).await?;
+    let results = edge.engine.campaigns().experiment_results(app.id, id).await?;
     let shares = results.experiment.shares();
     let each = results.experiment.variants.iter().zip(&results.variants).zip(&shares.variants);
     let variants =
@@ -110,7 +110,7 @@ pub(super) async fn detail(
     CallingApp(app): CallingApp,
     PathVars((id, variant)): PathVars<(String, String)>,
 ) -> Result<Answer> {
-    let results = edge.engine.experiment_results(app.id, id_in_path(&id)?).await?;
+    let results = edge.engine.campaigns().experiment_results(app.id, id_in_path(&id)?).await?;
     let index: Option<usize> = variant.parse().ok();
     let found = index.and_then(|index| results.experiment.variants.get(index).zip(results.variants.get(index)));
     let no_variant = || Error::NotFound("The experiment has no such variant; they are counted from 0.".to_owned());

@@ -1,7 +1,7 @@
 //! The results of an experiment; only our own client knows this route.
 
 use axum::extract::State;
-use engine::ExperimentResults;
+use campaigns::ExperimentResults;
 use model::experiment::{Difference, Interval, Outcome, Share, difference, interval};
 use model::ids::{ExperimentId, ExperimentKind, PushId};
 use serde::Serialize;
@@ -60,7 +60,7 @@ pub(super) async fn results(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ExperimentKind>,
 ) -> Result<Answer> {
-    let results = edge.engine.experiment_results(app.id, id).await?;
+    let results = edge.engine.campaigns().experiment_results(app.id, id).await?;
     Answer::ok(Results::of(&results))
 }
 

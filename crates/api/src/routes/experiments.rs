@@ -1,7 +1,7 @@
 //! Experiments: made, shown, and deleted before they start.
 
 use axum::extract::State;
-use engine::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView};
+use campaigns::{CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentView};
 use http::StatusCode;
 use model::experiment::Experiment;
 use model::ids::{ExperimentId, ExperimentKind};
@@ -58,7 +58,7 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let experiment = input.parse(Experiment::parse).await?;
     let CreatedExperiment { operation_id, id, .. } =
-        edge.engine.create_experiment(app.id, experiment, input.idempotency_key).await?;
+        edge.engine.campaigns().create_experiment(app.id, experiment, input.idempotency_key).await?;
     let answer = Answer::changed(operation_id, Created { experiment_id: id, push_id: id })?;
     Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/experiments/{id}"))))
 }
@@ -66,7 +66,7 @@ pub(super) async fn create(
 /// Says under which id it was done, as clients expect, though nothing is.
 pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let experiment = input.parse(Experiment::parse).await?;
-    edge.engine.validate_experiment(app.id, experiment).await?;
+    edge.engine.campaigns().validate_experiment(app.id, experiment).await?;
     Answer::done()
 }
 
@@ -78,7 +78,7 @@ pub(super) async fn list(
 ) -> Result<Answer> {
     let (offset, limit) = slice(&mut params);
     params.finish()?;
-    let page = edge.engine.experiments(app.id, offset, limit).await?;
+    let page = edge.engine.campaigns().experiments(app.id, offset, limit).await?;
     page_answer(&links, "/api/experiments", offset, limit, page)
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn list_scheduled(
 ) -> Result<Answer> {
     let (offset, limit) = slice(&mut params);
     params.finish()?;
-    let page = edge.engine.scheduled_experiments(app.id, offset, limit).await?;
+    let page = edge.engine.campaigns().scheduled_experiments(app.id, offset, limit).await?;
     page_answer(&links, "/api/experiments/scheduled", offset, limit, page)
 }
 
@@ -99,7 +99,7 @@ pub(super) async fn look_up(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ExperimentKind>,
 ) -> Result<Answer> {
-    let experiment = edge.engine.experiment(app.id, id).await?;
+    let experiment = edge.engine.campaigns().experiment(app.id, id).await?;
     Ok(Answer::ok(One { experiment: experiment.into() })?.data_attribute("experiment"))
 }
 
@@ -108,7 +108,7 @@ pub(super) async fn delete(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ExperimentKind>,
 ) -> Result<Answer> {
-    match edge.engine.delete_experiment(app.id, id).await? {
+    match edge.engine.campaigns().delete_experiment(app.id, id).await? {
         ExperimentDeletion::Deleted => Answer::done(),
         ExperimentDeletion::HasStarted => Err(Error::ExperimentStarted),
     }

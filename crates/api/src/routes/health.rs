@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
+use engine::Trouble;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use serde::Serialize;
-use store::Trouble;
 
 use crate::answer::{Answer, Done};
 use crate::edge::Edge;
@@ -35,13 +35,11 @@ pub(super) async fn ready(State(edge): State<Edge>, stopping: Stopping) -> Resul
     if stopping.is_near() {
         return Err(Error::Stopping);
     }
-    let question = edge.engine.store().read(store::jobs::next_due);
-    match tokio::time::timeout(DATABASE_PATIENCE, question).await {
-        Ok(Ok(_)) => {
-            edge.engine.store().trouble().map_or_else(|| Answer::ok(Done {}), |trouble| Err(Error::NotReady(trouble)))
-        }
-        Ok(Err(store::Error::Unavailable(_))) | Err(_) => Err(Error::NotReady(Trouble::Reading)),
-        Ok(Err(error)) => Err(Error::Internal(Box::new(error))),
+    match tokio::time::timeout(DATABASE_PATIENCE, edge.engine.ask_database()).await {
+        Ok(Ok(None)) => Answer::ok(Done {}),
+        Ok(Ok(Some(trouble))) => Err(Error::NotReady(trouble)),
+        Ok(Err(error)) => Err(error.into()),
+        Err(_) => Err(Error::NotReady(Trouble::Reading)),
     }
 }
 

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use engine::{CreatedInbox, InboxCaller, Rights};
 use http::StatusCode;
 use model::device_type::DeviceType;
 use model::ids::{ChannelId, OperationId};
 use model::inbox::{CHANNEL_KEYS, InboxChange, InboxUserId, NewInbox};
+use sending::{CreatedInbox, InboxCaller};
 use serde::Serialize;
+use tenancy::Rights;
 
 use super::message_deletion::push_of;
 use crate::answer::Answer;
@@ -56,7 +57,7 @@ pub(super) async fn create(
         new.0.retain(|channel| channel.id == own);
     }
     let CreatedInbox { operation_id, user, password, channels } =
-        edge.engine.create_inbox(app.id, new, input.idempotency_key).await?;
+        edge.engine.sending().create_inbox(app.id, new, input.idempotency_key).await?;
     let user_url = user_url(&links, &user);
     let channels = Channels::of(&channels);
     let created = Created { user_id: user, password, user_url: user_url.clone(), channels };
@@ -78,7 +79,7 @@ pub(super) async fn change(
     input: Input,
 ) -> Result<Answer> {
     let change = input.parse(InboxChange::parse).await?;
-    edge.engine.change_inbox(caller.clone(), change).await?;
+    edge.engine.sending().change_inbox(caller.clone(), change).await?;
     Answer::changed(OperationId::random(), show(&edge, &links, caller).await?)
 }
 
@@ -89,7 +90,7 @@ pub(super) async fn delete_everywhere(
     PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let push = push_of(&id).ok_or_else(|| Error::NotFound("There is no such message.".to_owned()))?;
-    edge.engine.delete_message(app.id, push).await?;
+    edge.engine.sending().delete_message(app.id, push).await?;
     Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
 
@@ -99,7 +100,7 @@ pub(super) fn user_url(links: &Links, user: &InboxUserId) -> String {
 
 async fn show(edge: &Edge, links: &Links, caller: InboxCaller) -> Result<User> {
     let (user_url, user_id) = (user_url(links, &caller.user), caller.user.clone());
-    let view = edge.engine.inbox_user(caller).await?;
+    let view = edge.engine.sending().inbox_user(caller).await?;
     Ok(User { user_id, user_url, channels: Channels::of(&view.channels) })
 }
 

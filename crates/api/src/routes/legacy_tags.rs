@@ -19,7 +19,7 @@ struct All {
 }
 
 pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
-    Answer::bare(All { tags: edge.engine.legacy_tags(app.id).await? })
+    Answer::bare(All { tags: edge.engine.devices().legacy_tags(app.id).await? })
 }
 
 pub(super) async fn create(
@@ -27,7 +27,7 @@ pub(super) async fn create(
     CallingApp(app): CallingApp,
     PathVars(tag): PathVars<String>,
 ) -> Result<Answer> {
-    let is_new = edge.engine.create_legacy_tag(app.id, usable(&tag)?).await?;
+    let is_new = edge.engine.devices().create_legacy_tag(app.id, usable(&tag)?).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::done()?.status(status))
 }
@@ -39,7 +39,7 @@ pub(super) async fn change(
     input: Input,
 ) -> Result<Answer> {
     let tag = usable(&tag)?;
-    edge.engine.tag_devices(app.id, tag, input.parse(LegacyTagging::parse).await?).await?;
+    edge.engine.devices().tag_devices(app.id, tag, input.parse(LegacyTagging::parse).await?).await?;
     Answer::done()
 }
 
@@ -49,7 +49,7 @@ pub(super) async fn delete(
     PathVars(tag): PathVars<String>,
 ) -> Result<Answer> {
     let tag = Tag::new(&tag).map_err(|_| Error::NotFound("There is no such tag.".to_owned()))?;
-    edge.engine.delete_legacy_tag(app.id, tag).await?;
+    edge.engine.devices().delete_legacy_tag(app.id, tag).await?;
     Ok(Answer::nothing())
 }
 
@@ -59,7 +59,7 @@ pub(super) async fn batch(State(edge): State<Edge>, CallingApp(app): CallingApp,
         BatchRefusal::Body(problems) => Error::Invalid(problems),
         BatchRefusal::Rows(rows) => Error::BatchRows(rows),
     })?;
-    edge.engine.set_device_tags(app.id, batch).await?;
+    edge.engine.devices().set_device_tags(app.id, batch).await?;
     Answer::done()
 }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use engine::{ListContent, ListUpload, ListView};
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
@@ -14,6 +13,7 @@ use model::limits;
 use model::problem::{Problem, ProblemKind, Problems};
 use model::static_list::{CsvRows, ListName, ListUpdate, NewList, Row, RowError};
 use serde::Serialize;
+use targeting::{ListContent, ListUpload, ListView};
 
 use crate::answer::{Answer, Done};
 use crate::auth::CallingApp;
@@ -76,7 +76,7 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let list = input.parse(NewList::parse).await?;
     let location = links.to(&format!("/api/lists/{}", list.name));
-    let operation_id = edge.engine.create_list(app.id, list, input.idempotency_key).await?;
+    let operation_id = edge.engine.targeting().create_list(app.id, list, input.idempotency_key).await?;
     Ok(Answer::changed(operation_id, Done {})?.status(StatusCode::CREATED).location(&location))
 }
 
@@ -91,7 +91,7 @@ pub(super) async fn update(
     if update.renames(&name) {
         return Err(Error::ListRenamed);
     }
-    edge.engine.update_list(app.id, name, update).await?;
+    edge.engine.targeting().update_list(app.id, name, update).await?;
     Answer::done()
 }
 
@@ -100,7 +100,7 @@ pub(super) async fn delete(
     CallingApp(app): CallingApp,
     PathVars(name): PathVars<String>,
 ) -> Result<Answer> {
-    edge.engine.delete_list(app.id, list_name(&name)?).await?;
+    edge.engine.targeting().delete_list(app.id, list_name(&name)?).await?;
     Ok(Answer::nothing())
 }
 
@@ -109,7 +109,7 @@ pub(super) async fn look_up(
     CallingApp(app): CallingApp,
     PathVars(name): PathVars<String>,
 ) -> Result<Answer> {
-    let list = edge.engine.list(app.id, list_name(&name)?).await?;
+    let list = edge.engine.targeting().list(app.id, list_name(&name)?).await?;
     Ok(Answer::ok(ListRecord::from(list))?.data_attribute("static_list"))
 }
 
@@ -119,10 +119,10 @@ pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp, 
     params.finish()?;
     let mut views = Vec::new();
     if let Type::All | Type::User = wanted {
-        views.extend(edge.engine.lists(app.id).await?);
+        views.extend(edge.engine.targeting().lists(app.id).await?);
     }
     if let Type::All | Type::Lifecycle = wanted {
-        views.extend(edge.engine.lifecycle_lists(app.id).await?);
+        views.extend(edge.engine.targeting().lifecycle_lists(app.id).await?);
     }
     let lists = views.into_iter().map(ListRecord::from).collect();
     Ok(Answer::ok(All { lists })?.data_attribute("lists"))
@@ -136,7 +136,7 @@ pub(super) async fn upload(
 ) -> Result<Answer> {
     let _permit = edge.admit_transfer(app.id)?;
     let begun = match list_name(&name) {
-        Ok(name) => edge.engine.begin_list_upload(app.id, name).await.map_err(Error::from),
+        Ok(name) => edge.engine.targeting().begin_list_upload(app.id, name).await.map_err(Error::from),
         Err(error) => Err(error),
     };
     let mut upload = match begun {
@@ -166,7 +166,7 @@ pub(super) async fn download(
     PathVars(name): PathVars<String>,
 ) -> Result<Response> {
     let permit = edge.admit_transfer(app.id)?;
-    let content = edge.engine.list_content(app.id, list_name(&name)?).await?;
+    let content = edge.engine.targeting().list_content(app.id, list_name(&name)?).await?;
     let pages = stream::unfold(Some((content, permit)), |open| async {
         let (mut content, permit) = open?;
         let page = page(&mut content).await.transpose()?;
@@ -182,7 +182,7 @@ pub(super) async fn errors(
     CallingApp(app): CallingApp,
     PathVars(name): PathVars<String>,
 ) -> Result<Response> {
-    let rows = edge.engine.list_errors(app.id, list_name(&name)?).await?;
+    let rows = edge.engine.targeting().list_errors(app.id, list_name(&name)?).await?;
     let lines = rows.iter().map(|row| format!("{},\"{}\"\r\n", row.line, row.problem.replace('"', "\"\"")));
     Ok(csv(Body::from(format!("line,error\r\n{}", lines.collect::<String>()))))
 }

@@ -76,7 +76,7 @@ pub(super) async fn by_name(State(edge): State<Edge>, mut params: Params) -> Res
         _ => Err("This is too long for the name of a place."),
     });
     let name = params.finish_with(name)?;
-    let found = edge.engine.ask_atlas(move |atlas| features(atlas, &atlas.named(&name, kind, MOST_NAMED)));
+    let found = edge.engine.devices().ask_atlas(move |atlas| features(atlas, &atlas.named(&name, kind, MOST_NAMED)));
     Answer::bare(found.await?)
 }
 
@@ -96,7 +96,7 @@ pub(super) async fn by_place(
     params.finish()?;
     match read_place(&place)? {
         Wanted::Point(point) => {
-            let found = edge.engine.ask_atlas(move |atlas| {
+            let found = edge.engine.devices().ask_atlas(move |atlas| {
                 let mut found = atlas.at(point);
                 found.retain(|boundary| kind.is_none_or(|kind| kind == boundary.kind));
                 features(atlas, &found)
@@ -104,11 +104,14 @@ pub(super) async fn by_place(
             Answer::bare(found.await?)
         }
         Wanted::Area(area) => {
-            let found = edge.engine.ask_atlas(move |atlas| features(atlas, &atlas.touching(area, kind, MOST_TOUCHED)));
+            let found = edge
+                .engine
+                .devices()
+                .ask_atlas(move |atlas| features(atlas, &atlas.touching(area, kind, MOST_TOUCHED)));
             Answer::bare(found.await?)
         }
         Wanted::Id(id) => {
-            let found = edge.engine.ask_atlas(move |atlas| {
+            let found = edge.engine.devices().ask_atlas(move |atlas| {
                 let mut feature = Feature::of(atlas, atlas.by_id(id)?);
                 feature.geometry = zoom.and_then(|zoom| atlas.outline(id, zoom)).map(Geometry::of);
                 Some(feature)
@@ -133,7 +136,7 @@ pub(super) async fn by_alias(State(edge): State<Edge>, params: Params) -> Result
         return Err(Error::invalid("", format!("The query must name a place by one of {}.", known())));
     }
     let is_single = aliases.len() == 1;
-    let found = edge.engine.ask_atlas(move |atlas| {
+    let found = edge.engine.devices().ask_atlas(move |atlas| {
         let found: Vec<&Boundary> = aliases.iter().filter_map(|(code, value)| atlas.by_code(*code, value)).collect();
         features(atlas, &found)
     });

@@ -49,7 +49,8 @@ pub(super) async fn delete(State(edge): State<Edge>, CallingApp(app): CallingApp
             let named = ids.into_iter().map(|id| (push_of(&id), id));
             let named: Vec<_> = named.filter(|(push, id)| seen.insert(push.ok_or_else(|| id.clone()))).collect();
             let pushes = named.iter().filter_map(|(push, _)| *push).collect();
-            let found: BTreeSet<PushId> = edge.engine.delete_messages(app.id, pushes).await?.into_iter().collect();
+            let found: BTreeSet<PushId> =
+                edge.engine.sending().delete_messages(app.id, pushes).await?.into_iter().collect();
             for (push, id) in named {
                 match push.filter(|push| found.contains(push)) {
                     Some(push) => deleted.deleted_message_ids.push(MessageId::from(push).to_string()),
@@ -60,7 +61,7 @@ pub(super) async fn delete(State(edge): State<Edge>, CallingApp(app): CallingApp
         MessageDeletion::Groups(groups) => {
             let mut seen = HashSet::new();
             for group in groups.into_iter().filter(|group| seen.insert(*group)) {
-                let of_group = edge.engine.delete_messages_of_group(app.id, group).await?;
+                let of_group = edge.engine.sending().delete_messages_of_group(app.id, group).await?;
                 goes_on |= of_group.goes_on;
                 if of_group.deleted.is_empty() && !of_group.goes_on {
                     deleted.errors.push(missing(MissingId::GroupId(group.to_string()), "Group not found."));

@@ -3,13 +3,13 @@
 use axum::body::Body;
 use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
-use engine::{Inbox, InboxCaller, Mark, MessageView};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, IF_MODIFIED_SINCE, LAST_MODIFIED, REFERRER_POLICY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use model::ids::{ChannelId, MessageId, PushId};
 use model::inbox::{InboxUserId, MessageDetails, MessageIds};
 use model::time::UtcMillis;
+use sending::{Inbox, InboxCaller, Mark, MessageView};
 use serde::Serialize;
 
 use super::inbox::user_url;
@@ -92,7 +92,7 @@ pub(super) async fn list(
 ) -> Result<Answer> {
     let known = headers.get(IF_MODIFIED_SINCE).and_then(|known| UtcMillis::parse_http(known.to_str().ok()?));
     let user = caller.user.clone();
-    Ok(match edge.engine.inbox(caller, asking, known).await? {
+    Ok(match edge.engine.sending().inbox(caller, asking, known).await? {
         Inbox::Unchanged => Answer::not_modified(),
         Inbox::Listed { last_modified, messages } => {
             let messages: Vec<Message> = messages.into_iter().map(|view| Message::new(&links, &user, view)).collect();
@@ -110,7 +110,7 @@ pub(super) async fn unread(
     links: Links,
 ) -> Result<Answer> {
     let user = caller.user.clone();
-    let messages = match edge.engine.inbox(caller, asking, None).await? {
+    let messages = match edge.engine.sending().inbox(caller, asking, None).await? {
         Inbox::Unchanged => Vec::new(),
         Inbox::Listed { messages, .. } => messages,
     };
@@ -147,7 +147,7 @@ pub(super) async fn look_up(
     links: Links,
 ) -> Result<Answer> {
     let user = caller.user.clone();
-    let (view, body) = edge.engine.inbox_message(caller, asking, push_of(&id)?).await?;
+    let (view, body) = edge.engine.sending().inbox_message(caller, asking, push_of(&id)?).await?;
     let message = Message::new(&links, &user, view);
     Answer::ok(WithBody { message, body: String::from_utf8(body.bytes).ok() })
 }
@@ -158,7 +158,7 @@ pub(super) async fn body(
     Asking(asking): Asking,
     PathVars((_, id)): PathVars<(String, String)>,
 ) -> Result<Response> {
-    let (_, body) = edge.engine.inbox_message(caller, asking, push_of(&id)?).await?;
+    let (_, body) = edge.engine.sending().inbox_message(caller, asking, push_of(&id)?).await?;
     let mut response = Response::new(Body::from(body.bytes));
     let headers: [(HeaderName, HeaderValue); 3] = [
         (CONTENT_TYPE, HeaderValue::from_str(&body.content_type).unwrap_or(UNKNOWN_TYPE)),
@@ -201,7 +201,7 @@ async fn mark(
     mark: Mark,
 ) -> Result<Answer> {
     let pushes = ids.0.iter().filter_map(|id| id.parse().ok()).map(MessageId::push).collect();
-    edge.engine.mark_messages(caller, asking, pushes, mark).await?;
+    edge.engine.sending().mark_messages(caller, asking, pushes, mark).await?;
     Answer::done()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Attributes, ChannelView, NamedUserView};
+use devices::{Attributes, ChannelView, NamedUserView};
 use model::ids::NamedUserId;
 use model::tag::{Tag, TagGroup};
 use serde::Serialize;

@@ -41,7 +41,7 @@ pub(super) async fn associate(
     input: Input,
 ) -> Result<Answer> {
     rights.need_association(&app)?;
-    edge.engine.associate(app.id, input.parse(Association::parse).await?).await?;
+    edge.engine.devices().associate(app.id, input.parse(Association::parse).await?).await?;
     Answer::done()
 }
 
@@ -52,7 +52,7 @@ pub(super) async fn disassociate(
     input: Input,
 ) -> Result<Answer> {
     rights.need_association(&app)?;
-    edge.engine.disassociate(app.id, input.parse(Disassociation::parse).await?).await?;
+    edge.engine.devices().disassociate(app.id, input.parse(Disassociation::parse).await?).await?;
     Answer::done()
 }
 
@@ -72,13 +72,13 @@ pub(super) async fn update(
         // A device speaks for itself.
         _ => rights.need_master()?,
     }
-    edge.engine.update_named_user(app.id, user, update).await?;
+    edge.engine.devices().update_named_user(app.id, user, update).await?;
     Answer::done()
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let NamedUserUninstall(users) = input.parse(NamedUserUninstall::parse).await?;
-    edge.engine.uninstall_named_users(app.id, users).await?;
+    edge.engine.devices().uninstall_named_users(app.id, users).await?;
     Answer::done()
 }
 
@@ -94,10 +94,10 @@ pub(super) async fn list(
     let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(PER_PAGE);
     params.finish()?;
     if let Some(id) = id {
-        let named_user = edge.engine.named_user(app.id, id).await?.into();
+        let named_user = edge.engine.devices().named_user(app.id, id).await?.into();
         return Ok(Answer::ok(One { named_user })?.data_attribute("named_user"));
     }
-    let (page, next) = edge.engine.named_users(app.id, start, limit).await?;
+    let (page, next) = edge.engine.devices().named_users(app.id, start, limit).await?;
     let next = next.map(|next| percent_encoded(next.as_str()));
     let next_page = next.map(|next| links.to(&format!("/api/named_users?start={next}&limit={limit}")));
     let named_users = page.into_iter().map(NamedUserRecord::from).collect();

@@ -1,11 +1,12 @@
 //! Channels of open platforms, which servers register and address by platform and address.
 
 use axum::extract::State;
-use engine::{RegisteredOpen, Rights};
+use devices::RegisteredOpen;
 use http::StatusCode;
 use model::channel::{OpenAddress, OpenRegistration, OpenTags};
 use model::ids::ChannelId;
 use serde::Serialize;
+use tenancy::Rights;
 
 use super::channel_record::ChannelRecord;
 use super::channels::location;
@@ -36,7 +37,7 @@ pub(super) async fn register(
 ) -> Result<Answer> {
     let registration = input.parse(OpenRegistration::parse).await?;
     let RegisteredOpen { operation_id, id, channel } =
-        edge.engine.register_open(app.id, registration, Rights::Master, input.idempotency_key).await?;
+        edge.engine.devices().register_open(app.id, registration, Rights::Master, input.idempotency_key).await?;
     let registered = Registered { channel_id: id, channel: channel.into() };
     Ok(Answer::changed(operation_id, registered)?.location(&location(&links, id)))
 }
@@ -51,19 +52,19 @@ pub(super) async fn register_restricted(
 ) -> Result<Answer> {
     let registration = input.parse(OpenRegistration::parse).await?;
     let RegisteredOpen { operation_id, id, .. } =
-        edge.engine.register_open(app.id, registration, rights, input.idempotency_key).await?;
+        edge.engine.devices().register_open(app.id, registration, rights, input.idempotency_key).await?;
     Ok(Answer::changed(operation_id, Restricted { channel_id: id })?.location(&location(&links, id)))
 }
 
 pub(super) async fn uninstall(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let address = input.parse(OpenAddress::parse).await?;
-    edge.engine.uninstall_open(app.id, address).await?;
+    edge.engine.devices().uninstall_open(app.id, address).await?;
     Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
 
 pub(super) async fn tag(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let OpenTags { audience, operation } = input.parse(OpenTags::parse).await?;
     refuse_read_only(&operation)?;
-    edge.engine.tag_open(app.id, audience, operation).await?;
+    edge.engine.devices().tag_open(app.id, audience, operation).await?;
     Answer::done()
 }

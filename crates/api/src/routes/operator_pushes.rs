@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use engine::PushOfApp;
 use model::ids::{PushId, PushKind};
 use model::payload::push_type::PushType;
+use sending::{PushOfApp, Which};
 use serde::Serialize;
-use store::pushes::Which;
 
 use super::push::{OriginOfPush, Progress};
 use crate::answer::Answer;
@@ -56,7 +55,7 @@ pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Par
     let start = params.id("start");
     let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(PER_PAGE);
     params.finish()?;
-    let (found, next) = edge.engine.pushes_on_their_way(which.unwrap_or(Which::All), start, limit).await?;
+    let (found, next) = edge.engine.sending().pushes_on_their_way(which.unwrap_or(Which::All), start, limit).await?;
     let word = STATES.iter().find(|(_, known)| Some(*known) == which).map(|(word, _)| format!("&state={word}"));
     let link = |start: PushId| {
         links.to(&format!("/operator/pushes?start={start}&limit={limit}{}", word.as_deref().unwrap_or_default()))
@@ -68,7 +67,7 @@ pub(super) async fn list(State(edge): State<Edge>, links: Links, mut params: Par
 }
 
 pub(super) async fn one(State(edge): State<Edge>, PathId(id): PathId<PushKind>) -> Result<Answer> {
-    let push = edge.engine.push_of_any_app(id).await?;
+    let push = edge.engine.sending().push_of_any_app(id).await?;
     Ok(Answer::ok(One { push: Record::from(push) })?.data_attribute("push"))
 }
 

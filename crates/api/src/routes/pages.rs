@@ -24,7 +24,7 @@ pub(super) async fn show(
     let no_page = || Error::NotFound("There is no such page.".to_owned());
     let push_id: PushId = push_id.parse().map_err(|_| no_page())?;
     let number: usize = number.parse().map_err(|_| no_page())?;
-    let page = edge.engine.page(&app, push_id, number).await?;
+    let page = edge.engine.sending().page(&app, push_id, number).await?;
     let mut response = Response::new(Body::from(page.bytes()));
     let headers: [(HeaderName, HeaderValue); 4] = [
         (CACHE_CONTROL, FOR_AN_HOUR),

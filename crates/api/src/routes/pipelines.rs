@@ -1,7 +1,7 @@
 //! Pipelines. They are shown as they were sent, together with their state.
 
 use axum::extract::State;
-use engine::{CreatedPipelines, DeletedPipeline, PipelinePage, PipelineView};
+use campaigns::{CreatedPipelines, DeletedPipeline, PipelinePage, PipelineView};
 use http::StatusCode;
 use model::ids::{OperationId, PipelineId, PipelineKind};
 use model::limits;
@@ -92,7 +92,7 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let pipelines = input.parse(Pipeline::parse_one_or_many).await?;
     let CreatedPipelines { operation_id, ids } =
-        edge.engine.create_pipelines(app.id, pipelines, input.idempotency_key).await?;
+        edge.engine.campaigns().create_pipelines(app.id, pipelines, input.idempotency_key).await?;
     let pipeline_urls = ids.iter().map(|id| url(&links, *id)).collect();
     let answer = Answer::ok(Created { operation_id, pipeline_urls, pipeline_ids: ids })?;
     Ok(answer.data_attribute("pipeline_urls").status(StatusCode::CREATED))
@@ -100,7 +100,7 @@ pub(super) async fn create(
 
 pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let pipelines = input.parse(Pipeline::parse_one_or_many).await?;
-    edge.engine.validate_pipelines(app.id, pipelines).await?;
+    edge.engine.campaigns().validate_pipelines(app.id, pipelines).await?;
     Answer::ok(Done {})
 }
 
@@ -114,7 +114,8 @@ pub(super) async fn list(
     let limit = params.limit(MOST_PER_PAGE);
     let offset = params.number("offset", 0..=u32::MAX).unwrap_or(0);
     params.finish()?;
-    let PipelinePage { shown, total: total_count } = edge.engine.pipelines(app.id, enabled, offset, limit).await?;
+    let PipelinePage { shown, total: total_count } =
+        edge.engine.campaigns().pipelines(app.id, enabled, offset, limit).await?;
     let filter = enabled.map(|enabled| format!("&enabled={enabled}")).unwrap_or_default();
     let page = |offset: u32| links.to(&format!("/api/pipelines?limit={limit}&offset={offset}{filter}"));
     let next = offset.checked_add(limit).filter(|next| (*next as usize) < total_count);
@@ -133,7 +134,7 @@ pub(super) async fn look_up(
     PathId(id): PathId<PipelineKind>,
     links: Links,
 ) -> Result<Answer> {
-    let view = edge.engine.pipeline(app.id, id).await?;
+    let view = edge.engine.campaigns().pipeline(app.id, id).await?;
     Ok(Answer::ok(One { pipeline: record(&links, view) })?.data_attribute("pipeline"))
 }
 
@@ -144,7 +145,7 @@ pub(super) async fn replace(
     input: Input,
 ) -> Result<Answer> {
     let pipeline = input.parse(Pipeline::parse).await?;
-    edge.engine.replace_pipeline(app.id, id, pipeline).await?;
+    edge.engine.campaigns().replace_pipeline(app.id, id, pipeline).await?;
     Answer::done()
 }
 
@@ -153,7 +154,7 @@ pub(super) async fn delete(
     CallingApp(app): CallingApp,
     PathId(id): PathId<PipelineKind>,
 ) -> Result<Answer> {
-    edge.engine.delete_pipeline(app.id, id).await?;
+    edge.engine.campaigns().delete_pipeline(app.id, id).await?;
     Ok(Answer::nothing())
 }
 
@@ -167,7 +168,7 @@ pub(super) async fn deleted(
     });
     let limit = params.number("limit", 1..=MOST_DELETED).unwrap_or(MOST_DELETED);
     params.finish()?;
-    let deleted = edge.engine.deleted_pipelines(app.id, start, limit as usize).await?;
+    let deleted = edge.engine.campaigns().deleted_pipelines(app.id, start, limit as usize).await?;
     let pipelines = deleted
         .into_iter()
         .map(|DeletedPipeline { id, deleted }| DeletedRecord { pipeline_id: id, deletion_time: deleted.to_api() });
@@ -175,7 +176,7 @@ pub(super) async fn deleted(
 }
 
 pub(super) async fn show_limits(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
-    let counts = edge.engine.pipeline_counts(app.id).await?;
+    let counts = edge.engine.campaigns().pipeline_counts(app.id).await?;
     let limits = Limits {
         total_limit: limits::PIPELINES_PER_APP,
         active_limit: limits::ACTIVE_PIPELINES_PER_APP,
@@ -186,7 +187,7 @@ pub(super) async fn show_limits(State(edge): State<Edge>, CallingApp(app): Calli
 }
 
 pub(super) async fn constraints(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
-    let constraints = edge.engine.pipeline_rates(app.id).await?;
+    let constraints = edge.engine.campaigns().pipeline_rates(app.id).await?;
     Ok(Answer::ok(Constraints { constraints })?.data_attribute("constraints"))
 }
 
@@ -196,7 +197,7 @@ pub(super) async fn set_constraints(
     input: Input,
 ) -> Result<Answer> {
     let rates = input.parse(parse_global_rates).await?;
-    edge.engine.set_pipeline_rates(app.id, rates).await?;
+    edge.engine.campaigns().set_pipeline_rates(app.id, rates).await?;
     Answer::done()
 }
 

@@ -3,12 +3,12 @@
 mod record;
 
 use axum::extract::State;
-use engine::{OpenPlatformChange, PlatformName, ProviderChange};
 use model::ids::OperationId;
 use model::json::{At, Json};
 use providers::open::OpenAuth;
 use providers::platform::{PlatformConfig, Provider};
 use providers::webpush::WebPushContact;
+use sending::{OpenPlatformChange, PlatformName, ProviderChange};
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -39,13 +39,13 @@ struct Notices {
 
 /// Notices for the operator about the platforms of all apps.
 pub(super) async fn notices(State(edge): State<Edge>) -> Result<Answer> {
-    let notices = edge.engine.platform_notices().await?;
+    let notices = edge.engine.sending().platform_notices().await?;
     Answer::ok(Notices { notices: notices.into_iter().map(NoticeRecord::from).collect() })
 }
 
 pub(super) async fn list(State(edge): State<Edge>, PathVars(key): PathVars<String>) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
-    let platforms = edge.engine.platforms(app.id).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
+    let platforms = edge.engine.sending().platforms(app.id).await?;
     Answer::ok(All { platforms: platforms.into_iter().map(PlatformRecord::from).collect() })
 }
 
@@ -54,15 +54,15 @@ pub(super) async fn set(
     PathVars((key, platform)): PathVars<(String, String)>,
     input: Input,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
     let view = match name(&platform)? {
         PlatformName::Open(platform) => {
             let change = input.parse(parse_open_platform).await?;
-            edge.engine.set_open_platform(&app.key, platform, change).await?
+            edge.engine.sending().set_open_platform(&app.key, platform, change).await?
         }
         PlatformName::Provider(provider) => {
             let change = input.parse(move |at| parse_provider(provider, at)).await?;
-            edge.engine.set_provider(&app.key, provider, change).await?
+            edge.engine.sending().set_provider(&app.key, provider, change).await?
         }
     };
     Answer::changed(OperationId::random(), PlatformRecord::from(view))
@@ -72,8 +72,8 @@ pub(super) async fn look_up(
     State(edge): State<Edge>,
     PathVars((key, platform)): PathVars<(String, String)>,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
-    let view = edge.engine.platform(app.id, name(&platform)?).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
+    let view = edge.engine.sending().platform(app.id, name(&platform)?).await?;
     Answer::ok(PlatformRecord::from(view))
 }
 
@@ -81,8 +81,8 @@ pub(super) async fn delete(
     State(edge): State<Edge>,
     PathVars((key, platform)): PathVars<(String, String)>,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
-    edge.engine.delete_platform(app.id, name(&platform)?).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
+    edge.engine.sending().delete_platform(app.id, name(&platform)?).await?;
     Ok(Answer::nothing())
 }
 
@@ -91,10 +91,10 @@ pub(super) async fn add_keys(
     PathVars((key, platform)): PathVars<(String, String)>,
     input: Input,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
     let provider = provider(&platform)?;
     let more = input.parse(move |at| PlatformConfig::parse(provider, at)).await?;
-    let view = edge.engine.add_keys(app.id, provider, more).await?;
+    let view = edge.engine.sending().add_keys(app.id, provider, more).await?;
     Answer::changed(OperationId::random(), PlatformRecord::from(view))
 }
 
@@ -102,8 +102,8 @@ pub(super) async fn remove_key(
     State(edge): State<Edge>,
     PathVars((key, platform, fingerprint)): PathVars<(String, String, String)>,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
-    edge.engine.remove_key(app.id, provider(&platform)?, fingerprint).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
+    edge.engine.sending().remove_key(app.id, provider(&platform)?, fingerprint).await?;
     Ok(Answer::nothing())
 }
 
@@ -111,8 +111,8 @@ pub(super) async fn test(
     State(edge): State<Edge>,
     PathVars((key, platform)): PathVars<(String, String)>,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
-    edge.engine.test_platform(app.id, name(&platform)?).await?.map_err(Error::Conflict)?;
+    let app = edge.engine.tenancy().app(&key).await?;
+    edge.engine.sending().test_platform(app.id, name(&platform)?).await?.map_err(Error::Conflict)?;
     Answer::ok(Done {})
 }
 
@@ -122,11 +122,11 @@ pub(super) async fn pause(
     PathVars((key, platform)): PathVars<(String, String)>,
     input: Input,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
     let platform = name(&platform)?;
     let reason = if input.is_empty() { None } else { input.parse(parse_pause).await?.reason };
     let reason = reason.as_deref().unwrap_or("The operator paused it.");
-    edge.engine.hold_platform(app.id, &platform, reason).await?;
+    edge.engine.sending().hold_platform(app.id, &platform, reason).await?;
     Answer::done()
 }
 
@@ -135,14 +135,14 @@ pub(super) async fn resume(
     State(edge): State<Edge>,
     PathVars((key, platform)): PathVars<(String, String)>,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
-    edge.engine.release_platform(app.id, &name(&platform)?).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
+    edge.engine.sending().release_platform(app.id, &name(&platform)?).await?;
     Answer::done()
 }
 
 /// The key with which a web page of the app subscribes.
 pub(super) async fn web_key(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
-    Answer::ok(WebKey { public_key: edge.engine.web_public_key(app.id).await? })
+    Answer::ok(WebKey { public_key: edge.engine.sending().web_public_key(app.id).await? })
 }
 
 struct PlatformPause {

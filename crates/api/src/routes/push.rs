@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use engine::{PlatformProgress, PushControl, PushStatus};
 use model::ids::{OperationId, PushId, PushKind};
 use model::payload::Push;
 use model::payload::push_type::PushType;
+use sending::{PlatformProgress, PushControl, PushStatus};
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -65,13 +65,13 @@ pub(super) struct Progress {
 
 pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let pushes = input.parse(Push::parse_one_or_many).await?;
-    let accepted = edge.engine.accept_pushes(&app, pushes, input.idempotency_key).await?;
+    let accepted = edge.engine.sending().accept_pushes(&app, pushes, input.idempotency_key).await?;
     Ok(Answer::ok(accepted)?.data_attribute("push_ids"))
 }
 
 pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let pushes = input.parse(Push::parse_one_or_many).await?;
-    edge.engine.validate_pushes(&app, pushes).await?;
+    edge.engine.sending().validate_pushes(&app, pushes).await?;
     Answer::ok(Done {})
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn status(
     CallingApp(app): CallingApp,
     PathId(id): PathId<PushKind>,
 ) -> Result<Answer> {
-    let status = edge.engine.push_status(app.id, id).await?;
+    let status = edge.engine.sending().push_status(app.id, id).await?;
     Ok(Answer::ok(Status::from(status))?.data_attribute("push"))
 }
 
@@ -103,7 +103,7 @@ async fn control(
     PathId(id): PathId<PushKind>,
     control: PushControl,
 ) -> Result<Answer> {
-    let status = edge.engine.control_push(app.id, id, control).await?;
+    let status = edge.engine.sending().control_push(app.id, id, control).await?;
     Ok(Answer::changed(OperationId::random(), Status::from(status))?.data_attribute("push"))
 }
 

@@ -51,10 +51,10 @@ pub(super) async fn of_app(
     links: Links,
     headers: HeaderMap,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
     check_platform(&platform)?;
     let base = match links.to("") {
-        relative if relative.is_empty() => edge.engine.public_url().to_owned(),
+        relative if relative.is_empty() => edge.engine.sending().public_url().to_owned(),
         base => base,
     };
     let modified = modified(app.created, &base);
@@ -80,7 +80,7 @@ pub(super) async fn of_contact(
     PathVars((platform, contact)): PathVars<(String, String)>,
 ) -> Result<Answer> {
     check_platform(&platform)?;
-    edge.engine.check_contact(app.id, id_in_path(&contact)?).await?;
+    edge.engine.devices().check_contact(app.id, id_in_path(&contact)?).await?;
     Answer::bare(RemoteData { payloads: Vec::new() })
 }
 

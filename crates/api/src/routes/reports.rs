@@ -22,7 +22,7 @@ pub(super) use statistics::push_stats;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::Counts;
+use ::events::Counts;
 use model::ids::PushId;
 use model::report::{Period, Precision};
 use model::time::UtcMillis;

@@ -5,14 +5,13 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use engine::SandboxFeed;
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use model::ids::{ChannelId, DeliveryId, PushId};
+use sending::{SandboxDelivery, SandboxFeed, SandboxFilter as Filter};
 use serde::Serialize;
 use serde_json::Value;
-use store::sandbox::{Filter, SandboxDelivery};
 
 use crate::answer::Answer;
 use crate::auth::{Calling, CallingApp};
@@ -60,7 +59,7 @@ pub(super) async fn list(
     if wait > 0 {
         // Waiting is what streams do, and as many may do it.
         let _permit = edge.admit_stream(app.id)?;
-        let mut feed = edge.engine.sandbox_feed(caller, filter, Some(0)).await?;
+        let mut feed = edge.engine.sending().sandbox_feed(caller, filter, Some(0)).await?;
         // Whether something came or not, the list is the answer.
         tokio::select! {
             _ = feed.next() => {}
@@ -68,7 +67,7 @@ pub(super) async fn list(
             () = tokio::time::sleep(Duration::from_secs(wait.into())) => {}
         }
     }
-    let found = edge.engine.sandbox(app.id, filter, limit).await?;
+    let found = edge.engine.sending().sandbox(app.id, filter, limit).await?;
     let deliveries = found.into_iter().map(|(_, delivery)| record(delivery)).collect::<Result<_>>()?;
     Ok(Answer::ok(Page { deliveries })?.data_attribute("deliveries"))
 }
@@ -84,7 +83,7 @@ pub(super) async fn stream(
     let filter = filter(&mut params);
     params.finish()?;
     let permit = edge.admit_stream(caller.app().id)?;
-    let feed = edge.engine.sandbox_feed(caller, filter, last_event_id(&headers)?).await?;
+    let feed = edge.engine.sending().sandbox_feed(caller, filter, last_event_id(&headers)?).await?;
     let open = OpenStream { feed, stopping, keep_alive: edge.keep_alive, _permit: permit };
     let events = stream::unfold(open, |mut open| async { open.next().await.map(|text| (text, open)) });
     let mut response = Response::new(Body::from_stream(events));

@@ -1,14 +1,14 @@
 //! Schedules. Their answers have the old form: one of them alone is not an object with `"ok": true`.
 
 use axum::extract::State;
-use engine::{CreatedSchedules, SchedulePage, ScheduleView};
+use campaigns::{CreatedSchedules, SchedulePage, ScheduleView};
 use http::StatusCode;
 use model::ids::{OperationId, PushId, ScheduleId, ScheduleKind};
 use model::limits;
 use model::schedule::ScheduledPush;
 use model::template::ScheduleReplacement;
 use serde::Serialize;
-use store::documents::Order;
+use targeting::Order;
 
 use crate::answer::Answer;
 use crate::auth::CallingApp;
@@ -56,7 +56,7 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let scheduled = input.parse(ScheduledPush::parse_one_or_many).await?;
     let as_sent = scheduled.as_slice().iter().map(with_pause).collect();
-    let created = edge.engine.create_schedules(app.id, scheduled, input.idempotency_key).await?;
+    let created = edge.engine.campaigns().create_schedules(app.id, scheduled, input.idempotency_key).await?;
     Ok(created_answer(&links, &created, as_sent)?.status(StatusCode::CREATED))
 }
 
@@ -90,7 +90,8 @@ pub(super) async fn list(
     let limit = params.number("limit", 1..=MOST_PER_PAGE).unwrap_or(MOST_PER_PAGE);
     let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
     params.finish()?;
-    let SchedulePage { shown, next, total: total_count } = edge.engine.schedules(app.id, start, order, limit).await?;
+    let SchedulePage { shown, next, total: total_count } =
+        edge.engine.campaigns().schedules(app.id, start, order, limit).await?;
     let word = order_word(order);
     let next_page = next.map(|next| links.to(&format!("/api/schedules?start={next}&limit={limit}&order={word}")));
     let schedules: Vec<_> = shown.into_iter().map(|view| record(&links, view)).collect();
@@ -105,7 +106,7 @@ pub(super) async fn look_up(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ScheduleKind>,
 ) -> Result<Answer> {
-    Answer::bare(edge.engine.schedule(app.id, id).await?)
+    Answer::bare(edge.engine.campaigns().schedule(app.id, id).await?)
 }
 
 pub(super) async fn update(
@@ -117,12 +118,12 @@ pub(super) async fn update(
 ) -> Result<Answer> {
     match input.parse(ScheduleReplacement::parse).await? {
         ScheduleReplacement::Push(scheduled) => {
-            let updated = edge.engine.update_schedule(app.id, id, (*scheduled).clone()).await?;
+            let updated = edge.engine.campaigns().update_schedule(app.id, id, (*scheduled).clone()).await?;
             created_answer(&links, &updated, vec![with_pause(&scheduled)])
         }
         ScheduleReplacement::Template(scheduled) => {
             let is_paused = scheduled.schedule.is_paused();
-            let updated = edge.engine.update_schedule_with_template(app.id, id, *scheduled).await?;
+            let updated = edge.engine.campaigns().update_schedule_with_template(app.id, id, *scheduled).await?;
             let records = updated.scheduled.into_iter().map(|scheduled| (scheduled, is_paused));
             created_answer(&links, &updated.created, records.collect())
         }
@@ -134,7 +135,7 @@ pub(super) async fn delete(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ScheduleKind>,
 ) -> Result<Answer> {
-    edge.engine.delete_schedule(app.id, id).await?;
+    edge.engine.campaigns().delete_schedule(app.id, id).await?;
     Ok(Answer::nothing())
 }
 
@@ -144,7 +145,7 @@ pub(super) async fn pause(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ScheduleKind>,
 ) -> Result<Answer> {
-    edge.engine.pause_schedule(app.id, id).await?;
+    edge.engine.campaigns().pause_schedule(app.id, id).await?;
     Ok(Answer::nothing())
 }
 
@@ -153,7 +154,7 @@ pub(super) async fn resume(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ScheduleKind>,
 ) -> Result<Answer> {
-    edge.engine.resume_schedule(app.id, id).await?;
+    edge.engine.campaigns().resume_schedule(app.id, id).await?;
     Ok(Answer::nothing())
 }
 

@@ -1,14 +1,13 @@
 //! Segments. Their answers have the old form: some of them are not objects with `"ok": true`.
 
 use axum::extract::State;
-use engine::{CreatedSegment, SegmentView};
 use http::StatusCode;
 use model::ids::{SegmentId, SegmentKind};
 use model::limits;
 use model::segment::SegmentBody;
 use model::selector::recent_cutoffs;
 use serde::Serialize;
-use store::documents::Order;
+use targeting::{CreatedSegment, Order, SegmentView};
 
 use crate::answer::Answer;
 use crate::auth::CallingApp;
@@ -56,7 +55,8 @@ pub(super) async fn create(
     input: Input,
 ) -> Result<Answer> {
     let body = input.parse(SegmentBody::parse).await?;
-    let CreatedSegment { operation_id, id } = edge.engine.create_segment(app.id, body, input.idempotency_key).await?;
+    let CreatedSegment { operation_id, id } =
+        edge.engine.targeting().create_segment(app.id, body, input.idempotency_key).await?;
     let answer = Answer::changed(operation_id, Created { segment_id: id })?;
     Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/segments/{id}"))))
 }
@@ -73,7 +73,7 @@ pub(super) async fn list(
     params.choice("sort", &[("id", ())]);
     let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
     params.finish()?;
-    let (page, next) = edge.engine.segments(app.id, start, order, limit).await?;
+    let (page, next) = edge.engine.targeting().segments(app.id, start, order, limit).await?;
     let word = order_word(order);
     let next_page = next.map(|next| links.to(&format!("/api/segments?start={next}&limit={limit}&order={word}")));
     let segments = page.into_iter().map(SegmentRecord::from).collect();
@@ -87,7 +87,7 @@ pub(super) async fn look_up(
     CallingApp(app): CallingApp,
     PathId(id): PathId<SegmentKind>,
 ) -> Result<Answer> {
-    Answer::bare(edge.engine.segment(app.id, id).await?)
+    Answer::bare(edge.engine.targeting().segment(app.id, id).await?)
 }
 
 pub(super) async fn update(
@@ -97,7 +97,7 @@ pub(super) async fn update(
     input: Input,
 ) -> Result<Answer> {
     let body = input.parse(SegmentBody::parse).await?;
-    edge.engine.update_segment(app.id, id, body).await?;
+    edge.engine.targeting().update_segment(app.id, id, body).await?;
     Answer::done()
 }
 
@@ -106,7 +106,7 @@ pub(super) async fn delete(
     CallingApp(app): CallingApp,
     PathId(id): PathId<SegmentKind>,
 ) -> Result<Answer> {
-    edge.engine.delete_segment(app.id, id).await?;
+    edge.engine.targeting().delete_segment(app.id, id).await?;
     Ok(Answer::nothing())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use engine::SubscriptionListView;
+use devices::SubscriptionListView;
 use http::StatusCode;
 use model::ids::{ChannelKind, NamedUserId};
 use model::subscription::{Scope, ScopedSubscriptions, ScopedUpdate, SubscriptionListId, SubscriptionUpdate};
@@ -53,7 +53,7 @@ pub(super) fn scope_records(subscriptions: ScopedSubscriptions) -> Vec<ScopeReco
 }
 
 pub(super) async fn list(State(edge): State<Edge>, CallingApp(app): CallingApp) -> Result<Answer> {
-    let lists = edge.engine.subscription_lists(app.id).await?;
+    let lists = edge.engine.devices().subscription_lists(app.id).await?;
     let subscription_lists = lists.into_iter().map(ListRecord::from).collect();
     Ok(Answer::ok(Lists { subscription_lists })?.data_attribute("subscription_lists"))
 }
@@ -63,7 +63,7 @@ pub(super) async fn of_channel(
     CallingApp(app): CallingApp,
     PathId(id): PathId<ChannelKind>,
 ) -> Result<Answer> {
-    let list_ids = edge.engine.channel(app.id, id).await?.subscriptions;
+    let list_ids = edge.engine.devices().channel(app.id, id).await?.subscriptions;
     Ok(Answer::ok(OfChannel { list_ids })?.data_attribute("list_ids"))
 }
 
@@ -73,7 +73,7 @@ pub(super) async fn of_named_user(
     PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|_| Error::NotFound("There is no such named user.".to_owned()))?;
-    let subscriptions = edge.engine.named_user(app.id, user).await?.subscriptions;
+    let subscriptions = edge.engine.devices().named_user(app.id, user).await?.subscriptions;
     let answer = Answer::ok(OfPerson { subscription_lists: scope_records(subscriptions) })?;
     Ok(answer.data_attribute("subscription_lists"))
 }
@@ -89,7 +89,7 @@ pub(super) async fn change(
     if update.audience.channels().len() + update.audience.named_users().len() > 1 {
         rights.need_master()?;
     }
-    edge.engine.change_subscriptions(app.id, update).await?;
+    edge.engine.devices().change_subscriptions(app.id, update).await?;
     Ok(Answer::done()?.status(StatusCode::ACCEPTED))
 }
 
@@ -101,7 +101,7 @@ pub(super) async fn change_scoped(
 ) -> Result<Answer> {
     let user = NamedUserId::new(&id).map_err(|message| Error::invalid("named_user_id", message))?;
     let update = input.parse(ScopedUpdate::parse).await?;
-    edge.engine.change_scoped_subscriptions(app.id, user, update).await?;
+    edge.engine.devices().change_scoped_subscriptions(app.id, user, update).await?;
     Answer::done()
 }
 

@@ -1,7 +1,7 @@
 //! Templates: kept, shown, and sent with values for their variables, now or later.
 
 use axum::extract::State;
-use engine::{CreatedTemplate, TemplatePage, TemplateSort, TemplateView};
+use campaigns::{CreatedTemplate, TemplatePage, TemplateSort, TemplateView};
 use http::StatusCode;
 use model::ids::OperationId;
 use model::limits;
@@ -9,7 +9,7 @@ use model::payload::template::{TemplateId, TemplateKind};
 use model::template::{Template, TemplateChange, TemplateSchedule, TemplateUse};
 use model::time::UtcMillis;
 use serde::Serialize;
-use store::documents::Order;
+use targeting::Order;
 
 use super::schedules;
 use crate::answer::{Answer, Done};
@@ -68,7 +68,7 @@ pub(super) async fn create(
 ) -> Result<Answer> {
     let template = input.parse(Template::parse).await?;
     let CreatedTemplate { operation_id, id } =
-        edge.engine.create_template(app.id, template, input.idempotency_key).await?;
+        edge.engine.campaigns().create_template(app.id, template, input.idempotency_key).await?;
     let answer = Answer::changed(operation_id, Created { template_id: id })?;
     Ok(answer.status(StatusCode::CREATED).location(&links.to(&format!("/api/templates/{id}"))))
 }
@@ -87,7 +87,8 @@ pub(super) async fn list(
     let sort = params.choice("sort", &SORTS).unwrap_or(TemplateSort::Created);
     let order = params.choice("order", &ORDERS).unwrap_or(Order::Ascending);
     params.finish()?;
-    let TemplatePage { shown, total: total_count } = edge.engine.templates(app.id, sort, order, page, size).await?;
+    let TemplatePage { shown, total: total_count } =
+        edge.engine.campaigns().templates(app.id, sort, order, page, size).await?;
     let sort_word = SORTS.iter().find(|(_, known)| *known == sort).map_or("created_at", |(word, _)| word);
     let order = order_word(order);
     let link =
@@ -107,7 +108,7 @@ pub(super) async fn look_up(
     CallingApp(app): CallingApp,
     PathId(id): PathId<TemplateKind>,
 ) -> Result<Answer> {
-    let template = edge.engine.template(app.id, id).await?;
+    let template = edge.engine.campaigns().template(app.id, id).await?;
     Ok(Answer::ok(One { template: template.into() })?.data_attribute("template"))
 }
 
@@ -118,7 +119,7 @@ pub(super) async fn update(
     input: Input,
 ) -> Result<Answer> {
     let change = input.parse(TemplateChange::parse).await?;
-    edge.engine.update_template(app.id, id, change).await?;
+    edge.engine.campaigns().update_template(app.id, id, change).await?;
     Answer::done()
 }
 
@@ -127,19 +128,19 @@ pub(super) async fn delete(
     CallingApp(app): CallingApp,
     PathId(id): PathId<TemplateKind>,
 ) -> Result<Answer> {
-    edge.engine.delete_template(app.id, id).await?;
+    edge.engine.campaigns().delete_template(app.id, id).await?;
     Answer::changed(OperationId::random(), Done {})
 }
 
 pub(super) async fn send(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let uses = input.parse(TemplateUse::parse_one_or_many).await?;
-    let sent = edge.engine.send_templates(&app, uses, input.idempotency_key).await?;
+    let sent = edge.engine.campaigns().send_templates(&app, uses, input.idempotency_key).await?;
     Ok(Answer::ok(sent)?.data_attribute("push_ids"))
 }
 
 pub(super) async fn validate(State(edge): State<Edge>, CallingApp(app): CallingApp, input: Input) -> Result<Answer> {
     let uses = input.parse(TemplateUse::parse_one_or_many).await?;
-    edge.engine.validate_templates(app.id, uses).await?;
+    edge.engine.campaigns().validate_templates(app.id, uses).await?;
     Answer::ok(Done {})
 }
 
@@ -151,7 +152,7 @@ pub(super) async fn schedule(
 ) -> Result<Answer> {
     let scheduled = input.parse(TemplateSchedule::parse_one_or_many).await?;
     let paused = scheduled.as_slice().iter().map(|scheduled| scheduled.schedule.is_paused()).collect::<Vec<_>>();
-    let answer = edge.engine.schedule_templates(app.id, scheduled, input.idempotency_key).await?;
+    let answer = edge.engine.campaigns().schedule_templates(app.id, scheduled, input.idempotency_key).await?;
     let records = answer.scheduled.into_iter().zip(paused).collect();
     Ok(schedules::created_answer(&links, &answer.created, records)?.status(StatusCode::CREATED))
 }

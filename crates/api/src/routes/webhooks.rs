@@ -3,7 +3,7 @@
 mod record;
 
 use axum::extract::State;
-use engine::{CreatedWebhook, ReplayFrom, WebhookStart};
+use events::{CreatedWebhook, ReplayFrom, WebhookStart};
 use http::StatusCode;
 use model::event::EventOffset;
 use model::ids::{AppId, OperationId, WebhookId};
@@ -29,24 +29,24 @@ pub(super) async fn create(
     links: Links,
     input: Input,
 ) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
     let (change, start) = input.parse(parse_new).await?;
     let CreatedWebhook { operation_id, webhook } =
-        edge.engine.create_webhook(app.id, change, start, input.idempotency_key).await?;
+        edge.engine.events().create_webhook(app.id, change, start, input.idempotency_key).await?;
     let location = links.to(&format!("/operator/apps/{key}/webhooks/{}", webhook.id));
     let answer = Answer::changed(operation_id, One { webhook: WebhookRecord::from(webhook) })?;
     Ok(answer.status(StatusCode::CREATED).location(&location))
 }
 
 pub(super) async fn list(State(edge): State<Edge>, PathVars(key): PathVars<String>) -> Result<Answer> {
-    let app = edge.engine.app(&key).await?;
-    let webhooks = edge.engine.webhooks(app.id).await?;
+    let app = edge.engine.tenancy().app(&key).await?;
+    let webhooks = edge.engine.events().webhooks(app.id).await?;
     Answer::ok(All { webhooks: webhooks.into_iter().map(WebhookRecord::from).collect() })
 }
 
 pub(super) async fn look_up(State(edge): State<Edge>, PathVars(path): PathVars<(String, String)>) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
-    Answer::ok(One { webhook: edge.engine.webhook(app, id).await?.into() })
+    Answer::ok(One { webhook: edge.engine.events().webhook(app, id).await?.into() })
 }
 
 pub(super) async fn change(
@@ -56,19 +56,19 @@ pub(super) async fn change(
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
     let change = input.parse(WebhookChange::parse).await?;
-    let view = edge.engine.change_webhook(app, id, change).await?;
+    let view = edge.engine.events().change_webhook(app, id, change).await?;
     Answer::changed(OperationId::random(), One { webhook: view.into() })
 }
 
 pub(super) async fn delete(State(edge): State<Edge>, PathVars(path): PathVars<(String, String)>) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
-    edge.engine.delete_webhook(app, id).await?;
+    edge.engine.events().delete_webhook(app, id).await?;
     Ok(Answer::nothing())
 }
 
 pub(super) async fn test(State(edge): State<Edge>, PathVars(path): PathVars<(String, String)>) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
-    let proof = edge.engine.test_webhook(app, id).await?.map_err(Error::Conflict)?;
+    let proof = edge.engine.events().test_webhook(app, id).await?.map_err(Error::Conflict)?;
     Answer::ok(Proof { status: proof.status, milliseconds: proof.millis })
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn history(
     let (app, id) = find(&edge, &path).await?;
     let limit = params.number("limit", 1..=MOST_LISTED).unwrap_or(LISTED);
     params.finish()?;
-    let attempts = edge.engine.webhook_history(app, id, limit).await?;
+    let attempts = edge.engine.events().webhook_history(app, id, limit).await?;
     Answer::ok(Attempts { attempts: attempts.into_iter().map(EntryRecord::from).collect() })
 }
 
@@ -91,7 +91,7 @@ pub(super) async fn replay(
 ) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
     let from = input.parse(parse_replay).await?;
-    let view = edge.engine.replay_webhook(app, id, from).await?;
+    let view = edge.engine.events().replay_webhook(app, id, from).await?;
     Answer::changed(OperationId::random(), One { webhook: view.into() })
 }
 
@@ -104,7 +104,7 @@ pub(super) async fn dead_letters(
     let limit = params.number("limit", 1..=MOST_LISTED).unwrap_or(LISTED);
     let after = params.parsed("after", read_offset).unwrap_or_default();
     params.finish()?;
-    let letters = edge.engine.dead_letters(app, id, after, limit).await?;
+    let letters = edge.engine.events().dead_letters(app, id, after, limit).await?;
     Answer::ok(Letters::page(letters, limit))
 }
 
@@ -116,18 +116,18 @@ pub(super) async fn redeliver(
     let (app, id) = find(&edge, &path).await?;
     let after = params.parsed("after", read_offset).unwrap_or_default();
     params.finish()?;
-    let came = edge.engine.redeliver(app, id, after).await?;
+    let came = edge.engine.events().redeliver(app, id, after).await?;
     Answer::changed(OperationId::random(), Sent::from(came))
 }
 
 pub(super) async fn discard(State(edge): State<Edge>, PathVars(path): PathVars<(String, String)>) -> Result<Answer> {
     let (app, id) = find(&edge, &path).await?;
-    let discarded = edge.engine.discard_dead_letters(app, id).await?;
+    let discarded = edge.engine.events().discard_dead_letters(app, id).await?;
     Answer::changed(OperationId::random(), Discarded { discarded })
 }
 
 async fn find(edge: &Edge, (key, webhook): &(String, String)) -> Result<(AppId, WebhookId)> {
-    let app = edge.engine.app(key).await?;
+    let app = edge.engine.tenancy().app(key).await?;
     Ok((app.id, id_in_path(webhook)?))
 }
 

@@ -13,7 +13,7 @@ use std::io::Write;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use engine::EventFilter;
+use events::EventFilter;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use http::Method;
@@ -46,7 +46,7 @@ fn rand_like(kind: &str, millis: i64, data: &Value) -> u128 {
 }
 
 async fn id_of(app: &TestApp) -> AppId {
-    app.engine().app(&app.app.key).await.unwrap().id
+    app.engine().tenancy().app(&app.app.key).await.unwrap().id
 }
 
 async fn register(app: &TestApp, device_type: &str, address: &str) -> String {
@@ -73,7 +73,8 @@ pub(crate) async fn upload(app: &TestApp, channel: &str, events: Value) {
 /// All events of the app except those of registrations and pushes: their types, and the whole of them.
 pub(crate) async fn told(app: &TestApp) -> Vec<Value> {
     let id = id_of(app).await;
-    let page = app.engine().read_events(id, EventOffset::START, 1000, &EventFilter::everything()).await.unwrap();
+    let page =
+        app.engine().events().read_events(id, EventOffset::START, 1000, &EventFilter::everything()).await.unwrap();
     let events = page.events.iter().map(|event| serde_json::from_slice::<Value>(&event.json).unwrap());
     let events = events.inspect(|event| event_schema::check(event).unwrap_or_else(|wrong| panic!("{wrong}: {event}")));
     let of_service = ["FIRST_OPEN", "PUSH_BODY", "SEND", "TAG_CHANGE", "UNINSTALL"];

@@ -249,7 +249,7 @@ async fn variants_fire_on_their_own_and_once() {
         assert_eq!(n_shown(&app).await, (0, 0));
         app.advance(Duration::from_millis(1));
         // The worker may die between the firing and everything else.
-        assert!(engine::Worker::new(app.engine().clone()).step().await.unwrap());
+        assert!(app.engine().worker().step().await.unwrap());
         let app = app.restart().await;
         tokio::join!(app.step_all(), app.step_all());
         let (one, two) = n_shown(&app).await;

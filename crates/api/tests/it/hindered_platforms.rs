@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use engine::Worker;
 use model::app::Mode;
 use model::ids::AppId;
 use serde_json::{Value, json};
@@ -295,10 +294,10 @@ async fn holding_a_platform_stops_what_is_being_sent() {
         let receiver = kiosk(&app).await;
         let channels = app.master().get("/api/channels").await.expect(200)["channels"].clone();
         let original = channels[0]["channel_id"].as_str().unwrap().parse().unwrap();
-        let app_id = app.engine().app(&app.app.key).await.unwrap().id;
+        let app_id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         testkit::bulk::copy_channel(app.engine().store(), app_id, original, CROWD - 1).await;
         let id = push(&app, "open::kiosk", json!({})).await;
-        let worker = Worker::new(app.engine().clone());
+        let worker = app.engine().worker();
         assert!(worker.step().await.unwrap(), "the audience is resolved");
         receiver.hold();
         let (_, ()) = tokio::join!(worker.step(), async {

@@ -234,7 +234,7 @@ async fn a_group_of_very_many_messages_is_deleted_in_steps() {
         send_more(&app, group, app.clock().now(), 1_100).await;
         // One more is due, and not in any inbox yet.
         app.advance(60 * MINUTE);
-        let worker = engine::Worker::new(app.engine().clone());
+        let worker = app.engine().worker();
         while row_counts(app.engine().store()).await["push"] < 1_103 {
             assert!(worker.step().await.unwrap());
         }

@@ -149,7 +149,7 @@ async fn a_deleted_tag_is_gone_from_all_devices_at_once() {
         // Whoever gets it now has it, whatever the clean-up still finds.
         give(&app, "news", &[crowd.id("b")]).await;
         assert_eq!(matched(&app, tag("news")).await, 1);
-        let id = app.engine().app(&app.app.key).await.unwrap().id;
+        let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         let head = app.engine().store().read(move |tx| store::log::head(tx, id)).await;
         let head: Offset = head.map_err(|error: store::Error| error).unwrap();
         assert!(app.step_all().await > 0);

@@ -168,7 +168,7 @@ async fn uploads_that_follow_each_other_closely_leave_the_last_one() {
         rows.extend([("named_user", "u0"), ("ios_channel", &phones[1])]);
         store(&app, "vip", &rows).await;
         // The job has got halfway when the next upload replaces what it applies.
-        assert!(engine::Worker::new(app.engine().clone()).step().await.unwrap());
+        assert!(app.engine().worker().step().await.unwrap());
         let app = app.restart().await;
         store(&app, "vip", &[("named_user", "u1")]).await;
         upload(&app, "vip", &[("named_user", "u2")]).await;

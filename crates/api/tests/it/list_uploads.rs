@@ -59,7 +59,7 @@ async fn a_long_file_arrives_in_chunks_and_survives_restarts_at_every_step() {
         assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
         let mut app = app;
         let mut n_steps = 0;
-        while engine::Worker::new(app.engine().clone()).step().await.unwrap() {
+        while app.engine().worker().step().await.unwrap() {
             n_steps += 1;
             assert_eq!(list(&app, "crowd").await["status"] == "ready", n_steps == 6, "after step {n_steps}");
             app = app.restart().await;

@@ -246,7 +246,7 @@ async fn rows_that_cannot_be_used_are_told_by_line_and_do_not_cost_the_others() 
 }
 
 async fn app_id(app: &TestApp) -> AppId {
-    app.engine().app(&app.app.key).await.unwrap().id
+    app.engine().tenancy().app(&app.app.key).await.unwrap().id
 }
 
 async fn stored(app: &TestApp, kind: DocumentKind, name: &'static str) -> Value {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::LocationSettings;
+use devices::LocationSettings;
 use model::ids::AppId;
 use serde_json::{Value, json};
 use store::documents::{self, DocumentKind};

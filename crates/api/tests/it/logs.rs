@@ -97,7 +97,8 @@ async fn requests_are_logged_by_route_and_without_secrets() {
         let segment = json!({"display_name": "spoiled", "criteria": {"tag": "a"}});
         let segment =
             master.post("/api/segments", segment).await.expect(201)["segment_id"].as_str().unwrap().to_owned();
-        let (id, spoiled, now) = (app.engine().app(&app.app.key).await.unwrap().id, segment.clone(), app.clock().now());
+        let (id, spoiled, now) =
+            (app.engine().tenancy().app(&app.app.key).await.unwrap().id, segment.clone(), app.clock().now());
         let spoil = move |tx: &mut store::Tx<'_>| documents::put(tx, id, DocumentKind::Segment, &spoiled, "{}", now);
         app.engine().store().write(id, spoil).await.unwrap();
         let failed = master.get(&format!("/api/segments/{segment}")).await.expect(500);

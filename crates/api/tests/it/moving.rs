@@ -87,7 +87,7 @@ async fn an_installation_goes_on_in_another_database() {
     assert_eq!(webhooks::show(&app, &webhook).await["delivered"], 3);
     app.nobody().basic(&other.key, &other.master_secret).get("/api/channels").await.expect(200);
     app.another_app(Mode::Development).await;
-    let apps = app.engine().apps().await.unwrap();
+    let apps = app.engine().tenancy().apps().await.unwrap();
     assert_eq!(apps.iter().map(|app| app.id).collect::<Vec<_>>(), [AppId(1), AppId(2), AppId(3)]);
     app.stop().await;
 }

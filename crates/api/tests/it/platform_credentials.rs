@@ -60,7 +60,7 @@ fn secrets(body: &Value) -> Vec<String> {
 }
 
 async fn id_of(app: &TestApp, key: &str) -> AppId {
-    app.engine().app(key).await.unwrap().id
+    app.engine().tenancy().app(key).await.unwrap().id
 }
 
 #[tokio::test]

@@ -268,7 +268,7 @@ async fn a_circle_that_came_to_be_all_the_same_has_nobody_in_it() {
         let crowd = crowd(&app).await;
         let a = create(&app, "A", tag("a")).await;
         let b = create(&app, "B", json!({"or": [segment(&a), tag("b")]})).await;
-        let id = app.engine().app(&app.app.key).await.unwrap().id;
+        let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         let (key, body) = (a.clone(), json!({"display_name": "A", "criteria": segment(&b)}).to_string());
         let write = app.engine().store().write(id, move |tx| {
             tx.execute("update document set body = $1 where id = $2", &[body.as_str().into(), key.as_str().into()])

@@ -28,7 +28,7 @@ async fn open_well(caller: &Caller, path: &str) -> Streaming {
 }
 
 async fn head_of_log(app: &TestApp) -> Offset {
-    let id = app.engine().app(&app.app.key).await.unwrap().id;
+    let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
     app.engine().store().read(move |tx| store::log::head(tx, id)).await.unwrap()
 }
 

@@ -21,7 +21,7 @@ async fn tag(app: &TestApp, audience: Value, operation: &str, sets: Value) {
 
 /// The kinds of the records that were logged after a position, and the log's end.
 async fn logged(app: &TestApp, after: Offset) -> (Vec<RecordKind>, Offset) {
-    let id = app.engine().app(&app.app.key).await.unwrap().id;
+    let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
     let records = app.engine().store().read(move |tx| store::log::after(tx, id, after, 1000)).await.unwrap();
     let end = records.last().map_or(after, |record| record.offset);
     (records.iter().map(|record| record.kind).collect(), end)

@@ -21,7 +21,7 @@ async fn uninstall(app: &TestApp, channel: &str, device_type: &str) {
 }
 
 async fn write(app: &TestApp, change: impl Fn(&mut Tx<'_>) -> store::Result<()> + Send + 'static) {
-    let id = app.engine().app(&app.app.key).await.unwrap().id;
+    let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
     app.engine().store().write(id, change).await.unwrap();
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use engine::Worker;
 use model::app::Mode;
 use serde_json::json;
 use testkit::app::on_each_engine;
@@ -42,7 +41,7 @@ async fn silent_webhooks_hold_up_nobody_in_their_own_app_or_in_others() {
             others.push(other);
         }
         let (stop, stopped) = watch::channel(false);
-        let working = tokio::spawn(Worker::new(app.engine().clone()).run(stopped));
+        let working = tokio::spawn(app.engine().worker().run(stopped));
         let most = tokio::time::timeout(PATIENCE, silent.wait_for(APPS * SILENT)).await;
         most.expect("none of them waits for another");
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use engine::Worker;
 use model::time::Clock;
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_engine};
@@ -43,7 +42,7 @@ fn torment(receiver: &EventReceiver, clock: Clock, outage_ends: Arc<AtomicI64>) 
 
 /// Runs jobs as they become due; when none is, time goes by.
 fn work(app: &TestApp) -> JoinHandle<()> {
-    let (worker, clock) = (Worker::new(app.engine().clone()), app.clock().clone());
+    let (worker, clock) = (app.engine().worker(), app.clock().clone());
     tokio::spawn(async move {
         loop {
             // A database that is closed under it ends the work.

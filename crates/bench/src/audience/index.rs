@@ -18,7 +18,7 @@ use crate::usage::Process;
 pub(crate) async fn scan(folder: &Path) -> Result<Index> {
     let (store, app) = loading::open(folder).await?;
     let (began, cpu) = (Instant::now(), Process::own().cpu()?);
-    let index = engine::build_audience_index(&store, app).await?;
+    let index = index::build(&store, app).await?;
     let (took, cpu) = (began.elapsed(), Process::own().cpu()?.saturating_sub(cpu));
     report::line("building the index from all channels (CPU time)", &both(took, cpu))?;
     store.close().await;

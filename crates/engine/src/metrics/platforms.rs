@@ -8,8 +8,7 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-
-use crate::{Hindrance, PlatformFact, PlatformNotice};
+use sending::{Hindrance, PlatformFact, PlatformNotice};
 
 /// All credentials have to be decrypted to see when they expire, and that hardly changes.
 const EXAMINE_EVERY: Duration = Duration::from_secs(60);

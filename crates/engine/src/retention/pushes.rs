@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::Result;
 use model::ids::AppId;
 use model::origin::Origin;
 use model::time::UtcMillis;
@@ -11,23 +12,23 @@ use store::{Tx, counters, origins};
 use uuid::Uuid;
 
 use super::{DAY, PORTIONS_PER_RUN};
+use crate::Rooms;
 use crate::sweep::Left;
-use crate::{Engine, Result};
 
 /// The pushes checked and deleted by one transaction, during which nothing else of the app is written.
 const PUSHES_AT_ONCE: u32 = 50;
 const ROWS_AT_ONCE: u64 = 5_000;
 
-impl Engine {
+impl Rooms {
     /// Deletes pushes that are too old. A deleted push is not found a second time, and one that is still needed is not checked
     /// again before a day has passed.
     pub(crate) async fn forget_old_pushes(&self, app: AppId) -> Result<Left> {
-        let (now, age) = (self.0.clock.now(), self.0.retention.pushes);
+        let (now, age) = (self.clock.now(), self.retention.pushes);
         for _ in 0..PORTIONS_PER_RUN {
-            if self.0.store.read(move |tx| pushes::aged(tx, app, now.minus(age), 1)).await?.is_empty() {
+            if self.store.read(move |tx| pushes::aged(tx, app, now.minus(age), 1)).await?.is_empty() {
                 return Ok(Left::Nothing);
             }
-            self.0.store.write(app, move |tx| forget_some(tx, app, now, age)).await?;
+            self.store.write(app, move |tx| forget_some(tx, app, now, age)).await?;
         }
         Ok(Left::More)
     }

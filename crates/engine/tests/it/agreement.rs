@@ -16,7 +16,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Clause, Effect, Engine, Explanation, Retention, SealKey, Settings, Worker};
+use engine::{Engine, Retention, Settings};
 use model::ids::ChannelId;
 use model::payload::device_types::DeviceTypes;
 use model::payload::parse_pushes;
@@ -25,7 +25,9 @@ use model::time::Clock;
 use serde_json::{Value, json};
 use store::apps::App;
 use store::sandbox::Filter;
+use targeting::{Clause, Effect, Explanation};
 use tempfile::TempDir;
+use tenancy::SealKey;
 use testkit::app::START;
 use testkit::client::PATIENCE;
 use testkit::store::{self as stores, Home};
@@ -102,13 +104,13 @@ impl World {
             match round {
                 // The log since the snapshot is replayed.
                 15 | 60 => {
-                    self.any_node().save_indexes().await;
+                    self.any_node().index().save_indexes().await;
                     self.change_several().await;
                     assert_eq!(fs::read_dir(self.snapshots.path()).unwrap().count(), 1, "there is a snapshot");
                     self.restart().await;
                 }
                 30 => {
-                    self.any_node().save_indexes().await;
+                    self.any_node().index().save_indexes().await;
                     self.restart().await;
                 }
                 // Without snapshots the index is built from the channels.
@@ -163,7 +165,7 @@ impl World {
 
     /// Runs jobs until none is due, on whichever node.
     async fn run_jobs(&mut self) {
-        while Worker::new(self.any_node()).step().await.unwrap() {}
+        while self.any_node().worker().step().await.unwrap() {}
     }
 
     fn question(&mut self) -> Question {
@@ -187,7 +189,7 @@ impl World {
         for node in &self.nodes {
             let audience = parsed(audience, |at| Audience::parse(at, Purpose::Send));
             let types = parsed(device_types, DeviceTypes::parse);
-            answers.push(node.explain(self.app.id, audience, types).await.unwrap());
+            answers.push(node.targeting().explain(self.app.id, audience, types).await.unwrap());
         }
         let answer = &answers[0];
         assert!(answers.iter().all(|other| other == answer), "the nodes agree: {answers:#?} {}", about());
@@ -249,10 +251,10 @@ impl World {
         let Question { tree, audience, device_types, types } = question;
         let push = json!({"audience": audience, "device_types": device_types, "notification": {"alert": "x"}});
         let pushes = parse_pushes(push.to_string().as_bytes()).unwrap();
-        let id = self.any_node().accept_pushes(&self.app, pushes, None).await.unwrap().push_ids[0];
+        let id = self.any_node().sending().accept_pushes(&self.app, pushes, None).await.unwrap().push_ids[0];
         self.run_jobs().await;
         let filter = Filter { push: Some(id), channel: None };
-        let delivered = self.nodes[0].sandbox(self.app.id, filter, 1000).await.unwrap();
+        let delivered = self.nodes[0].sending().sandbox(self.app.id, filter, 1000).await.unwrap();
         let reached: BTreeSet<ChannelId> = delivered.iter().map(|(_, delivery)| delivery.channel).collect();
         assert_eq!(reached.len(), delivered.len(), "nobody is served twice");
         let open = open_types(types);
@@ -285,7 +287,7 @@ async fn start(home: &Home, clock: &Clock, snapshots: &TempDir) -> Engine {
         public_url: "http://localhost".to_owned(),
         snapshot_folder: Some(snapshots.path().to_owned()),
         retention: Retention::default(),
-        locations: engine::LocationSettings::default(),
+        locations: devices::LocationSettings::default(),
         timeouts: PATIENCE,
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()

@@ -132,7 +132,7 @@ async fn what_amazon_takes_says_nothing_about_google() {
         push(&app, hello(&json!(["android"]))).await;
         app.step_all().await;
         let app_id = app_id(&app).await;
-        let health = app.engine().platform_health(app_id, &DeviceType::Android).await.unwrap().unwrap();
+        let health = app.engine().sending().platform_health(app_id, &DeviceType::Android).await.unwrap().unwrap();
         for i in 1..4 {
             let by_amazon = json!({"android": {"delivery_type": "adm"}});
             register(&app, "android", &sim.device(Protocol::Adm, i), by_amazon).await;
@@ -142,7 +142,7 @@ async fn what_amazon_takes_says_nothing_about_google() {
             app.advance(Duration::from_secs(60));
             app.step_all().await;
         }
-        let still = app.engine().platform_health(app_id, &DeviceType::Android).await.unwrap().unwrap();
+        let still = app.engine().sending().platform_health(app_id, &DeviceType::Android).await.unwrap().unwrap();
         assert_eq!(still.since, health.since, "it was never taken for well");
     })
     .await;
@@ -161,8 +161,8 @@ async fn amazon_is_paused_when_it_refuses_us_whoever_finds_out() {
         let id = push(&app, hello(&json!(["android"]))).await;
         app.step_all().await;
         let (engine, app_id) = (app.engine(), app_id(&app).await);
-        assert!(engine.platform_health(app_id, &DeviceType::Amazon).await.unwrap().is_some());
-        assert!(engine.platform_health(app_id, &DeviceType::Android).await.unwrap().is_none());
+        assert!(engine.sending().platform_health(app_id, &DeviceType::Amazon).await.unwrap().is_some());
+        assert!(engine.sending().platform_health(app_id, &DeviceType::Android).await.unwrap().is_none());
         let total = status(&app, &id).await["total"].clone();
         assert_eq!((&total["delivered"], &total["pending"]), (&json!(1), &json!(1)), "{total}");
     })

@@ -162,7 +162,7 @@ async fn a_device_that_leaves_in_between_is_counted_as_gone() {
     on_each_engine(async |app| {
         let channel = register(&app, "ios", "A1", json!({})).await;
         let id = push(&app, hello(&json!(["ios"]))).await;
-        let worker = engine::Worker::new(app.engine().clone());
+        let worker = app.engine().worker();
         assert!(worker.step().await.unwrap(), "the audience is resolved");
         let uninstall = json!([{"channel_id": channel, "device_type": "ios"}]);
         app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
@@ -180,7 +180,7 @@ async fn accepted_pushes_survive_a_restart_at_every_step() {
         let id = push(&app, hello(&json!(["ios"]))).await;
         let mut app = app.restart().await;
         for _ in 0..2 {
-            engine::Worker::new(app.engine().clone()).step().await.unwrap();
+            app.engine().worker().step().await.unwrap();
             app = app.restart().await;
         }
         app.step_all().await;
@@ -308,7 +308,7 @@ async fn a_profile_that_cannot_be_read_fails_nobody_else() {
         let by = json!({"android": {"delivery_type": "fcm"}});
         let broken = register(&app, "android", "A1", by.clone()).await;
         register(&app, "android", "A2", by).await;
-        let app_id = app.engine().app(&app.app.key).await.unwrap().id;
+        let app_id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         let spoil = "update channel set profile = 'spoiled' where app = $1 and address = 'A1'";
         let write = app.engine().store().write(app_id, move |tx| tx.execute(spoil, &[app_id.into()]));
         assert_eq!(write.await.unwrap_or_else(|error: store::Error| panic!("{error}")), 1);

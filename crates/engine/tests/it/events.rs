@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::{EventClause, EventFilter, PublicEvent};
+use events::{EventClause, EventFilter, PublicEvent};
 use model::event::{EventOffset, RecordKind};
 use model::ids::AppId;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use testkit::bulk::copy_channel;
 use crate::devices::register;
 
 async fn id_of(app: &TestApp) -> AppId {
-    app.engine().app(&app.app.key).await.unwrap().id
+    app.engine().tenancy().app(&app.app.key).await.unwrap().id
 }
 
 /// Everything after an offset, a page at a time.
@@ -20,7 +20,7 @@ async fn read(app: &TestApp, after: EventOffset, at_most: usize, filter: &EventF
     let id = id_of(app).await;
     let (mut events, mut after) = (Vec::new(), after);
     loop {
-        let page = app.engine().read_events(id, after, at_most, filter).await.unwrap();
+        let page = app.engine().events().read_events(id, after, at_most, filter).await.unwrap();
         assert!(page.events.len() <= at_most);
         assert!(page.looked > after || page.is_end, "nobody is kept at the same place");
         assert_eq!(page.missed, 0);

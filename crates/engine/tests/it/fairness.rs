@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use engine::Worker;
 use model::app::Mode;
 use model::ids::AppId;
 use serde_json::{Value, json};
@@ -47,7 +46,7 @@ async fn two_busy_apps_do_not_stop_the_deliveries_of_a_third() {
         }
         register(&app, "android", "A1", json!({})).await;
         let (stop, stops) = watch::channel(false);
-        let worker = tokio::spawn(Worker::new(app.engine().clone()).run(stops));
+        let worker = tokio::spawn(app.engine().worker().run(stops));
         receiver.wait_for(20).await;
         let quick = push(&app, message(json!(["android"]), "Quick")).await;
         let path = format!("/api/sandbox?push_id={quick}&wait=30");
@@ -76,7 +75,7 @@ async fn a_small_push_goes_out_between_two_blocks_of_a_large_one() {
         }
         push(&app, message(json!(["open::kiosk"]), "Large")).await;
         let (stop, stops) = watch::channel(false);
-        let worker = tokio::spawn(Worker::new(app.engine().clone()).run(stops));
+        let worker = tokio::spawn(app.engine().worker().run(stops));
         receiver.wait_for(2).await;
         app.advance(Duration::from_secs(1));
         for _ in 0..2 {

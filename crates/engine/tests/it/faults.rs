@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use engine::Worker;
 use serde_json::json;
 use sim::{Faults, Protocol};
 use store::apps::OPERATOR;
@@ -73,7 +72,7 @@ async fn a_slow_provider_does_not_hold_up_another() {
         devices(&app, &quick, Protocol::Fcm, N_DEVICES).await;
         let id = push(&app, hello(&json!(["ios", "android"]))).await;
         let (stop, stops) = tokio::sync::watch::channel(false);
-        let worker = tokio::spawn(Worker::new(app.engine().clone()).run(stops));
+        let worker = tokio::spawn(app.engine().worker().run(stops));
         quick.wait_until(|stats| stats.of(Protocol::Fcm).delivered() == N_DEVICES).await;
         // The first answer comes after three seconds, and only then are others asked.
         let n_slow = slow.stats().of(Protocol::Apns).delivered();
@@ -102,7 +101,7 @@ async fn nobody_is_served_twice_after_a_standstill() {
         devices(&app, &quick, Protocol::Fcm, 1).await;
         let id = push(&app, hello(&json!(["ios"]))).await;
         let (stop, stops) = tokio::sync::watch::channel(false);
-        let workers = [(); 2].map(|()| tokio::spawn(Worker::new(app.engine().clone()).run(stops.clone())));
+        let workers = [(); 2].map(|()| tokio::spawn(app.engine().worker().run(stops.clone())));
         slow.wait_until(|stats| stats.of(Protocol::Apns).messages > 0).await;
         app.advance(Duration::from_secs(16));
         // Both workers look for jobs when there is a new one.

@@ -50,7 +50,7 @@ async fn what_nobody_can_stop_any_more_stops_by_itself() {
     drop(stop);
     let ends = async {
         engine.follow(stops.clone()).await;
-        engine::Worker::new(engine.clone()).run(stops).await;
+        engine.worker().run(stops).await;
     };
     time::timeout(PATIENCE, ends).await.expect("nobody is left to work for");
 }
@@ -67,7 +67,7 @@ async fn a_lost_change_of_an_app_is_noticed_however_busy_the_log_is() {
         // The first look of the follower is over when it has heard of something.
         append_to_log(&engine, app.id).await;
         rename_silently(&engine, &app).await;
-        while engine.app(app.key.as_str()).await.unwrap().name != "New" {
+        while engine.tenancy().app(app.key.as_str()).await.unwrap().name != "New" {
             append_to_log(&engine, app.id).await;
         }
     };
@@ -82,9 +82,9 @@ async fn snapshots_of_deleted_apps_are_removed() {
         let (doomed, other) = (create_app(&engine).await, create_app(&engine).await);
         for app in [&doomed, &other] {
             append_to_log(&engine, app.id).await;
-            engine.channel(app.id, ChannelId::random()).await.unwrap_err();
+            engine.devices().channel(app.id, ChannelId::random()).await.unwrap_err();
         }
-        engine.save_indexes().await;
+        engine.index().save_indexes().await;
         let files = |app: &App| {
             ["snapshot", "unfinished"].map(|kind| folder.path().join(format!("audience-{}.{kind}", app.id.0)))
         };
@@ -94,21 +94,21 @@ async fn snapshots_of_deleted_apps_are_removed() {
         std::fs::write(&files(&other)[1], "half of it").unwrap();
         std::fs::set_permissions(&files(&other)[1], Permissions::from_mode(0o644)).unwrap();
         append_to_log(&engine, other.id).await;
-        engine.channel(other.id, ChannelId::random()).await.unwrap_err();
-        engine.save_indexes().await;
+        engine.devices().channel(other.id, ChannelId::random()).await.unwrap_err();
+        engine.index().save_indexes().await;
         assert_eq!(mode(&files(&other)[0]), 0o600);
         std::fs::write(&files(&doomed)[1], "half of it").unwrap();
         std::fs::write(folder.path().join("audience-x.snapshot"), "not ours").unwrap();
         engine.look_at_apps().await;
         assert!(files(&doomed).iter().all(|file| file.exists()), "the app is still there");
 
-        engine.delete_app(doomed.key.as_str()).await.unwrap();
+        engine.tenancy().delete_app(doomed.key.as_str()).await.unwrap();
         engine.look_at_apps().await;
         assert!(files(&doomed).iter().all(|file| !file.exists()));
         assert!(files(&other)[0].exists());
         assert!(folder.path().join("audience-x.snapshot").exists());
         // Nor does it come back when everything is saved at the end.
-        engine.save_indexes().await;
+        engine.index().save_indexes().await;
         assert!(!files(&doomed)[0].exists());
     }
 }
@@ -120,13 +120,13 @@ async fn a_snapshot_counts_only_if_the_log_has_both_ends_of_it() {
         let engine = node_with_snapshots(&home, Some(folder.path())).await;
         let app = create_app(&engine).await.id;
         let device = json::parse(br#"{"channel": {"device_type": "ios"}}"#, Registration::parse).unwrap();
-        let channel = engine.register_channel(app, device, None).await.unwrap().id;
+        let channel = engine.devices().register_channel(app, device, None).await.unwrap().id;
         let matched = async |engine: &Engine| {
             let everybody = json::parse(br#""all""#, |at| Audience::parse(at, Purpose::Send)).unwrap();
-            engine.explain(app, everybody, DeviceTypes::all()).await.unwrap().matched
+            engine.targeting().explain(app, everybody, DeviceTypes::all()).await.unwrap().matched
         };
         assert_eq!(matched(&engine).await, 1);
-        engine.save_indexes().await;
+        engine.index().save_indexes().await;
         // Behind the back of the log: an index that is built anew knows of it, one from the snapshot does not.
         let uninstall = move |tx: &mut store::Tx<'_>| -> store::Result<()> {
             let row = channels::by_id(tx, app, channel)?.unwrap();
@@ -156,7 +156,7 @@ async fn the_sandbox_feed_looks_by_itself() {
     let home = Home::new(stores::Engine::Sqlite);
     let engine = node(&home).await;
     let (app, other) = (create_app(&engine).await, create_app(&engine).await.id);
-    let caller = engine.caller_by_key(app.key.as_str()).await.unwrap().unwrap();
+    let caller = engine.tenancy().caller_by_key(app.key.as_str()).await.unwrap().unwrap();
     let app = app.id;
     let delivery = SandboxDelivery {
         delivery: DeliveryId::from_uuid(Uuid::nil()),
@@ -167,7 +167,7 @@ async fn the_sandbox_feed_looks_by_itself() {
         at: START,
         request: "{}".to_owned(),
     };
-    let mut feed = engine.sandbox_feed(caller, Filter::default(), None).await.unwrap();
+    let mut feed = engine.sending().sandbox_feed(caller, Filter::default(), None).await.unwrap();
     let next = tokio::spawn(async move { feed.next().await.unwrap() });
     // Meanwhile the feed finds nothing and begins to wait.
     for _ in 0..20 {
@@ -189,11 +189,11 @@ async fn every_node_forgets_the_index_of_a_deleted_app() {
         let (_stop, stops) = watch::channel(false);
         let follower = second.clone();
         tokio::spawn(async move { follower.follow(stops).await });
-        second.tag_channels(app.id, Vec::new(), no_tags()).await.unwrap();
+        second.devices().tag_channels(app.id, Vec::new(), no_tags()).await.unwrap();
         let has_indexes =
             async |n: u32| second.metrics_text().await.unwrap().contains(&format!("aerogram_audience_indexes {n}\n"));
         assert!(has_indexes(1).await);
-        first.delete_app(app.key.as_str()).await.unwrap();
+        first.tenancy().delete_app(app.key.as_str()).await.unwrap();
         let forgotten = async { while !has_indexes(0).await {} };
         time::timeout(PATIENCE, forgotten).await.expect("the index of the deleted app is given up");
     }
@@ -208,7 +208,7 @@ async fn erasing_an_app_stops_between_slices_and_goes_on_later() {
     const N_CHANNELS: usize = 2500;
     on_each_engine(async |app| {
         let original = register(&app, "ios", "A1", serde_json::json!({})).await.parse().unwrap();
-        let id = app.engine().app(&app.app.key).await.unwrap().id;
+        let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         let store = app.engine().store().clone();
         copy_channel(&store, id, original, N_CHANNELS).await;
         app.operator().delete(&format!("/operator/apps/{}", app.app.key)).await.expect(204);
@@ -222,7 +222,7 @@ async fn erasing_an_app_stops_between_slices_and_goes_on_later() {
         let before = n_channels().await;
         let mut left = before;
         while left == before {
-            assert!(engine::Worker::new(app.engine().clone()).step_and_stop().await.unwrap(), "there is more to erase");
+            assert!(app.engine().worker().step_and_stop().await.unwrap(), "there is more to erase");
             left = n_channels().await;
         }
         assert_ne!(left, 0, "a node that stops does not finish first");

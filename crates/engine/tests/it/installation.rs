@@ -1,10 +1,13 @@
 //! A database belongs to one key.
 
-use engine::{Engine, Error, LocationSettings, Lost, LostThing, NewApp, PlatformName, Retention, SealKey, Settings};
+use devices::LocationSettings;
+use engine::{Engine, Error, Lost, LostThing, Retention, Settings};
 use model::app::{AppKey, Mode};
 use model::time::Clock;
+use sending::PlatformName;
 use serde_json::json;
 use store::{Store, Tx};
+use tenancy::{NewApp, SealKey};
 use testkit::app::{START, on_each_engine};
 use testkit::client::PATIENCE;
 use testkit::store::{engines, fresh};
@@ -38,7 +41,7 @@ async fn is_refused(store: &Store, key: [u8; 32]) {
 async fn create_app(engine: &Engine) -> AppKey {
     let new =
         NewApp { name: "App".to_owned(), mode: Mode::Development, key: None, app_secret: None, master_secret: None };
-    engine.create_app(new, None).await.unwrap().key
+    engine.tenancy().create_app(new, None).await.unwrap().key
 }
 
 /// As an earlier version left it.
@@ -113,10 +116,10 @@ async fn a_lost_key_can_be_accepted() {
         assert_eq!(engine::accept_key(&store, &SealKey::new(&SECOND), START).await.unwrap().len(), 1);
         is_refused(&store, FIRST).await;
         let second = start(&store, SECOND).await.unwrap();
-        let id = second.app(&app.app.key).await.unwrap().id;
-        assert!(second.webhooks(id).await.unwrap().is_empty());
-        assert_ne!(second.web_public_key(id).await.unwrap(), public_key["public_key"].as_str().unwrap());
-        assert_eq!(second.platform_notices().await.unwrap().len(), 1);
+        let id = second.tenancy().app(&app.app.key).await.unwrap().id;
+        assert!(second.events().webhooks(id).await.unwrap().is_empty());
+        assert_ne!(second.sending().web_public_key(id).await.unwrap(), public_key["public_key"].as_str().unwrap());
+        assert_eq!(second.sending().platform_notices().await.unwrap().len(), 1);
     })
     .await;
 }

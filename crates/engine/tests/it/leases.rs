@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use engine::Worker;
 use model::ids::AppId;
 use model::time::UtcMillis;
 use serde_json::json;
@@ -34,7 +33,7 @@ async fn a_block_that_was_taken_over_is_neither_recorded_nor_counted_by_the_lose
         configure(&app, "apns", &apple(&sim)).await;
         devices(&app, &sim, Protocol::Apns, N_DEVICES).await;
         let id = push(&app, hello(&json!(["ios"]))).await;
-        let worker = Worker::new(app.engine().clone());
+        let worker = app.engine().worker();
         worker.step().await.unwrap();
         let overtaken = tokio::spawn(async move { worker.step().await });
         sim.wait_until(|stats| stats.of(Protocol::Apns).messages > 0).await;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use engine::IdempotencyKey;
 use model::payload::parse_pushes;
 use serde_json::json;
+use tenancy::IdempotencyKey;
 use testkit::app::{TestApp, on_each_engine};
 
 use crate::devices::{push, register, register_open};
@@ -18,12 +18,12 @@ async fn value(app: &TestApp, series: &str) -> Option<u64> {
 #[tokio::test]
 async fn a_push_that_is_repeated_counts_once() {
     on_each_engine(async |app| {
-        let caller = app.engine().app(&app.app.key).await.unwrap();
+        let caller = app.engine().tenancy().app(&app.app.key).await.unwrap();
         for (key, n_accepted) in [("a", 2), ("a", 2), ("b", 4)] {
             let one = r#"{"audience": "all", "device_types": "all", "notification": {"alert": "Hi"}}"#;
             let pushes = parse_pushes(format!("[{one}, {one}]").as_bytes()).unwrap();
             let idempotency_key = IdempotencyKey { key: key.to_owned(), request: [0; 32] };
-            app.engine().accept_pushes(&caller, pushes, Some(idempotency_key)).await.unwrap();
+            app.engine().sending().accept_pushes(&caller, pushes, Some(idempotency_key)).await.unwrap();
             assert_eq!(value(&app, "aerogram_pushes_accepted_total").await, Some(n_accepted), "{key}");
         }
     })

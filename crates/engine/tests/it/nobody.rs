@@ -143,7 +143,7 @@ async fn a_push_to_devices_that_are_gone_says_what_that_means() {
         let body = json!({"audience": {"channel": device}, "device_types": "all", "notification": {"alert": "Hi"}});
         let id = push(&app, body).await;
         // The audience is chosen; nothing has been sent yet.
-        assert!(engine::Worker::new(app.engine().clone()).step().await.unwrap());
+        assert!(app.engine().worker().step().await.unwrap());
         let uninstall = json!({"channel_id": device, "device_type": "ios"});
         app.master().post("/api/channels/uninstall", uninstall).await.expect(202);
         app.step_all().await;

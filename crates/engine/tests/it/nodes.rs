@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::{Engine, NewApp, Retention, SealKey, Settings, Worker};
+use engine::{Engine, Retention, Settings};
 use model::app::Mode;
 use model::channel::{ChannelRef, Registration, TagOperation, TagSets};
 use model::json;
@@ -14,6 +14,7 @@ use model::time::Clock;
 use store::apps::App;
 use store::pushes::PushState;
 use store::sandbox::Filter;
+use tenancy::{NewApp, SealKey};
 use testkit::app::START;
 use testkit::client::PATIENCE;
 use testkit::store::{self as stores, Home};
@@ -34,7 +35,7 @@ pub(crate) async fn node_with(home: &Home, clock: &Clock, folder: Option<&Path>,
         public_url: "http://localhost".to_owned(),
         snapshot_folder: folder.map(Path::to_owned),
         retention,
-        locations: engine::LocationSettings::default(),
+        locations: devices::LocationSettings::default(),
         timeouts: PATIENCE,
     };
     Engine::start(home.open().await, clock.clone(), settings).await.unwrap()
@@ -43,8 +44,8 @@ pub(crate) async fn node_with(home: &Home, clock: &Clock, folder: Option<&Path>,
 pub(crate) async fn create_app(engine: &Engine) -> Arc<App> {
     let name = "Two nodes".to_owned();
     let new = NewApp { name, mode: Mode::Development, key: None, app_secret: None, master_secret: None };
-    let created = engine.create_app(new, None).await.unwrap();
-    engine.app(created.key.as_str()).await.unwrap()
+    let created = engine.tenancy().create_app(new, None).await.unwrap();
+    engine.tenancy().app(created.key.as_str()).await.unwrap()
 }
 
 fn tags(tag: &str) -> TagSets {
@@ -65,14 +66,14 @@ async fn a_push_sees_what_was_registered_on_another_node() {
         );
         let registration = json::parse(body.as_bytes(), Registration::parse).unwrap();
         let (here, there) = if i % 2 == 0 { (&first, &second) } else { (&second, &first) };
-        here.register_channel(app.id, registration, None).await.unwrap();
+        here.devices().register_channel(app.id, registration, None).await.unwrap();
         let push =
             format!(r#"{{"audience": {{"tag": "t{i}"}}, "device_types": "all", "notification": {{"alert": "x"}}}}"#);
-        let accepted = there.accept_pushes(&app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
+        let accepted = there.sending().accept_pushes(&app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
         // Whichever node takes the jobs, the audience includes the registration.
-        while Worker::new(there.clone()).step().await.unwrap() {}
+        while there.worker().step().await.unwrap() {}
         let filter = Filter { push: Some(accepted.push_ids[0]), channel: None };
-        assert_eq!(here.sandbox(app.id, filter, 10).await.unwrap().len(), 1, "t{i}");
+        assert_eq!(here.sending().sandbox(app.id, filter, 10).await.unwrap().len(), 1, "t{i}");
     }
 }
 
@@ -92,11 +93,12 @@ async fn a_push_to_a_place_sees_who_was_there_by_another_node() {
             r#"{{"channel": {{"device_type": "ios", "opt_in": true, "push_address": "A{n}", "location": {location}}}}}"#
         );
         let registration = json::parse(body.as_bytes(), Registration::parse).unwrap();
-        first.register_channel(app.id, registration, None).await.unwrap();
-        let accepted = second.accept_pushes(&app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
-        while Worker::new(second.clone()).step().await.unwrap() {}
+        first.devices().register_channel(app.id, registration, None).await.unwrap();
+        let accepted =
+            second.sending().accept_pushes(&app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
+        while second.worker().step().await.unwrap() {}
         let filter = Filter { push: Some(accepted.push_ids[0]), channel: None };
-        assert_eq!(second.sandbox(app.id, filter, 10).await.unwrap().len(), n);
+        assert_eq!(second.sending().sandbox(app.id, filter, 10).await.unwrap().len(), n);
     }
 }
 
@@ -112,7 +114,7 @@ async fn changes_made_on_two_nodes_at_once_are_all_kept() {
     let mut ids = Vec::new();
     for i in 0..20 {
         let registration = json::parse(body(i).as_bytes(), Registration::parse).unwrap();
-        ids.push(nodes[0].register_channel(app.id, registration, None).await.unwrap().id);
+        ids.push(nodes[0].devices().register_channel(app.id, registration, None).await.unwrap().id);
     }
     // Every channel gets one tag from each node at the same time, and registers again meanwhile.
     let mut changes = JoinSet::new();
@@ -122,18 +124,18 @@ async fn changes_made_on_two_nodes_at_once_are_all_kept() {
             let operation = TagOperation::Edit { add: tags(&format!("node-{n}")), remove: TagSets::new() };
             changes.spawn(async move {
                 let channel = ChannelRef { id, claimed: None };
-                node.tag_channels(app.id, vec![channel], operation).await.unwrap();
+                node.devices().tag_channels(app.id, vec![channel], operation).await.unwrap();
             });
         }
         let (node, app, body) = (nodes[i as usize % 2].clone(), app.clone(), body(i));
         let registration = json::parse(body.as_bytes(), Registration::parse).unwrap();
         changes.spawn(async move {
-            node.register_channel(app.id, registration, None).await.unwrap();
+            node.devices().register_channel(app.id, registration, None).await.unwrap();
         });
     }
     changes.join_all().await;
     for id in ids {
-        let view = nodes[1].channel(app.id, id).await.unwrap();
+        let view = nodes[1].devices().channel(app.id, id).await.unwrap();
         let device: Vec<&str> = view.tags[&TagGroup::device()].iter().map(Tag::as_str).collect();
         assert_eq!(device, ["node-0", "node-1"], "{id}");
     }
@@ -142,9 +144,9 @@ async fn changes_made_on_two_nodes_at_once_are_all_kept() {
             r#"{{"audience": {{"tag": "node-{n}"}}, "device_types": "all", "notification": {{"alert": "x"}}}}"#
         );
         let pushes = parse_pushes(push.as_bytes()).unwrap();
-        let accepted = nodes[n].accept_pushes(&app, pushes, None).await.unwrap();
-        while Worker::new(nodes[1 - n].clone()).step().await.unwrap() {}
-        let status = nodes[n].push_status(app.id, accepted.push_ids[0]).await.unwrap();
+        let accepted = nodes[n].sending().accept_pushes(&app, pushes, None).await.unwrap();
+        while nodes[1 - n].worker().step().await.unwrap() {}
+        let status = nodes[n].sending().push_status(app.id, accepted.push_ids[0]).await.unwrap();
         assert_eq!(status.platforms[0].1.delivered, 20, "the index agrees with the channels");
     }
 }
@@ -160,22 +162,22 @@ async fn pushes_worked_off_by_two_nodes_all_end() {
     for device_type in ["ios", "android", "amazon", "wns"] {
         let body = format!(r#"{{"channel": {{"device_type": "{device_type}", "opt_in": true, "push_address": "A"}}}}"#);
         let registration = json::parse(body.as_bytes(), Registration::parse).unwrap();
-        nodes[0].register_channel(app.id, registration, None).await.unwrap();
+        nodes[0].devices().register_channel(app.id, registration, None).await.unwrap();
     }
     let push = br#"{"audience": "all", "device_types": "all", "notification": {"alert": "x"}}"#;
     let mut ids = Vec::new();
     for i in 0..30 {
         let pushes = parse_pushes(push).unwrap();
-        ids.extend(nodes[i % 2].accept_pushes(&app, pushes, None).await.unwrap().push_ids);
+        ids.extend(nodes[i % 2].sending().accept_pushes(&app, pushes, None).await.unwrap().push_ids);
     }
     let mut workers = JoinSet::new();
     for node in nodes.iter().chain(&nodes) {
-        let worker = Worker::new(node.clone());
+        let worker = node.worker();
         workers.spawn(async move { while worker.step().await.unwrap() {} });
     }
     workers.join_all().await;
     for id in ids {
-        let status = nodes[0].push_status(app.id, id).await.unwrap();
+        let status = nodes[0].sending().push_status(app.id, id).await.unwrap();
         assert_eq!(status.state, PushState::Done);
         assert_eq!(status.platforms.iter().map(|(_, tally)| tally.delivered).sum::<u64>(), 4);
     }

@@ -237,7 +237,7 @@ async fn a_platform_that_hangs_holds_up_nobody_else() {
         let other = json!({"audience": "all", "device_types": ["android"], "notification": {"alert": "Hello"}});
         let other = push(&app, other).await;
         let (stop, stops) = tokio::sync::watch::channel(false);
-        let worker = tokio::spawn(engine::Worker::new(app.engine().clone()).run(stops));
+        let worker = tokio::spawn(app.engine().worker().run(stops));
         let path = format!("/api/sandbox?push_id={other}&wait=30");
         let delivered = app.master().get(&path).await.expect(200)["deliveries"].clone();
         assert_eq!(delivered.as_array().unwrap().len(), 1);

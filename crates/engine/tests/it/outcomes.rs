@@ -245,7 +245,7 @@ async fn whoever_registers_while_being_given_up_is_kept() {
         configure(&app, "apns", &apple(&sim)).await;
         let addresses = devices(&app, &sim, Protocol::Apns, 20).await;
         let id = push(&app, hello(&json!(["ios"]))).await;
-        let worker = engine::Worker::new(app.engine().clone());
+        let worker = app.engine().worker();
         worker.step().await.unwrap();
         tokio::join!(worker.step(), async {
             sim.wait_until(|stats| stats.messages() > 0).await;

@@ -50,7 +50,7 @@ pub(crate) async fn devices(app: &TestApp, sim: &Simulator, protocol: Protocol, 
 }
 
 pub(crate) async fn app_id(app: &TestApp) -> AppId {
-    app.engine().app(&app.app.key).await.unwrap().id
+    app.engine().tenancy().app(&app.app.key).await.unwrap().id
 }
 
 pub(crate) fn hello(device_types: &Value) -> Value {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use engine::{Engine, EventFilter, Retention, Worker};
+use engine::{Engine, Retention};
+use events::EventFilter;
 use model::channel::Registration;
 use model::event::EventOffset;
 use model::ids::{AppId, Offset};
@@ -22,20 +23,20 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 async fn register(engine: &Engine, app: &App, address: &str) {
     let body = format!(r#"{{"channel": {{"device_type": "ios", "opt_in": true, "push_address": "{address}"}}}}"#);
     let registration = json::parse(body.as_bytes(), Registration::parse).unwrap();
-    engine.register_channel(app.id, registration, None).await.unwrap();
+    engine.devices().register_channel(app.id, registration, None).await.unwrap();
 }
 
 async fn work(engine: &Engine) {
-    while Worker::new(engine.clone()).step().await.unwrap() {}
+    while engine.worker().step().await.unwrap() {}
 }
 
 /// How many channels a push to everybody reaches that this node resolves.
 async fn reach(engine: &Engine, app: &std::sync::Arc<App>) -> usize {
     let push = r#"{"audience": "all", "device_types": "all", "notification": {"alert": "x"}}"#;
-    let accepted = engine.accept_pushes(app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
+    let accepted = engine.sending().accept_pushes(app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
     work(engine).await;
     let filter = Filter { push: Some(accepted.push_ids[0]), channel: None };
-    engine.sandbox(app.id, filter, 1000).await.unwrap().len()
+    engine.sending().sandbox(app.id, filter, 1000).await.unwrap().len()
 }
 
 /// The first and the last record.
@@ -65,12 +66,13 @@ async fn records_go_by_age_and_the_last_one_stays() {
             (Offset(2 * per_day + 1), head),
             "what is older than seven days is gone"
         );
-        let page = engine.read_events(app.id, EventOffset::START, 100, &EventFilter::everything()).await.unwrap();
+        let page =
+            engine.events().read_events(app.id, EventOffset::START, 100, &EventFilter::everything()).await.unwrap();
         assert_eq!((page.events.len(), page.missed), (3, 0), "who begins at the beginning has missed nothing");
         let after = EventOffset::end_of(Offset(1));
-        let page = engine.read_events(app.id, after, 100, &EventFilter::everything()).await.unwrap();
+        let page = engine.events().read_events(app.id, after, 100, &EventFilter::everything()).await.unwrap();
         assert_eq!((page.events.len(), page.missed), (3, u64::try_from(2 * per_day - 1).unwrap()));
-        let page = engine.read_events(app.id, page.looked, 100, &EventFilter::everything()).await.unwrap();
+        let page = engine.events().read_events(app.id, page.looked, 100, &EventFilter::everything()).await.unwrap();
         assert_eq!((page.events.len(), page.missed, page.is_end), (0, 0, true));
 
         clock.step(30 * DAY);
@@ -89,11 +91,12 @@ async fn who_got_a_push_is_forgotten_in_time_and_how_many_is_not() {
         let app = create_app(&engine).await;
         register(&engine, &app, "A").await;
         let push = r#"{"audience": "all", "device_types": "all", "notification": {"alert": "x"}}"#;
-        let accepted = engine.accept_pushes(&app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
+        let accepted =
+            engine.sending().accept_pushes(&app, parse_pushes(push.as_bytes()).unwrap(), None).await.unwrap();
         work(&engine).await;
         let (id, push) = (app.id, accepted.push_ids[0]);
         let n_sets = async || engine.store().read(move |tx| blocks::recipients(tx, id, push)).await.unwrap().len();
-        let counts = async || engine.push_status(id, push).await.unwrap().platforms;
+        let counts = async || engine.sending().push_status(id, push).await.unwrap().platforms;
         let before = counts().await;
         clock.step(29 * DAY);
         work(&engine).await;
@@ -164,7 +167,7 @@ async fn a_snapshot_behind_the_kept_log_is_of_no_use_and_one_at_its_end_is() {
         let app = create_app(&engine).await;
         register(&engine, &app, "A").await;
         assert_eq!(reach(&engine, &app).await, 1);
-        engine.save_indexes().await;
+        engine.index().save_indexes().await;
         register(&engine, &app, "B").await;
         register(&engine, &app, "C").await;
         clock.step(10 * DAY);
@@ -196,7 +199,8 @@ async fn a_push_is_kept_as_long_as_its_message() {
         };
         let mut pushes = Vec::new();
         for body in [push(0), push(60 * 24 * 60 * 60), push(60)] {
-            let accepted = engine.accept_pushes(&app, parse_pushes(body.as_bytes()).unwrap(), None).await.unwrap();
+            let accepted =
+                engine.sending().accept_pushes(&app, parse_pushes(body.as_bytes()).unwrap(), None).await.unwrap();
             pushes.push(accepted.push_ids[0]);
             work(&engine).await;
         }
@@ -208,7 +212,7 @@ async fn a_push_is_kept_as_long_as_its_message() {
             work(&engine).await;
             let mut known = 0;
             for push in &pushes {
-                known += usize::from(engine.push_status(app.id, *push).await.is_ok());
+                known += usize::from(engine.sending().push_status(app.id, *push).await.is_ok());
             }
             assert_eq!(known, left, "after {until} days");
         }
@@ -227,7 +231,7 @@ async fn a_sweep_does_not_hold_up_the_end_of_the_process() {
         work(&engine).await;
         let before = bounds(&engine, app.id).await;
         clock.step(10 * DAY);
-        assert!(Worker::new(engine.clone()).step_and_stop().await.unwrap(), "the sweep is due");
+        assert!(engine.worker().step_and_stop().await.unwrap(), "the sweep is due");
         assert_eq!(bounds(&engine, app.id).await, before, "it is left for the next process");
         work(&engine).await;
         assert!(bounds(&engine, app.id).await.0 > before.0);

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use engine::Worker;
 use model::app::Mode;
 use model::ids::ChannelId;
 use serde_json::{Value, json};
@@ -35,7 +34,7 @@ async fn kiosks(app: &TestApp, n: usize) -> OpenReceiver {
     let path = format!("/operator/apps/{}/platforms/open::kiosk", app.app.key);
     app.operator().put(&path, json!({"url": receiver.url(), "validate": false})).await.expect(200);
     let original: ChannelId = register_open(app, "kiosk", "lobby", json!({})).await.parse().unwrap();
-    let id = app.engine().app(&app.app.key).await.unwrap().id;
+    let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
     copy_channel(app.engine().store(), id, original, n - 1).await;
     receiver
 }
@@ -50,7 +49,7 @@ fn served(receiver: &OpenReceiver) -> BTreeSet<String> {
 
 /// Sends the push until the endpoint holds its first requests, gives the order, and lets the endpoint answer.
 async fn order_in_flight(app: &TestApp, receiver: &OpenReceiver, id: &str, wanted: &str) -> Value {
-    let worker = Worker::new(app.engine().clone());
+    let worker = app.engine().worker();
     assert!(worker.step().await.unwrap(), "the audience is resolved");
     receiver.hold();
     let (_, ordered) = tokio::join!(worker.step(), async {

@@ -1,11 +1,11 @@
 //! `aerogram push list`: the pushes of all apps that are on their way, for the operator.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 
 use crate::client::Reply;
 use crate::commands::Operator;

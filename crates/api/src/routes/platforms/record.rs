@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Configured, Hindrance, PlatformFact, PlatformHealth, PlatformNotice, PlatformView, ShownConfig};
 use providers::platform::KeyView;
+use sending::{Configured, Hindrance, PlatformFact, PlatformHealth, PlatformNotice, PlatformView, ShownConfig};
 use serde::Serialize;
 
 #[derive(Serialize)]

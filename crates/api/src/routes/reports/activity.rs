@@ -1,12 +1,11 @@
 //! The pushes of a period, each with its reach and its responses, in apps and in browsers.
 
 use axum::extract::State;
-use engine::{Counts, PushReport};
+use events::{Counts, Metric, PushReport};
 use model::ids::PushId;
 use model::origin::Origin;
 use providers::percent_encoded;
 use serde::Serialize;
-use store::counters::Metric;
 
 use crate::answer::Answer;
 use crate::auth::CallingApp;
@@ -62,7 +61,7 @@ pub(in crate::routes) async fn activity(
     let limit = params.limit(MOST_PER_PAGE);
     let start = params.id("push_id_start");
     let dates = params.finish_with(dates)?;
-    let (pushes, next) = edge.engine.newest_pushes(app.id, dates.clone(), start, limit).await?;
+    let (pushes, next) = edge.engine.events().newest_pushes(app.id, dates.clone(), start, limit).await?;
     let next_page = next.map(|next| {
         let (start, end) = (percent_encoded(&dates.start.to_iso()), percent_encoded(&dates.end.to_iso()));
         let path = "/api/reports/activity/details";

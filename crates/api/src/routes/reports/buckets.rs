@@ -1,11 +1,10 @@
 //! Reports of an app over time, bucket by bucket.
 
 use axum::extract::State;
-use engine::{Buckets, Counts};
+use events::{Buckets, Counts, Metric};
 use futures_util::future::BoxFuture;
 use model::report::{Period, Precision};
 use serde::Serialize;
-use store::counters::Metric;
 
 use super::{ByPlatform, MOST_BUCKETS, Report, by_platform, period, rest_of};
 use crate::answer::Answer;
@@ -57,7 +56,7 @@ pub(in crate::routes) fn count_of(
     move |State(edge), CallingApp(app), links, params| {
         Box::pin(async move {
             let period: Period = period(params, Precision::Daily)?;
-            let report = edge.engine.report(app.id, metric, period, MOST_BUCKETS).await?;
+            let report = edge.engine.events().report(app.id, metric, period, MOST_BUCKETS).await?;
             shown(&links, name, &report, |counts, platform| counts.on(platform, metric[0]))
         })
     }
@@ -72,7 +71,7 @@ pub(in crate::routes) async fn time_in_app(
 ) -> Result<Answer> {
     let period = period(params, Precision::Daily)?;
     let metrics = &[Metric::Sessions, Metric::SessionSeconds];
-    let report = edge.engine.report(app.id, metrics, period, MOST_BUCKETS).await?;
+    let report = edge.engine.events().report(app.id, metrics, period, MOST_BUCKETS).await?;
     shown(&links, "timeinapp", &report, |counts, platform| {
         average(counts.on(platform, Metric::SessionSeconds), counts.on(platform, Metric::Sessions))
     })
@@ -86,7 +85,7 @@ pub(in crate::routes) async fn responses(
 ) -> Result<Answer> {
     let period = period(params, Precision::Daily)?;
     let metrics = &[Metric::DirectResponses, Metric::InfluencedResponses];
-    let report = edge.engine.report(app.id, metrics, period, MOST_BUCKETS).await?;
+    let report = edge.engine.events().report(app.id, metrics, period, MOST_BUCKETS).await?;
     shown(&links, "responses", &report, |counts, platform| Responses {
         direct: counts.on(platform, Metric::DirectResponses),
         influenced: counts.on(platform, Metric::InfluencedResponses),
@@ -100,7 +99,8 @@ pub(in crate::routes) async fn web_interaction(
     params: Params,
 ) -> Result<Answer> {
     let period = period(params, Precision::Hourly)?;
-    let report = edge.engine.report(app.id, &[Metric::DirectResponses, Metric::Opens], period, MOST_BUCKETS).await?;
+    let report =
+        edge.engine.events().report(app.id, &[Metric::DirectResponses, Metric::Opens], period, MOST_BUCKETS).await?;
     refuse_rest(&report)?;
     let total_counts = report.buckets.iter().map(|(start, counts)| {
         let (clicks, sessions) = (counts.on("web", Metric::DirectResponses), counts.on("web", Metric::Opens));

@@ -3,11 +3,10 @@
 use axum::extract::State;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::{Counts, PushReport};
+use events::{Counts, Metric, PushReport};
 use model::ids::PushId;
 use model::report::PushIds;
 use serde::Serialize;
-use store::counters::Metric;
 use uuid::Uuid;
 
 use super::responses::OpenSends;
@@ -72,8 +71,8 @@ pub(in crate::routes) async fn push_detail(
     PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let id = push_id(&id)?;
-    let report = edge.engine.push_report(app.id, id).await?;
-    let body = edge.engine.push_body(app.id, id).await?;
+    let report = edge.engine.events().push_report(app.id, id).await?;
+    let body = edge.engine.events().push_body(app.id, id).await?;
     Answer::ok(OfPush { push_body: body.map(encoded), ..OfPush::of(app.key.as_str(), &report) })
 }
 
@@ -84,7 +83,7 @@ pub(in crate::routes) async fn push_details(
     input: Input,
 ) -> Result<Answer> {
     let PushIds(ids) = input.parse(PushIds::parse).await?;
-    let reports = edge.engine.push_reports(app.id, ids).await?;
+    let reports = edge.engine.events().push_reports(app.id, ids).await?;
     let details: Vec<_> = reports.iter().map(|report| OfPush::of(app.key.as_str(), report)).collect();
     Answer::bare(details)
 }
@@ -94,7 +93,7 @@ pub(in crate::routes) async fn push_body(
     CallingApp(app): CallingApp,
     PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
-    let body = edge.engine.push_body(app.id, push_id(&id)?).await?;
+    let body = edge.engine.events().push_body(app.id, push_id(&id)?).await?;
     let gone = || Error::NotFound("The body of this push was not to be kept.".to_owned());
     Answer::ok(Body { push_body: encoded(body.ok_or_else(gone)?) })
 }
@@ -105,7 +104,7 @@ pub(in crate::routes) async fn group_detail(
     PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
     let group_id = group_id(&id)?;
-    let report = edge.engine.group_report(app.id, group_id).await?;
+    let report = edge.engine.events().group_report(app.id, group_id).await?;
     let (app_key, created) = (app.key.as_str(), report.created.to_report());
     Answer::ok(OfGroup { app_key, group_id, created, figures: Figures::of(&report.counts) })
 }

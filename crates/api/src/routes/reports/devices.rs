@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use engine::DeviceCounts;
+use events::DeviceCounts;
 use model::time::UtcMillis;
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub(in crate::routes) async fn devices(
     params.finish()?;
     // One client library has no way to say a date.
     let date = date.unwrap_or_else(|| edge.engine.clock().now());
-    let mut devices = edge.engine.devices(app.id, date).await?;
+    let mut devices = edge.engine.events().devices(app.id, date).await?;
     for family in ALWAYS {
         devices.by_family.entry(family).or_default();
     }
@@ -61,7 +61,7 @@ pub(in crate::routes) async fn active_users(
 ) -> Result<Answer> {
     let date = params.required_date("date");
     let date = params.finish_with(date)?;
-    let counts = edge.engine.active_users(app.id, date).await?;
+    let counts = edge.engine.events().active_users(app.id, date).await?;
     let named = counts.into_iter().map(|(device_type, n)| (device_type.to_string(), n));
     let shown = named.filter(|(platform, n)| *n > 0 || ALWAYS.contains(&platform.as_str()));
     Answer::ok(shown.collect::<BTreeMap<_, _>>())

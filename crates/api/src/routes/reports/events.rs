@@ -1,13 +1,11 @@
 //! Reports of custom events. A client library takes no keys but these.
 
 use axum::extract::State;
-use engine::EventTotals;
+use events::{EventTotal, EventTotals, Pushes, Sum};
 use model::ids::PushId;
 use model::report::Precision;
 use serde::Serialize;
-use store::apps::App;
-use store::counters::Pushes;
-use store::event_counters::{EventTotal, Sum};
+use tenancy::App;
 use uuid::Uuid;
 
 use super::{group_id, push_id, rest_of};
@@ -73,7 +71,7 @@ pub(in crate::routes) async fn events(
 ) -> Result<Answer> {
     let page = Page::read(&mut params, MOST_PER_PAGE);
     let period = super::period(params, Precision::Daily)?;
-    let totals = edge.engine.event_totals(app.id, period).await?;
+    let totals = edge.engine.events().event_totals(app.id, period).await?;
     let listing = page.of(totals, &format!("{}&", rest_of(&links, "events", &period)));
     let next_page = listing.next_page.clone();
     Ok(Answer::ok(listing)?.data_attribute("events").next_page(next_page.as_deref()))
@@ -116,7 +114,7 @@ async fn listing_of(
 ) -> Result<Listing> {
     let page = Page::read(&mut params, MOST_OF_PUSHES);
     params.finish()?;
-    let totals = edge.engine.event_totals_of(app.id, pushes).await?;
+    let totals = edge.engine.events().event_totals_of(app.id, pushes).await?;
     Ok(page.of(totals, &links.to(&format!("/api/reports/events/summary/{path}?"))))
 }
 

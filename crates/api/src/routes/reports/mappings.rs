@@ -29,7 +29,7 @@ pub(in crate::routes) async fn push_of_send(
     PathVars(send_id): PathVars<String>,
 ) -> Result<Answer> {
     let push = send_id.parse().map_err(|_| Error::invalid("send_id", "A send id is a UUID."))?;
-    let push_id = edge.engine.push_report(app.id, push).await?.id;
+    let push_id = edge.engine.events().push_report(app.id, push).await?.id;
     Answer::ok(OfSend { send_id, push_id })
 }
 
@@ -40,6 +40,6 @@ pub(in crate::routes) async fn push_of_message(
 ) -> Result<Answer> {
     let message: MessageId =
         message_id.parse().map_err(|why: NoMessageId| Error::invalid("message_id", why.to_string()))?;
-    let push_id = edge.engine.push_report(app.id, message.push()).await?.id;
+    let push_id = edge.engine.events().push_report(app.id, message.push()).await?.id;
     Answer::ok(OfMessage { message_id, push_id })
 }

@@ -1,12 +1,11 @@
 //! Responses to pushes: to one push, and to all pushes of a period.
 
 use axum::extract::State;
-use engine::{Counts, PushReport};
+use events::{Counts, Metric, PushReport};
 use model::ids::PushId;
 use model::payload::push_type::PushType;
 use providers::percent_encoded;
 use serde::Serialize;
-use store::counters::Metric;
 use uuid::Uuid;
 
 use super::{Report, push_id};
@@ -53,7 +52,7 @@ pub(in crate::routes) async fn of_push(
     CallingApp(app): CallingApp,
     PathVars(id): PathVars<String>,
 ) -> Result<Answer> {
-    let report = edge.engine.push_report(app.id, push_id(&id)?).await?;
+    let report = edge.engine.events().push_report(app.id, push_id(&id)?).await?;
     Answer::ok(PushRecord::from(report))
 }
 
@@ -69,7 +68,7 @@ pub(in crate::routes) async fn list(
     let start = params.id("push_id_start");
     let start = start.or(params.id("start_id"));
     let dates = params.finish_with(dates)?;
-    let (pushes, next) = edge.engine.newest_pushes(app.id, dates.clone(), start, limit).await?;
+    let (pushes, next) = edge.engine.events().newest_pushes(app.id, dates.clone(), start, limit).await?;
     let next_page = next.map(|next| {
         let (start, end) = (percent_encoded(&dates.start.to_iso()), percent_encoded(&dates.end.to_iso()));
         let path = "/api/reports/responses/list";

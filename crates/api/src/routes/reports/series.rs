@@ -1,13 +1,12 @@
 //! Counts of a push, or of the pushes of a group, over time.
 
 use axum::extract::State;
-use engine::{Counts, Series};
+use events::{Counts, Metric, Pushes, Series};
 use model::ids::PushId;
 use model::report::Precision;
 use model::time::UtcMillis;
 use serde::Serialize;
-use store::apps::App;
-use store::counters::{Metric, Pushes};
+use tenancy::App;
 use uuid::Uuid;
 
 use super::details::PlatformFigures;
@@ -99,7 +98,7 @@ impl Question {
 
     async fn ask(self, edge: &Edge, app: &App, pushes: Pushes) -> Result<Series> {
         let Self { start, end, precision } = self;
-        Ok(edge.engine.series(app.id, pushes, start, end, precision, MOST_BUCKETS).await?)
+        Ok(edge.engine.events().series(app.id, pushes, start, end, precision, MOST_BUCKETS).await?)
     }
 }
 

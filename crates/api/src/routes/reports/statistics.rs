@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use engine::Counts;
+use events::{Counts, Metric};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use model::report::{Period, Precision};
 use serde::Serialize;
-use store::counters::Metric;
 
 use super::MOST_BUCKETS;
 use super::buckets::refuse_rest;
@@ -54,7 +53,7 @@ pub(in crate::routes) async fn push_stats(
     let dates = params.dates();
     let format = params.choice("format", &FORMATS).unwrap_or(Format::Json);
     let period = params.finish_with(dates.and_then(|dates| Period::new(dates.start, dates.end, Precision::Hourly)))?;
-    let report = edge.engine.report(app.id, &[Metric::Sends], period, MOST_BUCKETS).await?;
+    let report = edge.engine.events().report(app.id, &[Metric::Sends], period, MOST_BUCKETS).await?;
     refuse_rest(&report)?;
     let rows = report.buckets.iter().map(|(start, counts)| (start.to_report(), counts));
     match format {

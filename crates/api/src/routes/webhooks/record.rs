@@ -1,11 +1,10 @@
 //! Webhooks as answers show them. Values of headers are never among it.
 
-use engine::{Redelivered, WebhookState, WebhookView};
+use events::{Attempt, DeadLetter, Entry, EntryKind, Redelivered, WebhookState, WebhookView};
 use model::event::EventOffset;
 use model::ids::{EventId, WebhookId};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use store::webhooks::{Attempt, DeadLetter, Entry, EntryKind};
 
 #[derive(Serialize)]
 pub(super) struct One {

@@ -1,7 +1,7 @@
 //! How much of what uploads say about a device is believed, by how well their senders prove who they are.
 
 use bytes::Bytes;
-use engine::LocationSettings;
+use devices::LocationSettings;
 use http::Method;
 use serde_json::{Value, json};
 use testkit::app::{START, TestApp, on_each_engine};

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use engine::Worker;
 use model::event::RecordKind;
 use model::ids::AppId;
 use serde_json::{Value, json};
@@ -26,7 +25,7 @@ async fn a_variant_that_is_called_off_leaves_the_control_group() {
         let id = create(&app, body).await;
         app.advance(HOUR);
         // The first variant is accepted, and called off before anybody was chosen.
-        let worker = Worker::new(app.engine().clone());
+        let worker = app.engine().worker();
         while row_counts(app.engine().store()).await["push"] == 0 {
             assert!(worker.step().await.unwrap());
         }

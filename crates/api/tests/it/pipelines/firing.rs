@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use engine::Worker;
 use model::ids::PipelineId;
 use model::origin::Origin;
 use serde_json::json;
@@ -61,7 +60,7 @@ async fn a_restart_between_firing_and_resolving_loses_nothing() {
         create(&app, pipeline(json!("first_open"), "One")).await;
         let channel = register(&app, "a", &[]).await;
         register(&app, "b", &[]).await;
-        let worker = Worker::new(app.engine().clone());
+        let worker = app.engine().worker();
         while rows(&app, "push_audience").await == 0 {
             assert!(worker.step().await.unwrap());
         }
@@ -182,7 +181,7 @@ async fn what_waits_for_a_deleted_pipeline_goes_in_portions() {
         let path = create(&app, delayed(json!({"tag_added": "x"}), "One", HOUR)).await;
         let id: PipelineId = path.rsplit('/').next().unwrap().parse().unwrap();
         let before = row_counts(app.engine().store()).await;
-        let of_app = app.engine().app(&app.app.key).await.unwrap().id;
+        let of_app = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         let wait = move |tx: &mut store::Tx<'_>| {
             (0..2500).try_for_each(|n| {
                 let part = TimerPart { due: START.plus(n * SECOND), block: 0, members: Vec::new(), causes: None };
@@ -192,7 +191,7 @@ async fn what_waits_for_a_deleted_pipeline_goes_in_portions() {
         app.engine().store().write(of_app, wait).await.unwrap();
         app.master().delete(&path).await.expect(204);
         while rows(&app, "pipeline_timer").await == 2500 {
-            assert!(Worker::new(app.engine().clone()).step_and_stop().await.unwrap());
+            assert!(app.engine().worker().step_and_stop().await.unwrap());
         }
         assert_eq!(rows(&app, "pipeline_timer").await, 1500, "what has been done stays done when the process ends");
         let app = app.restart().await;
@@ -302,7 +301,7 @@ async fn many_channels_tagged_at_once_cost_rows_by_the_block() {
         assert_eq!(rows(&app, "job").await, n_jobs, "they wait with the one that was there");
         let app = app.restart().await;
         app.advance(HOUR);
-        let worker = Worker::new(app.engine().clone());
+        let worker = app.engine().worker();
         while rows(&app, "push").await == 0 {
             assert!(worker.step().await.unwrap());
         }

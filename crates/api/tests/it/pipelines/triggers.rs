@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::EventFilter;
+use events::EventFilter;
 use model::event::{EventOffset, RecordKind};
 use serde_json::{Value, json};
 use testkit::app::{TestApp, on_each_engine};
@@ -69,7 +69,8 @@ async fn what_devices_and_servers_tell_sets_pipelines_off() {
 
 /// The types, channels, ids and bodies of some events.
 async fn events(app: &TestApp, types: &[&str]) -> Vec<(String, String, Value, Value)> {
-    let page = app.engine().read_events(APP, EventOffset::START, 1000, &EventFilter::everything()).await.unwrap();
+    let page =
+        app.engine().events().read_events(APP, EventOffset::START, 1000, &EventFilter::everything()).await.unwrap();
     let events = page.events.iter().map(|event| serde_json::from_slice::<Value>(&event.json).unwrap());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let described = events.map(|event| {

@@ -230,7 +230,7 @@ async fn tokens_end_with_their_day_their_secret_and_their_app() {
 async fn an_app_whose_secret_was_only_hashed_is_learned() {
     on_each_engine(async |app| {
         // As in a database of before the secrets were kept.
-        let id = app.engine().app(&app.app.key).await.unwrap().id;
+        let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         let forget = move |tx: &mut store::Tx<'_>| documents::delete(tx, id, DocumentKind::AppSecret, "current");
         assert!(app.engine().store().write(id, forget).await.unwrap());
         let app = app.restart().await;

@@ -84,7 +84,8 @@ async fn nobody_works_out_the_contact_of_a_user() {
         let (phone, _) = library.channel("token-1").await;
         let jo = json!({"type": "identify", "named_user_id": "jo"});
         let contact = library.act(&phone, jo.clone()).await["contact"]["contact_id"].clone();
-        let (number, user) = (app.engine().app(&app.app.key).await.unwrap().id, NamedUserId::new("jo").unwrap());
+        let (number, user) =
+            (app.engine().tenancy().app(&app.app.key).await.unwrap().id, NamedUserId::new("jo").unwrap());
         let guessed = ContactId::once_of_named_user(number, &user);
         for path in ["/api/subscription_lists/contacts", "/api/contacts/associated_types"] {
             app.device().get(&format!("{path}/{guessed}")).await.expect(404);
@@ -140,7 +141,8 @@ async fn a_device_that_registers_anew_stays_its_users() {
         assert_eq!(library.act(&phone, resolve.clone()).await["contact"]["is_anonymous"], true);
 
         // Ids that could be worked out are not enough.
-        let (number, user) = (app.engine().app(&app.app.key).await.unwrap().id, NamedUserId::new("jo").unwrap());
+        let (number, user) =
+            (app.engine().tenancy().app(&app.app.key).await.unwrap().id, NamedUserId::new("jo").unwrap());
         let guessed = ContactId::once_of_named_user(number, &user);
         app.engine().store().write(number, move |tx| store::contacts::keep(tx, number, guessed, &user)).await.unwrap();
         let phone = anew(&phone).await;

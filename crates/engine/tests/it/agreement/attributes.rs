@@ -83,7 +83,7 @@ impl World {
         let (channels, users) = (self.some_channels(8), self.chance.some(&USERS, 2));
         let ids: Vec<String> = channels.iter().map(|channel| channel.id.to_string()).collect();
         let body = json!({"audience": {"channel": ids, "named_user_id": users}, "attributes": [operation]});
-        node.change_attributes(self.app.id, parsed(&body, AttributeUpdate::parse)).await.unwrap();
+        node.devices().change_attributes(self.app.id, parsed(&body, AttributeUpdate::parse)).await.unwrap();
         let put = |attributes: &mut Attributes| match value {
             Some(value) => drop(attributes.insert(name, value)),
             None => drop(attributes.remove(name)),

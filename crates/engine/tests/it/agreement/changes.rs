@@ -51,7 +51,7 @@ impl World {
     async fn tag_channels(&mut self, node: &Engine) -> String {
         let refs = self.some_channels(8);
         let tagging = Tagging::random(&mut self.chance, &["device", "crm", "shop"]);
-        node.tag_channels(self.app.id, refs.clone(), tagging.operation.clone()).await.unwrap();
+        node.devices().tag_channels(self.app.id, refs.clone(), tagging.operation.clone()).await.unwrap();
         for channel in self.model.channels.iter_mut().filter(|channel| channel.installed) {
             if is_meant(&refs, channel) {
                 tagging.apply(&mut channel.tags);
@@ -71,7 +71,7 @@ impl World {
             self.some_channels(1).remove(0)
         };
         let association = Association { channel: channel.clone(), named_user_id: named(user) };
-        node.associate(self.app.id, association).await.unwrap();
+        node.devices().associate(self.app.id, association).await.unwrap();
         self.join(&channel, user);
         format!("associate {channel:?} with {user}")
     }
@@ -80,7 +80,7 @@ impl World {
         let channel = self.some_channels(1).remove(0);
         let user = self.chance.percent(50).then(|| self.chance.pick(&USERS));
         let disassociation = Disassociation { channel: channel.clone(), named_user_id: user.map(named) };
-        node.disassociate(self.app.id, disassociation).await.unwrap();
+        node.devices().disassociate(self.app.id, disassociation).await.unwrap();
         self.leave(&channel, user);
         format!("disassociate {channel:?} from {user:?}")
     }
@@ -98,7 +98,7 @@ impl World {
             tags: Some(tagging.operation.clone()),
             attributes: Vec::new(),
         };
-        node.update_named_user(self.app.id, named(user), update).await.unwrap();
+        node.devices().update_named_user(self.app.id, named(user), update).await.unwrap();
         for channel in &disassociate {
             self.leave(channel, Some(user));
         }
@@ -113,7 +113,7 @@ impl World {
         let users = self.chance.some(&USERS, 3);
         let tagging = Tagging::random(&mut self.chance, &["crm", "shop"]);
         let ids = users.iter().map(|user| named(user)).collect();
-        node.tag_named_users(self.app.id, ids, tagging.operation.clone()).await.unwrap();
+        node.devices().tag_named_users(self.app.id, ids, tagging.operation.clone()).await.unwrap();
         for user in &users {
             tagging.apply(&mut self.model.users.entry(user).or_default().tags);
         }
@@ -129,14 +129,14 @@ impl World {
         }
         let uninstalls =
             gone.iter().map(|gone| Uninstall { channel_id: gone.id, device_type: gone.claimed.clone().unwrap() });
-        node.uninstall_channels(self.app.id, uninstalls.collect()).await.unwrap();
+        node.devices().uninstall_channels(self.app.id, uninstalls.collect()).await.unwrap();
         self.model.channels.iter_mut().filter(|it| is_meant(&gone, it)).for_each(Channel::uninstall);
         format!("uninstall {gone:?}")
     }
 
     async fn uninstall_users(&mut self, node: &Engine) -> String {
         let user = self.chance.pick(&USERS);
-        node.uninstall_named_users(self.app.id, vec![named(user)]).await.unwrap();
+        node.devices().uninstall_named_users(self.app.id, vec![named(user)]).await.unwrap();
         self.model.channels.iter_mut().filter(|it| it.user == Some(user)).for_each(Channel::uninstall);
         self.model.users.remove(user);
         for (_, awaiting) in &mut self.model.awaited {
@@ -154,7 +154,7 @@ impl World {
             let sides = json!({"subscribe": lists, "unsubscribe": gone});
             let body = json!({"scoped": [{"scope": scopes, "subscription_lists": sides}]});
             let update = parsed(&body, ScopedUpdate::parse);
-            node.change_scoped_subscriptions(self.app.id, named(users[0]), update).await.unwrap();
+            node.devices().change_scoped_subscriptions(self.app.id, named(users[0]), update).await.unwrap();
             let held = &mut self.model.users.entry(users[0]).or_default().subscriptions;
             held.retain(|(scope, list)| !(scopes.contains(scope) && gone.contains(list)));
             held.extend(scopes.iter().flat_map(|scope| lists.iter().map(|list| (*scope, *list))));
@@ -170,7 +170,7 @@ impl World {
             .chain(gone.iter().map(|list| operation("unsubscribe", list)))
             .collect();
         let body = json!({"audience": {"channel": ids, "named_user_id": users}, "subscription_lists": operations});
-        node.change_subscriptions(self.app.id, parsed(&body, SubscriptionUpdate::parse)).await.unwrap();
+        node.devices().change_subscriptions(self.app.id, parsed(&body, SubscriptionUpdate::parse)).await.unwrap();
         let kept: Vec<_> = lists.iter().copied().filter(|list| !gone.contains(list)).collect();
         for channel in self.model.channels.iter_mut().filter(|it| it.installed) {
             if channels.iter().any(|meant| meant.id == channel.id) {
@@ -193,7 +193,7 @@ impl World {
         for channel in &mut self.model.channels {
             is_held |= channel.tags.get_mut("device").is_some_and(|tags| tags.remove(tag));
         }
-        let deleted = node.delete_legacy_tag(self.app.id, Tag::new(tag).unwrap()).await;
+        let deleted = node.devices().delete_legacy_tag(self.app.id, Tag::new(tag).unwrap()).await;
         assert_eq!(deleted.is_ok(), is_held, "{tag}");
         format!("delete the tag {tag}")
     }

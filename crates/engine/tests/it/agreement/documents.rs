@@ -18,17 +18,18 @@ impl World {
         let alive: Vec<SegmentId> =
             self.model.segments.iter().filter(|(_, criteria)| criteria.is_some()).map(|(id, _)| *id).collect();
         if alive.len() < 3 || (alive.len() < 8 && self.chance.percent(40)) {
-            let id = node.create_segment(self.app.id, parsed(&body, SegmentBody::parse), None).await.unwrap().id;
+            let id =
+                node.targeting().create_segment(self.app.id, parsed(&body, SegmentBody::parse), None).await.unwrap().id;
             self.model.segments.push((id, Some(criteria)));
             return format!("create the segment {id} {body}");
         }
         let id = self.chance.pick(&alive);
         if self.chance.percent(30) {
-            node.delete_segment(self.app.id, id).await.unwrap();
+            node.targeting().delete_segment(self.app.id, id).await.unwrap();
             self.put_segment(id, None);
             return format!("delete the segment {id}");
         }
-        let updated = node.update_segment(self.app.id, id, parsed(&body, SegmentBody::parse)).await;
+        let updated = node.targeting().update_segment(self.app.id, id, parsed(&body, SegmentBody::parse)).await;
         let closes_a_circle = self.model.leads_to(&criteria, id);
         assert_eq!(updated.is_err(), closes_a_circle, "{id} {body}");
         if !closes_a_circle {
@@ -46,7 +47,10 @@ impl World {
         let alive: Vec<usize> = (0..self.model.lists.len()).filter(|i| !self.model.lists[*i].is_deleted).collect();
         if alive.len() < 2 || (alive.len() < 4 && self.chance.percent(20)) {
             let name = format!("list-{}", self.model.lists.len());
-            node.create_list(self.app.id, parsed(&json!({ "name": name }), NewList::parse), None).await.unwrap();
+            node.targeting()
+                .create_list(self.app.id, parsed(&json!({ "name": name }), NewList::parse), None)
+                .await
+                .unwrap();
             self.model.lists.push(List {
                 name: name.clone(),
                 is_deleted: false,
@@ -59,7 +63,7 @@ impl World {
         let place = self.chance.pick(&alive);
         let name = ListName::new(&self.model.lists[place].name).unwrap();
         if self.chance.percent(15) {
-            node.delete_list(self.app.id, name.clone()).await.unwrap();
+            node.targeting().delete_list(self.app.id, name.clone()).await.unwrap();
             let list = &mut self.model.lists[place];
             list.is_deleted = true;
             list.is_applied = true;
@@ -67,7 +71,7 @@ impl World {
             return format!("delete {name}");
         }
         let rows = self.some_rows();
-        let mut upload = node.begin_list_upload(self.app.id, name.clone()).await.unwrap();
+        let mut upload = node.targeting().begin_list_upload(self.app.id, name.clone()).await.unwrap();
         for row in &rows {
             let member = match row {
                 Row::User(user) => Member::new("named_user", user),

@@ -47,7 +47,7 @@ impl World {
         let registration = parsed(&body, Registration::parse);
         match by_id {
             None => {
-                let registered = node.register_channel(self.app.id, registration, None).await.unwrap();
+                let registered = node.devices().register_channel(self.app.id, registration, None).await.unwrap();
                 if registered.created {
                     channel.id = registered.id;
                 }
@@ -55,7 +55,7 @@ impl World {
                 self.model.put(channel);
             }
             Some(before) => {
-                let updated = node.update_channel(self.app.id, before.id, registration).await;
+                let updated = node.devices().update_channel(self.app.id, before.id, registration).await;
                 let is_allowed = before.installed && before.device_type == device_type;
                 assert_eq!(updated.is_ok(), is_allowed, "{body} {before:?}");
                 if is_allowed {
@@ -105,7 +105,8 @@ impl World {
         held.extend(tags);
         let body = json!({ "channel": body });
         let registration = parsed(&body, OpenRegistration::parse);
-        let registered = node.register_open(self.app.id, registration, engine::Rights::Master, None).await.unwrap();
+        let registered =
+            node.devices().register_open(self.app.id, registration, tenancy::Rights::Master, None).await.unwrap();
         if is_new {
             channel.id = registered.id;
         }

@@ -60,12 +60,12 @@ impl World {
 impl Share {
     async fn change(&self, app: AppId) {
         let refs = self.channels.iter().map(|id| ChannelRef { id: *id, claimed: None }).collect();
-        self.node.tag_channels(app, refs, self.tagging.operation.clone()).await.unwrap();
+        self.node.devices().tag_channels(app, refs, self.tagging.operation.clone()).await.unwrap();
         let users = self.users.iter().map(|user| named(user)).collect();
-        self.node.tag_named_users(app, users, self.user_tagging.operation.clone()).await.unwrap();
+        self.node.devices().tag_named_users(app, users, self.user_tagging.operation.clone()).await.unwrap();
         if let Some((channel_id, device_type)) = self.gone {
             let device_type = claim(device_type);
-            self.node.uninstall_channels(app, vec![Uninstall { channel_id, device_type }]).await.unwrap();
+            self.node.devices().uninstall_channels(app, vec![Uninstall { channel_id, device_type }]).await.unwrap();
         }
     }
 }

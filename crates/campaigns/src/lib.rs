@@ -1,0 +1,74 @@
+//! What sends pushes by itself: schedules, experiments and pipelines, and the templates that they are made of.
+
+mod experiments;
+mod pipelines;
+mod schedules;
+mod templates;
+
+use std::sync::Arc;
+
+use base::{Base, Metrics};
+use index::Indexes;
+use model::ids::AppId;
+use model::time::Clock;
+use sending::Sending;
+use store::Store;
+use targeting::Targeting;
+use tenancy::Tenancy;
+
+pub use experiments::{
+    CreatedExperiment, ExperimentDeletion, ExperimentPage, ExperimentResults, ExperimentView, VariantResults,
+};
+pub use pipelines::{CreatedPipelines, DeletedPipeline, PipelineCounts, PipelinePage, PipelineView};
+pub use schedules::{CreatedSchedules, NamedSchedule, SchedulePage, ScheduleView};
+pub use templates::{
+    CreatedTemplate, CreatedTemplateSchedules, SentTemplates, TemplatePage, TemplateSort, TemplateView,
+};
+
+/// The campaigns of the apps; clones share everything.
+#[derive(Clone)]
+pub struct Campaigns(Arc<Parts>);
+
+struct Parts {
+    store: Store,
+    clock: Clock,
+    metrics: Metrics,
+    tenancy: Tenancy,
+    index: Indexes,
+    targeting: Targeting,
+    sending: Sending,
+    watches: pipelines::Watches,
+}
+
+impl Campaigns {
+    pub fn new(base: &Base, tenancy: &Tenancy, index: &Indexes, targeting: &Targeting, sending: &Sending) -> Self {
+        Self(Arc::new(Parts {
+            store: base.store.clone(),
+            clock: base.clock.clone(),
+            metrics: base.metrics.clone(),
+            tenancy: tenancy.clone(),
+            index: index.clone(),
+            targeting: targeting.clone(),
+            sending: sending.clone(),
+            watches: pipelines::Watches::default(),
+        }))
+    }
+
+    /// Gives up what is known of the pipelines of a deleted app.
+    pub fn forget_app(&self, app: AppId) {
+        self.0.watches.forget(app);
+    }
+
+    /// The kinds of jobs of this room.
+    pub fn jobs(&self) -> [jobs::Kind; 7] {
+        [
+            jobs::Kind::of::<schedules::FireSchedule>(self),
+            jobs::Kind::of::<experiments::FireVariant>(self),
+            jobs::Kind::of::<experiments::WithholdControlGroup>(self),
+            jobs::Kind::of::<pipelines::FollowTriggers>(self),
+            jobs::Kind::of::<pipelines::FirePipeline>(self),
+            jobs::Kind::of::<pipelines::CheckInactivity>(self),
+            jobs::Kind::of::<pipelines::ClearWaitingList>(self),
+        ]
+    }
+}

@@ -1,0 +1,316 @@
+//! Pipelines: created, shown, replaced and deleted. Their triggers are read from the log (`watch.rs`, `reading.rs`), the waiting
+//! channels are kept by instant and block (`timers.rs`), and when that has come they send (`fire.rs`).
+
+mod clearing;
+mod conditions;
+mod dayparts;
+mod fire;
+mod follow;
+mod inactivity;
+mod rates;
+mod reading;
+mod spans;
+mod stored;
+mod timers;
+mod watch;
+
+use std::slice;
+
+use base::{Error, Result};
+use model::ids::{AppId, OperationId, PipelineId};
+use model::json::OneOrMany;
+use model::limits;
+use model::payload::Push;
+use model::pipeline::{Pipeline, PipelineStatus, Rate};
+use model::problem::Problem;
+use model::time::UtcMillis;
+use sending::{RequestPath, refuse_unfit_platforms, refuse_unsupported_in_group};
+use serde::{Deserialize, Serialize};
+use store::Tx;
+use store::documents::{self, DocumentKind, Order};
+use tenancy::IdempotencyKey;
+
+use crate::Campaigns;
+pub(crate) use clearing::ClearWaitingList;
+pub(crate) use fire::FirePipeline;
+pub(crate) use follow::FollowTriggers;
+pub(crate) use inactivity::CheckInactivity;
+use stored::Stored;
+use timers::WaitingList;
+pub(crate) use watch::Watches;
+
+/// The answer to the creation of pipelines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreatedPipelines {
+    pub operation_id: OperationId,
+    pub ids: Vec<PipelineId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PipelineView {
+    pub id: PipelineId,
+    pub pipeline: Pipeline,
+    pub status: PipelineStatus,
+    pub created: UtcMillis,
+    pub modified: UtcMillis,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeletedPipeline {
+    pub id: PipelineId,
+    pub deleted: UtcMillis,
+}
+
+/// How many pipelines there are, and how many of them are enabled and not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineCounts {
+    pub total: usize,
+    pub active: usize,
+}
+
+const NOT_FOUND: Error = Error::NotFound("pipeline");
+
+/// A page of a listing of pipelines.
+#[derive(Clone, Debug)]
+pub struct PipelinePage {
+    pub shown: Vec<PipelineView>,
+    /// How many there are on all pages.
+    pub total: usize,
+}
+
+/// The lane of all messages of a pipeline, so that they can be canceled together; `ClearWaitingList`, which does that once the
+/// pipeline is not enabled, is not in it.
+fn lane(pipeline: PipelineId) -> String {
+    format!("pipeline/{pipeline}")
+}
+
+impl Campaigns {
+    /// Creates all of the pipelines or none. Earlier events do not trigger them.
+    pub async fn create_pipelines(
+        &self,
+        app: AppId,
+        pipelines: OneOrMany<Pipeline>,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Result<CreatedPipelines> {
+        let request_path = RequestPath::of(&pipelines, "");
+        let (pipelines, now) = (pipelines.into_vec(), self.0.clock.now());
+        refuse_outcomes(&pipelines, request_path, |push| refuse_unsupported_in_group([push], RequestPath::WHOLE))?;
+        let ids = pipelines.iter().map(|_| PipelineId::at(now)).collect();
+        let created = CreatedPipelines { operation_id: OperationId::at(now), ids };
+        let campaigns = self.clone();
+        self.0
+            .tenancy
+            .write_once(app, idempotency_key, move |tx| {
+                refuse_outcomes(&pipelines, request_path, |push| {
+                    refuse_unfit_platforms(tx, app, [push], RequestPath::WHOLE)
+                })?;
+                for (id, pipeline) in created.ids.iter().zip(&pipelines) {
+                    campaigns.put_pipeline(tx, app, WaitingList::first(*id), pipeline, None, now)?;
+                }
+                refuse_too_many(tx, app, now)?;
+                campaigns.tend_automation(tx, app, now)?;
+                Ok(created.clone())
+            })
+            .await
+    }
+
+    /// Finds everything [`Campaigns::create_pipelines`] would object to, and records nothing.
+    pub async fn validate_pipelines(&self, app: AppId, pipelines: OneOrMany<Pipeline>) -> Result<()> {
+        let request_path = RequestPath::of(&pipelines, "");
+        let pipelines = pipelines.into_vec();
+        refuse_outcomes(&pipelines, request_path, |push| refuse_unsupported_in_group([push], RequestPath::WHOLE))?;
+        let read = move |tx: &mut Tx<'_>| {
+            refuse_outcomes(&pipelines, request_path, |push| {
+                refuse_unfit_platforms(tx, app, [push], RequestPath::WHOLE)
+            })
+        };
+        self.0.store.read(read).await
+    }
+
+    pub async fn pipeline(&self, app: AppId, id: PipelineId) -> Result<PipelineView> {
+        let read = move |tx: &mut Tx<'_>| documents::get(tx, app, DocumentKind::Pipeline, &id.to_string());
+        let document = self.0.store.read(read).await?;
+        Stored::view(&document.ok_or(NOT_FOUND)?, self.0.clock.now())
+    }
+
+    /// Some of all pipelines, or of those that are enabled or not, the newest first.
+    pub async fn pipelines(&self, app: AppId, enabled: Option<bool>, offset: u32, limit: u32) -> Result<PipelinePage> {
+        let now = self.0.clock.now();
+        let documents = self.0.store.read(move |tx| documents::list(tx, app, DocumentKind::Pipeline)).await?;
+        let is_wanted = |view: &PipelineView| enabled.is_none_or(|enabled| view.pipeline.enabled == enabled);
+        let wanted: Vec<_> = Stored::views(documents.iter().rev(), now).filter(is_wanted).collect();
+        let total = wanted.len();
+        let shown = wanted.into_iter().skip(offset as usize).take(limit as usize).collect();
+        Ok(PipelinePage { shown, total })
+    }
+
+    /// Replaces a pipeline. Waiting channels keep waiting and get the new messages, unless it is no longer enabled.
+    pub async fn replace_pipeline(&self, app: AppId, id: PipelineId, pipeline: Pipeline) -> Result<()> {
+        let now = self.0.clock.now();
+        refuse_outcomes(slice::from_ref(&pipeline), RequestPath::WHOLE, |push| {
+            refuse_unsupported_in_group([push], RequestPath::WHOLE)
+        })?;
+        let campaigns = self.clone();
+        self.0
+            .store
+            .write(app, move |tx| {
+                let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?.ok_or(NOT_FOUND)?;
+                let list = stored::waiting_list(id, &document.body);
+                // An unreadable pipeline has done nothing and can be replaced.
+                let before = Stored::read(&document.body).ok();
+                let of_one = slice::from_ref(&pipeline);
+                refuse_outcomes(of_one, RequestPath::WHOLE, |push| {
+                    refuse_unfit_platforms(tx, app, [push], RequestPath::WHOLE)
+                })?;
+                let list = match before.as_ref().filter(|before| before.pipeline.enabled) {
+                    Some(before) if pipeline.enabled => {
+                        spans::keep_up(tx, app, list.key(), &before.pipeline, &pipeline)?;
+                        list
+                    }
+                    Some(_) | None => {
+                        campaigns.stop_waiting(tx, app, list, now)?;
+                        if pipeline.enabled { list.next() } else { list }
+                    }
+                };
+                campaigns.put_pipeline(tx, app, list, &pipeline, before.as_ref(), now)?;
+                refuse_too_many(tx, app, now)?;
+                campaigns.tend_automation(tx, app, now)
+            })
+            .await
+    }
+
+    /// Deletes a pipeline. Waiting channels get nothing; messages already sent stay.
+    pub async fn delete_pipeline(&self, app: AppId, id: PipelineId) -> Result<()> {
+        let (campaigns, now) = (self.clone(), self.0.clock.now());
+        // Sorts by the time of the deletion.
+        let deletion = OperationId::at(now).to_string();
+        self.0
+            .store
+            .write(app, move |tx| {
+                let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?.ok_or(NOT_FOUND)?;
+                documents::delete(tx, app, DocumentKind::Pipeline, &id.to_string())?;
+                campaigns.stop_waiting(tx, app, stored::waiting_list(id, &document.body), now)?;
+                documents::put(tx, app, DocumentKind::DeletedPipeline, &deletion, &id.to_string(), now)?;
+                forget_old_deletions(tx, app)?;
+                campaigns.tend_automation(tx, app, now)
+            })
+            .await
+    }
+
+    /// Pipelines that were deleted by an instant, the last one first.
+    pub async fn deleted_pipelines(
+        &self,
+        app: AppId,
+        start: Option<UtcMillis>,
+        limit: usize,
+    ) -> Result<Vec<DeletedPipeline>> {
+        let most = limits::DELETED_PIPELINES;
+        let read = move |tx: &mut Tx<'_>| {
+            documents::page(tx, app, DocumentKind::DeletedPipeline, None, Order::Descending, most)
+        };
+        let documents = self.0.store.read(read).await?;
+        let wanted = documents.into_iter().filter(|document| start.is_none_or(|start| document.created <= start));
+        let deleted = wanted.take(limit).map(|document| {
+            let id = document.body.parse().map_err(Error::internal)?;
+            Ok(DeletedPipeline { id, deleted: document.created })
+        });
+        deleted.collect()
+    }
+
+    pub async fn pipeline_counts(&self, app: AppId) -> Result<PipelineCounts> {
+        let now = self.0.clock.now();
+        self.0.store.read(move |tx| count(tx, app, now)).await
+    }
+
+    /// The rates of all pipelines together.
+    pub async fn pipeline_rates(&self, app: AppId) -> Result<Vec<Rate>> {
+        self.0.store.read(move |tx| stored::global_rates(tx, app)).await
+    }
+
+    pub async fn set_pipeline_rates(&self, app: AppId, rates: Vec<Rate>) -> Result<()> {
+        let now = self.0.clock.now();
+        let write = move |tx: &mut Tx<'_>| stored::put_global_rates(tx, app, &rates, now);
+        self.0.store.write(app, write).await
+    }
+
+    fn put_pipeline(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        list: WaitingList,
+        pipeline: &Pipeline,
+        before: Option<&Stored>,
+        now: UtcMillis,
+    ) -> Result<()> {
+        // A replaced pipeline continues where it was: events that were not read yet are not lost.
+        let before = before.filter(|before| before.pipeline.enabled);
+        let (since, since_time) = match before {
+            Some(before) => (before.since, before.since_time),
+            None => (store::log::head(tx, app)?, now),
+        };
+        let watched = before.filter(|before| !before.pipeline.historical.is_empty());
+        let checked_day = watched.map_or(now.day(), |before| before.checked_day);
+        let WaitingList { pipeline: id, generation } = list;
+        let stored = Stored { pipeline: pipeline.clone(), modified: now, since, since_time, checked_day, generation };
+        stored.put(tx, app, id, now)?;
+        self.plan_inactivity(tx, app, id, pipeline, now)
+    }
+}
+
+/// Collects the problems of the outcomes, each with its path in the request. `check` finds the problems of one push
+/// without knowing where it is.
+fn refuse_outcomes(
+    pipelines: &[Pipeline],
+    request_path: RequestPath,
+    mut check: impl FnMut(&Push) -> Result<()>,
+) -> Result<()> {
+    let mut problems = Vec::new();
+    for (n, pipeline) in pipelines.iter().enumerate() {
+        for (number, push) in pipeline.outcomes.iter().enumerate() {
+            let outcome =
+                if pipeline.has_many_outcomes() { format!("outcome[{number}]") } else { "outcome".to_owned() };
+            match check(push) {
+                Err(Error::Invalid(found)) => problems.extend(found.iter().map(|problem| Problem {
+                    path: request_path.beside_push(n, &format!("{outcome}.push.{}", problem.path)),
+                    ..problem.clone()
+                })),
+                other => other?,
+            }
+        }
+    }
+    Error::refuse(problems)
+}
+
+fn count(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<PipelineCounts> {
+    let documents = documents::list(tx, app, DocumentKind::Pipeline)?;
+    let is_active = |pipeline: &Pipeline| match pipeline.status(now) {
+        PipelineStatus::Live | PipelineStatus::Pending => true,
+        PipelineStatus::Completed | PipelineStatus::Disabled => false,
+    };
+    let readable = documents.iter().filter_map(|document| Stored::read(&document.body).ok());
+    let active = readable.filter(|stored| is_active(&stored.pipeline)).count();
+    Ok(PipelineCounts { total: documents.len(), active })
+}
+
+/// Called after the change, which is rolled back with everything else.
+fn refuse_too_many(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
+    let PipelineCounts { total, active } = count(tx, app, now)?;
+    let (most, most_active) = (limits::PIPELINES_PER_APP, limits::ACTIVE_PIPELINES_PER_APP);
+    if total > most {
+        return Err(Error::Conflict(format!("An app has at most {most} pipelines; delete one first.")));
+    }
+    if active > most_active {
+        let text = format!("At most {most_active} pipelines can be enabled at once; disable one first.");
+        return Err(Error::Conflict(text));
+    }
+    Ok(())
+}
+
+fn forget_old_deletions(tx: &mut Tx<'_>, app: AppId) -> Result<()> {
+    let most = limits::DELETED_PIPELINES;
+    let listed = documents::page(tx, app, DocumentKind::DeletedPipeline, None, Order::Descending, most + 1)?;
+    for old in listed.iter().skip(most as usize) {
+        documents::delete(tx, app, DocumentKind::DeletedPipeline, &old.id)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! Firing a pipeline: its messages are accepted like any other push, for the due channels that may still get them.
+
+use std::time::Duration;
+
+use audience::block::blocks;
+use audience::codec;
+use audience::index::Index;
+use audience::plan::Plan;
+use base::{Error, Result, doubled};
+use jobs::{ClaimedJob, Job, Stop};
+use model::ids::{AppId, OperationId, PipelineId, PushId};
+use model::origin::{Origin, Part, Provenance};
+use model::payload::Push;
+use model::pipeline::Pipeline;
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use sending::{Causes, NewPush, reachable};
+use serde::{Deserialize, Serialize};
+use store::documents::{self, DocumentKind};
+use store::{Tx, followers, log, origins, push_audience, pushes};
+use targeting::Planner;
+
+use super::conditions::holds;
+use super::follow::AUTOMATION;
+use super::lane;
+use super::rates;
+use super::stored::{self, Stored};
+use super::timers::{WaitingList, take_waiting};
+use crate::Campaigns;
+
+/// How long a pipeline that may have been canceled waits for the log to be read: at first, and at most. Looking more often does
+/// not speed up a log reader that is far behind.
+const CATCHING_UP: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The action of a pipeline when it is due.
+pub(super) struct Firing<'a> {
+    pub(super) app: AppId,
+    pub(super) list: WaitingList,
+    pub(super) pipeline: &'a Pipeline,
+    /// Everything known about channels at this moment.
+    pub(super) index: &'a Index,
+    pub(super) now: UtcMillis,
+}
+
+/// Sends the messages of a pipeline to the channels that are due.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct FirePipeline {
+    pub(super) pipeline: PipelineId,
+    pub(super) due: UtcMillis,
+}
+
+impl Job for FirePipeline {
+    type Room = Campaigns;
+    const NAME: &'static str = "fire_pipeline";
+
+    fn lane(&self) -> String {
+        lane(self.pipeline)
+    }
+
+    async fn run(self, campaigns: &Campaigns, claimed: &ClaimedJob, _: &Stop) -> Result<()> {
+        campaigns.fire_pipeline(claimed, self.pipeline, self.due).await
+    }
+}
+
+impl Campaigns {
+    /// Running it twice is harmless: the transaction that accepts the pushes settles the job and removes the channels that
+    /// waited.
+    pub(crate) async fn fire_pipeline(&self, claimed: &ClaimedJob, id: PipelineId, due: UtcMillis) -> Result<()> {
+        let index = self.0.index.current(claimed.app).await?;
+        let (campaigns, app, now, claimed) = (self.clone(), claimed.app, self.0.clock.now(), claimed.clone());
+        let write = move |tx: &mut Tx<'_>| {
+            let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
+            let stored = document.as_ref().and_then(Stored::readable);
+            if let Some(stored) = &stored
+                && !stored.pipeline.cancellation.is_empty()
+                && is_behind(tx, app, due)?
+            {
+                let attempt = u32::try_from(claimed.attempt).unwrap_or(u32::MAX);
+                jobs::postpone(tx, &claimed, now.plus(doubled(CATCHING_UP, attempt, LONGEST_WAIT)))?;
+                return Ok(0);
+            }
+            jobs::settle(tx, &claimed)?;
+            // The list of a deleted pipeline is being cleared, and so are earlier lists, whose jobs find nobody here.
+            let Some(document) = document else { return Ok(0) };
+            let readable = stored.as_ref().map(|stored| stored.list(id));
+            let list = readable.unwrap_or_else(|| stored::waiting_list(id, &document.body));
+            let waiting = take_waiting(tx, app, list, due)?;
+            // An unreadable pipeline sends nothing, and what has waited for it in vain does not stay behind.
+            let Some(Stored { pipeline, .. }) = &stored else { return Ok(0) };
+            if !pipeline.enabled || !pipeline.active.contains(due) {
+                return Ok(0);
+            }
+            let firing = Firing { app, list, pipeline, index: &index, now };
+            let ready = campaigns.wait_for_daypart(tx, &firing, &waiting)?;
+            campaigns.send(tx, &firing, ready, &waiting.causes)
+        };
+        let n_pushes = self.0.store.write(app, write).await?;
+        self.0.metrics.pushes_accepted(n_pushes);
+        Ok(())
+    }
+
+    /// How many pushes were accepted.
+    fn send(&self, tx: &mut Tx<'_>, firing: &Firing<'_>, channels: RoaringBitmap, causes: &Causes) -> Result<u64> {
+        let Firing { app, list, pipeline, now, .. } = *firing;
+        let id = list.pipeline;
+        let channels = firing.eligible(tx, channels);
+        let own = (id, pipeline.rates.as_slice());
+        let shared = stored::global_rates(tx, app)?;
+        let all = (rates::ALL_PIPELINES, shared.as_slice());
+        let channels = rates::with_room(tx, app, own, channels, now)?;
+        let channels = rates::with_room(tx, app, all, channels, now)?;
+        if channels.is_empty() {
+            return Ok(0);
+        }
+        rates::note_sent(tx, app, own, &channels, now)?;
+        rates::note_sent(tx, app, all, &channels, now)?;
+        let provenance = Provenance { origin: Origin::Pipeline(id), run: None, part: Part::Triggered };
+        let named: Vec<(PushId, &Push, String)> = pipeline
+            .outcomes
+            .iter()
+            .map(|push| Ok((PushId::at(now), push, serde_json::to_string(push).map_err(Error::internal)?)))
+            .collect::<Result<_>>()?;
+        for (push, ..) in &named {
+            causes.keep(tx, app, *push, &channels)?;
+            for (block, members) in blocks(&channels) {
+                push_audience::insert(tx, app, *push, block.0, codec::encode(&members))?;
+            }
+        }
+        let new = named.iter().map(|(id, push, payload)| NewPush { id: *id, push, payload, provenance: &provenance });
+        let new: Vec<_> = new.collect();
+        let earlier = earlier_payloads(tx, app, id, new.len())?;
+        self.0.sending.insert_pushes(tx, app, now, OperationId::at(now), &new)?;
+        for NewPush { id, payload, push, .. } in &new {
+            let same = earlier.iter().find(|(_, earlier)| earlier == payload && !push.is_redacted());
+            if let Some((earlier, _)) = same {
+                pushes::share_payload(tx, app, *id, *earlier)?;
+            }
+        }
+        Ok(new.len() as u64)
+    }
+}
+
+/// The last push of a pipeline. Most of the time it sends the same payload again, which is then not stored again.
+fn earlier_payloads(tx: &mut Tx<'_>, app: AppId, id: PipelineId, n_outcomes: usize) -> Result<Vec<(PushId, String)>> {
+    let n_outcomes = u32::try_from(n_outcomes).unwrap_or(u32::MAX);
+    let mut earlier = Vec::new();
+    for push in origins::last_pushes(tx, app, Origin::Pipeline(id), n_outcomes)? {
+        let row = pushes::by_id(tx, app, push)?.filter(|row| !row.redact);
+        earlier.extend(row.and_then(|row| Some((push, row.payload?))));
+    }
+    Ok(earlier)
+}
+
+/// Whether records from before an instant are still to be read.
+fn is_behind(tx: &mut Tx<'_>, app: AppId, due: UtcMillis) -> Result<bool> {
+    let Some(position) = followers::position(tx, app, AUTOMATION)? else { return Ok(false) };
+    Ok(log::time_after(tx, app, position.records_done())?.is_some_and(|at| at < due))
+}
+
+impl Firing<'_> {
+    /// The channels that some of the pushes can reach, and for which the conditions hold.
+    fn eligible(&self, tx: &mut Tx<'_>, channels: RoaringBitmap) -> RoaringBitmap {
+        let planner = Planner::new(tx, self.app, self.index, self.now, Vec::new());
+        let mut parts = vec![Plan::Set(channels)];
+        parts.extend(self.pipeline.conditions.iter().map(|condition| holds(&planner, condition)));
+        let eligible = Plan::And(parts).normalize();
+        let mut reached = RoaringBitmap::new();
+        for push in &self.pipeline.outcomes {
+            reached |= reachable(self.index, push, &eligible);
+        }
+        reached
+    }
+}

@@ -1,0 +1,226 @@
+//! The follower of the log that triggers pipelines: one per app that has any to trigger.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use base::Result;
+use jobs::{ClaimedJob, Job, JobId, NEVER, Stop};
+use model::event::{EventOffset, RecordKind};
+use model::ids::{AppId, Id, Offset, PipelineId, PushId};
+use model::origin::Origin;
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::log::Record;
+use store::{Tx, followers, log, origins};
+use uuid::Uuid;
+
+use super::reading::{Effect, Effects, Reading};
+use super::stored::{self, Stored};
+use super::timers::{self, Waiting, WaitingList};
+use crate::Campaigns;
+
+const RECORDS_PER_READ: u32 = 1_000;
+/// How long channels are gathered after a push of a pipeline.
+pub(super) const GATHERING: Duration = Duration::from_secs(5);
+
+/// An app has one follower of this kind, so its id can be the same in all. It sorts before others: of the jobs due at the same
+/// instant, reading the log comes first.
+pub(super) const AUTOMATION: JobId = Id::from_uuid(Uuid::from_u128(0xa070));
+
+/// A stretch of the log, and its effects.
+struct Stretch {
+    from: EventOffset,
+    revision: Option<String>,
+    looked: EventOffset,
+    effects: Effects,
+    now: UtcMillis,
+}
+
+/// Reads the triggers of pipelines from the log.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct FollowTriggers {}
+
+impl Job for FollowTriggers {
+    type Room = Campaigns;
+    const NAME: &'static str = "follow_triggers";
+
+    async fn run(self, campaigns: &Campaigns, claimed: &ClaimedJob, _: &Stop) -> Result<()> {
+        campaigns.follow_triggers(claimed).await
+    }
+}
+
+impl Campaigns {
+    /// After a change of pipelines: there is a follower if there are triggers to follow.
+    pub(super) fn tend_automation(&self, tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
+        stored::renew_revision(tx, app, now)?;
+        let has_triggers = |(_, stored): &(_, Stored)| !stored.pipeline.immediate.is_empty();
+        let is_needed = Stored::enabled(tx, app)?.iter().any(has_triggers);
+        let is_there = followers::position(tx, app, AUTOMATION)?.is_some();
+        match (is_needed, is_there) {
+            (true, false) => {
+                let head = log::head(tx, app)?;
+                followers::start(tx, app, AUTOMATION, EventOffset::end_of(head))?;
+                jobs::enqueue_as(tx, app, AUTOMATION, NEVER, &FollowTriggers {})
+            }
+            (false, true) => {
+                followers::stop(tx, app, AUTOMATION)?;
+                Ok(jobs::cancel(tx, app, AUTOMATION)?)
+            }
+            (true, true) | (false, false) => Ok(()),
+        }
+    }
+
+    /// Running it twice is harmless: the transaction that lets channels wait moves the position in the log from where they were
+    /// read, and fails if another run has moved it.
+    pub(crate) async fn follow_triggers(&self, claimed: &ClaimedJob) -> Result<()> {
+        let (campaigns, app, now) = (self.clone(), claimed.app, self.0.clock.now());
+        let watch = self.0.store.read(move |tx| campaigns.0.watches.current(tx, app)).await?;
+        // Conditions are about the present state; otherwise the index is only needed for names.
+        let has_conditions = !watch.conditions.is_empty();
+        let index = if has_conditions { self.0.index.current(app).await? } else { self.0.index.get(app).await? };
+        let read = move |tx: &mut Tx<'_>| -> Result<_> {
+            let Some(from) = followers::position(tx, app, AUTOMATION)? else { return Ok(None) };
+            let head = log::head(tx, app)?;
+            let until = if has_conditions { head.min(index.offset()) } else { head };
+            let (records, looked) = read_kinds(tx, app, (from.records_done(), until), &watch.kinds())?;
+            let effects = Reading::new(tx, app, &index, &watch, now).effects_of(&records)?;
+            let looked = EventOffset::end_of(looked);
+            Ok(Some(Stretch { from, revision: watch.revision.clone(), looked, effects, now }))
+        };
+        let Some(stretch) = self.0.store.read(read).await? else {
+            return jobs::settle_alone(&self.0.store, claimed).await;
+        };
+        let (campaigns, claimed) = (self.clone(), claimed.clone());
+        self.0.store.write(app, move |tx| campaigns.write_stretch(tx, &claimed, &stretch)).await
+    }
+
+    fn write_stretch(&self, tx: &mut Tx<'_>, claimed: &ClaimedJob, stretch: &Stretch) -> Result<()> {
+        let app = claimed.app;
+        let is_unmoved = followers::position(tx, app, AUTOMATION)? == Some(stretch.from);
+        // Pipelines that have changed since may have other triggers; then the same is read again.
+        if is_unmoved && stored::revision(tx, app)? == stretch.revision {
+            for (list, effect) in &stretch.effects {
+                self.write_effect(tx, app, *list, effect, stretch.now)?;
+            }
+            followers::advance(tx, app, AUTOMATION, stretch.looked)?;
+        }
+        Ok(followers::rest(tx, claimed, stretch.now)?)
+    }
+}
+
+impl Campaigns {
+    fn write_effect(
+        &self,
+        tx: &mut Tx<'_>,
+        app: AppId,
+        list: WaitingList,
+        effect: &Effect,
+        now: UtcMillis,
+    ) -> Result<()> {
+        for (last, channels) in &effect.canceled {
+            self.remove_waiting(tx, app, list, *last, channels)?;
+        }
+        let mut at_once = Vec::new();
+        for (due, waiting) in effect.waiting.iter().filter(|(_, waiting)| !waiting.channels.is_empty()) {
+            if *due <= now {
+                at_once.push(waiting.clone());
+            } else {
+                self.add_waiting(tx, app, (list, effect.canceling), *due, waiting)?;
+            }
+        }
+        if at_once.is_empty() {
+            return Ok(());
+        }
+        let mut dues = Dues::new(soonest(tx, app, list.pipeline, now)?, effect.until);
+        // A push has each channel once. A channel that was triggered several times is in as many pushes.
+        while !at_once.is_empty() {
+            let due = dues.take();
+            let mut together = Waiting::default();
+            let mut taken = timers::waiting_at(tx, app, list, due)?;
+            for waiting in &mut at_once {
+                let first = waiting.take_all_but(&taken);
+                taken |= &first.channels;
+                together.add(&first);
+            }
+            at_once.retain(|waiting| !waiting.channels.is_empty());
+            if !together.channels.is_empty() {
+                self.add_waiting(tx, app, (list, effect.canceling), due, &together)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The instants of the pushes that are sent one after the other to channels that were triggered several times.
+struct Dues {
+    next: UtcMillis,
+    /// The last instant of the pipeline that has no push yet. Channels that were triggered in time get their pushes, even if the
+    /// pipeline ends before those are gathered.
+    last: Option<UtcMillis>,
+}
+
+impl Dues {
+    fn new(first: UtcMillis, until: Option<UtcMillis>) -> Self {
+        Self { next: first, last: until.map(before) }
+    }
+
+    fn take(&mut self) -> UtcMillis {
+        match self.last {
+            Some(last) if last < self.next => {
+                self.last = Some(before(last));
+                last
+            }
+            Some(_) | None => {
+                let due = self.next;
+                self.next = due.plus(GATHERING);
+                due
+            }
+        }
+    }
+}
+
+fn before(instant: UtcMillis) -> UtcMillis {
+    UtcMillis(instant.0.saturating_sub(1))
+}
+
+/// When a message without delay is sent: now, unless the pipeline has just sent one. Then more channels are waited for, since
+/// every push leaves rows behind, and a pipeline that is triggered all the time would make one for every channel.
+fn soonest(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, now: UtcMillis) -> Result<UtcMillis> {
+    let last = origins::last_pushes(tx, app, Origin::Pipeline(pipeline), 1)?;
+    let last = last.first().and_then(PushId::time).filter(|last| *last <= now);
+    Ok(last.map_or(now, |last| last.plus(GATHERING).max(now)))
+}
+
+/// The next records of some kinds, and how far the log was read for them.
+fn read_kinds(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    (after, until): (Offset, Offset),
+    kinds: &BTreeSet<RecordKind>,
+) -> Result<(Vec<Record>, Offset)> {
+    let mut records = Vec::new();
+    if !kinds.is_empty() {
+        log::visit_kinds(tx, app, after, until, kinds, RECORDS_PER_READ, |record| {
+            records.push(record.into());
+            Ok(())
+        })?;
+    }
+    let is_full = records.len() >= RECORDS_PER_READ as usize;
+    let looked = records.last().filter(|_| is_full).map_or(until.max(after), |last: &Record| last.offset);
+    Ok((records, looked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pushes_that_would_come_after_the_end_have_instants_of_their_own_before_it() {
+        let mut dues = Dues::new(UtcMillis(1_000), Some(UtcMillis(6_500)));
+        assert_eq!([(); 5].map(|()| dues.take().0), [1_000, 6_000, 6_499, 6_498, 6_497]);
+        let mut dues = Dues::new(UtcMillis(9_000), Some(UtcMillis(6_500)));
+        assert_eq!([(); 2].map(|()| dues.take().0), [6_499, 6_498]);
+        let mut dues = Dues::new(UtcMillis(1_000), None);
+        assert_eq!([(); 3].map(|()| dues.take().0), [1_000, 6_000, 11_000]);
+    }
+}

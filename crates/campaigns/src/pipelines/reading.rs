@@ -1,0 +1,294 @@
+//! The effects of a stretch of the log on pipelines: which channels start to wait for them, and which stop.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use audience::codec;
+use audience::index::Index;
+use audience::plan::Plan;
+use base::{Error, Result};
+use model::event::{Custom, Event, FirstOpen, RecordKind, Region};
+use model::ids::{AppId, EventId, Offset, TermId};
+use model::pipeline::{EventSelector, Happening, Subject};
+use model::term::{Term, TermsRecord};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use sending::Causes;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use store::log::Record;
+use store::{Tx, terms};
+use targeting::Planner;
+
+use super::conditions::holds;
+use super::follow::GATHERING;
+use super::timers::{Canceling, Waiting, WaitingList};
+use super::watch::{Aim, Watch, Watched, Wish};
+
+/// The effect of a stretch of the log on one pipeline.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Effect {
+    /// By due time, which may have passed.
+    pub(super) waiting: BTreeMap<UtcMillis, Waiting>,
+    /// Channels that stop waiting because of a cancellation, by the last due time that it cancels.
+    pub(super) canceled: BTreeMap<UtcMillis, RoaringBitmap>,
+    /// When the pipeline ends, if ever. All waiting channels were due before.
+    pub(super) until: Option<UtcMillis>,
+    pub(super) canceling: Canceling,
+}
+
+pub(super) type Effects = BTreeMap<WaitingList, Effect>;
+
+/// A message whose cause is recorded this long after the message was due is not sent any more: it would be old news.
+const TOO_LATE: Duration = Duration::from_secs(24 * 60 * 60);
+/// An event recorded within this time counts as recorded at once.
+const PROMPT: Duration = Duration::from_secs(10);
+
+/// When something happened and when it was recorded, which is never earlier.
+#[derive(Clone, Copy)]
+struct Moment {
+    occurred: UtcMillis,
+    recorded: UtcMillis,
+    /// The custom event, if it was one.
+    event: Option<EventId>,
+}
+
+/// A record about one channel.
+struct Heard {
+    occurred: UtcMillis,
+    event: Option<EventId>,
+    /// The wishes of the pipelines that wait for it.
+    wishes: Vec<Wish>,
+}
+
+/// Reads a stretch of the log.
+pub(super) struct Reading<'a, 'c> {
+    tx: &'a mut Tx<'c>,
+    app: AppId,
+    /// Knows the names of most terms, which saves asking the database.
+    index: &'a Index,
+    watch: &'a Watch,
+    now: UtcMillis,
+    /// The wishes about a channel losing a term, and about gaining it, in this order. A number keeps its meaning.
+    interests: HashMap<TermId, [Vec<Wish>; 2]>,
+    effects: Effects,
+}
+
+impl<'a, 'c> Reading<'a, 'c> {
+    pub(super) fn new(tx: &'a mut Tx<'c>, app: AppId, index: &'a Index, watch: &'a Watch, now: UtcMillis) -> Self {
+        Self { tx, app, index, watch, now, interests: HashMap::new(), effects: Effects::new() }
+    }
+
+    pub(super) fn effects_of(mut self, records: &[Record]) -> Result<Effects> {
+        for record in records {
+            self.read(record)?;
+        }
+        Ok(self.effects)
+    }
+
+    fn read(&mut self, record: &Record) -> Result<()> {
+        if record.kind == RecordKind::Terms {
+            return self.read_terms(record);
+        }
+        let Some(ordinal) = record.ordinal else { return Ok(()) };
+        let Heard { occurred, event, wishes } = self.wishes(record)?;
+        let moment = Moment { occurred: occurred.min(record.at), recorded: record.at, event };
+        let channel = RoaringBitmap::from_iter([ordinal.0]);
+        for wish in wishes {
+            self.grant(wish, record.offset, moment, &channel);
+        }
+        Ok(())
+    }
+
+    /// A record about one channel, and the pipelines that wait for it.
+    fn wishes(&self, record: &Record) -> Result<Heard> {
+        let (occurred, wishes) = match record.kind {
+            RecordKind::Open => (parse::<IgnoredAny>(&record.body)?.occurred, self.watch.opens.clone()),
+            RecordKind::FirstOpen => {
+                let opted_in = parse::<FirstOpen>(&record.body)?.body.opted_in;
+                let first_opt_ins = self.watch.first_opt_ins.iter().filter(|_| opted_in);
+                (record.at, self.watch.first_opens.iter().chain(first_opt_ins).copied().collect())
+            }
+            RecordKind::FirstOptIn => (record.at, self.watch.first_opt_ins.clone()),
+            RecordKind::Custom => return self.wishes_for_event(&record.body),
+            RecordKind::Region => {
+                let event: Event<Region> = parse(&record.body)?;
+                let is_meant = |selector: &Option<EventSelector>| {
+                    selector.as_ref().is_none_or(|selector| selector.matches(Subject::Region(&event.body)))
+                };
+                let meant = self.watch.regions.iter();
+                let meant = meant.filter(|(action, selector, _)| *action == event.body.action && is_meant(selector));
+                (event.occurred, meant.map(|(_, _, wish)| *wish).collect())
+            }
+            RecordKind::Terms
+            | RecordKind::PushBody
+            | RecordKind::Send
+            | RecordKind::Uninstall
+            | RecordKind::TagChange
+            | RecordKind::Control
+            | RecordKind::Close
+            | RecordKind::RichDelivery
+            | RecordKind::RichRead
+            | RecordKind::RichDelete
+            | RecordKind::Location
+            | RecordKind::ScreenViewed
+            | RecordKind::InAppMessageDisplay
+            | RecordKind::InAppMessageResolution
+            | RecordKind::InAppMessageExpiration
+            | RecordKind::Unrecognized => (record.at, Vec::new()),
+        };
+        Ok(Heard { occurred, event: None, wishes })
+    }
+
+    fn wishes_for_event(&self, body: &[u8]) -> Result<Heard> {
+        let Event { id, occurred, body: Name { name } } = parse(body)?;
+        let named = self.watch.named_events.get(&name);
+        if named.is_none() && self.watch.other_events.is_empty() {
+            return Ok(Heard { occurred, event: None, wishes: Vec::new() });
+        }
+        let event: Event<Custom> = parse(body)?;
+        let wanted = named.into_iter().flatten().chain(&self.watch.other_events);
+        let wanted = wanted.filter(|(selector, _)| selector.matches(Subject::Custom(&event.body)));
+        Ok(Heard { occurred, event: Some(id), wishes: wanted.map(|(_, wish)| *wish).collect() })
+    }
+
+    fn read_terms(&mut self, record: &Record) -> Result<()> {
+        let TermsRecord { changes, sets, .. } = postcard::from_bytes(&record.body).map_err(Error::internal)?;
+        // Thousands of channels may change alike in one record, and are granted together.
+        let mut alike: BTreeMap<(TermId, bool), RoaringBitmap> = BTreeMap::new();
+        for change in &changes {
+            for (gained, numbers) in [(true, &change.added), (false, &change.removed)] {
+                for number in numbers {
+                    if !self.interests(*number, gained)?.is_empty() {
+                        alike.entry((*number, gained)).or_default().insert(change.ordinal.0);
+                    }
+                }
+            }
+        }
+        for set in &sets {
+            for (gained, channels) in [(true, &set.added), (false, &set.removed)] {
+                if !channels.is_empty() && !self.interests(set.term, gained)?.is_empty() {
+                    *alike.entry((set.term, gained)).or_default() |=
+                        codec::decode(channels).map_err(Error::internal)?;
+                }
+            }
+        }
+        let mut granted = Vec::new();
+        for ((number, gained), channels) in &alike {
+            granted.extend(self.interests(*number, *gained)?.iter().map(|wish| (*wish, channels)));
+        }
+        // Of the changes at the same moment, cancellations come last.
+        granted.sort_by_key(|(wish, _)| matches!(wish.aim, Aim::Cancel));
+        let moment = Moment { occurred: record.at, recorded: record.at, event: None };
+        for (wish, channels) in granted {
+            self.grant(wish, record.offset, moment, channels);
+        }
+        Ok(())
+    }
+
+    fn interests(&mut self, number: TermId, gained: bool) -> Result<&[Wish]> {
+        if !self.interests.contains_key(&number) {
+            let term = match self.index.name_of(number).and_then(|(group, tag)| Term::from_key(&group, &tag)) {
+                Some(term) => Some(term),
+                None => terms::find_name(self.tx, self.app, number)?,
+            };
+            let of = |gained: bool| {
+                // No pipeline waits for a deleted term.
+                let is_meant = |change: &Happening| term.as_ref().is_some_and(|term| change.is_change_of(term, gained));
+                let meant = self.watch.changes.iter().filter(|(change, _)| is_meant(change));
+                meant.map(|(_, wish)| *wish).collect()
+            };
+            self.interests.insert(number, [of(false), of(true)]);
+        }
+        Ok(&self.interests[&number][usize::from(gained)])
+    }
+
+    /// Notes that a trigger or cancellation of a pipeline happened to channels, if it counts at that time.
+    fn grant(&mut self, wish: Wish, offset: Offset, moment: Moment, channels: &RoaringBitmap) {
+        let watch = self.watch;
+        let pipeline = &watch.pipelines[wish.pipeline];
+        let Moment { occurred, recorded, event } = moment;
+        let counts = offset > pipeline.since
+            && (occurred == recorded || occurred >= pipeline.since_time.whole_second())
+            && wish.active.contains(occurred)
+            && pipeline.active.contains(occurred);
+        if !counts {
+            return;
+        }
+        let channels = self.for_whom_it_holds(wish, channels);
+        let effect = self.effects.entry(pipeline.list).or_default();
+        match wish.aim {
+            Aim::SetOff => {
+                let due = due(pipeline.delay, occurred);
+                if recorded <= due.plus(TOO_LATE) && pipeline.active.contains(due.max(recorded)) {
+                    (effect.until, effect.canceling) = (pipeline.active.until, pipeline.canceling);
+                    let causes = event.map(|event| Causes::of(&channels, event)).unwrap_or_default();
+                    effect.waiting.entry(due).or_default().add(&Waiting { channels, causes });
+                }
+            }
+            Aim::Cancel => {
+                // Including channels whose trigger was recorded late and that are about to be sent to.
+                let last = last_canceled(pipeline, moment).max(self.now.plus(GATHERING));
+                effect.waiting.range_mut(..=last).for_each(|(_, waiting)| waiting.remove(&channels));
+                *effect.canceled.entry(last).or_default() |= channels;
+            }
+        }
+    }
+
+    /// The channels for which the conditions of a trigger hold.
+    fn for_whom_it_holds(&mut self, wish: Wish, channels: &RoaringBitmap) -> RoaringBitmap {
+        let watch = self.watch;
+        let Some(conditions) = wish.conditions.and_then(|index| watch.conditions.get(index)) else {
+            return channels.clone();
+        };
+        let planner = Planner::new(self.tx, self.app, self.index, self.now, Vec::new());
+        let mut parts = vec![Plan::Set(channels.clone())];
+        parts.extend(conditions.iter().map(|condition| holds(&planner, condition)));
+        self.index.resolve(&Plan::And(parts).normalize())
+    }
+}
+
+/// The name of a custom event, read only if pipelines wait for events by name.
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+fn parse<'b, Body: Deserialize<'b>>(body: &'b [u8]) -> Result<Event<Body>> {
+    serde_json::from_slice(body).map_err(Error::internal)
+}
+
+/// The due time of a message: in whole seconds, so that many are sent together.
+fn due(delay: Duration, occurred: UtcMillis) -> UtcMillis {
+    if delay.is_zero() {
+        return occurred;
+    }
+    let exact = occurred.plus(delay).0;
+    UtcMillis(exact.saturating_add(999).div_euclid(1000).saturating_mul(1000))
+}
+
+/// The last due time that a cancellation still cancels. A cancellation that is recorded late must not cancel channels that were
+/// triggered after it happened. If every channel waits for exactly the delay of the pipeline, these are the channels that are due
+/// later than one triggered at that moment. If channels may wait longer, the due time does not show it, and all are canceled: a
+/// missing message does less harm than a wrong one.
+fn last_canceled(pipeline: &Watched, Moment { occurred, recorded, .. }: Moment) -> UtcMillis {
+    if recorded <= occurred.plus(PROMPT) || pipeline.waits_otherwise {
+        return UtcMillis(i64::MAX);
+    }
+    due(pipeline.delay, occurred)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_up_to_seconds() {
+        let second = Duration::from_secs(1);
+        for (delay, occurred, wanted) in
+            [(Duration::ZERO, 1_500, 1_500), (second, 1_000, 2_000), (second, 1_001, 3_000), (second, 2_000, 3_000)]
+        {
+            assert_eq!(due(delay, UtcMillis(occurred)), UtcMillis(wanted), "{occurred}");
+        }
+    }
+}

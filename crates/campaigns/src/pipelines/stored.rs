@@ -1,0 +1,148 @@
+//! Pipelines as they are stored, and the data that all pipelines of an app share: a revision that changes with any of them, and
+//! rates.
+
+use base::{Error, Result, readable};
+use model::ids::{AppId, Offset, OperationId, PipelineId};
+use model::json::{self, At};
+use model::pipeline::{Pipeline, Rate, parse_global_rates};
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::Tx;
+use store::documents::{self, Document, DocumentKind};
+
+use super::PipelineView;
+use super::timers::WaitingList;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Stored {
+    pub(super) pipeline: Pipeline,
+    /// Apart from the document's own, which changes with `checked_day`.
+    pub(super) modified: UtcMillis,
+    /// Only log records after this trigger it.
+    pub(super) since: Offset,
+    /// Earlier events do not count, however late they are recorded. Pipelines of earlier versions have no such time.
+    pub(super) since_time: UtcMillis,
+    /// The last day for which inactive channels were looked for, in days since 1970.
+    pub(super) checked_day: i32,
+    /// Of its waiting list. Left out while it is 0, as in pipelines from before there were generations.
+    #[serde(skip_serializing_if = "is_first")]
+    pub(super) generation: u32,
+}
+
+/// The documents that pipelines share.
+const REVISION: &str = "revision";
+const RATES: &str = "rates";
+
+impl Stored {
+    /// For a job of the pipeline. An unreadable one is as good as none: trying again would not help.
+    pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: PipelineId) -> Result<Option<Self>> {
+        let document = documents::get(tx, app, DocumentKind::Pipeline, &id.to_string())?;
+        Ok(document.as_ref().and_then(Self::readable))
+    }
+
+    pub(super) fn readable(document: &Document) -> Option<Self> {
+        readable(DocumentKind::Pipeline, &document.id, Self::read(&document.body))
+    }
+
+    /// Every enabled pipeline. An unreadable one does not keep the others from working.
+    pub(super) fn enabled(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(PipelineId, Self)>> {
+        let mut enabled = Vec::new();
+        for document in documents::list(tx, app, DocumentKind::Pipeline)? {
+            let id: PipelineId = document.id.parse().map_err(Error::internal)?;
+            enabled
+                .extend(Self::readable(&document).filter(|stored| stored.pipeline.enabled).map(|stored| (id, stored)));
+        }
+        Ok(enabled)
+    }
+
+    /// The readable ones, so that an unreadable pipeline does not hide the others.
+    pub(super) fn views<'a>(
+        documents: impl IntoIterator<Item = &'a Document>,
+        now: UtcMillis,
+    ) -> impl Iterator<Item = PipelineView> {
+        documents
+            .into_iter()
+            .filter_map(move |document| readable(DocumentKind::Pipeline, &document.id, Self::view(document, now)))
+    }
+
+    /// It was checked when it was stored, so a problem now is our fault.
+    pub(super) fn read(body: &str) -> Result<Self> {
+        json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
+    }
+
+    pub(super) fn view(document: &Document, now: UtcMillis) -> Result<PipelineView> {
+        let Self { pipeline, modified, .. } = Self::read(&document.body)?;
+        let id = document.id.parse().map_err(Error::internal)?;
+        Ok(PipelineView { id, status: pipeline.status(now), pipeline, created: document.created, modified })
+    }
+
+    pub(super) fn put(&self, tx: &mut Tx<'_>, app: AppId, id: PipelineId, now: UtcMillis) -> Result<()> {
+        let body = serde_json::to_string(self).map_err(Error::internal)?;
+        Ok(documents::put(tx, app, DocumentKind::Pipeline, &id.to_string(), &body, now)?)
+    }
+
+    pub(super) fn list(&self, id: PipelineId) -> WaitingList {
+        WaitingList { pipeline: id, generation: self.generation }
+    }
+
+    fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let pipeline = fields.required("pipeline", Pipeline::parse_stored);
+        let modified = fields.required("modified", number).map(UtcMillis);
+        let since = fields.required("since", number).map(Offset);
+        let since_time = fields.nullable("since_time", number).map_or(UtcMillis(0), UtcMillis);
+        let checked_day = fields.required("checked_day", number).and_then(|day| i32::try_from(day).ok());
+        let generation = fields.nullable("generation", number);
+        fields.finish();
+        Some(Self {
+            pipeline: pipeline?,
+            modified: modified?,
+            since: since?,
+            since_time,
+            checked_day: checked_day?,
+            generation: generation.map_or(Some(0), |generation| u32::try_from(generation).ok())?,
+        })
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_first(generation: &u32) -> bool {
+    *generation == 0
+}
+
+/// The waiting list of a stored pipeline, also of one that cannot be read otherwise.
+pub(super) fn waiting_list(id: PipelineId, body: &str) -> WaitingList {
+    #[derive(Default, Deserialize)]
+    struct Part {
+        #[serde(default)]
+        generation: u32,
+    }
+    let Part { generation } = serde_json::from_str(body).unwrap_or_default();
+    WaitingList { pipeline: id, generation }
+}
+
+fn number(at: &At<'_>) -> Option<i64> {
+    at.integer(i64::MIN..=i64::MAX)
+}
+
+/// Marks the pipelines as changed, so that caches read them again.
+pub(super) fn renew_revision(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<()> {
+    let revision = OperationId::random().to_string();
+    Ok(documents::put(tx, app, DocumentKind::Automation, REVISION, &revision, now)?)
+}
+
+pub(super) fn revision(tx: &mut Tx<'_>, app: AppId) -> Result<Option<String>> {
+    Ok(documents::get(tx, app, DocumentKind::Automation, REVISION)?.map(|document| document.body))
+}
+
+pub(super) fn global_rates(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Rate>> {
+    match documents::get(tx, app, DocumentKind::Automation, RATES)? {
+        Some(document) => json::parse(document.body.as_bytes(), parse_global_rates).map_err(Error::internal),
+        None => Ok(Vec::new()),
+    }
+}
+
+pub(super) fn put_global_rates(tx: &mut Tx<'_>, app: AppId, rates: &[Rate], now: UtcMillis) -> Result<()> {
+    let body = serde_json::to_string(rates).map_err(Error::internal)?;
+    Ok(documents::put(tx, app, DocumentKind::Automation, RATES, &body, now)?)
+}

@@ -1,0 +1,69 @@
+//! Daily activity of channels, of which lifecycle lists and selectors by activity are made.
+//!
+//! The days are kept as sets of channels, apart from the channels, because they pass: a set is forgotten as a whole.
+
+mod sets;
+
+use base::Result;
+use model::ids::{AppId, TermId};
+use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, OPEN_DAYS_KEPT};
+use model::term::{DAY_GROUP, DayKind, DayTerm, Term};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::{Tx, term_sets};
+
+use crate::Devices;
+use crate::change_context::ChangeContext;
+
+impl ChangeContext<'_> {
+    /// Notes that something happened to channels today.
+    pub fn happened(&mut self, tx: &mut Tx<'_>, kind: DayKind, channels: &RoaringBitmap) -> Result<()> {
+        self.happened_on(tx, kind, self.journal.now().day(), channels)
+    }
+
+    /// Notes that something happened to channels on a day, unless the day is too old for any list.
+    pub fn happened_on(&mut self, tx: &mut Tx<'_>, kind: DayKind, day: i32, channels: &RoaringBitmap) -> Result<()> {
+        if day < self.journal.now().day() - days_kept(kind) {
+            return Ok(());
+        }
+        self.join(tx, &Term::Day(DayTerm { kind, day }), channels)
+    }
+}
+
+impl Devices {
+    /// Forgets the days that neither lifecycle lists nor pipelines look back to.
+    pub async fn forget_old_days(&self, app: AppId) -> Result<()> {
+        let now = self.0.clock.now();
+        // An index is not loaded for nothing.
+        if self.0.store.read(move |tx| old_days(tx, app, now)).await?.is_empty() {
+            return Ok(());
+        }
+        self.change_audience(app, move |tx, context| {
+            for term in old_days(tx, app, now)? {
+                context.forget_set(tx, term)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn old_days(tx: &mut Tx<'_>, app: AppId, now: UtcMillis) -> Result<Vec<TermId>> {
+    let mut old = Vec::new();
+    for (id, name) in term_sets::terms_of(tx, app, DAY_GROUP)? {
+        let Some(Term::Day(DayTerm { kind, day })) = Term::from_key(DAY_GROUP, &name) else { continue };
+        if day < now.day() - days_kept(kind) {
+            old.push(id);
+        }
+    }
+    Ok(old)
+}
+
+const fn days_kept(kind: DayKind) -> i32 {
+    match kind {
+        DayKind::Open => OPEN_DAYS_KEPT,
+        DayKind::FirstOpen | DayKind::Sent | DayKind::DirectOpen | DayKind::MessageSent | DayKind::MessageView => {
+            LONGEST_LOOK_BACK_DAYS
+        }
+    }
+}

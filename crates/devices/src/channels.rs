@@ -1,0 +1,27 @@
+//! Channels: registration, lookup, tags and uninstallation. Every change moves the channel's terms and writes its events in
+//! the transaction of the change.
+
+mod counting;
+mod keys;
+mod lookup;
+mod open;
+mod own;
+mod own_change;
+mod register;
+mod state;
+mod tags;
+mod uninstall;
+
+pub use lookup::ChannelView;
+pub use open::RegisteredOpen;
+pub use register::Registered;
+
+pub use keys::address_key;
+pub use keys::apid_key;
+pub(crate) use keys::contact_key;
+pub use open::create_open;
+pub use own_change::OwnChange;
+pub use state::{OpenedChannel, State as ChannelState, stored_profile};
+pub use uninstall::move_in;
+pub use uninstall::uninstall_gone_in;
+pub(crate) use uninstall::uninstall_in;

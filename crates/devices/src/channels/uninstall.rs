@@ -1,0 +1,114 @@
+//! Uninstallation: the channel stays on record but has no address, no tags and no audience any more. And moving, when a
+//! provider has another address for a channel.
+
+use base::Result;
+use model::channel::{OpenAddress, Uninstall};
+use model::device_type::DeviceType;
+use model::event;
+use model::ids::{AppId, Ordinal};
+use model::time::UtcMillis;
+use store::attributes::{self, Owner};
+use store::channels::{self, Channel};
+use store::{Tx, sessions, unknown_users};
+
+use super::keys;
+use super::state::State;
+use crate::Devices;
+use crate::change_context::ChangeContext;
+use crate::journal::NewEvent;
+
+impl Devices {
+    /// Uninstalls channels. Ids that are unknown, uninstalled already or of another device type are skipped.
+    pub async fn uninstall_channels(&self, app: AppId, uninstalls: Vec<Uninstall>) -> Result<()> {
+        self.change_audience(app, move |tx, context| {
+            let mut ordinals = Vec::with_capacity(uninstalls.len());
+            for uninstall in &uninstalls {
+                let channel = channels::by_id(tx, app, uninstall.channel_id)?;
+                let meant = channel.filter(|channel| uninstall.device_type.matches(&channel.device_type));
+                ordinals.extend(meant.map(|channel| channel.ordinal));
+            }
+            uninstall_in(tx, context, ordinals)
+        })
+        .await
+    }
+
+    pub async fn uninstall_open(&self, app: AppId, address: OpenAddress) -> Result<()> {
+        self.change_audience(app, move |tx, context| {
+            let key = keys::address_key(&DeviceType::Open(address.platform.clone()), &address.address);
+            let ordinal = channels::by_key(tx, app, &key)?;
+            uninstall_in(tx, context, ordinal)
+        })
+        .await
+    }
+}
+
+/// Uninstalls channels as part of a larger transaction.
+pub(crate) fn uninstall_in(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    ordinals: impl IntoIterator<Item = Ordinal>,
+) -> Result<()> {
+    for ordinal in ordinals {
+        if let Some(row) = channels::by_ordinal(tx, context.app, ordinal)? {
+            uninstall(tx, context, row)?;
+        }
+    }
+    Ok(())
+}
+
+/// Uninstalls channels that a provider says are gone, except those that registered later than it noticed.
+pub fn uninstall_gone_in(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    gone: &[(Ordinal, UtcMillis)],
+) -> Result<()> {
+    for (ordinal, since) in gone {
+        if let Some(row) = unchanged_since(tx, context, *ordinal, *since)? {
+            uninstall(tx, context, row)?;
+        }
+    }
+    Ok(())
+}
+
+fn uninstall(tx: &mut Tx<'_>, context: &mut ChangeContext<'_>, row: Channel) -> Result<()> {
+    if !row.installed {
+        return Ok(());
+    }
+    let mut opened = context.open(tx, row)?;
+    opened.row.installed = false;
+    // No personal data is kept with the channel; the sets of places by day expire with their days.
+    let nothing = State::nothing(opened.row.device_type.clone());
+    let row = context.save(tx, opened, nothing)?;
+    attributes::forget(tx, context.app, &Owner::Channel(row.ordinal))?;
+    unknown_users::delete(tx, context.app, row.ordinal)?;
+    context.forget_last_place(tx, row.ordinal)?;
+    sessions::set(tx, context.app, row.ordinal, None)?;
+    context.journal.event(Some(row.ordinal), NewEvent::Uninstall(event::Uninstall { decay: false }))
+}
+
+/// Gives a channel the address that its provider has known it by since an instant, unless it registered later.
+pub fn move_in(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    ordinal: Ordinal,
+    address: &str,
+    since: UtcMillis,
+) -> Result<()> {
+    let row = unchanged_since(tx, context, ordinal, since)?;
+    let Some(row) = row.filter(|row| row.installed) else { return Ok(()) };
+    let opened = context.open(tx, row)?;
+    let mut after = opened.state.clone();
+    after.profile.address = Some(address.to_owned());
+    context.save(tx, opened, after)?;
+    Ok(())
+}
+
+fn unchanged_since(
+    tx: &mut Tx<'_>,
+    context: &ChangeContext<'_>,
+    ordinal: Ordinal,
+    since: UtcMillis,
+) -> Result<Option<Channel>> {
+    let row = channels::by_ordinal(tx, context.app, ordinal)?;
+    Ok(row.filter(|row| row.last_registration.unwrap_or(row.created) <= since))
+}

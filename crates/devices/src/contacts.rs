@@ -1,0 +1,253 @@
+//! Contacts: the people behind channels, as devices ask about them and change them. A change by a device goes to its named user,
+//! or to the unknown user of the channel as long as that has none.
+
+mod keys;
+mod unknown;
+
+pub use keys::ContactKey;
+pub(crate) use keys::{ContactKeys, forget};
+
+use base::{Error, Result};
+use model::channel::{ChannelRef, Profile};
+use model::contact::{ContactAction, ContactUpdate};
+use model::device_type::DeviceType;
+use model::ids::{AppId, ChannelId, ContactId, NamedUserId};
+use model::subscription::{Scope, ScopedSubscriptions};
+use model::time::UtcMillis;
+use store::channels::{self, Channel};
+use store::{Tx, contacts, named_users};
+use tenancy::Rights;
+
+use crate::Devices;
+use crate::change_context::ChangeContext;
+use crate::channels::contact_key;
+use crate::holdings::Holdings;
+use crate::named_users::{has_room, join, leave};
+use crate::subscriptions::{apply_scoped, check_number};
+
+/// Whose a channel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contact {
+    pub id: ContactId,
+    pub is_anonymous: bool,
+    /// When the channel was associated with this contact. Of one that never was this is long ago: device libraries that get
+    /// another contact than they thought drop what the app told them before this time.
+    pub associated: UtcMillis,
+}
+
+/// The person behind a contact.
+enum Person {
+    NamedUser(NamedUserId),
+    /// The user of an installed channel without a named user.
+    UserOf(Channel),
+}
+
+impl Devices {
+    /// Whose a channel is, after what its device does about that.
+    pub async fn contact(&self, app: AppId, channel: ChannelRef, action: ContactAction) -> Result<Contact> {
+        let key = self.contact_key(app).await?;
+        // Most devices only ask, and nearly always there is nothing to write for that.
+        if let ContactAction::Resolve(last) = action {
+            let (asked, key) = (channel.clone(), key.clone());
+            if let Some(known) = self.0.store.read(move |tx| known_contact(tx, app, &key, &asked, last)).await? {
+                return Ok(known);
+            }
+        }
+        let next = ContactId::random();
+        self.change_audience(app, move |tx, context| {
+            match &action {
+                ContactAction::Resolve(last) => {
+                    let row = context.installed_one(tx, &channel)?;
+                    if let Some(user) = returning_user(tx, app, &key, &row, *last)? {
+                        join(tx, context, &channel, &user)?;
+                    }
+                }
+                ContactAction::Identify(user) => {
+                    context.installed_one(tx, &channel)?;
+                    join(tx, context, &channel, user)?;
+                }
+                ContactAction::Reset => {
+                    leave(tx, context, &channel, None)?;
+                    let row = context.installed_one(tx, &channel)?;
+                    context.replace_unknown_user(tx, row, next)?;
+                }
+            }
+            let row = context.installed_one(tx, &channel)?;
+            let contact = contact_of(&key, &row)?;
+            if let Some(user) = &row.named_user {
+                contacts::keep(tx, app, contact.id, user)?;
+            }
+            Ok(contact)
+        })
+        .await
+    }
+
+    /// Changes several things about one contact.
+    pub async fn update_contact(
+        &self,
+        app: AppId,
+        contact: ContactId,
+        update: ContactUpdate,
+        rights: Rights,
+    ) -> Result<()> {
+        self.change_audience(app, move |tx, context| match person(tx, app, contact)? {
+            Person::NamedUser(user) => {
+                for channel in &update.associate {
+                    check_claim(tx, app, channel, rights)?;
+                    join(tx, context, channel, &user)?;
+                }
+                update_user(tx, context, &user, &update)
+            }
+            Person::UserOf(_) if !update.associate.is_empty() => {
+                let text = "A contact that is not a named user has one channel; identify the user first.";
+                Err(Error::Conflict(text.to_owned()))
+            }
+            Person::UserOf(row) => context.change_unknown_user(tx, row, &update),
+        })
+        .await
+    }
+
+    /// The subscriptions of a contact.
+    pub async fn contact_subscriptions(&self, app: AppId, contact: ContactId) -> Result<ScopedSubscriptions> {
+        let index = self.0.index.get(app).await?;
+        let now = self.0.clock.now();
+        self.0
+            .store
+            .read(move |tx| {
+                let context = ChangeContext::new(app, &index, now);
+                match person(tx, app, contact)? {
+                    Person::NamedUser(user) => {
+                        let terms = named_users::get(tx, app, &user)?.map(|user| user.terms).unwrap_or_default();
+                        Ok(Holdings::of(context.names(tx, &terms)?).scoped_subscriptions())
+                    }
+                    Person::UserOf(row) => {
+                        let own = Holdings::of(context.names(tx, &row.terms)?).own_subscriptions();
+                        let scope = Scope::of(&row.device_type);
+                        Ok(if own.is_empty() { ScopedSubscriptions::new() } else { [(scope, own)].into() })
+                    }
+                }
+            })
+            .await
+    }
+
+    /// Fails unless there is such a contact.
+    pub async fn check_contact(&self, app: AppId, contact: ContactId) -> Result<()> {
+        self.0.store.read(move |tx| person(tx, app, contact).map(drop)).await
+    }
+
+    /// Removes a channel from a contact; a channel of another contact is skipped.
+    pub async fn disassociate_from_contact(&self, app: AppId, contact: ContactId, channel: ChannelId) -> Result<()> {
+        self.change_audience(app, move |tx, context| match person(tx, app, contact)? {
+            Person::NamedUser(user) => leave(tx, context, &ChannelRef { id: channel, claimed: None }, Some(&user)),
+            Person::UserOf(_) => Ok(()),
+        })
+        .await
+    }
+}
+
+/// The contact of a channel, unless something has to be written for it first.
+fn known_contact(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    key: &ContactKey,
+    channel: &ChannelRef,
+    last: Option<ContactId>,
+) -> Result<Option<Contact>> {
+    let row = channels::by_id(tx, app, channel.id)?;
+    let row = row.filter(|row| row.installed && channel.fits(&row.device_type)).ok_or(Error::NotFound("channel"))?;
+    let contact = contact_of(key, &row)?;
+    let is_written = if contact.is_anonymous {
+        returning_user(tx, app, key, &row, last)?.is_none()
+    } else {
+        contacts::named_user(tx, app, contact.id)?.is_some()
+    };
+    Ok(is_written.then_some(contact))
+}
+
+/// The named user of a device that had to register anew and still knows its last contact. The device need not have been told the
+/// user's own id, but nobody else has the id of the contact: it follows from a key. Those from before there was one do not count.
+fn returning_user(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    key: &ContactKey,
+    row: &Channel,
+    last: Option<ContactId>,
+) -> Result<Option<NamedUserId>> {
+    let Some(last) = last.filter(ContactId::is_of_named_user) else { return Ok(None) };
+    let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
+    // A channel that was taken from its user stays so.
+    if row.named_user.is_some() || profile.associated.is_some() {
+        return Ok(None);
+    }
+    let user = contacts::named_user(tx, app, last)?.filter(|user| key.contact_of(user) == last);
+    match user {
+        Some(user) if has_room(tx, app, &user)? => Ok(Some(user)),
+        Some(_) | None => Ok(None),
+    }
+}
+
+fn contact_of(key: &ContactKey, row: &Channel) -> Result<Contact> {
+    let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
+    let id = match &row.named_user {
+        Some(user) => key.contact_of(user),
+        None => profile.unknown_contact_of(row.id),
+    };
+    let is_anonymous = row.named_user.is_none();
+    // A device that chose such an id for its channel would speak for another contact.
+    if is_anonymous && id.is_of_named_user() {
+        return Err(Error::Conflict("This channel id cannot have a contact; register a new channel.".to_owned()));
+    }
+    Ok(Contact { id, is_anonymous, associated: profile.associated.unwrap_or_default() })
+}
+
+fn person(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Person> {
+    const NONE: Error = Error::NotFound("contact");
+    if id.is_of_named_user() {
+        return contacts::named_user(tx, app, id)?.map(Person::NamedUser).ok_or(NONE);
+    }
+    let row = match channels::by_id(tx, app, ChannelId::from_uuid(id.uuid()))? {
+        Some(row) => Some(row),
+        None => match channels::by_key(tx, app, &contact_key(id))? {
+            Some(ordinal) => channels::by_ordinal(tx, app, ordinal)?,
+            None => None,
+        },
+    };
+    let row = row.filter(|row| row.installed).ok_or(NONE)?;
+    let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
+    if profile.unknown_contact_of(row.id) != id {
+        return Err(NONE);
+    }
+    // Somebody has logged in since, and the device that speaks is still that channel's.
+    Ok(row.named_user.clone().map_or_else(|| Person::UserOf(row), Person::NamedUser))
+}
+
+/// A token speaks for one contact. It can claim channels that devices create for their users and that have no contact yet; a
+/// device's own channel can only be claimed from that device.
+fn check_claim(tx: &mut Tx<'_>, app: AppId, channel: &ChannelRef, rights: Rights) -> Result<()> {
+    match rights {
+        Rights::Master | Rights::Device => return Ok(()),
+        Rights::Channel(_) | Rights::Contact(_) | Rights::KeyOnly => {}
+    }
+    let row = channels::by_id(tx, app, channel.id)?.ok_or(Error::NotFound("channel"))?;
+    if matches!(row.device_type, DeviceType::Open(_)) && row.named_user.is_none() {
+        return Ok(());
+    }
+    Err(Error::Forbidden(format!("The channel {} is not this contact's to claim.", channel.id)))
+}
+
+fn update_user(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    user: &NamedUserId,
+    update: &ContactUpdate,
+) -> Result<()> {
+    let now = context.journal.now();
+    context.change_user(tx, user, |holdings| {
+        for operation in &update.tags {
+            operation.apply(&mut holdings.tags);
+        }
+        apply_scoped(holdings, &update.subscriptions, now);
+        check_number(holdings.n_subscription_lists())
+    })?;
+    context.change_user_attributes(tx, user, &update.attributes)
+}

@@ -1,0 +1,126 @@
+//! The log records of one transaction, collected while it changes things and written at its end.
+
+mod new_events;
+
+pub use new_events::ManyEvent;
+pub use new_events::NewEvent;
+
+use audience::codec;
+use base::{Error, Result};
+use model::channel::TagSets;
+use model::event::{Event, Many, RecordKind, SharedPush, TagChange};
+use model::ids::{AppId, EventId, Offset, Ordinal, TermId};
+use model::term::{Term, TermChange, TermSet, TermsRecord};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::Tx;
+use store::log::{self, NewRecord};
+
+use crate::change_context::TermDifference;
+
+pub struct Journal {
+    now: UtcMillis,
+    terms: TermsRecord,
+    records: Vec<NewRecord>,
+}
+
+impl Journal {
+    pub fn new(now: UtcMillis) -> Self {
+        Self { now, terms: TermsRecord::default(), records: Vec::new() }
+    }
+
+    pub const fn now(&self) -> UtcMillis {
+        self.now
+    }
+
+    /// Notes that a term got its number in this transaction.
+    pub(crate) fn new_term(&mut self, id: TermId, term: &Term) {
+        let (group, tag) = term.key();
+        self.terms.new_terms.push((id, group.to_owned(), tag.into_owned()));
+    }
+
+    /// Notes which terms a channel gains and loses.
+    pub(crate) fn change_terms(&mut self, ordinal: Ordinal, difference: TermDifference) {
+        if !difference.is_empty() {
+            let TermDifference { added, removed } = difference;
+            self.terms.changes.push(TermChange { ordinal, added, removed });
+        }
+    }
+
+    /// Notes that one term comes to many channels and goes from others.
+    pub(crate) fn change_set(&mut self, term: TermId, added: &RoaringBitmap, removed: &RoaringBitmap) {
+        let bytes = |channels: &RoaringBitmap| if channels.is_empty() { Vec::new() } else { codec::encode(channels) };
+        self.terms.sets.push(TermSet { term, added: bytes(added), removed: bytes(removed) });
+    }
+
+    /// Writes a TAG_CHANGE event, if there is a change.
+    pub(crate) fn change_tags(&mut self, ordinal: Ordinal, before: &TagSets, after: &TagSets) -> Result<()> {
+        let (add, remove) = (difference(after, before), difference(before, after));
+        if add.is_empty() && remove.is_empty() {
+            return Ok(());
+        }
+        let mut current = TagSets::new();
+        for group in add.keys().chain(remove.keys()) {
+            current.insert(group.clone(), after.get(group).cloned().unwrap_or_default());
+        }
+        self.event(Some(ordinal), NewEvent::TagChange(TagChange { add, remove, current }))
+    }
+
+    pub fn event(&mut self, ordinal: Option<Ordinal>, body: NewEvent<'_>) -> Result<()> {
+        self.event_from_outside(ordinal, &Event { id: EventId::at(self.now), occurred: self.now, body })
+    }
+
+    /// An event that came with its own id and time.
+    pub fn event_from_outside(&mut self, ordinal: Option<Ordinal>, event: &Event<NewEvent<'_>>) -> Result<()> {
+        self.record(event.body.kind(), ordinal, serde_json::to_vec(event).map_err(Error::internal)?);
+        Ok(())
+    }
+
+    /// One record of a push for many channels.
+    pub fn many(&mut self, event: ManyEvent<'_>, push: &SharedPush, channels: &RoaringBitmap) -> Result<()> {
+        let (alerting, ordinals) = (event.is_alerting(), codec::encode(channels));
+        let many = Many { push: push.clone(), occurred: self.now, alerting, ordinals };
+        let mut body = postcard::to_stdvec(&many).map_err(Error::internal)?;
+        match event {
+            ManyEvent::RichDelivery { extra } if !extra.is_empty() => {
+                body.extend(postcard::to_stdvec(extra).map_err(Error::internal)?);
+            }
+            ManyEvent::Send { .. } | ManyEvent::Control | ManyEvent::RichDelivery { .. } => {}
+        }
+        self.record(event.kind(), None, body);
+        Ok(())
+    }
+
+    /// The size of the events so far.
+    pub fn n_bytes(&self) -> usize {
+        self.records.iter().map(|record| record.body.len()).sum()
+    }
+
+    fn record(&mut self, kind: RecordKind, ordinal: Option<Ordinal>, body: Vec<u8>) {
+        self.records.push(NewRecord { kind, ordinal, body });
+    }
+
+    /// Appends everything to the app's log, the terms first, and returns the log's new end.
+    pub fn write(mut self, tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
+        if self.terms != TermsRecord::default() {
+            let body = postcard::to_stdvec(&self.terms).map_err(Error::internal)?;
+            self.records.insert(0, NewRecord { kind: RecordKind::Terms, ordinal: None, body });
+        }
+        Ok(log::append(tx, app, self.now, self.records)?)
+    }
+}
+
+/// The tags of `left` that are not in `right`. There are few groups, and inserting few is cheaper than collecting them.
+fn difference(left: &TagSets, right: &TagSets) -> TagSets {
+    let mut missing = TagSets::new();
+    for (group, tags) in left {
+        let tags = match right.get(group) {
+            Some(others) => tags - others,
+            None => tags.clone(),
+        };
+        if !tags.is_empty() {
+            missing.insert(group.clone(), tags);
+        }
+    }
+    missing
+}

@@ -1,0 +1,144 @@
+//! The old way to use tags: flat device tags as objects of their own, which are listed, created and deleted.
+//!
+//! Deleting a tag takes its number away (see `model::term::Term::Retired`), which costs the same however many devices have it:
+//! from then on its name has no number, and using it again assigns another one. The old number is removed from the devices later,
+//! by a job.
+
+mod forget;
+
+pub(crate) use forget::ForgetTag;
+
+use std::collections::BTreeSet;
+
+use audience::index::Index;
+use audience::plan::Plan;
+use base::{Error, Result};
+use index::term_plan;
+use model::channel::{TagOperation, TagSets};
+use model::device_type::DeviceType;
+use model::ids::AppId;
+use model::legacy_tag::{LegacyDevice, LegacyTagging, TagBatch};
+use model::tag::{Tag, TagGroup};
+use model::term::Term;
+use store::channels::{self, Channel};
+use store::{Tx, legacy_tags, terms};
+
+use crate::Devices;
+use crate::change_context::ChangeContext;
+use crate::channels::{OwnChange, address_key, apid_key};
+
+/// How many tags the listing shows.
+const LISTED: u32 = 100;
+
+impl Devices {
+    /// The first tags, in order: those that a device has, and those that were created and not deleted since.
+    pub async fn legacy_tags(&self, app: AppId) -> Result<Vec<Tag>> {
+        let index = self.0.index.current(app).await?;
+        let created = self.0.store.read(move |tx| legacy_tags::first(tx, app, LISTED)).await?;
+        let mut known: BTreeSet<Tag> =
+            index.tags(TagGroup::device().as_str()).iter().filter_map(|tag| Tag::new(tag).ok()).collect();
+        let held = std::iter::from_fn(|| known.pop_first()).filter(|tag| is_held(&index, tag)).take(LISTED as usize);
+        let all: BTreeSet<Tag> = held.chain(created).collect();
+        Ok(all.into_iter().take(LISTED as usize).collect())
+    }
+
+    /// Whether the tag is new.
+    pub async fn create_legacy_tag(&self, app: AppId, tag: Tag) -> Result<bool> {
+        let index = self.0.index.current(app).await?;
+        self.0.store.write(app, move |tx| Ok(legacy_tags::insert(tx, app, &tag)? && !is_held(&index, &tag))).await
+    }
+
+    /// Adds a tag, which is created if necessary, to some devices and removes it from others. Devices that are unknown,
+    /// uninstalled or of another type are skipped.
+    pub async fn tag_devices(&self, app: AppId, tag: Tag, tagging: LegacyTagging) -> Result<()> {
+        let this_one = flat_tags(BTreeSet::from([tag.clone()]));
+        let adding = TagOperation::Edit { add: this_one.clone(), remove: TagSets::new() };
+        let removing = TagOperation::Edit { add: TagSets::new(), remove: this_one };
+        self.change_audience(app, move |tx, context| {
+            legacy_tags::insert(tx, app, &tag)?;
+            for device in &tagging.add {
+                change_tags(tx, context, device, &adding)?;
+            }
+            for device in &tagging.remove {
+                change_tags(tx, context, device, &removing)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Makes the flat tags of each device exactly those given. Devices that are unknown, uninstalled or of another type are
+    /// skipped.
+    pub async fn set_device_tags(&self, app: AppId, TagBatch(rows): TagBatch) -> Result<()> {
+        self.change_audience(app, move |tx, context| {
+            for row in &rows {
+                change_tags(tx, context, &row.device, &TagOperation::Set(flat_tags(row.tags.clone())))?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Deletes a tag and takes it from all devices. Nothing that is sent to the tag after this returns reaches a device that
+    /// had it before.
+    pub async fn delete_legacy_tag(&self, app: AppId, tag: Tag) -> Result<()> {
+        let index = self.0.index.current(app).await?;
+        let now = self.0.clock.now();
+        self.0
+            .store
+            .write(app, move |tx| {
+                let number = terms::find(tx, app, &of_devices(&tag))?;
+                let is_held = number.is_some_and(|number| index.count(&Plan::Term(number)) > 0);
+                if !is_held && !legacy_tags::exists(tx, app, &tag)? {
+                    return Err(Error::NotFound("tag"));
+                }
+                legacy_tags::delete(tx, app, &tag)?;
+                let Some(number) = number else { return Ok(()) };
+                let retired = Term::Retired { number, tag: tag.clone() };
+                terms::retire(tx, app, number, &retired)?;
+                let mut context = ChangeContext::new(app, &index, now);
+                context.journal.new_term(number, &retired);
+                let retired_at = context.journal.write(tx, app)?;
+                terms::set_retired_at(tx, app, retired_at)?;
+                jobs::enqueue(tx, app, now, &ForgetTag { number, retired_at })
+            })
+            .await
+    }
+}
+
+fn of_devices(tag: &Tag) -> Term {
+    Term::Tag { group: TagGroup::device(), tag: tag.clone() }
+}
+
+fn flat_tags(tags: BTreeSet<Tag>) -> TagSets {
+    TagSets::from([(TagGroup::device(), tags)])
+}
+
+fn is_held(index: &Index, tag: &Tag) -> bool {
+    index.count(&term_plan(index, &of_devices(tag))) > 0
+}
+
+fn change_tags(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    device: &LegacyDevice,
+    operation: &TagOperation,
+) -> Result<()> {
+    let Some(row) = find(tx, context.app, device)?.filter(|row| row.installed) else { return Ok(()) };
+    context.change_own(tx, &row.into(), &[OwnChange::Tags(std::slice::from_ref(operation))])
+}
+
+fn find(tx: &mut Tx<'_>, app: AppId, device: &LegacyDevice) -> Result<Option<Channel>> {
+    let key = match device {
+        LegacyDevice::Channel(channel) => {
+            let row = channels::by_id(tx, app, channel.id)?;
+            return Ok(row.filter(|row| channel.fits(&row.device_type)));
+        }
+        LegacyDevice::DeviceToken(token) => address_key(&DeviceType::Ios, token.as_str()),
+        LegacyDevice::Apid(apid) => apid_key(&DeviceType::Android, apid),
+        // No platform that has these can register.
+        LegacyDevice::DevicePin(_) => return Ok(None),
+    };
+    let Some(ordinal) = channels::by_key(tx, app, &key)? else { return Ok(None) };
+    Ok(channels::by_ordinal(tx, app, ordinal)?)
+}

@@ -1,0 +1,162 @@
+//! Named users: the association of channels with users, and the terms that channels get from their users.
+
+mod lookup;
+mod tags;
+
+pub use lookup::NamedUserView;
+
+use std::time::Duration;
+
+use base::{Error, Result};
+use model::channel::ChannelRef;
+use model::ids::{AppId, NamedUserId};
+use model::limits;
+use model::named_user::{Association, Disassociation, NamedUserUpdate};
+use store::attributes::{self, Owner};
+use store::channels::{self, Channel};
+use store::{Tx, named_users};
+
+use crate::change_context::ChangeContext;
+use crate::channels::uninstall_in;
+use crate::{Devices, contacts};
+
+/// How long an association waits for its channel to register. An installed app is opened within days rather than weeks, and ids
+/// that never register must not add up.
+const ASSOCIATIONS_WAIT: Duration = Duration::from_secs(8 * 7 * 24 * 60 * 60);
+const FORGOTTEN_AT_ONCE: u32 = 1000;
+
+impl Devices {
+    /// Gives a channel to a user. A channel that has not registered yet is given when it does.
+    pub async fn associate(&self, app: AppId, association: Association) -> Result<()> {
+        self.change_audience(app, move |tx, context| {
+            join(tx, context, &association.channel, &association.named_user_id)
+        })
+        .await
+    }
+
+    /// Disassociates a channel from its user; from one user only, if one is named.
+    pub async fn disassociate(&self, app: AppId, disassociation: Disassociation) -> Result<()> {
+        self.change_audience(app, move |tx, context| {
+            leave(tx, context, &disassociation.channel, disassociation.named_user_id.as_ref())
+        })
+        .await
+    }
+
+    /// Makes several changes to one user, who is created if there is anything to keep.
+    pub async fn update_named_user(&self, app: AppId, user: NamedUserId, update: NamedUserUpdate) -> Result<()> {
+        self.change_audience(app, move |tx, context| {
+            for channel in &update.disassociate {
+                leave(tx, context, channel, Some(&user))?;
+            }
+            for channel in &update.associate {
+                join(tx, context, channel, &user)?;
+            }
+            if let Some(operation) = &update.tags {
+                context.change_user(tx, &user, |holdings| {
+                    operation.apply(&mut holdings.tags);
+                    Ok(())
+                })?;
+            }
+            context.change_user_attributes(tx, &user, &update.attributes)
+        })
+        .await
+    }
+
+    /// Forgets the associations whose channels did not register in time.
+    pub async fn forget_old_associations(&self, app: AppId) -> Result<()> {
+        let oldest = self.0.clock.now().minus(ASSOCIATIONS_WAIT);
+        let forget = move |tx: &mut Tx<'_>| named_users::forget_pending_before(tx, app, oldest, FORGOTTEN_AT_ONCE);
+        while self.0.store.write(app, forget).await? {}
+        Ok(())
+    }
+
+    /// Uninstalls every channel of the users and forgets the users. Unknown ones are skipped.
+    pub async fn uninstall_named_users(&self, app: AppId, users: Vec<NamedUserId>) -> Result<()> {
+        let key = self.contact_key(app).await?;
+        self.change_audience(app, move |tx, context| {
+            for user in &users {
+                let rows = named_users::channels_of(tx, app, user)?;
+                uninstall_in(tx, context, rows.iter().map(|row| row.ordinal))?;
+                named_users::forget_pending(tx, app, user)?;
+                attributes::forget(tx, app, &Owner::NamedUser(user.clone()))?;
+                contacts::forget(tx, app, &key, user)?;
+                named_users::delete(tx, app, user)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Whether a user may get one more channel.
+pub(crate) fn has_room(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result<bool> {
+    Ok(named_users::count_channels(tx, app, user)? < limits::CHANNELS_PER_NAMED_USER)
+}
+
+/// The user is created if necessary. A channel that is uninstalled, or of another type than the caller expects, is skipped.
+pub(crate) fn join(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    channel: &ChannelRef,
+    user: &NamedUserId,
+) -> Result<()> {
+    let Some(row) = channels::by_id(tx, context.app, channel.id)? else {
+        named_users::ensure(tx, context.app, user, context.journal.now())?;
+        return Ok(named_users::put_pending(tx, context.app, channel, user, context.journal.now())?);
+    };
+    if !row.installed || !channel.fits(&row.device_type) || row.named_user.as_ref() == Some(user) {
+        return Ok(());
+    }
+    if !has_room(tx, context.app, user)? {
+        let message = format!(
+            "The named user '{}' has {} channels, which is the most; disassociate one first.",
+            user.as_str(),
+            limits::CHANNELS_PER_NAMED_USER
+        );
+        return Err(Error::invalid("", message));
+    }
+    let is_new = named_users::get(tx, context.app, user)?.is_none();
+    named_users::ensure(tx, context.app, user, context.journal.now())?;
+    give(tx, context, row, Some(user), is_new.then_some(user))
+}
+
+/// The waiting association of a channel that has not registered yet is removed.
+pub(crate) fn leave(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    channel: &ChannelRef,
+    user: Option<&NamedUserId>,
+) -> Result<()> {
+    let is_meant = |actual: &NamedUserId| user.is_none_or(|user| user == actual);
+    let Some(row) = channels::by_id(tx, context.app, channel.id)? else {
+        let waiting = named_users::pending(tx, context.app, channel.id)?;
+        if waiting.is_some_and(|waiting| is_meant(&waiting.named_user_id) && waiting.channel.agrees_with(channel)) {
+            named_users::delete_pending(tx, context.app, channel.id)?;
+        }
+        return Ok(());
+    };
+    if !channel.fits(&row.device_type) || !row.named_user.as_ref().is_some_and(is_meant) {
+        return Ok(());
+    }
+    give(tx, context, row, None, None)
+}
+
+/// The heir gets what was said about the user of the channel as long as that had no name. A named user that exists already has
+/// said so itself, perhaps otherwise; device libraries hand to their app what is lost then.
+fn give(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    row: Channel,
+    user: Option<&NamedUserId>,
+    heir: Option<&NamedUserId>,
+) -> Result<()> {
+    for concerned in row.named_user.iter().chain(user) {
+        named_users::touch(tx, context.app, concerned, context.journal.now())?;
+    }
+    let opened = context.open(tx, row)?;
+    let mut after = opened.state.clone();
+    context.end_unknown_user(tx, &opened.row, &mut after.own, heir)?;
+    after.named_user = user.cloned();
+    context.save(tx, opened, after)?;
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! The counts that events raise.
+
+use base::Result;
+use model::device_type::DeviceType;
+use model::ids::{AppId, PushId};
+use model::time::UtcMillis;
+use store::Tx;
+use store::counters::{self, Metric};
+use store::event_counters::{self, Conversion, Counted, Sum};
+
+use super::attribution::Due;
+
+pub(super) struct Counts {
+    app: AppId,
+    device_type: DeviceType,
+}
+
+impl Counts {
+    pub(super) fn new(app: AppId, device_type: DeviceType) -> Self {
+        Self { app, device_type }
+    }
+
+    pub(super) fn add(&self, tx: &mut Tx<'_>, metric: Metric, at: UtcMillis, n: u64) -> Result<()> {
+        Ok(counters::add(tx, self.app, metric, at, &self.device_type, n)?)
+    }
+
+    /// Counts for the push and for the app.
+    pub(super) fn add_response(&self, tx: &mut Tx<'_>, push: PushId, metric: Metric, at: UtcMillis) -> Result<()> {
+        self.add(tx, metric, at, 1)?;
+        Ok(counters::add_of_push(tx, self.app, push, metric, at, &self.device_type, 1)?)
+    }
+}
+
+/// Custom events are counted by name and by the push they are due to, whatever they come from.
+pub(super) fn count_custom(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    name: &str,
+    at: UtcMillis,
+    due: &Due,
+    value: Option<f64>,
+) -> Result<()> {
+    let (conversion, push) = match (due.direct(), due.indirect()) {
+        (Some(push), _) => (Conversion::Direct, Some(push)),
+        (None, Some(push)) => (Conversion::Indirect, Some(push)),
+        (None, None) => (Conversion::Unattributed, None),
+    };
+    let millionths = (value.unwrap_or(0.0) * 1_000_000.0).round();
+    let counted = Counted::at(at, name, conversion, push);
+    Ok(event_counters::add(tx, app, counted, Sum { n: 1, millionths })?)
+}

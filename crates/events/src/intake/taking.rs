@@ -1,0 +1,286 @@
+//! The transaction of one upload.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use base::Result;
+use devices::{ChangeContext, LocationSettings, NewEvent, stored_profile};
+use model::channel::{Profile, UsageUpdate};
+use model::device_event::{
+    AppOpening, Button, Content, InAppEnd, PushEcho, UploadedCustom, UploadedInApp, UploadedLocation,
+};
+use model::event::{self, AssociatedPush, Event, InAppDisplay};
+use model::ids::{ChannelId, Ordinal, SessionId};
+use model::term::DayKind;
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use sending::{Recent, stored_push};
+use store::channels::{self, Channel};
+use store::counters::Metric;
+use store::sessions::{self, Session};
+use store::{Tx, pushes};
+
+use super::attribution::Attribution;
+use super::changes::Changes;
+use super::counts::{Counts, count_custom};
+use super::seen::Seen;
+use super::{Taken, Timed};
+
+/// A longer session has lost its end.
+const LONGEST_SESSION: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub(super) fn take(
+    tx: &mut Tx<'_>,
+    context: &mut ChangeContext<'_>,
+    recent: &Recent,
+    channel: ChannelId,
+    events: &[Timed],
+    usage: &UsageUpdate,
+    locations: LocationSettings,
+) -> Result<Taken> {
+    let found = channels::by_id(tx, context.app, channel)?;
+    let Some(row) = found.filter(|row| row.installed) else {
+        return Ok(Taken { of_nobody: events.len() as u64, ..Taken::default() });
+    };
+    let new = new_events(tx, context, events)?;
+    context.seen(tx, row.ordinal, new.iter().filter_map(|timed| timed.seen.as_ref()))?;
+    let profile = stored_profile(&row)?;
+    let mut taking = Taking {
+        ordinal: row.ordinal,
+        attribution: Attribution::new(context.app, row.ordinal, row.id, recent),
+        changes: Changes::new(usage.clone()),
+        counts: Counts::new(context.app, row.device_type.clone()),
+        days: BTreeMap::new(),
+        session: None,
+        profile,
+        locations,
+        context,
+    };
+    for event in &new {
+        taking.event(tx, event)?;
+    }
+    taking.finish(tx, row)?;
+    let taken = new.len() as u64;
+    Ok(Taken { taken, repeated: events.len() as u64 - taken, ..Taken::default() })
+}
+
+/// The events that were not taken before, which are remembered from now on.
+fn new_events<'e>(tx: &mut Tx<'_>, context: &ChangeContext<'_>, events: &'e [Timed]) -> Result<Vec<&'e Timed>> {
+    let mut seen = Seen::before(tx, context.app, events.iter().map(|event| &event.identity))?;
+    let mut new = Vec::with_capacity(events.len());
+    for event in events {
+        if !seen.has(&event.identity) {
+            seen.add(&event.identity);
+            new.push(event);
+        }
+    }
+    seen.write(tx, context.app)?;
+    Ok(new)
+}
+
+struct Taking<'a, 'd> {
+    context: &'a mut ChangeContext<'d>,
+    ordinal: Ordinal,
+    profile: Profile,
+    attribution: Attribution<'a>,
+    changes: Changes,
+    counts: Counts,
+    /// The days on which the app was opened, and whether from a notification.
+    days: BTreeMap<i32, bool>,
+    session: Option<Sessions>,
+    locations: LocationSettings,
+}
+
+/// The session that the channel is in, and the one that the database knows.
+struct Sessions {
+    stored: Option<Session>,
+    current: Option<Session>,
+}
+
+impl Taking<'_, '_> {
+    fn event(&mut self, tx: &mut Tx<'_>, timed: &Timed) -> Result<()> {
+        match &timed.event.content {
+            Content::Opened(opened) => self.opened(tx, timed, opened),
+            Content::Closed => self.closed(tx, timed),
+            Content::Custom(custom) => self.custom(tx, timed, custom),
+            Content::Screen(screen) => self.record(timed, NewEvent::ScreenViewed(screen)),
+            Content::Region(region) => self.record(timed, NewEvent::Region(region)),
+            Content::Location(location) => self.location(timed, location),
+            Content::InAppDisplay(in_app) => {
+                let (display, _) = self.display(tx, timed, in_app)?;
+                self.record(timed, NewEvent::InAppMessageDisplay(display))
+            }
+            Content::InAppEnd(in_app, end) => self.in_app_end(tx, timed, in_app, end),
+            Content::Button(button) => self.button(tx, timed, button),
+            Content::Identifiers(identifiers) => {
+                self.changes.identifiers(identifiers);
+                Ok(())
+            }
+            Content::Other(other) => self.record(timed, NewEvent::Unrecognized(other)),
+        }
+    }
+
+    fn record(&mut self, timed: &Timed, body: NewEvent<'_>) -> Result<()> {
+        let event = Event { id: timed.event.id, occurred: timed.at, body };
+        self.context.journal.event_from_outside(Some(self.ordinal), &event)
+    }
+
+    fn opened(&mut self, tx: &mut Tx<'_>, timed: &Timed, opened: &AppOpening) -> Result<()> {
+        let due = self.attribution.due(tx, opened.echo, timed.at)?;
+        self.changes.opened(opened);
+        self.counts.add(tx, Metric::Opens, timed.at, 1)?;
+        let state = if self.profile.opt_in { Metric::OptedInOpens } else { Metric::OptedOutOpens };
+        self.counts.add(tx, state, timed.at, 1)?;
+        if let Some(offset) = opened.utc_offset_seconds.or_else(|| self.profile.utc_offset_seconds(timed.at)) {
+            let shown = UtcMillis(timed.at.0.saturating_add(i64::from(offset) * 1000));
+            self.counts.add(tx, Metric::LocalOpens, shown, 1)?;
+        }
+        match (due.direct(), due.indirect()) {
+            (Some(push), _) => self.counts.add_response(tx, push, Metric::DirectResponses, timed.at)?,
+            (None, Some(push)) => self.counts.add_response(tx, push, Metric::InfluencedResponses, timed.at)?,
+            (None, None) => {}
+        }
+        *self.days.entry(timed.at.day()).or_default() |= due.to.is_some();
+        let session_id = session_name(timed);
+        let session = Session { id: SessionId::of(&session_id), opened: timed.at };
+        self.sessions(tx)?.current = Some(session);
+        let body = event::Open { session_id, last_delivered: due.last_delivered, triggering_push: due.to };
+        self.record(timed, NewEvent::Open(body))
+    }
+
+    fn closed(&mut self, tx: &mut Tx<'_>, timed: &Timed) -> Result<()> {
+        let session_id = session_name(timed);
+        let id = SessionId::of(&session_id);
+        if let Some(session) = self.sessions(tx)?.current.take_if(|session| session.id == id) {
+            let lasted = timed.at.0.saturating_sub(session.opened.0);
+            let lasted = u64::try_from(lasted).ok().map(Duration::from_millis);
+            if let Some(lasted) = lasted.filter(|lasted| *lasted <= LONGEST_SESSION) {
+                self.counts.add(tx, Metric::Sessions, timed.at, 1)?;
+                self.counts.add(
+                    tx,
+                    Metric::SessionSeconds,
+                    timed.at,
+                    (lasted + Duration::from_millis(500)).as_secs(),
+                )?;
+            }
+        }
+        self.record(timed, NewEvent::Close(event::Close { session_id }))
+    }
+
+    fn sessions(&mut self, tx: &mut Tx<'_>) -> Result<&mut Sessions> {
+        let known = match self.session.take() {
+            Some(known) => known,
+            None => {
+                let stored = sessions::get(tx, self.context.app, self.ordinal)?;
+                Sessions { stored, current: stored }
+            }
+        };
+        Ok(self.session.insert(known))
+    }
+
+    fn custom(&mut self, tx: &mut Tx<'_>, timed: &Timed, custom: &UploadedCustom) -> Result<()> {
+        let due = self.attribution.due(tx, custom.echo, timed.at)?;
+        let mut body = custom.event.clone();
+        count_custom(tx, self.context.app, &body.name, timed.at, &due, body.value)?;
+        body.last_delivered = due.last_delivered;
+        body.triggering_push = due.to;
+        self.record(timed, NewEvent::Custom(body))
+    }
+
+    fn location(&mut self, timed: &Timed, location: &UploadedLocation) -> Result<()> {
+        let kept = |text: &String| self.locations.keep_coordinates.then(|| text.clone());
+        let body = event::Location {
+            latitude: kept(&location.latitude),
+            longitude: kept(&location.longitude),
+            foreground: location.foreground,
+            session_id: timed.event.session.clone(),
+        };
+        self.record(timed, NewEvent::Location(body))
+    }
+
+    /// The in-app message of an event, and when its push was sent.
+    fn display(
+        &mut self,
+        tx: &mut Tx<'_>,
+        timed: &Timed,
+        in_app: &UploadedInApp,
+    ) -> Result<(InAppDisplay, Option<String>)> {
+        let push = self.push_of_text(tx, &in_app.id)?;
+        let app_defined_id = push.is_none().then(|| in_app.id.clone());
+        let triggering_push = self.attribution.due(tx, in_app.echo, timed.at)?.to;
+        let campaigns = push.as_ref().and_then(|push| push.campaigns.clone()).or_else(|| in_app.campaigns.clone());
+        let display = InAppDisplay {
+            push_id: push.as_ref().map(|push| push.push_id),
+            app_defined_id,
+            group_id: push.as_ref().and_then(|push| push.group_id),
+            variant_id: push.as_ref().and_then(|push| push.variant_id),
+            session_id: timed.event.session.clone(),
+            triggering_push,
+            campaigns,
+            context: in_app.context.clone(),
+        };
+        Ok((display, push.and_then(|push| push.time)))
+    }
+
+    fn push_of_text(&mut self, tx: &mut Tx<'_>, text: &str) -> Result<Option<AssociatedPush>> {
+        let Ok(id) = text.parse() else { return Ok(None) };
+        Ok(self.attribution.named(tx, PushEcho { id, variant_id: None })?.map(|push| push.associated))
+    }
+
+    fn in_app_end(&mut self, tx: &mut Tx<'_>, timed: &Timed, in_app: &UploadedInApp, end: &InAppEnd) -> Result<()> {
+        let (display, time_sent) = self.display(tx, timed, in_app)?;
+        match end {
+            InAppEnd::Resolved(resolution) => {
+                let resolution = event::Resolution { time_sent, ..resolution.clone() };
+                let body = event::InAppResolution { display, resolution };
+                self.record(timed, NewEvent::InAppMessageResolution(body))
+            }
+            InAppEnd::Expired(expiration, replaced_by) => {
+                let replacing_push = match replaced_by {
+                    Some(text) => self.push_of_text(tx, text)?,
+                    None => None,
+                };
+                let expiration = event::Expiration { time_sent, replacing_push, ..expiration.clone() };
+                let body = event::InAppExpiration { display, expiration };
+                self.record(timed, NewEvent::InAppMessageExpiration(body))
+            }
+        }
+    }
+
+    fn button(&mut self, tx: &mut Tx<'_>, timed: &Timed, button: &Button) -> Result<()> {
+        let named = button.echo.tapped.map(|echo| self.attribution.named(tx, echo)).transpose()?.flatten();
+        if let Some(push) = named.map(|push| push.associated.push_id) {
+            // A button that opens the app is followed by an opening, which is counted.
+            if !button.foreground {
+                self.counts.add_response(tx, push, Metric::DirectResponses, timed.at)?;
+            }
+            let stored = pushes::by_id(tx, self.context.app, push)?.map(|row| stored_push(&row)).transpose()?.flatten();
+            if let Some(push) = stored {
+                self.changes.pressed(&push, &self.profile, &button.button);
+            }
+        }
+        self.record(timed, NewEvent::Unrecognized(&button.whole))
+    }
+
+    fn finish(self, tx: &mut Tx<'_>, row: Channel) -> Result<()> {
+        let Self { context, ordinal, profile, changes, days, session, .. } = self;
+        let channel = RoaringBitmap::from([ordinal.0]);
+        for (day, from_notification) in days {
+            context.happened_on(tx, DayKind::Open, day, &channel)?;
+            if from_notification {
+                context.happened_on(tx, DayKind::DirectOpen, day, &channel)?;
+            }
+        }
+        if let Some(Sessions { stored, current }) = session
+            && stored != current
+        {
+            sessions::set(tx, context.app, ordinal, current)?;
+        }
+        changes.write(tx, context, row, profile)
+    }
+}
+
+/// Libraries name every session. An unnamed one is identified by the event.
+fn session_name(timed: &Timed) -> String {
+    timed.event.session.clone().unwrap_or_else(|| timed.event.id.to_string())
+}

@@ -1,0 +1,100 @@
+//! What happened: events taken in from devices, read by customers as a stream or sent to their webhooks, and counted in reports.
+
+mod intake;
+mod reports;
+mod stream;
+mod webhooks;
+
+use std::sync::Arc;
+
+use base::{Base, Metrics};
+use devices::{Devices, LocationSettings};
+use index::Indexes;
+use model::ids::AppId;
+use model::time::Clock;
+use providers::http::AddressPolicy;
+use sending::Sending;
+use store::Store;
+use tenancy::Tenancy;
+
+pub use intake::{Taken, Upload};
+pub use reports::Devices as DevicesReport;
+pub use reports::{Buckets, Counts, DeviceCounts, EventTotals, GroupReport, PushReport, Series};
+pub use store::counters::{Metric, Pushes};
+pub use store::event_counters::{EventTotal, Sum};
+pub use store::webhooks::{Attempt, DeadLetter, Entry, EntryKind};
+pub use stream::{EventClause, EventFeed, EventFilter, EventPage, PublicEvent};
+pub use webhooks::{
+    CreatedWebhook, Redelivered, ReplayFrom, WebhookLag, WebhookProof, WebhookStart, WebhookState, WebhookView,
+    purpose as webhook_purpose, remove_webhook,
+};
+
+/// The events of the apps; clones share everything.
+#[derive(Clone)]
+pub struct Events(Arc<Parts>);
+
+struct Parts {
+    store: Store,
+    clock: Clock,
+    metrics: Metrics,
+    tenancy: Tenancy,
+    index: Indexes,
+    devices: Devices,
+    sending: Sending,
+    /// Which addresses webhooks may have.
+    address_policy: AddressPolicy,
+    locations: LocationSettings,
+    upload_rate: intake::UploadRate,
+    webhooks: webhooks::Webhooks,
+}
+
+impl Events {
+    pub fn new(
+        base: &Base,
+        tenancy: &Tenancy,
+        index: &Indexes,
+        devices: &Devices,
+        sending: &Sending,
+        address_policy: AddressPolicy,
+        locations: LocationSettings,
+    ) -> Self {
+        Self(Arc::new(Parts {
+            store: base.store.clone(),
+            clock: base.clock.clone(),
+            metrics: base.metrics.clone(),
+            tenancy: tenancy.clone(),
+            index: index.clone(),
+            devices: devices.clone(),
+            sending: sending.clone(),
+            address_policy,
+            locations,
+            upload_rate: intake::UploadRate::default(),
+            webhooks: webhooks::Webhooks::default(),
+        }))
+    }
+
+    /// The apps whose webhooks have connections or events in memory.
+    pub fn apps(&self) -> Vec<AppId> {
+        self.0.webhooks.apps()
+    }
+
+    /// Gives up the connections to the webhooks of a deleted app.
+    pub fn forget_app(&self, app: AppId) {
+        self.0.webhooks.forget_app(app);
+    }
+
+    /// Gives up the state of webhooks that another node forwards to by now.
+    pub fn forget_unused_webhooks(&self) {
+        self.0.webhooks.forget_unused(self.0.clock.now());
+    }
+
+    /// Events of webhooks that wait in the memory of this process.
+    pub fn n_events_in_memory(&self) -> usize {
+        self.0.webhooks.n_events()
+    }
+
+    /// The kinds of jobs of this room.
+    pub fn jobs(&self) -> [jobs::Kind; 1] {
+        [jobs::Kind::of::<webhooks::ForwardEvents>(self)]
+    }
+}

@@ -1,0 +1,281 @@
+//! Finding the records that a page of events is made of.
+
+use std::collections::BTreeMap;
+
+use audience::codec;
+use base::{Error, Result};
+use model::event::{EventOffset, Many, RecordKind};
+use model::ids::{AppId, Offset, Ordinal, PushId};
+use model::payload::extra::TextExtra;
+use roaring::RoaringBitmap;
+use store::Tx;
+use store::log::{self, Record};
+
+use super::bodies;
+use super::filter::{EventClause, EventFilter};
+
+/// Records looked through for one page, so that rare events do not keep a connection busy for long.
+const WINDOW: i64 = 20_000;
+/// Records read at first: one about many channels can fill the page. Every further read takes more.
+const FIRST_PORTION: u32 = 16;
+const MORE: u32 = 4;
+const LARGEST_PORTION: u32 = 1024;
+/// The size of all bodies of a page, apart from the last.
+const MOST_BYTES: usize = 1 << 20;
+
+pub(super) struct Gathered<'f> {
+    pub(super) records: Vec<PageRecord<'f>>,
+    pub(super) looked: EventOffset,
+    pub(super) is_end: bool,
+    pub(super) missed: u64,
+}
+
+/// A record, and which events of it are on the page.
+pub(super) struct PageRecord<'f> {
+    pub(super) record: Record,
+    pub(super) content: Content,
+    /// The clauses that accept the record. Whether one of them also accepts the device is checked later.
+    pub(super) clauses: Vec<&'f EventClause>,
+}
+
+pub(super) enum Content {
+    One(OneShape),
+    /// Channels with their indexes within the record.
+    Many(Shared, Vec<(u32, Ordinal)>),
+}
+
+/// The part of a record about many channels that all of them share.
+pub(super) struct Shared {
+    pub(super) shape: ManyShape,
+    pub(super) many: Many,
+    /// Of a message.
+    pub(super) extra: TextExtra,
+}
+
+/// How the body of an event of at most one channel is made from its record.
+#[derive(Clone, Copy)]
+pub(super) enum OneShape {
+    /// As it is stored.
+    Stored,
+    /// From the push as it was submitted.
+    Push,
+    /// There is no body.
+    Empty,
+}
+
+/// The events of a record about many channels.
+#[derive(Clone, Copy)]
+pub(super) enum ManyShape {
+    Send,
+    Control,
+    RichDelivery,
+}
+
+enum Shape {
+    One(OneShape),
+    Many(ManyShape),
+    Hidden,
+}
+
+const fn shape(kind: RecordKind) -> Shape {
+    match kind {
+        RecordKind::Send => Shape::Many(ManyShape::Send),
+        RecordKind::Control => Shape::Many(ManyShape::Control),
+        RecordKind::RichDelivery => Shape::Many(ManyShape::RichDelivery),
+        RecordKind::FirstOpen => Shape::One(OneShape::Empty),
+        RecordKind::PushBody => Shape::One(OneShape::Push),
+        RecordKind::Uninstall
+        | RecordKind::TagChange
+        | RecordKind::Open
+        | RecordKind::Close
+        | RecordKind::RichRead
+        | RecordKind::RichDelete
+        | RecordKind::Custom
+        | RecordKind::Location
+        | RecordKind::Region
+        | RecordKind::ScreenViewed
+        | RecordKind::InAppMessageDisplay
+        | RecordKind::InAppMessageResolution
+        | RecordKind::InAppMessageExpiration => Shape::One(OneShape::Stored),
+        RecordKind::Terms | RecordKind::Unrecognized | RecordKind::FirstOptIn => Shape::Hidden,
+    }
+}
+
+impl Gathered<'_> {
+    /// The pushes on the page that pipelines sent to channels, and some others that are parts of a group.
+    pub(super) fn automated_pushes(&self) -> BTreeMap<PushId, RoaringBitmap> {
+        let mut pushes: BTreeMap<PushId, RoaringBitmap> = BTreeMap::new();
+        for on_page in &self.records {
+            match &on_page.content {
+                Content::Many(Shared { shape: ManyShape::Send, many: Many { push, .. }, .. }, channels)
+                    if push.group_id.is_some() && push.experiment_id.is_none() =>
+                {
+                    pushes.entry(push.push_id).or_default().extend(channels.iter().map(|(_, ordinal)| ordinal.0));
+                }
+                Content::Many(..) | Content::One(_) => {}
+            }
+        }
+        pushes
+    }
+
+    /// Of all channels on the page.
+    pub(super) fn ordinals(&self) -> RoaringBitmap {
+        let mut ordinals = RoaringBitmap::new();
+        for on_page in &self.records {
+            match &on_page.content {
+                Content::One(_) => ordinals.extend(on_page.record.ordinal.map(|ordinal| ordinal.0)),
+                Content::Many(_, channels) => ordinals.extend(channels.iter().map(|(_, ordinal)| ordinal.0)),
+            }
+        }
+        ordinals
+    }
+}
+
+pub(super) fn gather<'f>(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    after: EventOffset,
+    at_most: usize,
+    filter: &'f EventFilter,
+) -> Result<Gathered<'f>> {
+    let head = log::head(tx, app)?;
+    let done = after.records_done();
+    let mut from = done.max(Offset(log::start(tx, app)?.0 - 1));
+    // A reader from the beginning starts with the oldest record that is kept.
+    let is_behind = from > done && after != EventOffset::START && after < log::last_deleted(tx, app)?;
+    let missed = if is_behind { u64::try_from(from.0 - done.0).unwrap_or(0) } else { 0 };
+    let until = head.min(Offset(from.0 + WINDOW));
+    if filter.kinds().is_empty() {
+        let looked = EventOffset::end_of(head).max(after);
+        return Ok(Gathered { records: Vec::new(), looked, is_end: true, missed });
+    }
+    let mut page = Page { after, room: at_most, records: Vec::new(), filter };
+    let mut n_bytes = 0;
+    let mut portion = FIRST_PORTION;
+    let looked = loop {
+        let (mut records, mut n_found) = (Vec::new(), 0);
+        log::visit_kinds(tx, app, from, until, filter.kinds(), portion, |row| {
+            n_found += 1;
+            // The rest of the portion is not even copied: some bodies are large.
+            if n_bytes < MOST_BYTES {
+                n_bytes += row.body.len();
+                records.push(Record::from(row));
+            }
+            Ok(())
+        })?;
+        let is_cut = records.len() < n_found;
+        from = records.last().map_or(from, |last| last.offset);
+        if let Some(looked) = records.into_iter().map(|record| page.take(record)).find_map(Result::transpose) {
+            break looked?;
+        }
+        if is_cut {
+            break EventOffset::end_of(from);
+        }
+        if n_found < portion as usize {
+            break EventOffset::end_of(until);
+        }
+        portion = (portion * MORE).min(LARGEST_PORTION);
+    };
+    let looked = looked.max(after);
+    Ok(Gathered { records: page.records, looked, is_end: looked.records_done() >= head, missed })
+}
+
+struct Page<'f> {
+    after: EventOffset,
+    room: usize,
+    records: Vec<PageRecord<'f>>,
+    filter: &'f EventFilter,
+}
+
+impl Page<'_> {
+    /// Takes the events of a record as far as there is room. If there was not enough, returns up to where they were taken.
+    fn take(&mut self, record: Record) -> Result<Option<EventOffset>> {
+        match shape(record.kind) {
+            Shape::One(shape) => self.take_one(record, shape),
+            Shape::Many(shape) => self.take_many(record, shape),
+            Shape::Hidden => Ok(None),
+        }
+    }
+
+    fn take_one(&mut self, record: Record, shape: OneShape) -> Result<Option<EventOffset>> {
+        if EventOffset::new(record.offset, 0) <= self.after {
+            return Ok(None);
+        }
+        let mut clauses = self.accepting(record.kind);
+        if clauses.iter().any(|clause| clause.pushes.is_some()) {
+            let mentioned = bodies::mentioned_pushes(&record.body)?;
+            clauses.retain(|clause| clause.accepts_pushes(mentioned.iter().copied()));
+        }
+        clauses.retain(|clause| match (record.ordinal, &clause.channels) {
+            (Some(ordinal), Some(channels)) => channels.contains(ordinal.0),
+            (Some(_), None) => true,
+            (None, _) => clause.accepts_no_channel(),
+        });
+        if clauses.is_empty() {
+            return Ok(None);
+        }
+        if self.room == 0 {
+            return Ok(Some(before(record.offset, 0)));
+        }
+        self.room -= 1;
+        self.records.push(PageRecord { record, content: Content::One(shape), clauses });
+        Ok(None)
+    }
+
+    fn take_many(&mut self, record: Record, shape: ManyShape) -> Result<Option<EventOffset>> {
+        let (many, rest): (Many, _) = postcard::take_from_bytes(&record.body).map_err(Error::internal)?;
+        let extra = if rest.is_empty() { Ok(TextExtra::new()) } else { postcard::from_bytes(rest) };
+        let extra = extra.map_err(Error::internal)?;
+        let mut clauses = self.accepting(record.kind);
+        clauses.retain(|clause| clause.accepts_pushes(bodies::pushes_of(&many.push)));
+        let all = codec::decode(&many.ordinals).map_err(Error::internal)?;
+        let next_index = self.after.next_index_in(record.offset);
+        let Some(first) = all.select(next_index) else { return Ok(None) };
+        let wanted = among(&all, &clauses);
+        let is_all = wanted.len() == all.len();
+        let mut channels = Vec::new();
+        let mut full = None;
+        for (index_of_all, ordinal) in (next_index..).zip(wanted.range(first..)) {
+            // Counting is quick for all of them, ranks (which begin with 1) for a few.
+            let rank = || u32::try_from(all.rank(ordinal).saturating_sub(1)).unwrap_or(u32::MAX);
+            let index = if is_all { index_of_all } else { rank() };
+            if self.room == 0 {
+                full = Some(before(record.offset, index));
+                break;
+            }
+            self.room -= 1;
+            channels.push((index, Ordinal(ordinal)));
+        }
+        if !channels.is_empty() {
+            self.records.push(PageRecord {
+                record,
+                content: Content::Many(Shared { shape, many, extra }, channels),
+                clauses,
+            });
+        }
+        Ok(full)
+    }
+}
+
+impl<'f> Page<'f> {
+    fn accepting(&self, kind: RecordKind) -> Vec<&'f EventClause> {
+        self.filter.clauses().iter().filter(|clause| clause.accepts_kind(kind)).collect()
+    }
+}
+
+/// The channels that at least one of the clauses accepts.
+fn among(all: &RoaringBitmap, clauses: &[&EventClause]) -> RoaringBitmap {
+    let mut wanted = RoaringBitmap::new();
+    for clause in clauses {
+        match &clause.channels {
+            Some(channels) => wanted |= all & channels,
+            None => return all.clone(),
+        }
+    }
+    wanted
+}
+
+/// The offset after everything before an index in a record.
+const fn before(record: Offset, index: u32) -> EventOffset {
+    if index == 0 { EventOffset::end_of(Offset(record.0 - 1)) } else { EventOffset::new(record, index - 1) }
+}

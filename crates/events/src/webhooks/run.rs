@@ -1,0 +1,314 @@
+//! One run of a webhook's job: events are read ahead, sent as the window permits, and saved alongside.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::Result;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
+use jobs::{ClaimedJob, Job, SlotKind, Stop};
+use model::ids::WebhookId;
+use model::time::UtcMillis;
+use providers::webhook::{Hook, Verdict, WebhookConfig};
+use serde::{Deserialize, Serialize};
+use store::Signal;
+use store::webhooks::{self, Stretch};
+use tokio::time::{self, Instant};
+
+use super::checkpoint::{Rest, RunBasis, Saved, Snapshot};
+use super::ledger::Ledger;
+use super::progress::Progress;
+use super::window::{Parcel, Setback, Window};
+use crate::{EventFilter, EventPage, Events};
+
+/// Then others get their turn.
+const SLICE: Duration = Duration::from_secs(30);
+/// How long answers are waited for when the process ends; events without one by then are sent again by the next process.
+const GRACE: Duration = Duration::from_secs(2);
+/// A checkpoint is due after this many attempts, or this much time.
+const CHECKPOINT: usize = 1000;
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+/// No more is sent while this many are not saved: at most this many are repeated after a crash.
+const UNRECORDED: usize = 4 * CHECKPOINT;
+/// How often to look whether a failed event can be tried again while others are under way.
+const TICK: Duration = Duration::from_millis(100);
+
+struct Run<'a> {
+    events: &'a Events,
+    job: &'a ClaimedJob,
+    basis: RunBasis,
+    hook: Hook,
+    config: WebhookConfig,
+    filter: EventFilter,
+    window: Window,
+    ledger: Ledger,
+    /// Whether there was nothing more to read the last time.
+    is_end: bool,
+    halt: Option<Halt>,
+    n_saving: usize,
+    saved: Instant,
+}
+
+/// Why nothing more is sent in this run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Halt {
+    /// The process stops, other jobs get their turn, or the configuration has changed.
+    Yield,
+    /// The position of the webhook has changed, so there is nothing to save.
+    Moved,
+}
+
+struct Landed {
+    number: usize,
+    verdict: Verdict,
+    millis: u32,
+}
+
+/// Forwards events to a webhook. Lasts as long as the webhook, and sleeps while nothing happens.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ForwardEvents {
+    pub(super) webhook: WebhookId,
+}
+
+impl Job for ForwardEvents {
+    type Room = Events;
+    const NAME: &'static str = "forward_events";
+    const SLOTS: SlotKind = SlotKind::Forwarding;
+
+    fn lane(&self) -> String {
+        format!("{}/{}", Self::NAME, self.webhook)
+    }
+
+    async fn run(self, events: &Events, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
+        events.forward_events(claimed, self.webhook, stop).await
+    }
+}
+
+impl Events {
+    /// Running it twice repeats at most the events that were not saved, with the same event ids; receivers are told to expect
+    /// that. Saving makes another run that began from the same position fail.
+    pub(crate) async fn forward_events(&self, claimed: &ClaimedJob, id: WebhookId, stop: &Stop) -> Result<()> {
+        let app = claimed.app;
+        let Some(webhook) = self.0.store.read(move |tx| webhooks::get(tx, app, id)).await? else {
+            return jobs::settle_alone(&self.0.store, claimed).await;
+        };
+        if !webhook.enabled {
+            return self.rest_disabled(claimed, id).await;
+        }
+        let config = match self.unseal_webhook(app, &webhook) {
+            Ok(config) => config,
+            Err(error) => return self.rest_unreadable(claimed, id, error).await,
+        };
+        let position = &webhook.position;
+        let (policy, now) = (self.0.address_policy, self.0.clock.now());
+        let (hook, kept) = self.0.webhooks.take((app, id), position.version, &config, policy, now);
+        let reason = webhook.failing.as_ref().map(|(_, reason)| reason.clone());
+        let window = match kept {
+            Some(window) => window,
+            None => Window::new(position.done, &Progress::from_stored(position.held.as_deref())?, reason),
+        };
+        let run = Run {
+            events: self,
+            job: claimed,
+            basis: RunBasis { webhook: id, version: position.version, changes: webhook.changes },
+            hook,
+            filter: EventFilter::of_kinds(config.types.kinds()),
+            config,
+            window,
+            ledger: Ledger::default(),
+            is_end: false,
+            halt: None,
+            n_saving: 0,
+            saved: Instant::now(),
+        };
+        run.go(stop).await
+    }
+}
+
+impl Run<'_> {
+    async fn go(mut self, stop: &Stop) -> Result<()> {
+        let (hook, started) = (self.hook.clone(), Instant::now());
+        let mut signals = self.events.0.store.signals_of(Signal::Log(self.job.app));
+        let mut sending = FuturesUnordered::new();
+        let mut reading: Option<BoxFuture<'_, Result<EventPage>>> = None;
+        let mut saving: Option<BoxFuture<'_, Result<Saved>>> = None;
+        let mut ticks = time::interval(TICK);
+        let mut stopping: Option<Instant> = None;
+        loop {
+            if stop.is_requested() && stopping.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                sending.clear();
+            }
+            if stop.is_requested() || started.elapsed() > SLICE || self.ledger.end.is_some() {
+                self.halt.get_or_insert(Halt::Yield);
+            }
+            let now = self.events.0.clock.now();
+            if self.halt.is_none() && self.ledger.letters.len() < CHECKPOINT {
+                self.ledger.letters.extend(self.window.make_room(now));
+            }
+            while let Some(parcel) = self.next(sending.len(), now) {
+                sending.push(post(&hook, parcel, now));
+            }
+            if self.halt.is_some() {
+                reading = None;
+            } else if reading.is_none() && !self.is_end && self.window.wanted() > 0 {
+                reading = Some(self.read());
+            }
+            if saving.is_none() && self.is_worth_saving() {
+                let snapshot = self.snapshot()?;
+                saving = Some(self.save(snapshot, Rest::None));
+            }
+            if sending.is_empty() && reading.is_none() && saving.is_none() {
+                break;
+            }
+            tokio::select! {
+                biased;
+                Some(landed) = sending.next(), if !sending.is_empty() => {
+                    self.land(landed);
+                    while let Some(Some(landed)) = sending.next().now_or_never() {
+                        self.land(landed);
+                    }
+                }
+                page = some(&mut reading) => {
+                    reading = None;
+                    self.take_in(page?).await;
+                }
+                saved = some(&mut saving) => {
+                    saving = None;
+                    self.heed(saved?);
+                }
+                _ = signals.next() => self.is_end = false,
+                _ = ticks.tick() => {}
+            }
+        }
+        self.end().await
+    }
+
+    fn next(&mut self, n_sending: usize, now: UtcMillis) -> Option<Parcel> {
+        let n_unrecorded = n_sending + self.n_saving + self.ledger.n_events();
+        if self.halt.is_some() || n_sending >= Hook::ROOM || n_unrecorded >= UNRECORDED {
+            return None;
+        }
+        // A webhook that is away is tried with an event that failed before only if there is no other.
+        if self.window.is_away() && !self.is_end && self.window.wanted() > 0 {
+            return None;
+        }
+        self.window.next(now)
+    }
+
+    fn read(&self) -> BoxFuture<'static, Result<EventPage>> {
+        let (events, app, filter) = (self.events.clone(), self.job.app, self.filter.clone());
+        let (after, at_most) = (self.window.read(), self.window.wanted());
+        Box::pin(async move { events.read_events(app, after, at_most, &filter).await })
+    }
+
+    async fn take_in(&mut self, page: EventPage) {
+        self.is_end = page.is_end;
+        let records = self.window.take_in(page.events, page.looked, page.missed);
+        if records > 0 {
+            let (app, webhook) = (self.events.0.tenancy.key_for_log(self.job.app).await, self.basis.webhook);
+            tracing::warn!(app, %webhook, records, "a webhook was behind for so long that events were deleted unsent");
+            self.ledger.missed(records, self.window.done(), self.events.0.clock.now());
+        }
+    }
+
+    fn land(&mut self, Landed { number, verdict, millis }: Landed) {
+        let now = self.events.0.clock.now();
+        match verdict {
+            Verdict::Taken { status } => {
+                let sent = self.window.taken(number, now);
+                self.ledger.delivered(sent, status, millis, now);
+            }
+            Verdict::Failed { status, reason, after, is_refusal } => {
+                let is_busy = matches!(status, Some(429 | 503));
+                let setback = Setback { reason: &reason, pause: after, is_busy, is_refusal };
+                let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
+                self.ledger.failed(sent, status, &reason, millis, now);
+                self.ledger.letters.extend(letter);
+            }
+            Verdict::Gone => {
+                const WHY: &str = "The webhook answered 410: it wants no more events.";
+                let setback = Setback { reason: WHY, pause: None, is_busy: false, is_refusal: false };
+                let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
+                self.ledger.failed(sent, Some(410), WHY, millis, now);
+                self.ledger.letters.extend(letter);
+                self.ledger.end = Some(WHY.to_owned());
+            }
+        }
+    }
+
+    fn is_worth_saving(&self) -> bool {
+        let is_due = self.ledger.n_events() >= CHECKPOINT || self.saved.elapsed() > SAVE_EVERY;
+        is_due && !self.ledger.is_empty() && self.halt.is_none()
+    }
+
+    /// Everything since the last one.
+    fn snapshot(&mut self) -> Result<Snapshot> {
+        let ledger = std::mem::take(&mut self.ledger);
+        self.n_saving = ledger.n_events();
+        self.saved = Instant::now();
+        let stretch = Stretch {
+            done: self.window.done(),
+            held: Some(self.window.progress().to_bytes()?),
+            n_delivered: ledger.n_delivered,
+            n_failed: ledger.n_failed,
+            n_given_up: i64::try_from(ledger.letters.len()).unwrap_or(i64::MAX),
+            n_missed: ledger.n_missed,
+            last_delivered: ledger.last_delivered,
+            failing: self.window.failing(),
+        };
+        Ok(Snapshot { stretch, read: self.window.read(), ledger })
+    }
+
+    fn save(&self, snapshot: Snapshot, rest: Rest) -> BoxFuture<'static, Result<Saved>> {
+        let (events, job, basis) = (self.events.clone(), self.job.clone(), self.basis);
+        Box::pin(async move { events.save_webhook(job, basis, Arc::new(snapshot), rest).await })
+    }
+
+    fn heed(&mut self, saved: Saved) {
+        self.n_saving = 0;
+        self.basis.version += 1;
+        match saved {
+            Saved::GoOn => {}
+            Saved::Changed => self.halt = Some(Halt::Yield),
+            Saved::Moved => self.halt = Some(Halt::Moved),
+        }
+    }
+
+    async fn end(mut self) -> Result<()> {
+        if self.halt == Some(Halt::Moved) {
+            return Ok(());
+        }
+        let rest = self.rest();
+        let snapshot = self.snapshot()?;
+        let saved = self.save(snapshot, rest).await?;
+        self.heed(saved);
+        if saved == Saved::GoOn && !self.window.is_flying() && self.window.len() > 0 {
+            let (RunBasis { webhook, version, .. }, now) = (self.basis, self.events.0.clock.now());
+            self.events.0.webhooks.keep(self.job.app, webhook, version, self.window, now);
+        }
+        Ok(())
+    }
+
+    fn rest(&self) -> Rest {
+        match (self.halt, self.window.next_due()) {
+            (Some(_), _) => Rest::Now,
+            (None, Some(due)) if self.window.has_enough() => Rest::Until(due),
+            (None, due) => Rest::UntilGrowth(due),
+        }
+    }
+}
+
+async fn post(hook: &Hook, Parcel { number, json }: Parcel, now: UtcMillis) -> Landed {
+    let begun = Instant::now();
+    let verdict = hook.post(json, now).await;
+    Landed { number, verdict, millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX) }
+}
+
+/// The result of the future; pending forever if there is none.
+async fn some<T>(under_way: &mut Option<BoxFuture<'_, T>>) -> T {
+    match under_way {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,219 @@
+//! The audience index of each app, kept in step with the app's log.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use audience::codec;
+use audience::index::Index;
+use base::{Error, Result};
+use model::ids::{AppId, Offset, TermId};
+use model::term::{FORMER_PLACE_GROUP, TermsRecord};
+use store::{Store, channels, log, term_sets, terms};
+use tokio::sync::{Mutex as AsyncMutex, OnceCell};
+
+use crate::Indexes;
+
+const CHANNELS_PER_READ: u32 = 20_000;
+const RECORDS_PER_READ: u32 = 5_000;
+
+/// The indexes of the apps that this process has used. An index is loaded when it is first needed.
+#[derive(Default)]
+pub(crate) struct Audiences(Mutex<HashMap<AppId, Arc<OnceCell<Arc<Followed>>>>>);
+
+/// An index and the turn to move it forward.
+struct Followed {
+    index: Arc<Index>,
+    turn: AsyncMutex<()>,
+    /// Where the log stood at the last snapshot.
+    saved: Mutex<Offset>,
+}
+
+impl Audiences {
+    fn cell(&self, app: AppId) -> Arc<OnceCell<Arc<Followed>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(app).or_default().clone()
+    }
+
+    pub(crate) fn apps(&self) -> Vec<AppId> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    }
+
+    pub(crate) fn forget(&self, app: AppId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&app);
+    }
+
+    /// Gives up an index that is of no use any more, unless another has taken its place.
+    fn give_up(&self, app: AppId, useless: &Arc<Followed>) {
+        let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if cells.get(&app).and_then(|cell| cell.get()).is_some_and(|followed| Arc::ptr_eq(followed, useless)) {
+            cells.remove(&app);
+        }
+    }
+
+    fn loaded(&self) -> Vec<(AppId, Arc<Followed>)> {
+        let cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cells.iter().filter_map(|(app, cell)| Some((*app, cell.get()?.clone()))).collect()
+    }
+
+    fn is_loaded(&self, app: AppId) -> bool {
+        let cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cells.get(&app).is_some_and(|cell| cell.initialized())
+    }
+}
+
+impl Indexes {
+    /// The index as far as it has got. Its term numbers are right whenever they are there.
+    pub async fn get(&self, app: AppId) -> Result<Arc<Index>> {
+        Ok(self.followed(app).await?.index.clone())
+    }
+
+    /// The index after it has applied everything up to `offset`.
+    pub async fn at(&self, app: AppId, offset: Offset) -> Result<Arc<Index>> {
+        let followed = self.followed(app).await?;
+        if followed.index.offset() >= offset {
+            return Ok(followed.index.clone());
+        }
+        Ok(self.caught_up(app, followed).await?.index.clone())
+    }
+
+    /// The index after it has applied everything that is committed by now.
+    pub async fn current(&self, app: AppId) -> Result<Arc<Index>> {
+        let head = self.0.store.read(move |tx| log::head(tx, app)).await?;
+        self.at(app, head).await
+    }
+
+    /// Applies new log records to a loaded index.
+    pub async fn follow_log(&self, app: AppId) -> Result<()> {
+        if !self.0.audiences.is_loaded(app) {
+            return Ok(());
+        }
+        let followed = self.followed(app).await?;
+        self.caught_up(app, followed).await?;
+        Ok(())
+    }
+
+    /// Applies new log records. An index that is behind the oldest record is replaced by a new one.
+    async fn caught_up(&self, app: AppId, mut followed: Arc<Followed>) -> Result<Arc<Followed>> {
+        while !followed.catch_up(&self.0.store, app).await? {
+            let key = self.0.tenancy.key_for_log(app).await;
+            tracing::warn!(app = key, "an audience index is older than the log that is kept; it is built anew");
+            self.0.audiences.give_up(app, &followed);
+            followed = self.followed(app).await?;
+        }
+        Ok(followed)
+    }
+
+    async fn followed(&self, app: AppId) -> Result<Arc<Followed>> {
+        let cell = self.0.audiences.cell(app);
+        cell.get_or_try_init(|| self.load(app)).await.cloned()
+    }
+}
+
+impl Followed {
+    /// Applies everything that the log has for it. `false` when some of that is not there any more.
+    async fn catch_up(&self, store: &Store, app: AppId) -> Result<bool> {
+        let _turn = self.turn.lock().await;
+        loop {
+            let from = self.index.offset();
+            let records = store.read(move |tx| log::terms_after(tx, app, from, RECORDS_PER_READ)).await?;
+            if records.is_gap {
+                return Ok(false);
+            }
+            for (offset, body) in &records.found {
+                let mut change: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
+                leave_out_former_terms(&self.index, &mut change);
+                self.index.apply(*offset, &change).map_err(Error::internal)?;
+            }
+            self.index.advance(records.looked);
+            if records.found.len() < RECORDS_PER_READ as usize {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+impl Indexes {
+    async fn load(&self, app: AppId) -> Result<Arc<Followed>> {
+        let mut saved = self.read_snapshot(app).await;
+        loop {
+            let index = match saved.take() {
+                Some(index) => index,
+                None => build(&self.0.store, app).await?,
+            };
+            let followed = Followed { index: Arc::new(index), turn: AsyncMutex::new(()), saved: Mutex::default() };
+            // The log may have been shortened since.
+            if followed.catch_up(&self.0.store, app).await? {
+                return Ok(Arc::new(followed));
+            }
+        }
+    }
+
+    /// Writes a snapshot of every index that has moved since its last one.
+    pub async fn save_indexes(&self) {
+        for (app, followed) in self.0.audiences.loaded() {
+            let offset = followed.index.offset();
+            if *followed.saved.lock().unwrap_or_else(PoisonError::into_inner) == offset {
+                continue;
+            }
+            match self.write_snapshot(app, followed.index.clone()).await {
+                Ok(()) => *followed.saved.lock().unwrap_or_else(PoisonError::into_inner) = offset,
+                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "a snapshot was not written"),
+            }
+        }
+    }
+}
+
+/// Leaves out the changes that nodes of an earlier version write about days in places, which are no longer terms: under their
+/// names, and under numbers whose names are deleted.
+fn leave_out_former_terms(index: &Index, record: &mut TermsRecord) {
+    record.new_terms.retain(|(_, group, _)| group != FORMER_PLACE_GROUP);
+    let is_new = |term: TermId| record.new_terms.iter().any(|(new, ..)| *new == term);
+    record.sets.retain(|set| index.is_named(set.term) || is_new(set.term));
+}
+
+/// Builds an index from the current channels, in one snapshot with the log offset of that state.
+pub async fn build(store: &Store, app: AppId) -> Result<Index> {
+    store
+        .read(move |tx| {
+            let mut builder = Index::builder();
+            for (id, group, tag) in terms::all(tx, app)? {
+                builder.set_name(id, &group, &tag);
+            }
+            let mut first = 0;
+            loop {
+                let page = channels::terms_from(tx, app, first, CHANNELS_PER_READ)?;
+                let Some((last, _)) = page.last() else { break };
+                first = i64::from(last.0) + 1;
+                for (ordinal, terms) in &page {
+                    builder.push(*ordinal, terms).map_err(Error::internal)?;
+                }
+            }
+            for term in term_sets::terms(tx, app)? {
+                for part in term_sets::parts(tx, app, term)? {
+                    builder.push_set(term, codec::decode(&part).map_err(Error::internal)?);
+                }
+            }
+            Ok(builder.finish(log::head(tx, app)?))
+        })
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use model::term::TermSet;
+
+    use super::*;
+
+    #[test]
+    fn what_was_a_term_in_an_earlier_version_is_left_out() {
+        let index = Index::new();
+        let named = |term: u32, group: &str| (TermId(term), group.to_owned(), "x".to_owned());
+        let news = TermsRecord { new_terms: vec![named(1, "device")], ..TermsRecord::default() };
+        index.apply(Offset(1), &news).unwrap();
+        let set = |term: u32| TermSet { term: TermId(term), added: Vec::new(), removed: Vec::new() };
+        let new_terms = vec![named(2, "@day"), named(3, FORMER_PLACE_GROUP)];
+        let mut record = TermsRecord { new_terms, changes: Vec::new(), sets: (1..=4).map(set).collect() };
+        leave_out_former_terms(&index, &mut record);
+        assert_eq!(record.new_terms, [named(2, "@day")]);
+        assert_eq!(record.sets, [set(1), set(2)]);
+    }
+}

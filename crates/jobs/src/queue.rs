@@ -1,0 +1,64 @@
+//! Adding jobs to the queue, in the transaction that causes them.
+
+use base::{Error, Result};
+use model::ids::AppId;
+use model::time::UtcMillis;
+use store::jobs::{ClaimedJob, JobId, Lane, NewJob};
+use store::{Store, Tx};
+
+use crate::Job;
+
+const FIRST_TURN: u32 = 0;
+
+/// A job that delivers a part of a push, after `n_before` others to the same platform.
+pub struct Block<'j, J> {
+    pub job: &'j J,
+    pub n_before: u32,
+}
+
+pub fn enqueue<J: Job>(tx: &mut Tx<'_>, app: AppId, due: UtcMillis, job: &J) -> Result<()> {
+    enqueue_as(tx, app, JobId::at(due), due, job)
+}
+
+/// With an id of the caller's choice. A second job with the same id is not added.
+pub fn enqueue_as<J: Job>(tx: &mut Tx<'_>, app: AppId, id: JobId, due: UtcMillis, job: &J) -> Result<()> {
+    Ok(store::jobs::enqueue(tx, app, new_job(id, due, FIRST_TURN, job)?)?)
+}
+
+pub fn enqueue_block<J: Job>(tx: &mut Tx<'_>, app: AppId, due: UtcMillis, block: &Block<'_, J>) -> Result<()> {
+    let new = new_job(JobId::at(due), due, turn_after(block.n_before), block.job)?;
+    Ok(store::jobs::enqueue(tx, app, new)?)
+}
+
+/// The lane in which a job of an app waits.
+pub fn lane<J: Job>(app: AppId, job: &J) -> Lane {
+    Lane { app, name: job.lane() }
+}
+
+/// Settles a job whose work is not a transaction of its own.
+pub async fn settle_alone(store: &Store, claimed: &ClaimedJob) -> Result<()> {
+    let claimed = claimed.clone();
+    store.write(claimed.app, move |tx| store::jobs::settle(tx, &claimed)).await?;
+    Ok(())
+}
+
+fn new_job<J: Job>(id: JobId, due: UtcMillis, turn: u32, job: &J) -> Result<NewJob> {
+    let payload = postcard::to_stdvec(job).map_err(Error::internal)?;
+    Ok(NewJob { id, kind: J::NAME, lane: job.lane(), due, turn, push: job.push(), payload })
+}
+
+/// Goes up each time that the number of blocks before it doubles: a push to millions of devices has few turns, so that the first
+/// job of each turn is found quickly.
+const fn turn_after(n_before: u32) -> u32 {
+    u32::BITS - n_before.leading_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_block_has_a_turn_of_its_own_and_the_last_of_many_one_of_few() {
+        assert_eq!([0, 1, 2, 3, 4, 7, 8, 153, 65_535].map(turn_after), [0, 1, 2, 2, 3, 3, 4, 8, 16]);
+    }
+}

@@ -1,0 +1,206 @@
+//! The one loop that runs jobs: claim, run, settle. Signals wake it; polling is the fallback. Tests step it by hand.
+
+mod claiming;
+mod followers;
+mod running;
+mod slots;
+mod waiting;
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use base::{Error, Result, doubled};
+use futures_util::FutureExt;
+use store::Signal;
+use store::apps::OPERATOR;
+use store::jobs::{self, ClaimedJob};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{self, Instant};
+
+use crate::{Jobs, Stop};
+use claiming::{Begun, Claimed};
+pub(crate) use running::Running;
+use slots::Slots;
+
+/// How long a claim lasts unless it is renewed. A node that dies delays its jobs by at most this.
+pub const LEASE: Duration = Duration::from_secs(15);
+const RENEW_EVERY: Duration = Duration::from_secs(5);
+/// How long a lost signal can delay a job.
+const POLL: Duration = Duration::from_secs(1);
+const SHORTEST_BACK_OFF: Duration = Duration::from_secs(2);
+const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
+/// The longest back-off of a follower, because its log grows meanwhile.
+const FOLLOWER_BACK_OFF: Duration = Duration::from_secs(10);
+
+pub struct Worker {
+    jobs: Jobs,
+}
+
+impl Worker {
+    pub const fn new(jobs: Jobs) -> Self {
+        Self { jobs }
+    }
+
+    /// Runs jobs until `shutdown` turns true, then lets the running ones reach their next checkpoint.
+    pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
+        let mut signals = self.jobs.0.store.signals_of(Signal::Jobs);
+        let stop = Stop::new(shutdown.clone());
+        let mut slots = Slots::default();
+        let mut running = JoinSet::new();
+        let waking = tokio::spawn(self.jobs.clone().keep_waking_followers());
+        let (mut is_time, mut look_again_at, mut is_one_running, mut left) = (true, Instant::now(), false, Vec::new());
+        while !stop.is_requested() {
+            if is_time {
+                let claimed = self.claim_or_log(&mut slots).await;
+                (look_again_at, is_one_running) = (Instant::now() + claimed.look_again_in, claimed.is_one_running);
+                left = claimed.left;
+                for Begun { job, slot, run } in claimed.jobs {
+                    let (jobs, stop) = (self.jobs.clone(), stop.clone());
+                    running.spawn(async move {
+                        // Whatever happens, the slot is free again.
+                        if AssertUnwindSafe(jobs.run_and_log(&job, &stop)).catch_unwind().await.is_err() {
+                            tracing::error!(job = job.kind, "a job panicked on its way out; its lease has to run out");
+                        }
+                        drop(run);
+                        slot
+                    });
+                }
+            }
+            let has_slot = slots.n_free() > 0;
+            is_time = tokio::select! {
+                _ = shutdown.changed() => false,
+                Some(Ok(slot)) = running.join_next() => {
+                    slots.leave(&slot);
+                    while let Some(Ok(slot)) = running.try_join_next() {
+                        slots.leave(&slot);
+                    }
+                    // Otherwise every due job that these slots could take was seen the last time.
+                    is_one_running || left.iter().any(|track| slots.has_room(track))
+                }
+                _ = signals.next(), if has_slot => true,
+                () = time::sleep_until(look_again_at), if has_slot => true,
+            };
+        }
+        waking.abort();
+        while running.join_next().await.is_some() {}
+    }
+
+    /// Runs one due job to its end. `false` when none is due.
+    pub async fn step(&self) -> Result<bool> {
+        self.step_until(false).await
+    }
+
+    /// As [`Worker::step`], with the process about to end: a long job stops at its first checkpoint.
+    pub async fn step_and_stop(&self) -> Result<bool> {
+        self.step_until(true).await
+    }
+
+    async fn step_until(&self, stops: bool) -> Result<bool> {
+        let (_keep, stop) = watch::channel(stops);
+        self.jobs.wake_followers().await;
+        let Claimed { mut jobs, .. } = self.claim(1, &mut Slots::default()).await?;
+        let Some(Begun { job, run: _run, .. }) = jobs.pop() else { return Ok(false) };
+        self.jobs.run_and_log(&job, &Stop::new(stop)).await;
+        Ok(true)
+    }
+
+    async fn claim_or_log(&self, slots: &mut Slots) -> Claimed {
+        self.claim(slots.n_free(), slots).await.unwrap_or_else(|error| {
+            if !error.is_of_database() {
+                tracing::warn!(error = &error as &dyn std::error::Error, "jobs cannot be claimed");
+            }
+            Claimed { jobs: Vec::new(), look_again_in: POLL, is_one_running: false, left: Vec::new() }
+        })
+    }
+}
+
+impl Jobs {
+    /// Only one process can use a SQLite database, so leases found at its start belong to a process that has died.
+    pub async fn release_own_leases(&self) -> Result<()> {
+        if !self.0.store.is_single_process() {
+            return Ok(());
+        }
+        let now = self.0.clock.now();
+        let n_released = self.0.store.write(OPERATOR, move |tx| jobs::release_all(tx, now)).await?;
+        if n_released > 0 {
+            tracing::info!(jobs = n_released, "took up the work of the previous run");
+        }
+        Ok(())
+    }
+
+    async fn run_and_log(&self, job: &ClaimedJob, stop: &Stop) {
+        self.0.metrics.job_begins();
+        let run = AssertUnwindSafe(self.0.kinds.run(job, stop)).catch_unwind();
+        let outcome = tokio::select! {
+            outcome = run => outcome.unwrap_or_else(|_| Err(Error::internal("the job panicked"))),
+            never = self.keep_renewing(job) => match never {},
+        };
+        self.0.metrics.job_ends();
+        match outcome {
+            Ok(()) => self.0.metrics.job_succeeded(&job.kind),
+            Err(Error::AppGone) => self.drop_job(job).await,
+            // The job was canceled, or is another worker's: it has not failed, and is not ours to give back.
+            Err(Error::LeaseLost) => tracing::debug!(job = job.kind, attempt = job.attempt, "a job is no longer ours"),
+            Err(error) => {
+                self.0.metrics.job_failed(&job.kind);
+                self.give_back_failed(job, &error).await;
+            }
+        }
+    }
+
+    async fn give_back_failed(&self, job: &ClaimedJob, error: &Error) {
+        let (given_back, is_of_database) = (self.postpone_failed(job).await, error.is_of_database());
+        let (job, attempt, error) = (&job.kind, job.attempt, error as &dyn std::error::Error);
+        let retry_in_s = match given_back {
+            Ok(back_off) => back_off.as_secs(),
+            Err(Error::LeaseLost) => {
+                tracing::warn!(job, attempt, error, "a job failed that is no longer ours to try again");
+                return;
+            }
+            // The lease runs out, which has the same effect.
+            Err(_) => LEASE.as_secs(),
+        };
+        let text = "a job failed and will be tried again";
+        // The store itself tells once that the database is away.
+        match is_of_database {
+            true => tracing::debug!(job, attempt, retry_in_s, error, "{text}"),
+            false => tracing::warn!(job, attempt, retry_in_s, error, "{text}"),
+        }
+    }
+
+    /// Everything of a deleted app is being erased, its jobs as well; until then none of them has anything left to do.
+    async fn drop_job(&self, job: &ClaimedJob) {
+        let (app, id) = (job.app, job.id);
+        // When this fails the job is claimed again, to the same effect.
+        let _ = self.0.store.write(OPERATOR, move |tx| jobs::cancel(tx, app, id)).await;
+    }
+
+    /// Gives back a job that failed. Returns for how long.
+    async fn postpone_failed(&self, job: &ClaimedJob) -> Result<Duration> {
+        let (app, now, job) = (job.app, self.0.clock.now(), job.clone());
+        let write = move |tx: &mut store::Tx<'_>| {
+            if store::followers::position(tx, app, job.id)?.is_some() {
+                store::followers::rest_until(tx, &job, now.plus(FOLLOWER_BACK_OFF))?;
+                return Ok(FOLLOWER_BACK_OFF);
+            }
+            let back_off = doubled(SHORTEST_BACK_OFF, job.failures.saturating_add(1), LONGEST_BACK_OFF);
+            jobs::postpone_failed(tx, &job, now.plus(back_off))?;
+            Ok::<_, Error>(back_off)
+        };
+        self.0.store.write(app, write).await
+    }
+
+    async fn keep_renewing(&self, job: &ClaimedJob) -> std::convert::Infallible {
+        loop {
+            time::sleep(RENEW_EVERY).await;
+            let (app, clock, job) = (job.app, self.0.clock.clone(), job.clone());
+            // The lease lasts from when it is renewed, however long that has waited for its turn.
+            let renew = move |tx: &mut store::Tx<'_>| jobs::renew(tx, &job, clock.now().plus(LEASE));
+            if let Err(Error::LeaseLost) = self.0.store.write(app, renew).await.map_err(Error::from) {
+                // The job notices at its next checkpoint. Asking again would only spoil the commits of others.
+                return std::future::pending().await;
+            }
+        }
+    }
+}

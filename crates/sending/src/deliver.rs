@@ -1,0 +1,160 @@
+//! Delivering one block of a push.
+
+mod batch;
+mod block;
+mod courier;
+mod feed;
+mod flight;
+mod outcomes;
+mod render;
+mod target;
+
+use base::{Error, Result};
+use jobs::{ClaimedJob, Job, ParkUntil, SlotKind, Stop};
+use model::device_type::DeviceType;
+use model::ids::{AppId, PushId};
+use model::payload::Push;
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::blocks::BlockKey;
+use store::{origins, pushes};
+
+use crate::push::{SendPermission, last_deadline_on, stored_push};
+use crate::{Hindrance, Sending, reach};
+use block::{Block, Next, SendingBlock};
+use courier::Courier;
+use feed::Feed;
+use flight::{Course, Flight, RunMode};
+use outcomes::UNNOTED_WAIT;
+use render::Renderer;
+
+/// Sends one block of a push.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Deliver {
+    pub(crate) push: PushId,
+    pub(crate) device_type: DeviceType,
+    pub(crate) block: u32,
+}
+
+impl Deliver {
+    /// Deliveries to one platform of an app do not take the slots of others.
+    pub(crate) fn lane_of(device_type: &DeviceType) -> String {
+        format!("{}/{device_type}", Self::NAME)
+    }
+}
+
+impl Job for Deliver {
+    type Room = Sending;
+    const NAME: &'static str = "deliver";
+    const SLOTS: SlotKind = SlotKind::Delivery;
+
+    fn lane(&self) -> String {
+        Self::lane_of(&self.device_type)
+    }
+
+    fn push(&self) -> Option<PushId> {
+        Some(self.push)
+    }
+
+    /// Running it twice is harmless: it continues with the pending recipients, and each checkpoint removes exactly those it
+    /// records. Deliveries that were made but not recorded before a crash are repeated under the same id.
+    async fn run(self, sending: &Sending, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
+        let Self { push, device_type, block } = self;
+        deliver(sending, claimed, BlockKey { push, device_type, number: block }, stop).await
+    }
+}
+
+async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &Stop) -> Result<()> {
+    let (app, push_id, device_type) = (claimed.app, key.push, key.device_type.clone());
+    let Some(block) = Block::load(sending, claimed, key).await? else {
+        return jobs::settle_alone(&sending.0.store, claimed).await;
+    };
+    let found = sending.0.store.read(move |tx| {
+        let Some((app_row, _)) = store::apps::by_id(tx, app)? else { return Ok(None) };
+        let Some(row) = pushes::by_id(tx, app, push_id)? else { return Ok(None) };
+        Ok::<_, Error>(Some((app_row, row, origins::of(tx, app, push_id)?)))
+    });
+    let Some((app_row, row, provenance)) = found.await? else {
+        return jobs::settle_alone(&sending.0.store, claimed).await;
+    };
+    let permission = SendPermission::from_state(row.state, row.paused);
+    if permission == SendPermission::Ended {
+        return block.put_down(sending, Next::Settled).await;
+    }
+    // Without a payload the push is done: another worker has settled the block meanwhile.
+    let Some(mut push) = stored_push(&row)? else { return jobs::settle_alone(&sending.0.store, claimed).await };
+    let expires = last_deadline_on(&push, &device_type, row.created);
+    let is_expired = expires.is_some_and(|expires| expires <= sending.0.clock.now());
+    if permission == SendPermission::Paused && !is_expired {
+        let until = expires.map_or(ParkUntil::PushWoken, ParkUntil::Time);
+        return block.put_down(sending, Next::Park(until)).await;
+    }
+    if push.has_message() && sending.message_has_ended(app, &row, &push).await? {
+        leave_out_message(&mut push);
+        if reach::needed(&push, &device_type).is_none() {
+            // There was nothing but the message, and waking apps for it would be useless.
+            return block.expire(sending).await;
+        }
+    }
+    let shared_push = provenance.shared_push(push_id, &push);
+    let renderer = Renderer::new(sending, &app_row.key, (&row, shared_push.clone()), &push, device_type.clone());
+    let courier = Courier::choose(sending, &app_row, &device_type).await?;
+    let in_time = |due: UtcMillis| expires.map_or(due, |expires| expires.min(due));
+    let mode = match Gate::of(sending, app, &device_type, &courier).await? {
+        // An expired push sends nothing any more, so that it need not wait for the platform.
+        Gate::Until(_) | Gate::Held | Gate::Open(RunMode::Probing) if is_expired => RunMode::Normal,
+        Gate::Open(mode) => mode,
+        Gate::Until(due) => return block.put_down(sending, Next::WaitUntil(in_time(due))).await,
+        Gate::Held => {
+            let until = expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
+            return block.put_down(sending, Next::Hold(until)).await;
+        }
+    };
+    let course = Course { sending, app, push: push_id, device_type: &device_type, expires, courier: &courier, stop };
+    let feed = Feed::new(sending, app, &push, &device_type, block.pending.clone());
+    let block = SendingBlock::new(block, shared_push, renderer.is_alerting());
+    Box::pin(Flight::new(course, renderer, block, feed, mode).run()).await
+}
+
+fn leave_out_message(push: &mut Push) {
+    push.message = None;
+    for localization in push.localizations.iter_mut().flatten() {
+        localization.message = None;
+    }
+}
+
+/// Whether a run may send to its platform.
+enum Gate {
+    Open(RunMode),
+    /// Not before then.
+    Until(UtcMillis),
+    /// Not before the operator lets it.
+    Held,
+}
+
+impl Gate {
+    async fn of(sending: &Sending, app: AppId, device_type: &DeviceType, courier: &Courier) -> Result<Self> {
+        let Some(health) = sending.platform_health(app, device_type).await? else {
+            if let Courier::Provider(provider) = courier {
+                // A long wait was noted as an outage. That it is noted no longer is how all nodes hear that it is over.
+                provider.route.end_quiet_beyond(sending.0.clock.now().plus(UNNOTED_WAIT));
+            }
+            return Ok(Gate::Open(RunMode::Normal));
+        };
+        let route = match (health.hindrance, courier) {
+            (Hindrance::Held, _) => return Ok(Gate::Held),
+            // The sandbox and a missing configuration have no provider that could refuse us.
+            (_, Courier::Sandbox | Courier::Missing { .. }) => return Ok(Gate::Open(RunMode::Normal)),
+            (Hindrance::Down, Courier::Provider(_) | Courier::Open(_)) => return Ok(Gate::Open(RunMode::AfterOutage)),
+            (Hindrance::Refused, Courier::Provider(provider)) => Some(&provider.route),
+            (Hindrance::Refused, Courier::Open(_)) => None,
+        };
+        if health.probe_at > sending.0.clock.now() || !sending.claim_probe(app, device_type).await? {
+            return Ok(Gate::Until(health.probe_at));
+        }
+        if let Some(route) = route {
+            route.start_over();
+        }
+        Ok(Gate::Open(RunMode::Probing))
+    }
+}

@@ -1,0 +1,130 @@
+//! A block while it is being sent: the checkpoints that make progress durable, with everything that is told about deliveries.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use audience::index::Index;
+use base::{Error, Result, doubled};
+use devices::{ChangeContext, ManyEvent, move_in, uninstall_gone_in};
+use jobs::Stop;
+use model::event::SharedPush;
+use model::term::DayKind;
+use model::time::UtcMillis;
+use store::counters::{self, Metric};
+use store::{Tx, sandbox};
+
+use super::{Block, Look, Next};
+use crate::Sending;
+use crate::deliver::outcomes::Outcomes;
+
+/// Before a checkpoint that the database did not take is tried again.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+#[derive(Clone)]
+pub(in crate::deliver) struct SendingBlock {
+    pub(in crate::deliver) block: Block,
+    /// The part that events say about the push.
+    shared_push: SharedPush,
+    /// Whether devices show or sound something.
+    is_alerting: bool,
+}
+
+impl SendingBlock {
+    pub(in crate::deliver) fn new(block: Block, shared_push: SharedPush, is_alerting: bool) -> Self {
+        Self { block, shared_push, is_alerting }
+    }
+
+    /// Makes outcomes durable together with everything that follows from them. Returns whether the block may be sent on.
+    ///
+    /// A database that is away is waited for: only this run knows who was served, and without its record all of them would be sent
+    /// to again. Another node that finds the database first when it is back after the lease has run out still does so.
+    pub(in crate::deliver) fn checkpoint(
+        &mut self,
+        sending: &Sending,
+        stop: &Stop,
+        outcomes: Outcomes,
+        next: Next,
+    ) -> impl Future<Output = Result<Look>> + Send + 'static {
+        self.block.take_in(&outcomes, next);
+        let checkpoint = Arc::new(Checkpoint { sending: self.clone(), outcomes, next });
+        let (sending, stop) = (sending.clone(), stop.clone());
+        async move {
+            let mut done = checkpoint.write(&sending, Attempt::First).await;
+            let mut n_failed = 0;
+            while done.as_ref().is_err_and(Error::is_of_database) && !stop.is_requested() {
+                n_failed += 1;
+                tokio::time::sleep(doubled(SHORTEST_PAUSE, n_failed, LONGEST_PAUSE)).await;
+                done = checkpoint.write(&sending, Attempt::Repeated).await;
+            }
+            done
+        }
+    }
+
+    fn count(&self, tx: &mut Tx<'_>, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
+        let n_delivered = outcomes.delivered.len();
+        if n_delivered == 0 {
+            return Ok(());
+        }
+        let (app, push, device_type) = (self.block.claimed.app, self.block.key.push, &self.block.key.device_type);
+        counters::add(tx, app, Metric::Sends, now, device_type, n_delivered)?;
+        counters::add_of_push(tx, app, push, Metric::Sends, now, device_type, n_delivered)?;
+        if self.is_alerting {
+            counters::add_of_push(tx, app, push, Metric::AlertingSends, now, device_type, n_delivered)?;
+        }
+        Ok(())
+    }
+
+    fn log(&self, tx: &mut Tx<'_>, index: &Index, now: UtcMillis, outcomes: &Outcomes) -> Result<()> {
+        let app = self.block.claimed.app;
+        let mut context = ChangeContext::new(app, index, now);
+        if !outcomes.delivered.is_empty() {
+            context.happened(tx, DayKind::Sent, &outcomes.delivered)?;
+            let send = ManyEvent::Send { alerting: self.is_alerting };
+            context.journal.many(send, &self.shared_push, &outcomes.delivered)?;
+        }
+        for (ordinal, address, since) in &outcomes.moved {
+            move_in(tx, &mut context, *ordinal, address, *since)?;
+        }
+        uninstall_gone_in(tx, &mut context, &outcomes.gone)?;
+        context.journal.write(tx, app)?;
+        Ok(())
+    }
+}
+
+/// What is written together.
+struct Checkpoint {
+    sending: SendingBlock,
+    outcomes: Outcomes,
+    next: Next,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    First,
+    /// The one before may have been committed, although nobody said so.
+    Repeated,
+}
+
+impl Checkpoint {
+    async fn write(self: &Arc<Self>, sending: &Sending, attempt: Attempt) -> Result<Look> {
+        let (checkpoint, app) = (Arc::clone(self), self.sending.block.claimed.app);
+        let (index, now) = (sending.0.index.get(app).await?, sending.0.clock.now());
+        let write = move |tx: &mut Tx<'_>| {
+            let Checkpoint { sending, outcomes, next } = &*checkpoint;
+            if attempt == Attempt::Repeated && sending.block.is_stored(tx, outcomes, *next)? {
+                // Whoever goes on sending must still have the lease; with any other end it was given back.
+                if *next == Next::GoOn {
+                    sending.block.hold_or_release(tx, now, *next)?;
+                }
+            } else {
+                sending.block.record(tx, now, outcomes, *next)?;
+                sending.count(tx, now, outcomes)?;
+                sending.log(tx, &index, now, outcomes)?;
+                sandbox::add(tx, app, &outcomes.sandbox)?;
+            }
+            Look::at(tx, app, sending.block.key.push, &sending.block.key.device_type)
+        };
+        sending.0.store.write(app, write).await
+    }
+}

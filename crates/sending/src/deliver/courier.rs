@@ -1,0 +1,176 @@
+//! How the recipients of one platform are reached: its provider, the sandbox, or not at all.
+
+use std::sync::Arc;
+
+use base::Result;
+use model::app::Mode;
+use model::channel::DeliveryType;
+use model::device_type::DeviceType;
+use model::ids::{Ordinal, PushId};
+use model::time::UtcMillis;
+use providers::RenderedPush;
+use providers::open::OpenPlatformConfig;
+use providers::outcome::Outcome;
+use providers::platform::PlatformConfig;
+use store::apps::App;
+
+use super::batch::Batch;
+use super::target::Target;
+use crate::senders::RouteUse;
+use crate::{PlatformName, Sending};
+
+pub(super) enum Courier {
+    /// A provider that takes one message per device.
+    Provider(Provider),
+    /// The endpoint of an open platform.
+    Open(OpenPlatformConfig),
+    /// The exact request is kept for the developer to look at.
+    Sandbox,
+    /// Production apps do not pretend: without a provider, deliveries fail and say why.
+    Missing { reason: String },
+}
+
+pub(super) struct Provider {
+    pub(super) route: RouteUse,
+    /// The way to those Android devices that Amazon reaches.
+    amazon: Option<RouteUse>,
+}
+
+/// One request, with the means to send it.
+pub(super) enum Parcel<'a> {
+    Message { provider: &'a Provider, target: Target, content: Arc<RenderedPush>, way: Way, read_at: UtcMillis },
+    Batch { config: &'a OpenPlatformConfig, batch: Batch, read_at: UtcMillis },
+}
+
+/// The credentials that a message is sent with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Key(usize),
+    Amazon(usize),
+}
+
+/// The receiver of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum To {
+    /// The provider of the platform.
+    Own,
+    /// Amazon, for devices of another platform.
+    Amazon,
+}
+
+impl Way {
+    pub(super) fn to(self) -> To {
+        match self {
+            Way::Key(_) => To::Own,
+            Way::Amazon(_) => To::Amazon,
+        }
+    }
+}
+
+/// The result of a request.
+pub(super) enum Landed<'a> {
+    Message { provider: &'a Provider, target: Target, way: Way, outcome: Outcome, read_at: UtcMillis },
+    Batch { answers: Vec<(Vec<Ordinal>, Outcome)>, n_messages: usize, read_at: UtcMillis },
+}
+
+impl Courier {
+    pub(super) async fn choose(sending: &Sending, app: &App, device_type: &DeviceType) -> Result<Self> {
+        let missing = |reason| Ok(Courier::Missing { reason });
+        match (sending.platform_config(app.id, device_type).await?, app.mode) {
+            (Some(PlatformConfig::Open(config)), _) if config.enabled => Ok(Courier::Open(config)),
+            (Some(PlatformConfig::Open(_)), _) => missing(format!("The platform {device_type} is disabled.")),
+            (Some(config), _) => match sending.0.senders.route(app, device_type, &config) {
+                Some(route) => {
+                    let has_others = *device_type == DeviceType::Android;
+                    let amazon = if has_others { amazon(sending, app).await? } else { None };
+                    Ok(Courier::Provider(Provider { route: route.enter(), amazon }))
+                }
+                None => missing(format!("There is no way to deliver to the platform {device_type}.")),
+            },
+            (None, Mode::Development) => Ok(Courier::Sandbox),
+            (None, Mode::Production) => missing(PlatformName::missing(device_type)),
+        }
+    }
+}
+
+impl<'a> Parcel<'a> {
+    /// Sends it. Always ends: every wait is bounded in time.
+    pub(super) async fn carry(self, sending: &Sending, push: PushId, now: UtcMillis) -> Landed<'a> {
+        match self {
+            Parcel::Message { provider, target, content, way, read_at } => {
+                let outcome = match provider.sender(way) {
+                    Some(sender) => sender.send(&content, &target.filled(push), now).await,
+                    None => Outcome::Rejected { reason: NO_AMAZON.to_owned() },
+                };
+                Landed::Message { provider, target, way, outcome, read_at }
+            }
+            Parcel::Batch { config, batch, read_at } => {
+                let n_messages = batch.len();
+                // Large, and rare compared to single messages, whose futures would otherwise be as large.
+                let answers = Box::pin(batch.deliver(&sending.0.http, config, push, now)).await;
+                Landed::Batch { answers, n_messages, read_at }
+            }
+        }
+    }
+}
+
+const NO_AMAZON: &str = "The device is reached through Amazon, for which the app has no credentials.";
+const NO_HUAWEI: &str = "The device is reached through Huawei's push service, which this service does not speak.";
+
+async fn amazon(sending: &Sending, app: &App) -> Result<Option<RouteUse>> {
+    let config = sending.platform_config(app.id, &DeviceType::Amazon).await?;
+    let route = config.and_then(|config| sending.0.senders.route(app, &DeviceType::Amazon, &config));
+    Ok(route.map(|route| route.enter()))
+}
+
+impl Provider {
+    /// The credentials for one recipient, or why there are none.
+    pub(super) fn way(&self, device_type: &DeviceType, target: &Target) -> Result<Way, &'static str> {
+        if *device_type != DeviceType::Android {
+            return Ok(Way::Key(self.route.key()));
+        }
+        match target.delivery_type() {
+            DeliveryType::Fcm => Ok(Way::Key(self.route.key())),
+            DeliveryType::Adm => match &self.amazon {
+                Some(amazon) => Ok(Way::Amazon(amazon.key())),
+                None => Err(NO_AMAZON),
+            },
+            DeliveryType::Hms => Err(NO_HUAWEI),
+        }
+    }
+
+    /// How many requests may be under way.
+    pub(super) fn share(&self, to: To) -> usize {
+        match to {
+            To::Own => self.route.share(),
+            To::Amazon => self.amazon.as_ref().map_or(0, |amazon| amazon.share()),
+        }
+    }
+
+    pub(super) fn leave_amazon_alone(&self, until: UtcMillis) {
+        if let Some(amazon) = &self.amazon {
+            amazon.leave_alone(until);
+        }
+    }
+
+    /// Whether Amazon asked for time that is not over.
+    pub(super) fn is_amazon_quiet(&self, now: UtcMillis) -> bool {
+        self.amazon.as_ref().is_some_and(|amazon| amazon.quiet_until() > now)
+    }
+
+    /// The provider refuses the credentials of a message. Returns whether there are others to try.
+    pub(super) fn give_up(&self, way: Way) -> bool {
+        match (way, &self.amazon) {
+            (Way::Key(key), _) => self.route.give_up(key),
+            (Way::Amazon(key), Some(amazon)) => amazon.give_up(key),
+            (Way::Amazon(_), None) => false,
+        }
+    }
+
+    fn sender(&self, way: Way) -> Option<&providers::Sender> {
+        match way {
+            Way::Key(key) => Some(self.route.sender(key)),
+            Way::Amazon(key) => self.amazon.as_ref().map(|amazon| amazon.sender(key)),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The recipients of a block as they come: some at a time, read ahead while others are being sent to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use audience::plan::Plan;
+use base::Result;
+use index::term_plan;
+use model::create_and_send::Recipients;
+use model::device_type::DeviceType;
+use model::ids::{AppId, Ordinal};
+use model::payload::Push;
+use model::term::{Reach, Term};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::Tx;
+use store::recipients::{self, Wanted};
+use tenancy::key_for_log_in;
+
+use super::target::{Need, Target};
+use crate::{Sending, reach};
+
+/// Recipients read at once: enough for two full requests to an endpoint.
+pub(super) const CHUNK: usize = 2_000;
+/// With fewer recipients than one in this many channels, looking them up beats reading the range they are in.
+const SPARSE: u32 = 4;
+
+pub(super) struct Feed {
+    sending: Sending,
+    app: AppId,
+    device_type: DeviceType,
+    reach: Option<Reach>,
+    need: Need,
+    is_localized: bool,
+    /// The push's own data about the recipients it named, by their addresses.
+    values: Option<Arc<ValuesByAddress>>,
+    /// Recipients that have not been handed out.
+    left: RoaringBitmap,
+}
+
+type ValuesByAddress = HashMap<String, Arc<BTreeMap<String, String>>>;
+
+/// Some recipients as they were at one moment.
+pub(super) struct Chunk {
+    pub(super) targets: Vec<Target>,
+    /// No longer to be sent to: uninstalled, opted out or without an address since they were chosen.
+    pub(super) missing: RoaringBitmap,
+    /// Cannot be sent to, because their stored data is invalid.
+    pub(super) unreadable: Vec<Ordinal>,
+    pub(super) read_at: UtcMillis,
+}
+
+impl Feed {
+    pub(super) fn new(
+        sending: &Sending,
+        app: AppId,
+        push: &Push,
+        device_type: &DeviceType,
+        left: RoaringBitmap,
+    ) -> Self {
+        Self {
+            sending: sending.clone(),
+            app,
+            reach: reach::needed(push, device_type),
+            need: Need::of(push, device_type),
+            is_localized: push.localizations.is_some(),
+            values: push.recipients().map(|(_, recipients)| Arc::new(by_address(recipients))),
+            device_type: device_type.clone(),
+            left,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// The next recipients, in order.
+    pub(super) fn read_some(&mut self) -> impl Future<Output = Result<Chunk>> + Send + 'static {
+        let window: RoaringBitmap = self.left.iter().take(CHUNK).collect();
+        self.read(window)
+    }
+
+    /// Any one recipient, chosen by `seed`.
+    pub(super) fn read_one(&mut self, seed: u64) -> impl Future<Output = Result<Chunk>> + Send + 'static {
+        let index = u32::try_from(seed % self.left.len().max(1)).unwrap_or(0);
+        let window = self.left.select(index).into_iter().collect();
+        self.read(window)
+    }
+
+    fn read(&mut self, window: RoaringBitmap) -> impl Future<Output = Result<Chunk>> + Send + 'static {
+        self.left -= &window;
+        let (sending, app, need, is_localized) = (self.sending.clone(), self.app, self.need, self.is_localized);
+        let (device_type, reach, values) = (self.device_type.clone(), self.reach, self.values.clone());
+        async move {
+            let read_at = sending.0.clock.now();
+            let reachable = still_reachable(&sending, app, reach, &device_type, &window).await?;
+            let read = move |tx: &mut Tx<'_>| read_targets(tx, app, &reachable, need, is_localized);
+            let (mut targets, unreadable) = sending.0.store.read(read).await?;
+            if let Some(values) = &values {
+                give_values(&mut targets, values);
+            }
+            let found = targets.iter().map(|target| &target.ordinal).chain(&unreadable);
+            let missing = window - found.map(|ordinal| ordinal.0).collect::<RoaringBitmap>();
+            Ok(Chunk { targets, missing, unreadable, read_at })
+        }
+    }
+}
+
+fn by_address(recipients: &Recipients) -> ValuesByAddress {
+    let all = recipients.as_slice().iter();
+    all.map(|recipient| (recipient.address.clone(), Arc::new(recipient.values.clone()))).collect()
+}
+
+/// A channel that has another address by now is no longer one of the recipients, and is left out.
+fn give_values(targets: &mut Vec<Target>, values: &ValuesByAddress) {
+    targets.retain_mut(|target| {
+        target.values = values.get(&*target.address).cloned();
+        target.values.is_some()
+    });
+}
+
+/// The channels that can still be reached: much can happen between resolving a push and a late attempt, and a channel that opted
+/// out meanwhile gets nothing.
+async fn still_reachable(
+    sending: &Sending,
+    app: AppId,
+    reach: Option<Reach>,
+    device_type: &DeviceType,
+    window: &RoaringBitmap,
+) -> Result<RoaringBitmap> {
+    let Some(reach) = reach else { return Ok(RoaringBitmap::new()) };
+    let index = sending.0.index.current(app).await?;
+    let of_type = term_plan(&index, &Term::DeviceType(device_type.clone()));
+    let reachable = term_plan(&index, &Term::Reach(reach));
+    Ok(index.resolve(&Plan::And(vec![Plan::Set(window.clone()), of_type, reachable]).normalize()))
+}
+
+/// The channels that can be sent to, and the channels whose stored profile cannot be read.
+fn read_targets(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    wanted: &RoaringBitmap,
+    need: Need,
+    is_localized: bool,
+) -> Result<(Vec<Target>, Vec<Ordinal>)> {
+    let (Some(first), Some(last)) = (wanted.min(), wanted.max()) else { return Ok(Default::default()) };
+    let columns = Wanted { locale: is_localized, profile: need != Need::Nothing };
+    let mut targets = Vec::with_capacity(usize::try_from(wanted.len()).unwrap_or(0));
+    let mut unreadable = Vec::new();
+    let mut complaints = Vec::new();
+    let take = |row: recipients::Recipient<'_>| {
+        if wanted.contains(row.ordinal.0) {
+            match Target::new(&row, need, is_localized) {
+                Ok(target) => targets.push(target),
+                Err(error) => {
+                    complaints.push((row.id, error));
+                    unreadable.push(row.ordinal);
+                }
+            }
+        }
+    };
+    let is_sparse = u64::from(last - first) / u64::from(SPARSE) > wanted.len();
+    if is_sparse {
+        let ordinals: Vec<Ordinal> = wanted.iter().map(Ordinal).collect();
+        recipients::visit_among(tx, app, &ordinals, columns, take)?;
+    } else {
+        recipients::visit_between(tx, app, Ordinal(first), Ordinal(last), columns, take)?;
+    }
+    for (channel, error) in complaints {
+        let (app, error) = (key_for_log_in(tx, app), &error as &dyn std::error::Error);
+        tracing::error!(app, %channel, error, "the profile of a channel cannot be read");
+    }
+    Ok((targets, unreadable))
+}

@@ -1,0 +1,114 @@
+//! What a run awaits beside its messages: recipients, checkpoints, and changes of its push.
+
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use base::Result;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use model::time::UtcMillis;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::{CHECKPOINT, Course, Flight, Probe};
+use crate::deliver::block::{Look, Next};
+use crate::deliver::feed::{CHUNK, Chunk};
+use crate::deliver::outcomes::More;
+
+/// How often a run looks whether its push was paused or canceled, or its platform is held.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// After this many looks a checkpoint is due, however little it records: after about a second.
+const LOOKS: u32 = 2;
+
+pub(super) enum Event {
+    Landed,
+    Read(Result<Chunk>),
+    Saved(Result<Look>),
+    Looked(Result<Look>),
+    /// It is time to look again.
+    Tick,
+}
+
+pub(super) struct Chores {
+    pub(super) reading: Option<BoxFuture<'static, Result<Chunk>>>,
+    pub(super) saving: Option<BoxFuture<'static, Result<Look>>>,
+    looking: Option<BoxFuture<'static, Result<Look>>>,
+    is_time_to_look: bool,
+    clock: Interval,
+}
+
+impl Chores {
+    pub(super) fn new() -> Self {
+        let mut clock = interval(LOOK_EVERY);
+        clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first look is not due at once: the run has just read its push.
+        clock.reset();
+        Self { reading: None, saving: None, looking: None, is_time_to_look: false, clock }
+    }
+
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+        if let Some(chunk) = done(&mut self.reading, cx) {
+            return Poll::Ready(Event::Read(chunk));
+        }
+        if let Some(look) = done(&mut self.saving, cx) {
+            return Poll::Ready(Event::Saved(look));
+        }
+        if let Some(look) = done(&mut self.looking, cx) {
+            return Poll::Ready(Event::Looked(look));
+        }
+        if self.clock.poll_tick(cx).is_ready() {
+            self.is_time_to_look = true;
+            return Poll::Ready(Event::Tick);
+        }
+        Poll::Pending
+    }
+}
+
+fn done<T>(chore: &mut Option<BoxFuture<'static, T>>, cx: &mut Context<'_>) -> Option<T> {
+    match chore.as_mut()?.poll_unpin(cx) {
+        Poll::Ready(answer) => {
+            *chore = None;
+            Some(answer)
+        }
+        Poll::Pending => None,
+    }
+}
+
+impl Flight<'_> {
+    pub(super) fn begin_chores(&mut self, chores: &mut Chores, now: UtcMillis) {
+        self.read_ahead(chores, now);
+        let is_due = self.ledger.n_finished() >= CHECKPOINT || (self.n_looks >= LOOKS && self.ledger.n_finished() > 0);
+        if is_due && chores.saving.is_none() {
+            self.n_looks = 0;
+            self.n_saving = self.ledger.n_finished();
+            let outcomes = self.close_ledger(More::Comes);
+            let Course { sending, stop, .. } = self.course;
+            chores.saving = Some(self.sending.checkpoint(sending, stop, outcomes, Next::GoOn).boxed());
+        }
+        if std::mem::take(&mut chores.is_time_to_look) && chores.looking.is_none() {
+            let (app, push) = (self.course.app, self.course.push);
+            let (store, device_type) = (self.course.sending.0.store.clone(), self.course.device_type.clone());
+            let look = async move { store.read(move |tx| Look::at(tx, app, push, &device_type)).await };
+            chores.looking = Some(look.boxed());
+        }
+    }
+
+    /// Keeps up to two chunks: one being sent and one that follows it.
+    fn read_ahead(&mut self, chores: &mut Chores, now: UtcMillis) {
+        if self.halt.is_some() {
+            // Recipients that were read and not sent to stay pending.
+            chores.reading = None;
+            return;
+        }
+        if chores.reading.is_some() || self.feed.is_empty() {
+            return;
+        }
+        match self.probe {
+            Probe::No if self.n_ready < CHUNK => chores.reading = Some(self.feed.read_some().boxed()),
+            Probe::Waiting if self.n_ready == 0 && self.n_flying == 0 => {
+                let seed = u64::try_from(now.0 / 1000).unwrap_or(0);
+                chores.reading = Some(self.feed.read_one(seed).boxed());
+            }
+            Probe::No | Probe::Waiting | Probe::Passed => {}
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Rendering for one platform: once per localization, however many devices and locales there are.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::app::AppKey;
+use model::device_type::DeviceType;
+use model::event::SharedPush;
+use model::payload::Push;
+use model::term::Reach;
+use model::time::UtcMillis;
+use providers::{NotSendable, RenderedPush, Rendering};
+use store::pushes::PushRow;
+
+use super::target::Locale;
+use crate::push::deadline;
+use crate::{Sending, pages, reach};
+
+/// The index of a localization in its push; `None` for the top-level content.
+pub(super) type Localized = Option<usize>;
+
+pub(super) type Rendered = Result<Arc<RenderedPush>, NotSendable>;
+
+pub(super) struct Renderer<'a> {
+    app_key: &'a AppKey,
+    /// The push, as events show it too.
+    shared_push: SharedPush,
+    sent_at: UtcMillis,
+    push: &'a Push,
+    device_type: DeviceType,
+    public_url: &'a str,
+    rendered: HashMap<Localized, Rendered>,
+    rendered_for_amazon: HashMap<Localized, Rendered>,
+}
+
+impl<'a> Renderer<'a> {
+    pub(super) fn new(
+        sending: &'a Sending,
+        app_key: &'a AppKey,
+        (row, shared_push): (&PushRow, SharedPush),
+        push: &'a Push,
+        device_type: DeviceType,
+    ) -> Self {
+        Self {
+            app_key,
+            shared_push,
+            sent_at: row.created,
+            push,
+            device_type,
+            public_url: &sending.0.public_url,
+            rendered: HashMap::new(),
+            rendered_for_amazon: HashMap::new(),
+        }
+    }
+
+    /// Whether devices show or sound something.
+    pub(super) fn is_alerting(&self) -> bool {
+        reach::needed(self.push, &self.device_type) == Some(Reach::Alert)
+    }
+
+    /// The content for a device of this locale.
+    pub(super) fn localized(&self, locale: &Locale) -> Localized {
+        let (language, country) = locale.as_deref()?;
+        self.push.localization_for(language.as_deref(), country.as_deref())
+    }
+
+    /// Whether it is too late to send this content.
+    pub(super) fn is_expired(&self, localized: Localized, now: UtcMillis) -> bool {
+        deadline(self.push, localized, &self.device_type, self.sent_at).is_some_and(|deadline| deadline <= now)
+    }
+
+    pub(super) fn rendered(&mut self, localized: Localized, now: UtcMillis) -> Rendered {
+        if let Some(rendered) = self.rendered.get(&localized) {
+            return rendered.clone();
+        }
+        let rendered = self.with(localized, now, |rendering| RenderedPush::new(rendering, &self.device_type));
+        self.rendered.insert(localized, rendered.clone());
+        rendered
+    }
+
+    /// For those Android devices that Amazon reaches.
+    pub(super) fn rendered_for_amazon(&mut self, localized: Localized, now: UtcMillis) -> Rendered {
+        if let Some(rendered) = self.rendered_for_amazon.get(&localized) {
+            return rendered.clone();
+        }
+        let rendered = self.with(localized, now, RenderedPush::for_android_by_amazon);
+        self.rendered_for_amazon.insert(localized, rendered.clone());
+        rendered
+    }
+
+    fn with(
+        &self,
+        localized: Localized,
+        now: UtcMillis,
+        render: impl FnOnce(&Rendering<'_>) -> Result<RenderedPush, NotSendable>,
+    ) -> Rendered {
+        let page_url = |page: &_| pages::url(self.public_url, self.app_key, self.shared_push.push_id, self.push, page);
+        let rendering = Rendering {
+            app_key: self.app_key,
+            push_id: self.shared_push.push_id,
+            group_id: self.shared_push.group_id,
+            variant_id: self.shared_push.variant_id,
+            sent_at: self.sent_at,
+            now,
+            expiry: self.push.options.as_ref().and_then(|options| options.expiry.as_ref()),
+            content: self.push.content_of(localized),
+            campaigns: self.push.campaigns.as_ref(),
+            page_url: &page_url,
+        };
+        render(&rendering).map(Arc::new)
+    }
+}

@@ -1,0 +1,138 @@
+//! The inbox of one user in the database: the union of the messages that the user's channels hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use audience::block::slice_of;
+use audience::codec;
+use base::{Error, Result};
+use model::ids::{ChannelId, MessageNumber, Ordinal, PushId};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::inbox_users::{self, InboxChannel, InboxUser};
+use store::messages::{self, Message};
+use store::{Tx, inbox_messages};
+
+use super::{InboxCaller, decode};
+
+pub(super) struct Mailbox<'a> {
+    caller: &'a InboxCaller,
+    pub(super) channels: Vec<InboxChannel>,
+    /// The channel that asks, if it is named and one of the user's.
+    asking: Option<usize>,
+    read: RoaringBitmap,
+    deleted: RoaringBitmap,
+    pub(super) changed: UtcMillis,
+}
+
+/// A message in the inbox, and the channel that views it.
+pub(super) struct Held<'m> {
+    pub(super) message: Message,
+    pub(super) viewer: &'m InboxChannel,
+}
+
+impl<'a> Mailbox<'a> {
+    pub(super) fn open(tx: &mut Tx<'_>, caller: &'a InboxCaller, asking: Option<ChannelId>) -> Result<Self> {
+        let user = inbox_users::get(tx, caller.app, &caller.user)?.ok_or(Error::NotFound("user"))?;
+        let channels = inbox_users::channels(tx, caller.app, &caller.user)?;
+        Ok(Self {
+            caller,
+            asking: channels.iter().position(|channel| Some(channel.id) == asking),
+            channels,
+            read: decode(&user.read)?,
+            deleted: decode(&user.deleted)?,
+            changed: user.changed,
+        })
+    }
+
+    /// All messages put into the inbox and not forgotten, including ended and deleted ones.
+    pub(super) fn ever_held(&self, tx: &mut Tx<'_>) -> Result<Vec<Held<'_>>> {
+        let app = self.caller.app;
+        let mut holders: BTreeMap<MessageNumber, &InboxChannel> = BTreeMap::new();
+        let slices: BTreeSet<u32> = self.channels.iter().map(|channel| slice_of(channel.ordinal)).collect();
+        for slice in slices {
+            let here: Vec<_> = self.channels.iter().filter(|channel| slice_of(channel.ordinal) == slice).collect();
+            for (number, set) in messages::held_within(tx, app, slice)? {
+                let set = decode(&set)?;
+                if let Some(channel) = here.iter().find(|channel| set.contains(channel.ordinal.0)) {
+                    holders.entry(number).or_insert(channel);
+                }
+            }
+        }
+        for (number, ordinal) in inbox_messages::held_by(tx, app, self.ordinals())? {
+            if let Some(channel) = self.channels.iter().find(|channel| channel.ordinal == ordinal) {
+                holders.entry(number).or_insert(channel);
+            }
+        }
+        let messages = messages::by_numbers(tx, app, holders.keys().copied())?;
+        let held = messages.into_iter().filter_map(|message| {
+            let holder = holders.get(&message.number)?;
+            Some(Held { message, viewer: self.viewer(holder) })
+        });
+        Ok(held.collect())
+    }
+
+    /// One message of the inbox, if it is there now.
+    pub(super) fn find(&self, tx: &mut Tx<'_>, push: PushId, now: UtcMillis) -> Result<Option<Held<'_>>> {
+        let Some(message) = messages::by_push(tx, self.caller.app, push)? else { return Ok(None) };
+        if message.ends <= now || self.is_deleted(message.number) {
+            return Ok(None);
+        }
+        let few = inbox_messages::holders_among(tx, self.caller.app, message.number, self.ordinals())?;
+        if let Some(holder) = self.channels.iter().find(|channel| few.contains(&channel.ordinal)) {
+            return Ok(Some(Held { message, viewer: self.viewer(holder) }));
+        }
+        let slices: BTreeSet<u32> = self.channels.iter().map(|channel| slice_of(channel.ordinal)).collect();
+        for set in messages::holders(tx, self.caller.app, message.number, slices)? {
+            let set = decode(&set)?;
+            if let Some(holder) = self.channels.iter().find(|channel| set.contains(channel.ordinal.0)) {
+                return Ok(Some(Held { message, viewer: self.viewer(holder) }));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn is_read(&self, number: MessageNumber) -> bool {
+        self.read.contains(number.0)
+    }
+
+    pub(super) fn is_deleted(&self, number: MessageNumber) -> bool {
+        self.deleted.contains(number.0)
+    }
+
+    /// Stores which messages were read and deleted. Forgotten messages are removed here as well.
+    pub(super) fn mark(
+        &self,
+        tx: &mut Tx<'_>,
+        read: &RoaringBitmap,
+        deleted: &RoaringBitmap,
+        now: UtcMillis,
+    ) -> Result<()> {
+        let oldest = messages::oldest(tx, self.caller.app)?.map_or(0, |number| number.0);
+        let encode = |before: &RoaringBitmap, more: &RoaringBitmap| {
+            let mut all = before | more;
+            all.remove_range(..oldest);
+            codec::encode(&all)
+        };
+        let user = InboxUser {
+            changed: now.max(self.changed),
+            read: encode(&self.read, read),
+            deleted: encode(&self.deleted, deleted),
+        };
+        Ok(inbox_users::save(tx, self.caller.app, &self.caller.user, &user)?)
+    }
+
+    fn ordinals(&self) -> impl Iterator<Item = Ordinal> {
+        self.channels.iter().map(|channel| channel.ordinal)
+    }
+
+    fn viewer<'m>(&'m self, holder: &'m InboxChannel) -> &'m InboxChannel {
+        self.asking.and_then(|asking| self.channels.get(asking)).unwrap_or(holder)
+    }
+}
+
+impl Held<'_> {
+    /// The text for this viewer; `None` when the message is not for them.
+    pub(super) fn text(&self) -> Option<u32> {
+        self.message.texts.choose(self.viewer.language.as_deref(), self.viewer.country.as_deref())
+    }
+}

@@ -1,0 +1,133 @@
+//! From an accepted push to every device it is for: checking, resolving and delivering it, the platforms that it goes through, and
+//! the inboxes and pages that it fills.
+
+pub mod causes;
+mod deliver;
+pub mod experiment_groups;
+mod health;
+mod inbox;
+mod pages;
+pub mod part;
+mod platforms;
+mod push;
+mod reach;
+mod recent;
+mod resolve;
+mod sandbox;
+mod senders;
+
+use std::sync::Arc;
+
+use base::{Base, Metrics};
+use devices::Devices;
+use index::Indexes;
+use model::ids::AppId;
+use model::time::Clock;
+use providers::Network;
+use providers::http::{AddressPolicy, Client, Timeouts};
+use store::Store;
+use targeting::Targeting;
+use tenancy::Tenancy;
+
+pub use causes::Causes;
+pub use health::{Hindrance, PlatformHealth};
+pub use inbox::{CreatedInbox, GroupDeletion, Inbox, InboxCaller, InboxView, Mark, MessageBody, MessageView};
+pub use platforms::{
+    Configured, OpenPlatformChange, PlatformFact, PlatformName, PlatformNotice, PlatformView, ProviderChange,
+    ShownConfig,
+};
+pub use push::{
+    AcceptedPushes, LocalizedId, NewPush, PlatformProgress, PushControl, PushOfApp, PushStatus, Registry, RequestPath,
+    refuse_expiries_beyond_providers, refuse_unfit_platforms, refuse_unsupported, refuse_unsupported_in_group,
+    stored_push,
+};
+pub use recent::{Deliveries, INFLUENCE, Recent, RecentPush};
+pub use resolve::{ByDeviceType, audience_by_device_type, reachable, union};
+pub use sandbox::SandboxFeed;
+pub use store::pushes::Which;
+pub use store::sandbox::{Filter as SandboxFilter, SandboxDelivery};
+
+/// Everything that sends; clones share everything.
+#[derive(Clone)]
+pub struct Sending(Arc<Parts>);
+
+struct Parts {
+    store: Store,
+    clock: Clock,
+    metrics: Metrics,
+    tenancy: Tenancy,
+    index: Indexes,
+    devices: Devices,
+    targeting: Targeting,
+    http: Client,
+    address_policy: AddressPolicy,
+    public_url: String,
+    recent: recent::RecentDeliveries,
+    senders: senders::Senders,
+}
+
+/// How the outside world is reached.
+pub struct Outside {
+    /// Which addresses providers and open platforms may have.
+    pub address_policy: AddressPolicy,
+    /// How long they may take to answer.
+    pub timeouts: Timeouts,
+    /// Where clients reach this service, without a slash at the end; for absolute links.
+    pub public_url: String,
+}
+
+impl Sending {
+    pub fn new(
+        base: &Base,
+        tenancy: &Tenancy,
+        index: &Indexes,
+        devices: &Devices,
+        targeting: &Targeting,
+        outside: Outside,
+    ) -> Self {
+        let network = Network::with_timeouts(outside.address_policy, outside.timeouts);
+        Self(Arc::new(Parts {
+            store: base.store.clone(),
+            clock: base.clock.clone(),
+            metrics: base.metrics.clone(),
+            tenancy: tenancy.clone(),
+            index: index.clone(),
+            devices: devices.clone(),
+            targeting: targeting.clone(),
+            http: network.http().clone(),
+            address_policy: outside.address_policy,
+            public_url: outside.public_url,
+            recent: recent::RecentDeliveries::default(),
+            senders: senders::Senders::new(network),
+        }))
+    }
+
+    pub fn public_url(&self) -> &str {
+        &self.0.public_url
+    }
+
+    /// The apps whose credentials and connections are in memory.
+    pub fn apps(&self) -> Vec<AppId> {
+        self.0.senders.apps()
+    }
+
+    /// Gives up the credentials and connections of a deleted app.
+    pub fn forget_app(&self, app: AppId) {
+        self.0.senders.forget_app(app);
+    }
+
+    /// Gives up the recent deliveries of deleted apps.
+    pub fn retain_recent(&self, exists: impl Fn(AppId) -> bool) {
+        self.0.recent.retain(exists);
+    }
+
+    /// The kinds of jobs of this room.
+    pub fn jobs(&self) -> [jobs::Kind; 4] {
+        [
+            jobs::Kind::of::<resolve::Resolve>(self),
+            jobs::Kind::of::<deliver::Deliver>(self),
+            jobs::Kind::of::<inbox::DeleteMessages>(self),
+            jobs::Kind::of::<experiment_groups::WatchExperiments>(self),
+        ]
+    }
+}

@@ -1,0 +1,85 @@
+//! Notices for the operator about platforms that are about to stop working, or have stopped.
+
+use base::{Error, Result};
+use model::app::AppKey;
+use model::device_type::{DeviceType, OpenPlatform};
+use model::ids::AppId;
+use model::time::UtcMillis;
+use providers::platform::Provider;
+use store::documents::{self, Document, DocumentKind};
+
+use super::PlatformName;
+use crate::{PlatformHealth, Sending};
+
+#[derive(Clone, Debug)]
+pub struct PlatformNotice {
+    pub app: AppKey,
+    pub platform: PlatformName,
+    pub fact: PlatformFact,
+}
+
+#[derive(Clone, Debug)]
+pub enum PlatformFact {
+    /// The first of its certificates runs out then.
+    Expires(UtcMillis),
+    /// Nothing is sent to it, or nothing that is sent is taken.
+    Hindered(PlatformHealth),
+    /// Its credentials were sealed with another key, or are damaged.
+    Unreadable,
+}
+
+impl Sending {
+    /// The notices of all apps.
+    pub async fn platform_notices(&self) -> Result<Vec<PlatformNotice>> {
+        let mut notices = self.credential_notices().await?;
+        notices.extend(self.health_notices().await?);
+        Ok(notices)
+    }
+
+    /// Notices about credentials, all of which have to be decrypted for it.
+    pub async fn credential_notices(&self) -> Result<Vec<PlatformNotice>> {
+        let read = |tx: &mut store::Tx<'_>| {
+            let providers = documents::of_all_apps(tx, DocumentKind::Provider)?;
+            Ok::<_, store::Error>((providers, documents::of_all_apps(tx, DocumentKind::Platform)?))
+        };
+        let (providers, open_platforms) = self.0.store.read(read).await?;
+        let sending = self.clone();
+        let examine = move || {
+            let mut notices = sending.about_stored(providers, |id| Provider::from_name(id).map(PlatformName::Provider));
+            notices
+                .extend(sending.about_stored(open_platforms, |id| OpenPlatform::new(id).ok().map(PlatformName::Open)));
+            notices
+        };
+        tokio::task::spawn_blocking(examine).await.map_err(Error::internal)
+    }
+
+    /// Notices about platforms that are paused or wait for their provider.
+    pub async fn health_notices(&self) -> Result<Vec<PlatformNotice>> {
+        let hindered = self.0.store.read(|tx| documents::of_all_apps(tx, DocumentKind::PlatformHealth)).await?;
+        let mut notices = Vec::with_capacity(hindered.len());
+        for (_, app, document) in hindered {
+            let platform = DeviceType::from_name(&document.id).as_ref().and_then(PlatformName::of);
+            let platform = platform.ok_or_else(|| Error::internal(format!("a hindered platform {:?}", document.id)))?;
+            let health = serde_json::from_str(&document.body).map_err(Error::internal)?;
+            notices.push(PlatformNotice { app, platform, fact: PlatformFact::Hindered(health) });
+        }
+        Ok(notices)
+    }
+
+    fn about_stored(
+        &self,
+        documents: Vec<(AppId, AppKey, Document)>,
+        name: impl Fn(&str) -> Option<PlatformName>,
+    ) -> Vec<PlatformNotice> {
+        let mut notices = Vec::new();
+        for (id, app, document) in documents {
+            let Some(platform) = name(&document.id) else { continue };
+            let fact = match self.unseal(id, &platform, &document).config {
+                Ok(config) => config.expires().map(PlatformFact::Expires),
+                Err(_) => Some(PlatformFact::Unreadable),
+            };
+            notices.extend(fact.map(|fact| PlatformNotice { app, platform, fact }));
+        }
+        notices
+    }
+}

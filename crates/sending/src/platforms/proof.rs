@@ -1,0 +1,47 @@
+//! Whether a platform accepts its configuration, tested without sending anything to any device.
+
+use base::{Error, Result};
+use model::ids::AppId;
+use providers::platform::PlatformConfig;
+
+use super::PlatformName;
+use crate::Sending;
+
+impl Sending {
+    /// Tries every key of a platform. When all are accepted, a paused platform resumes. The error is for the operator.
+    pub async fn test_platform(&self, app: AppId, name: PlatformName) -> Result<Result<(), String>> {
+        let stored = self.stored(app, name.clone()).await?.ok_or(Error::NotFound("platform"))?;
+        let config = stored.config?;
+        let proof = match &config {
+            PlatformConfig::Open(config) => self.shake_hands(config).await,
+            PlatformConfig::Apns(_)
+            | PlatformConfig::Fcm(_)
+            | PlatformConfig::Adm(_)
+            | PlatformConfig::Wns(_)
+            | PlatformConfig::WebPush(_) => self.prove_keys(&config).await,
+        };
+        if proof.is_ok() {
+            self.resume_platform(app, &name.device_type()).await?;
+        }
+        Ok(proof)
+    }
+
+    async fn prove_keys(&self, config: &PlatformConfig) -> Result<(), String> {
+        let (keys, now) = (config.keys(), self.0.clock.now());
+        // Not those in use: their tokens and connections may outlive the credentials that they were made with.
+        let senders = config.senders(self.0.senders.network());
+        let mut refusals = Vec::new();
+        for (key, sender) in keys.iter().zip(senders) {
+            if let Err(message) = sender.check(now).await {
+                refusals.push(match keys.len() {
+                    1 => message,
+                    _ => format!("Key {}: {message}", key.fingerprint),
+                });
+            }
+        }
+        match refusals.len() {
+            0 => Ok(()),
+            _ => Err(refusals.join(" ")),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Web push with the key pair that every app has from the beginning.
+
+use base::Result;
+use model::app::Mode;
+use model::device_type::DeviceType;
+use model::ids::AppId;
+use providers::http::{AddressPolicy, check_url};
+use providers::platform::{Keys, PlatformConfig};
+use providers::webpush::WebPushCredentials;
+
+use super::Stored;
+use crate::Sending;
+
+impl Sending {
+    /// The key with which a web page subscribes: the public half of the pair that messages to browsers are signed with.
+    pub async fn web_public_key(&self, app: AppId) -> Result<String> {
+        match self.platform_config(app, &DeviceType::Web).await? {
+            Some(PlatformConfig::WebPush(keys)) => Ok(keys.first().public_key.clone()),
+            Some(_) | None => Ok(self.0.tenancy.own_web_keys(app).await?.public_key),
+        }
+    }
+
+    /// Web push of a production app works without configuration if the server has a contact for push services. Development apps
+    /// deliver to the sandbox until the operator configures it, as on every platform.
+    pub(super) async fn own_web_push(&self, app: AppId) -> Result<Option<Stored>> {
+        let found = self.0.store.read(move |tx| store::apps::by_id(tx, app)).await?;
+        match (found.map(|(app, _)| app.mode), contact(&self.0.public_url)) {
+            (None | Some(Mode::Development), _) | (Some(Mode::Production), None) => Ok(None),
+            (Some(Mode::Production), Some(subject)) => {
+                let document = self.0.tenancy.web_keys_document(app).await?;
+                let with_contact = |keys| PlatformConfig::WebPush(Keys::one(WebPushCredentials { subject, ..keys }));
+                Ok(Some(Stored {
+                    config: self.0.tenancy.unseal_web_keys(app, &document).map(with_contact),
+                    created: document.created,
+                    modified: document.modified,
+                }))
+            }
+        }
+    }
+}
+
+/// The contact for push services as long as the operator names none: the server itself, where it can be reached. Some services
+/// refuse local ones.
+fn contact(public_url: &str) -> Option<String> {
+    let is_public = public_url.starts_with("https://") && check_url(public_url, AddressPolicy::PUBLIC_ONLY).is_ok();
+    is_public.then(|| public_url.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_public_server_is_a_contact() {
+        assert_eq!(contact("https://push.example.com"), Some("https://push.example.com".to_owned()));
+        for url in ["http://push.example.com", "http://localhost:8080", "https://localhost", "https://127.0.0.1:8443"] {
+            assert_eq!(contact(url), None, "{url}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Pushes of all apps, for the operator: those that are not over and why, and any by its id.
+
+use base::Result;
+use model::app::AppKey;
+use model::ids::PushId;
+use store::pushes::{self, Unfinished, Which};
+use store::{Tx, origins};
+
+use super::status::{NO_SUCH_PUSH, PlatformProgress, PushStatus, progress_in, status_in};
+use crate::{PlatformName, Sending};
+
+#[derive(Clone, Debug)]
+pub struct PushOfApp {
+    pub app: AppKey,
+    pub status: PushStatus,
+}
+
+impl PushOfApp {
+    /// The results by the names of platforms that operators know.
+    pub fn platforms(&self) -> impl Iterator<Item = (String, PlatformProgress)> + '_ {
+        let platforms = self.status.platforms.iter();
+        platforms.map(|(device_type, progress)| (PlatformName::for_log(device_type), progress.clone()))
+    }
+}
+
+impl Sending {
+    /// Up to `at_most` pushes in the order of their ids, beginning with `start`, and where the listing continues.
+    pub async fn pushes_on_their_way(
+        &self,
+        which: Which,
+        start: Option<PushId>,
+        at_most: u32,
+    ) -> Result<(Vec<PushOfApp>, Option<PushId>)> {
+        let read = move |tx: &mut Tx<'_>| {
+            let mut found = pushes::unfinished(tx, which, start, at_most.saturating_add(1))?;
+            let next = found.get(at_most as usize).map(|push| push.id);
+            found.truncate(at_most as usize);
+            let shown = found.into_iter().map(|push| on_its_way(tx, push)).collect::<Result<Vec<_>>>()?;
+            Ok((shown, next))
+        };
+        self.0.store.read(read).await
+    }
+
+    /// A push of any app, on its way or over.
+    pub async fn push_of_any_app(&self, push: PushId) -> Result<PushOfApp> {
+        let read = move |tx: &mut Tx<'_>| {
+            let (id, app) = pushes::app_of(tx, push)?.ok_or(NO_SUCH_PUSH)?;
+            Ok(PushOfApp { app, status: status_in(tx, id, push)? })
+        };
+        self.0.store.read(read).await
+    }
+}
+
+fn on_its_way(tx: &mut Tx<'_>, push: Unfinished) -> Result<PushOfApp> {
+    let Unfinished { app, key, id, created, expires, push_type, state, paused } = push;
+    let platforms = progress_in(tx, app, id, state)?;
+    let origin = origins::of(tx, app, id)?.origin;
+    let status = PushStatus { id, created, expires, push_type, origin, state, paused, platforms, nobody: None };
+    Ok(PushOfApp { app: key, status })
+}

@@ -1,0 +1,122 @@
+//! Pushes delivered to channels in the last hours, in memory, to attribute openings of the app.
+//!
+//! It follows the records of deliveries in the log and is read from there when an app first needs it, so nothing else keeps it.
+
+mod deliveries;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use audience::codec;
+use base::{Error, Result};
+use model::event::Many;
+use model::ids::{AppId, Offset};
+use model::time::UtcMillis;
+use store::{Store, Tx, log};
+use tokio::sync::Mutex as AsyncMutex;
+
+use crate::Sending;
+
+pub use deliveries::Deliveries;
+pub use deliveries::RecentPush;
+
+/// How long after its delivery a push can have influenced an opening.
+pub const INFLUENCE: Duration = Duration::from_secs(12 * 60 * 60);
+/// Devices may upload a little later.
+const KEPT: Duration = Duration::from_secs(13 * 60 * 60);
+const RECORDS_PER_READ: u32 = 1_000;
+
+/// The recent deliveries of the apps that this process has used.
+#[derive(Default)]
+pub(crate) struct RecentDeliveries(Mutex<HashMap<AppId, Arc<Recent>>>);
+
+/// The recent deliveries of one app.
+#[derive(Default)]
+pub struct Recent {
+    /// How often a task began to read the log. Grows only under the lock of `read`.
+    begun: AtomicU64,
+    /// The last of these readings that was completed.
+    reached_by: AtomicU64,
+    /// How far the log was read. The task that holds the lock reads on from there.
+    read: AsyncMutex<Option<Offset>>,
+    deliveries: RwLock<Deliveries>,
+}
+
+impl RecentDeliveries {
+    fn of(&self, app: AppId) -> Arc<Recent> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(app).or_default().clone()
+    }
+
+    pub(crate) fn retain(&self, exists: impl Fn(AppId) -> bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|app, _| exists(*app));
+    }
+}
+
+impl Sending {
+    /// The recent deliveries of an app, with all that are committed by now.
+    pub async fn recent_deliveries(&self, app: AppId) -> Result<Arc<Recent>> {
+        let recent = self.0.recent.of(app);
+        recent.catch_up(&self.0.store, app, self.0.clock.now()).await?;
+        Ok(recent)
+    }
+}
+
+impl Recent {
+    pub fn look<T>(&self, look: impl FnOnce(&Deliveries) -> T) -> T {
+        look(&self.deliveries.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn catch_up(&self, store: &Store, app: AppId, now: UtcMillis) -> Result<()> {
+        let begun = self.begun.load(Ordering::SeqCst);
+        let mut read = self.read.lock().await;
+        // Many tasks ask at once, and a task that began after this one asked has read enough for it.
+        if self.reached_by.load(Ordering::SeqCst) > begun {
+            return Ok(());
+        }
+        let turn = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        loop {
+            let since = *read;
+            let page = store.read(move |tx| next_page(tx, app, since, now)).await?;
+            let mut deliveries = self.deliveries.write().unwrap_or_else(PoisonError::into_inner);
+            for many in page.found {
+                deliveries.add(many.push, many.occurred, &codec::decode(&many.ordinals).map_err(Error::internal)?);
+            }
+            deliveries.forget_before(now.minus(KEPT));
+            *read = Some(page.looked);
+            if page.is_end {
+                self.reached_by.store(turn, Ordering::SeqCst);
+                return Ok(());
+            }
+        }
+    }
+}
+
+struct Page {
+    found: Vec<Many>,
+    looked: Offset,
+    is_end: bool,
+}
+
+fn next_page(tx: &mut Tx<'_>, app: AppId, read: Option<Offset>, now: UtcMillis) -> Result<Page> {
+    let head = log::head(tx, app)?;
+    let after = match read {
+        Some(offset) => offset,
+        None => Offset(log::first_since(tx, app, now.minus(KEPT))?.0 - 1),
+    };
+    let (mut found, mut last) = (Vec::new(), after);
+    if after < head {
+        let mut bodies: Vec<Vec<u8>> = Vec::new();
+        log::visit_sends(tx, app, after, head, RECORDS_PER_READ, |offset, body| {
+            last = offset;
+            bodies.push(body.to_vec());
+            Ok(())
+        })?;
+        for body in &bodies {
+            found.push(postcard::from_bytes(body).map_err(Error::internal)?);
+        }
+    }
+    let is_end = found.len() < RECORDS_PER_READ as usize;
+    Ok(Page { found, looked: if is_end { head.max(after) } else { last }, is_end })
+}

@@ -1,0 +1,198 @@
+//! Explaining an audience: how many are in it, the effect of each part, and probable typing mistakes. Nothing is sent.
+
+mod clauses;
+mod near;
+mod warnings;
+
+use std::sync::Arc;
+
+use audience::index::Index;
+use audience::plan::Plan;
+use base::{Error, Result};
+use index::term_plan;
+use model::device_type::DeviceType;
+use model::ids::AppId;
+use model::payload::device_types::DeviceTypes;
+use model::selector::{Atomic, Audience, Selector};
+use model::term::{Reach, Term};
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::Tx;
+use tokio::sync::Semaphore;
+
+use crate::Targeting;
+use crate::check::unsupported;
+use crate::device_types::{device_types, open_types};
+use crate::plan::Planner;
+use clauses::Explainer;
+use warnings::{Names, Warner};
+
+/// The number of explanations computed at a time. Each may take seconds of a core, which others need as well.
+const AT_ONCE: usize = 2;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// Channels in the audience, of the device types asked for.
+    pub matched: u64,
+    pub by_device_type: Vec<DeviceTypeCount>,
+    /// The audience taken apart; `None` for `all`.
+    pub clause: Option<Clause>,
+    pub warnings: Vec<Warning>,
+}
+
+/// The part of an audience that has one device type. The last three figures add up to the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceTypeCount {
+    pub device_type: DeviceType,
+    pub matched: u64,
+    /// Would see a notification.
+    pub reachable: u64,
+    /// Have an address but are not opted in.
+    pub opted_out: u64,
+    pub without_address: u64,
+}
+
+/// One selector and its effect next to its neighbors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clause {
+    pub path: String,
+    /// The selector, unless it is made of others: they follow, and repeating them at every level would make a long answer.
+    pub selector: Option<Atomic>,
+    /// Channels it selects by itself.
+    pub matched: u64,
+    pub effect: Effect,
+    pub clauses: Vec<Clause>,
+}
+
+/// The effect of a member of AND or OR on the result of the members before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The whole audience, or the inside of NOT.
+    Whole,
+    /// A member of AND: how many stay and how many it takes away.
+    Keeps { kept: u64, dropped: u64 },
+    /// A member of OR: how many it adds to those before it.
+    Adds { added: u64 },
+}
+
+/// A name that no channel has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    pub path: String,
+    pub message: String,
+    /// Names in use that are spelled almost like it, the nearest first.
+    pub near: Vec<String>,
+}
+
+/// How many audiences are explained at once.
+pub(crate) struct Turns(Arc<Semaphore>);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+/// Everything that explaining an audience needs from the database.
+enum Planned {
+    Everyone,
+    Recipients(Plan),
+    /// A selector, with the plans of its atomic ones in the order of the text.
+    Selector {
+        selector: Selector,
+        plans: Vec<AtomPlan>,
+        names: Names,
+    },
+}
+
+/// The plan of an atomic selector.
+struct AtomPlan {
+    plan: Plan,
+    /// Whether it depends on a place that the atlas does not have.
+    is_unknown: bool,
+}
+
+impl Targeting {
+    /// Explains an audience as a push accepted now would resolve it.
+    pub async fn explain(&self, app: AppId, audience: Audience, types: DeviceTypes) -> Result<Explanation> {
+        if let Audience::Selector(selector) = &audience {
+            Error::refuse(unsupported(selector, "audience"))?;
+        }
+        self.ready_atlas_to_plan(app, &audience).await?;
+        let index = self.0.index.current(app).await?;
+        let turn = self.0.explaining.0.clone().acquire_owned().await.map_err(Error::internal)?;
+        let (now, known) = (self.0.clock.now(), index.clone());
+        let open_types = open_types(&types, &index);
+        let plan = move |tx: &mut Tx<'_>| plan(tx, app, &known, now, open_types, audience);
+        let planned = self.0.store.read(plan).await?;
+        // Only planning needs the database. The rest would keep one of a few connections from others.
+        let work = move || {
+            let explanation = work_out(&index, planned, device_types(&types, &index));
+            drop(turn);
+            explanation
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
+    }
+}
+
+fn plan(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    index: &Index,
+    now: UtcMillis,
+    open_types: Vec<DeviceType>,
+    audience: Audience,
+) -> Result<Planned> {
+    let mut planner = Planner::new(tx, app, index, now, open_types);
+    Ok(match audience {
+        Audience::All(_) => Planned::Everyone,
+        Audience::Triggered(_) | Audience::CreateAndSend(_) => Planned::Recipients(planner.audience(&audience)?),
+        Audience::Selector(selector) => {
+            let reached = planner.prepare(&selector)?;
+            let plans = selector.atoms().map(|atomic| {
+                let n_unknown = planner.unknown.n_met();
+                let plan = planner.atomic(atomic)?;
+                Ok(AtomPlan { plan, is_unknown: planner.unknown.n_met() > n_unknown })
+            });
+            let plans = plans.collect::<Result<_>>()?;
+            let names = Names::read(tx, app, &selector, reached)?;
+            Planned::Selector { selector, plans, names }
+        }
+    })
+}
+
+/// The index keeps changing meanwhile. So it is asked everything once, and all counts are of those sets.
+fn work_out(index: &Index, planned: Planned, types: Vec<DeviceType>) -> Explanation {
+    let everyone = index.resolve(&Plan::Everyone);
+    let (audience, clause, warnings) = match planned {
+        Planned::Everyone => (everyone, None, Vec::new()),
+        Planned::Recipients(plan) => (index.resolve(&plan.normalize()), None, Vec::new()),
+        Planned::Selector { selector, plans, names } => {
+            let mut explainer = Explainer::new(index, everyone, plans, Warner::new(index, &names));
+            let (clause, audience) = explainer.explain(&selector, "audience".to_owned());
+            (audience, Some(clause), explainer.warner.warnings)
+        }
+    };
+    let by_device_type = count_by_device_type(index, &audience, types);
+    let matched = by_device_type.iter().map(|count| count.matched).sum();
+    Explanation { matched, by_device_type, clause, warnings }
+}
+
+fn count_by_device_type(index: &Index, audience: &RoaringBitmap, types: Vec<DeviceType>) -> Vec<DeviceTypeCount> {
+    let holders = |term: Term| index.resolve(&term_plan(index, &term));
+    let addressed = audience & holders(Term::Reach(Reach::Addressed));
+    let alerted = &addressed & holders(Term::Reach(Reach::Alert));
+    let counted = types.into_iter().map(|device_type| {
+        let of_type = audience & holders(Term::DeviceType(device_type.clone()));
+        let (matched, with_address) = (of_type.len(), of_type.intersection_len(&addressed));
+        let reachable = of_type.intersection_len(&alerted);
+        DeviceTypeCount {
+            device_type,
+            matched,
+            reachable,
+            opted_out: with_address - reachable,
+            without_address: matched - with_address,
+        }
+    });
+    counted.filter(|count| count.matched > 0).collect()
+}

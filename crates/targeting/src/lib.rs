@@ -1,0 +1,60 @@
+//! Who is meant: from audiences to plans over the index, segments and uploaded lists, and how an audience came about.
+
+mod attributes;
+mod check;
+mod device_types;
+mod explain;
+mod lifecycle;
+mod lists;
+mod openings;
+mod places;
+mod plan;
+mod segments;
+
+use std::sync::Arc;
+
+use base::Base;
+use devices::Devices;
+use index::Indexes;
+use model::time::Clock;
+use store::Store;
+use tenancy::Tenancy;
+
+pub use check::audience_problems;
+pub use device_types::{device_types, open_types};
+pub use explain::{Clause, DeviceTypeCount, Effect, Explanation, Warning};
+pub use lists::{BadRow, ListContent, ListStatus, ListUpload, ListView};
+pub use plan::{Planner, Unknown, tag_plan};
+pub use segments::{CreatedSegment, SegmentView, segment_by_place};
+pub use store::documents::Order;
+
+/// The audiences of the apps; clones share everything.
+#[derive(Clone)]
+pub struct Targeting(Arc<Parts>);
+
+struct Parts {
+    store: Store,
+    clock: Clock,
+    tenancy: Tenancy,
+    index: Indexes,
+    devices: Devices,
+    explaining: explain::Turns,
+}
+
+impl Targeting {
+    pub fn new(base: &Base, tenancy: &Tenancy, index: &Indexes, devices: &Devices) -> Self {
+        Self(Arc::new(Parts {
+            store: base.store.clone(),
+            clock: base.clock.clone(),
+            tenancy: tenancy.clone(),
+            index: index.clone(),
+            devices: devices.clone(),
+            explaining: explain::Turns::default(),
+        }))
+    }
+
+    /// The kinds of jobs of this room.
+    pub fn jobs(&self) -> [jobs::Kind; 1] {
+        [jobs::Kind::of::<lists::ApplyList>(self)]
+    }
+}

@@ -1,0 +1,254 @@
+//! From an audience to a plan over the index: names become term numbers, single channels become ordinals.
+//!
+//! The selectors of each kind are planned in its own file, as further methods of [`Planner`].
+
+use std::collections::{BTreeSet, HashMap};
+
+use audience::index::Index;
+use audience::plan::Plan;
+use base::{Error, Result};
+use devices::{address_key, apid_key};
+use index::term_plan;
+use model::create_and_send::Recipients;
+use model::device_type::DeviceType;
+use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, SegmentId};
+use model::property::selected_tag;
+use model::selector::{Atomic, Attribute, Audience, Selector};
+use model::tag::{Tag, TagGroup};
+use model::term::Term;
+use model::time::UtcMillis;
+use roaring::RoaringBitmap;
+use store::Tx;
+use store::channels::{self, Key};
+use store::documents::{self, DocumentKind};
+
+use crate::segments::{Reached, reached};
+
+/// Looks up the names in an audience. Unknown names select nobody.
+pub struct Planner<'a, 'c> {
+    pub tx: &'a mut Tx<'c>,
+    pub app: AppId,
+    pub index: &'a Index,
+    /// The time that dates are compared with.
+    pub now: UtcMillis,
+    /// The open platforms the push goes to, in which addresses are looked up.
+    pub(crate) open_types: Vec<DeviceType>,
+    /// The segments that were reached.
+    pub(crate) segments: HashMap<SegmentId, PlannedSegment>,
+    /// The plans of selectors by attribute, by the name of the attribute.
+    pub(crate) attributes: HashMap<String, Vec<(Attribute, Plan)>>,
+    pub unknown: Unknown,
+}
+
+#[derive(Clone)]
+pub(crate) struct PlannedSegment {
+    pub(crate) plan: Plan,
+    /// The unknown names in its criteria, and in those of the segments that these refer to.
+    pub(crate) unknown: BTreeSet<String>,
+}
+
+/// The names met so far that nothing has: places that the atlas lacks, and segments that do not exist.
+#[derive(Default)]
+pub struct Unknown {
+    /// For people: a few of them, however many there are and however often segments refer to each other.
+    pub names: BTreeSet<String>,
+    n_met: usize,
+}
+
+impl Unknown {
+    const MOST_NAMES: usize = 5;
+
+    pub(crate) fn meet(&mut self, name: String) {
+        self.meet_all(&BTreeSet::from([name]));
+    }
+
+    /// The unknown names of one segment, if it has any.
+    pub(crate) fn meet_all(&mut self, names: &BTreeSet<String>) {
+        let n_free = Self::MOST_NAMES - self.names.len();
+        let new: Vec<String> = names.difference(&self.names).take(n_free).cloned().collect();
+        self.names.extend(new);
+        self.n_met += usize::from(!names.is_empty());
+    }
+
+    /// How often one was met. It tells whether a part of an audience has any.
+    pub(crate) const fn n_met(&self) -> usize {
+        self.n_met
+    }
+}
+
+impl<'a, 'c> Planner<'a, 'c> {
+    pub fn new(tx: &'a mut Tx<'c>, app: AppId, index: &'a Index, now: UtcMillis, open_types: Vec<DeviceType>) -> Self {
+        Self {
+            tx,
+            app,
+            index,
+            now,
+            open_types,
+            segments: HashMap::new(),
+            attributes: HashMap::new(),
+            unknown: Unknown::default(),
+        }
+    }
+}
+
+impl Planner<'_, '_> {
+    pub fn audience(&mut self, audience: &Audience) -> Result<Plan> {
+        match audience {
+            Audience::All(_) => Ok(Plan::Everyone),
+            // Only pipelines accept it, and they replace it by the channels that triggered them.
+            Audience::Triggered(_) => Ok(Plan::Nobody),
+            Audience::CreateAndSend(recipients) => self.recipients(recipients),
+            Audience::Selector(selector) => {
+                self.prepare(selector)?;
+                Ok(self.selector(selector)?.normalize())
+            }
+        }
+    }
+
+    /// Finds out what takes more than looking up names: the members of the segments that a selector reaches, and the channels
+    /// with the attributes that it or they ask for. Everything is read once, however often it is used.
+    pub(crate) fn prepare(&mut self, selector: &Selector) -> Result<Reached> {
+        let reached = reached(self.tx, self.app, selector)?;
+        let criteria = reached.values().flatten().map(|segment| &segment.criteria);
+        self.find_attributes([selector].into_iter().chain(criteria))?;
+        self.plan_segments(selector, &reached)?;
+        Ok(reached)
+    }
+
+    /// The plan of a selector that was prepared.
+    pub(crate) fn selector(&mut self, selector: &Selector) -> Result<Plan> {
+        match selector {
+            Selector::And { members, .. } => self.members(members).map(Plan::And),
+            Selector::Or { members, .. } => self.members(members).map(Plan::Or),
+            Selector::Not { member, .. } => {
+                let n_unknown = self.unknown.n_met();
+                let plan = self.selector(member)?;
+                Ok(self.opposite(plan, n_unknown))
+            }
+            Selector::Atomic(atomic) => self.atomic(atomic),
+        }
+    }
+
+    /// The complement of a plan. A segment that the audience names may have been deleted since, and a later atlas may lack a place:
+    /// then the members of the plan are unknown, and treating it as empty would make its complement everybody. `n_unknown` is
+    /// how many unknown names had been met before it was planned.
+    pub(crate) fn opposite(&self, plan: Plan, n_unknown: usize) -> Plan {
+        if self.unknown.n_met() > n_unknown { Plan::Nobody } else { Plan::Not(Box::new(plan)) }
+    }
+
+    fn members(&mut self, members: &[Selector]) -> Result<Vec<Plan>> {
+        members.iter().map(|member| self.selector(member)).collect()
+    }
+
+    /// The plan of an atomic selector of one that was prepared.
+    pub(crate) fn atomic(&mut self, atomic: &Atomic) -> Result<Plan> {
+        match atomic {
+            Atomic::Tag { tags, group, .. } => Ok(self.tags(group.as_ref(), tags.as_slice())),
+            Atomic::Channel(ids) => self.by_id(ids.as_slice()),
+            Atomic::IosChannel(ids) => self.by_id_of_type(ids.as_slice(), DeviceType::Ios),
+            Atomic::AndroidChannel(ids) => self.by_id_of_type(ids.as_slice(), DeviceType::Android),
+            Atomic::AmazonChannel(ids) => self.by_id_of_type(ids.as_slice(), DeviceType::Amazon),
+            Atomic::WebChannel(ids) => self.by_id_of_type(ids.as_slice(), DeviceType::Web),
+            Atomic::OpenChannel(names) => self.open_channels(names.as_slice()),
+            Atomic::DeviceToken(tokens) => {
+                self.by_key(tokens.as_slice().iter().map(|token| address_key(&DeviceType::Ios, token.as_str())))
+            }
+            Atomic::Wns(names) => self.windows_channels(names.as_slice()),
+            Atomic::Apid(apids) => {
+                self.by_key(apids.as_slice().iter().map(|apid| apid_key(&DeviceType::Android, apid)))
+            }
+            Atomic::NamedUser(users) => self.by_user(users.as_slice()),
+            Atomic::SubscriptionList { ids, .. } => Ok(devices::subscribers(self.index, ids.as_slice())),
+            Atomic::Attribute(attribute) => self.attribute(attribute),
+            Atomic::StaticList(names) => self.static_lists(names.as_slice()),
+            Atomic::Segment(ids) => Ok(self.in_segments(ids.as_slice())),
+            // There is nothing of these kinds yet that a channel could be in.
+            Atomic::Alias(_) | Atomic::Mpns(_) | Atomic::DevicePin(_) | Atomic::SmsId(_) | Atomic::SmsSender(_) => {
+                Ok(Plan::Nobody)
+            }
+            Atomic::Location(location) => self.location(location),
+            Atomic::Activity(activity) => match activity.openings() {
+                Ok(openings) => self.openings(&openings),
+                // Refused when the push was accepted: treating it as empty would make NOT mean everybody.
+                Err(why) => Err(Error::internal(why)),
+            },
+        }
+    }
+
+    fn tags(&self, group: Option<&TagGroup>, tags: &[Tag]) -> Plan {
+        let group = group.cloned().unwrap_or_else(TagGroup::device);
+        Plan::Or(tags.iter().map(|tag| self.tag(&group, tag)).collect())
+    }
+
+    pub fn tag(&self, group: &TagGroup, tag: &Tag) -> Plan {
+        tag_plan(self.index, group, tag)
+    }
+
+    pub fn term(&self, term: &Term) -> Plan {
+        term_plan(self.index, term)
+    }
+
+    fn static_lists(&mut self, names: &[String]) -> Result<Plan> {
+        let (mut parts, mut uploaded) = (Vec::with_capacity(names.len()), Vec::new());
+        for name in names {
+            match self.lifecycle(name)? {
+                Some(plan) => parts.push(plan),
+                None => uploaded.push(name.as_str()),
+            }
+        }
+        // Not by their terms alone: the term of a deleted list stays until it is removed from all members.
+        let found = documents::get_many(self.tx, self.app, DocumentKind::List, &uploaded)?;
+        parts.extend(found.into_iter().map(|list| self.term(&Term::List(list.id))));
+        Ok(Plan::Or(parts))
+    }
+
+    fn by_id(&mut self, ids: &[ChannelId]) -> Result<Plan> {
+        Ok(named_one_by_one(channels::ordinals_of(self.tx, self.app, ids)?))
+    }
+
+    fn by_id_of_type(&mut self, ids: &[ChannelId], device_type: DeviceType) -> Result<Plan> {
+        Ok(Plan::And(vec![self.by_id(ids)?, self.term(&Term::DeviceType(device_type))]))
+    }
+
+    fn by_user(&mut self, users: &[NamedUserId]) -> Result<Plan> {
+        Ok(named_one_by_one(channels::ordinals_of_users(self.tx, self.app, users)?))
+    }
+
+    fn by_key(&mut self, keys: impl Iterator<Item = Key>) -> Result<Plan> {
+        Ok(named_one_by_one(channels::by_keys(self.tx, self.app, keys)?))
+    }
+
+    /// All of them were registered in the transaction that accepted the push.
+    fn recipients(&mut self, recipients: &Recipients) -> Result<Plan> {
+        let types = self.open_types.clone();
+        let addresses = recipients.as_slice().iter().map(|recipient| &recipient.address);
+        self.by_key(addresses.flat_map(|address| types.iter().map(move |open| address_key(open, address))))
+    }
+
+    /// A channel of Windows is named by its address, which is a URL, or by its id: one client library takes nothing else.
+    fn windows_channels(&mut self, names: &[String]) -> Result<Plan> {
+        let by_address = self.by_key(names.iter().map(|name| address_key(&DeviceType::Wns, name)))?;
+        let ids: Vec<ChannelId> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        Ok(Plan::Or(vec![by_address, self.by_id_of_type(&ids, DeviceType::Wns)?]))
+    }
+
+    /// An open channel is named by its address or by its id; a name that could be either is looked up as both.
+    fn open_channels(&mut self, names: &[String]) -> Result<Plan> {
+        let types = self.open_types.clone();
+        let addresses = types.iter().flat_map(|open| names.iter().map(|name| address_key(open, name)));
+        let by_address = self.by_key(addresses)?;
+        let ids: Vec<ChannelId> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        let open = types.into_iter().map(|open| self.term(&Term::DeviceType(open))).collect();
+        let by_id = Plan::And(vec![self.by_id(&ids)?, Plan::Or(open)]);
+        Ok(Plan::Or(vec![by_address, by_id]))
+    }
+}
+
+/// The channels with a tag.
+pub fn tag_plan(index: &Index, group: &TagGroup, tag: &Tag) -> Plan {
+    term_plan(index, &Term::Tag { group: group.clone(), tag: selected_tag(group, tag) })
+}
+
+fn named_one_by_one(ordinals: Vec<Ordinal>) -> Plan {
+    Plan::Set(ordinals.into_iter().map(|Ordinal(number)| number).collect::<RoaringBitmap>())
+}

@@ -1,0 +1,231 @@
+//! Apps: creating, changing and deleting them.
+
+use std::sync::Arc;
+
+use base::{Error, Result};
+use jobs::{ClaimedJob, Job, Stop};
+use model::app::{AppKey, Mode, Secret};
+use model::ids::{AppId, OperationId};
+use model::time::UtcMillis;
+use serde::{Deserialize, Serialize};
+use store::Tx;
+use store::apps::OPERATOR;
+use store::apps::{App, SecretHashes};
+
+use crate::{IdempotencyKey, Tenancy, credentials};
+
+/// Rows of a deleted app that go in one transaction: few enough that other apps do not wait long.
+const ROWS_PER_SLICE: u64 = 1000;
+
+/// An app to create; fields that are not given are generated.
+#[derive(Clone, Debug)]
+pub struct NewApp {
+    pub name: String,
+    pub mode: Mode,
+    pub key: Option<AppKey>,
+    pub app_secret: Option<Secret>,
+    pub master_secret: Option<Secret>,
+}
+
+/// A change of an app.
+#[derive(Clone, Debug, Default)]
+pub struct AppChange {
+    pub name: Option<String>,
+    pub mode: Option<Mode>,
+    pub device_associations: Option<bool>,
+}
+
+/// A new app and its secrets, which cannot be shown again.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct CreatedApp {
+    pub operation_id: OperationId,
+    pub key: AppKey,
+    pub name: String,
+    pub mode: Mode,
+    pub created: UtcMillis,
+    pub app_secret: String,
+    pub master_secret: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretChoice {
+    App,
+    Master,
+    Both,
+}
+
+/// The new secrets, which cannot be shown again.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct RotatedSecrets {
+    pub operation_id: OperationId,
+    pub app_secret: Option<String>,
+    pub master_secret: Option<String>,
+}
+
+impl Tenancy {
+    pub async fn app(&self, key: &str) -> Result<Arc<App>> {
+        let known = self.known_app(key).await?.ok_or(Error::NotFound("app"))?;
+        Ok(known.app.clone())
+    }
+
+    pub async fn apps(&self) -> Result<Vec<App>> {
+        Ok(self.0.store.read(store::apps::list).await?)
+    }
+
+    /// The operator's name for an app. For the log, also when the app or the database is gone.
+    pub async fn key_for_log(&self, app: AppId) -> String {
+        self.0.store.read(move |tx| Ok::<_, Error>(key_for_log_in(tx, app))).await.unwrap_or_else(|_| number(app))
+    }
+
+    pub async fn create_app(&self, new: NewApp, idempotency_key: Option<IdempotencyKey>) -> Result<CreatedApp> {
+        let key = match new.key {
+            Some(key) => key,
+            None => credentials::new_key()?,
+        };
+        let (app_secret, master_secret) = (or_new(new.app_secret)?, or_new(new.master_secret)?);
+        if app_secret == master_secret {
+            return Err(Error::invalid("master_secret", "The two secrets of an app must differ."));
+        }
+        let row = store::apps::NewApp {
+            key: key.clone(),
+            name: new.name,
+            mode: new.mode,
+            created: self.0.clock.now(),
+            secrets: SecretHashes {
+                app: credentials::hash(app_secret.reveal()),
+                master: credentials::hash(master_secret.reveal()),
+            },
+        };
+        let created = CreatedApp {
+            operation_id: OperationId::at(row.created),
+            key,
+            name: row.name.clone(),
+            mode: row.mode,
+            created: row.created,
+            app_secret: app_secret.reveal().to_owned(),
+            master_secret: master_secret.reveal().to_owned(),
+        };
+        let (tenancy, web_keys) = (self.clone(), self.new_web_keys()?);
+        let written = self.write_once(OPERATOR, idempotency_key, move |tx| {
+            if store::apps::by_key(tx, row.key.as_str())?.is_some() {
+                return Err(Error::Conflict(format!("There is an app with the key {} already.", row.key)));
+            }
+            let app = store::apps::insert(tx, &row)?;
+            tenancy.put_app_secret(tx, app.id, &app_secret, row.created)?;
+            tenancy.put_web_keys(tx, app.id, &web_keys, row.created)?;
+            Ok(created.clone())
+        });
+        let created = written.await?;
+        self.0.apps.clear();
+        Ok(created)
+    }
+
+    pub async fn change_app(&self, key: &str, change: AppChange) -> Result<Arc<App>> {
+        let app = self.app(key).await?;
+        self.0
+            .store
+            .write(app.id, move |tx| {
+                let (current, _) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
+                let changed = App {
+                    name: change.name.as_ref().unwrap_or(&current.name).clone(),
+                    mode: change.mode.unwrap_or(current.mode),
+                    device_associations: change.device_associations.unwrap_or(current.device_associations),
+                    ..current
+                };
+                store::apps::change(tx, &changed)?;
+                Ok::<_, Error>(())
+            })
+            .await?;
+        self.0.apps.clear();
+        self.app(key).await
+    }
+
+    /// Replaces secrets at once; the old ones stop working when this returns.
+    pub async fn rotate(
+        &self,
+        key: &str,
+        choice: SecretChoice,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Result<RotatedSecrets> {
+        let app = self.app(key).await?;
+        let (new_app, new_master) = match choice {
+            SecretChoice::App => (Some(credentials::new_secret()?), None),
+            SecretChoice::Master => (None, Some(credentials::new_secret()?)),
+            SecretChoice::Both => (Some(credentials::new_secret()?), Some(credentials::new_secret()?)),
+        };
+        let (tenancy, now) = (self.clone(), self.0.clock.now());
+        let operation_id = OperationId::at(now);
+        let written = self.write_once(app.id, idempotency_key, move |tx| {
+            let (_, mut hashes) = store::apps::by_id(tx, app.id)?.ok_or(Error::NotFound("app"))?;
+            if let Some(secret) = &new_app {
+                hashes.app = credentials::hash(secret.reveal());
+                tenancy.put_app_secret(tx, app.id, secret, now)?;
+            }
+            if let Some(secret) = &new_master {
+                hashes.master = credentials::hash(secret.reveal());
+            }
+            store::apps::set_secrets(tx, app.id, &hashes)?;
+            let reveal = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.reveal().to_owned());
+            Ok(RotatedSecrets { operation_id, app_secret: reveal(&new_app), master_secret: reveal(&new_master) })
+        });
+        let rotated = written.await?;
+        self.0.apps.clear();
+        Ok(rotated)
+    }
+
+    /// Takes the credentials away at once and erases the app's data in the background.
+    pub async fn delete_app(&self, key: &str) -> Result<()> {
+        let app = self.app(key).await?;
+        let now = self.0.clock.now();
+        self.0
+            .store
+            .write(app.id, move |tx| {
+                if !store::apps::delete(tx, app.id)? {
+                    return Err(Error::NotFound("app"));
+                }
+                jobs::enqueue(tx, OPERATOR, now, &EraseApp { app: app.id })
+            })
+            .await?;
+        self.0.apps.clear();
+        Ok(())
+    }
+}
+
+/// Deletes everything that a deleted app left behind.
+#[derive(Serialize, Deserialize)]
+pub struct EraseApp {
+    app: AppId,
+}
+
+impl Job for EraseApp {
+    type Room = Tenancy;
+    const NAME: &'static str = "erase_app";
+
+    /// Deletes in slices until nothing is left; running it again deletes nothing more. Nothing is added meanwhile, because the
+    /// store refuses writes for a deleted app.
+    async fn run(self, tenancy: &Tenancy, claimed: &ClaimedJob, stop: &Stop) -> Result<()> {
+        let (store, app) = (&tenancy.0.store, self.app);
+        while store.write(OPERATOR, move |tx| store::apps::erase_some(tx, app, ROWS_PER_SLICE)).await? {
+            if stop.is_requested() {
+                let (claimed, now) = (claimed.clone(), tenancy.0.clock.now());
+                store.write(claimed.app, move |tx| jobs::postpone(tx, &claimed, now)).await?;
+                return Ok(());
+            }
+        }
+        jobs::settle_alone(store, claimed).await
+    }
+}
+
+/// As [`Tenancy::key_for_log`], within a transaction.
+pub fn key_for_log_in(tx: &mut Tx<'_>, app: AppId) -> String {
+    let found = store::apps::by_id(tx, app).ok().flatten();
+    found.map_or_else(|| number(app), |(app, _)| app.key.as_str().to_owned())
+}
+
+fn number(app: AppId) -> String {
+    format!("number {}", app.0)
+}
+
+fn or_new(secret: Option<Secret>) -> Result<Secret> {
+    secret.map_or_else(credentials::new_secret, Ok)
+}

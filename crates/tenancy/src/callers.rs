@@ -1,0 +1,184 @@
+//! Authentication: apps by their keys and secrets, and what the bearer of each kind of credentials may speak for.
+
+mod known_apps;
+
+pub(crate) use known_apps::KnownApps;
+
+use std::sync::Arc;
+
+use base::Result;
+use model::app::{AppKey, Secret};
+use model::channel::Proof;
+use model::ids::{AppId, ChannelId, ContactId};
+use model::time::UtcMillis;
+use ring::hmac::{self, HMAC_SHA256};
+use store::apps::{App, SecretHashes};
+use store::documents::{self, DocumentKind};
+use store::{Signal, Tx};
+
+use crate::{Tenancy, credentials};
+
+/// A caller who speaks for an app, and with which rights.
+#[derive(Clone)]
+pub struct Caller {
+    known: Arc<KnownApp>,
+    pub rights: Rights,
+    pub known_by: KnownBy,
+}
+
+/// The credentials that a caller gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownBy {
+    Key,
+    Secret,
+    Signature,
+    /// A token of ours, which does not prove that its bearer has a secret.
+    Token,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// The master secret, which stays on servers.
+    Master,
+    /// The app secret, which ships inside apps, or a signature made with it.
+    Device,
+    /// A token of one channel.
+    Channel(ChannelId),
+    /// A token of one contact.
+    Contact(ContactId),
+    /// No credentials at all, only the key of the app, which is no secret.
+    KeyOnly,
+}
+
+impl Rights {
+    /// How well an upload with them proves to come from the device it names.
+    pub const fn proof(self) -> Proof {
+        match self {
+            Rights::Master | Rights::Device | Rights::Channel(_) | Rights::Contact(_) => Proof::Proven,
+            Rights::KeyOnly => Proof::Claimed,
+        }
+    }
+}
+
+/// An app and what its callers are known by.
+pub(crate) struct KnownApp {
+    pub(crate) app: Arc<App>,
+    pub(crate) hashes: SecretHashes,
+    /// The secret that devices sign with. Apps that were created before the service kept their secrets have none until one of
+    /// their devices presents it.
+    pub(crate) signing: Option<hmac::Key>,
+}
+
+impl Caller {
+    pub(crate) fn new(known: &Arc<KnownApp>, rights: Rights, known_by: KnownBy) -> Self {
+        Self { known: known.clone(), rights, known_by }
+    }
+
+    pub fn app(&self) -> &Arc<App> {
+        &self.known.app
+    }
+}
+
+impl Tenancy {
+    /// Whether a caller would be let in again: not once the app is deleted, or the secret replaced that they were known by.
+    pub async fn is_current(&self, caller: &Caller) -> Result<bool> {
+        let then = &caller.known;
+        let Some(now) = self.known_app(then.app.key.as_str()).await? else { return Ok(false) };
+        let has_secret = match caller.rights {
+            Rights::Master => now.hashes.master == then.hashes.master,
+            Rights::Device | Rights::Channel(_) | Rights::Contact(_) => now.hashes.app == then.hashes.app,
+            Rights::KeyOnly => true,
+        };
+        Ok(now.app.id == then.app.id && has_secret)
+    }
+
+    /// A caller who gives no more than the key of an app; `None` when there is no such app.
+    pub async fn caller_by_key(&self, key: &str) -> Result<Option<Caller>> {
+        Ok(self.known_app(key).await?.map(|known| Caller::new(&known, Rights::KeyOnly, KnownBy::Key)))
+    }
+
+    /// The caller with this key and secret; `None` when they do not fit together.
+    pub async fn authenticate(&self, key: &str, secret: &str) -> Result<Option<Caller>> {
+        let Some(known) = self.known_app(key).await? else { return Ok(None) };
+        let given = credentials::hash(secret);
+        let is_master = credentials::matches(&given, &known.hashes.master);
+        let is_device = credentials::matches(&given, &known.hashes.app);
+        let rights = match (is_master, is_device) {
+            (true, _) => Rights::Master,
+            (false, true) => Rights::Device,
+            (false, false) => return Ok(None),
+        };
+        if is_device && known.signing.is_none() {
+            self.learn_app_secret(&known, secret).await?;
+        }
+        Ok(Some(Caller::new(&known, rights, KnownBy::Secret)))
+    }
+
+    /// The app with this key as long as this node remembers it, which it does of every app that was called lately.
+    pub fn remembered_app(&self, key: &str) -> Option<Arc<App>> {
+        self.0.apps.get(key).map(|known| known.app.clone())
+    }
+
+    pub(crate) async fn known_app(&self, key: &str) -> Result<Option<Arc<KnownApp>>> {
+        if let Some(known) = self.0.apps.get(key) {
+            return Ok(Some(known));
+        }
+        // A malformed key belongs to no app, and need not even be a text that a database can hold.
+        let Some(wanted) = AppKey::new(key) else { return Ok(None) };
+        self.0.apps.read(key, self.read_app(wanted)).await
+    }
+
+    async fn read_app(&self, key: AppKey) -> Result<Option<KnownApp>> {
+        let read = move |tx: &mut Tx<'_>| {
+            let Some((app, hashes)) = store::apps::by_key(tx, key.as_str())? else { return Ok(None) };
+            let sealed = documents::get(tx, app.id, DocumentKind::AppSecret, APP_SECRET)?;
+            Ok::<_, store::Error>(Some((app, hashes, sealed)))
+        };
+        let Some((app, hashes, sealed)) = self.0.store.read(read).await? else { return Ok(None) };
+        let signing = sealed.and_then(|sealed| self.signing_key(app.id, &sealed.body));
+        Ok(Some(KnownApp { app: Arc::new(app), hashes, signing }))
+    }
+
+    /// Keeps the app secret in a form that can be read again, in the transaction that makes it the app's.
+    pub(crate) fn put_app_secret(&self, tx: &mut Tx<'_>, app: AppId, secret: &Secret, now: UtcMillis) -> Result<()> {
+        let sealed = self.0.seal_key.seal(&app_secret_purpose(app), secret.reveal())?;
+        Ok(documents::put(tx, app, DocumentKind::AppSecret, APP_SECRET, &sealed, now)?)
+    }
+
+    /// A secret that cannot be read again, because the key of the installation is another one now, is as good as none: the
+    /// next device that presents it brings it back.
+    fn signing_key(&self, app: AppId, sealed: &str) -> Option<hmac::Key> {
+        let secret = self.0.seal_key.open(&app_secret_purpose(app), sealed).ok()?;
+        Some(hmac::Key::new(HMAC_SHA256, secret.as_bytes()))
+    }
+
+    async fn learn_app_secret(&self, known: &KnownApp, secret: &str) -> Result<()> {
+        let Some(secret) = Secret::new(secret) else { return Ok(()) };
+        let (tenancy, app, now) = (self.clone(), known.app.id, self.0.clock.now());
+        let write = move |tx: &mut Tx<'_>| {
+            let current = store::apps::by_id(tx, app)?;
+            // It may have been replaced since it was compared.
+            let given = credentials::hash(secret.reveal());
+            if current.is_some_and(|(_, hashes)| credentials::matches(&given, &hashes.app)) {
+                tenancy.put_app_secret(tx, app, &secret, now)?;
+                tx.signal(Signal::Apps);
+            }
+            Ok::<_, base::Error>(())
+        };
+        self.0.store.write(app, write).await?;
+        self.0.apps.clear();
+        Ok(())
+    }
+}
+
+const APP_SECRET: &str = "current";
+
+/// The next device that presents the secret brings it back.
+pub fn forget_app_secret(tx: &mut Tx<'_>, app: AppId) -> store::Result<()> {
+    documents::delete(tx, app, DocumentKind::AppSecret, APP_SECRET).map(drop)
+}
+
+/// The purpose for which the secret of an app is sealed.
+pub fn app_secret_purpose(app: AppId) -> String {
+    format!("app secret of {}", app.0)
+}

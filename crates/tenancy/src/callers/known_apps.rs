@@ -1,0 +1,130 @@
+//! Apps by key, so that authentication does not cost a query. Emptied whenever any app changes, on any node.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use base::Result;
+use tokio::sync::OnceCell;
+
+use super::KnownApp;
+
+/// The app with a key, once it was read; `None` when there is none.
+type Found = OnceCell<Option<Arc<KnownApp>>>;
+
+#[derive(Default)]
+pub(crate) struct KnownApps(RwLock<HashMap<String, Arc<Found>>>);
+
+impl KnownApps {
+    /// An app that was read since the last change of any app.
+    pub(super) fn get(&self, key: &str) -> Option<Arc<KnownApp>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(key)?.get()?.clone()
+    }
+
+    /// Reads an app, once for all who ask for it at the same time: after a change everybody does. An app that is read while the
+    /// cache is emptied is given to those who wait for it, and not kept. Keys of no app are not kept either, because there is no
+    /// end of them.
+    pub(super) async fn read(
+        &self,
+        key: &str,
+        reading: impl Future<Output = Result<Option<KnownApp>>>,
+    ) -> Result<Option<Arc<KnownApp>>> {
+        let cell = self.cell(key);
+        let found = cell.get_or_try_init(|| async { Ok(reading.await?.map(Arc::new)) }).await;
+        if !matches!(found, Ok(Some(_))) {
+            self.forget(key, &cell);
+        }
+        found.cloned()
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn cell(&self, key: &str) -> Arc<Found> {
+        let mut cells = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        cells.entry(key.to_owned()).or_default().clone()
+    }
+
+    /// Unless another has taken its place.
+    fn forget(&self, key: &str, useless: &Arc<Found>) {
+        let mut cells = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if cells.get(key).is_some_and(|cell| Arc::ptr_eq(cell, useless)) {
+            cells.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use model::app::{AppKey, Mode};
+    use model::ids::AppId;
+    use model::time::UtcMillis;
+    use store::apps::{App, SecretHashes};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use base::Error;
+
+    const KEY: &str = "an-app-with-22-letters";
+
+    fn named(name: &str) -> KnownApp {
+        let app = App {
+            id: AppId(1),
+            key: AppKey::new(KEY).expect("the form of a key"),
+            name: name.to_owned(),
+            mode: Mode::Development,
+            device_associations: true,
+            created: UtcMillis(0),
+        };
+        KnownApp { app: Arc::new(app), hashes: SecretHashes { app: [1; 32], master: [2; 32] }, signing: None }
+    }
+
+    #[tokio::test]
+    async fn all_who_ask_at_once_share_one_read() {
+        let (apps, n_reads) = (KnownApps::default(), Cell::new(0));
+        let read = async |found: Option<KnownApp>| {
+            n_reads.set(n_reads.get() + 1);
+            tokio::task::yield_now().await;
+            Ok(found)
+        };
+        let asked = (0..100).map(|_| apps.read(KEY, read(Some(named("A")))));
+        let answers = futures_util::future::try_join_all(asked).await.unwrap();
+        assert!(answers.iter().all(|app| app.as_ref().is_some_and(|app| app.app.name == "A")));
+        assert_eq!(n_reads.get(), 1);
+        assert_eq!(apps.get(KEY).unwrap().app.name, "A");
+        apps.clear();
+        assert!(apps.get(KEY).is_none());
+        let asked = (0..100).map(|_| apps.read(KEY, read(None)));
+        let answers = futures_util::future::try_join_all(asked).await.unwrap();
+        assert!(answers.iter().all(Option::is_none));
+        assert_eq!(n_reads.get(), 2);
+    }
+
+    #[tokio::test]
+    async fn what_was_read_before_a_change_is_not_kept() {
+        let (apps, gate) = (KnownApps::default(), Semaphore::new(0));
+        let early = apps.read(KEY, async {
+            let _turn = gate.acquire().await.map_err(Error::internal)?;
+            Ok(Some(named("old")))
+        });
+        let change = async {
+            apps.clear();
+            let late = apps.read(KEY, async { Ok(Some(named("new"))) }).await.unwrap();
+            gate.add_permits(1);
+            late.unwrap().app.name.clone()
+        };
+        let (early, late) = tokio::join!(early, change);
+        assert_eq!((early.unwrap().unwrap().app.name.as_str(), late.as_str()), ("old", "new"));
+        assert_eq!(apps.get(KEY).unwrap().app.name, "new");
+    }
+
+    #[tokio::test]
+    async fn only_apps_are_kept() {
+        let apps = KnownApps::default();
+        assert!(apps.read("nobody", async { Ok(None) }).await.unwrap().is_none());
+        assert!(apps.read(KEY, async { Err(Error::NotFound("app")) }).await.is_err());
+        assert!(apps.0.read().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,97 @@
+//! Tokens that the service gives to devices: each speaks for one channel or one contact, for a day.
+//!
+//! They have the form of JSON web tokens and are signed with a key that follows from that of the installation and from the
+//! app secret: replacing the secret ends them. Devices only hand them back.
+
+use std::time::Duration;
+
+use base::{Error, Result};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
+use model::app::AppKey;
+use model::ids::{ChannelId, ContactId};
+use serde::{Deserialize, Serialize};
+use store::apps::App;
+
+use crate::callers::KnownApp;
+use crate::{Caller, KnownBy, Refusal, Rights, Tenancy};
+
+const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+/// `{"alg":"HS256","typ":"JWT"}`. There is no other, so that a token cannot choose how it is checked.
+const HEADER: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
+const PURPOSE: &str = "device token";
+
+/// A new token.
+pub struct DeviceToken {
+    pub text: String,
+    pub expires_in: Duration,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Claims {
+    app: AppKey,
+    sub: Subject,
+    /// In seconds since 1970.
+    exp: i64,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Subject {
+    Channel(ChannelId),
+    Contact(ContactId),
+}
+
+/// Whether this is meant to be one of our tokens. Signatures of devices have no dots.
+pub(crate) fn has_shape(token: &str) -> bool {
+    token.contains('.')
+}
+
+impl Tenancy {
+    pub async fn channel_token(&self, app: &App, channel: ChannelId) -> Result<DeviceToken> {
+        self.device_token(app, Subject::Channel(channel)).await
+    }
+
+    pub async fn contact_token(&self, app: &App, contact: ContactId) -> Result<DeviceToken> {
+        self.device_token(app, Subject::Contact(contact)).await
+    }
+
+    async fn device_token(&self, app: &App, sub: Subject) -> Result<DeviceToken> {
+        let known = self.known_app(app.key.as_str()).await?.ok_or(Error::NotFound("app"))?;
+        let exp = self.0.clock.now().plus(LIFETIME).seconds();
+        let claims = serde_json::to_vec(&Claims { app: app.key.clone(), sub, exp }).map_err(Error::internal)?;
+        let signed = format!("{HEADER}.{}", BASE64_URL.encode(claims));
+        let signature = BASE64_URL.encode(self.0.seal_key.sign(&purpose(&known), &signed));
+        Ok(DeviceToken { text: format!("{signed}.{signature}"), expires_in: LIFETIME })
+    }
+
+    pub(crate) async fn authenticate_device_token(&self, token: &str) -> Result<Result<Caller, Refusal>> {
+        let Some((signed, signature, claims)) = take_apart(token) else { return Ok(Err(Refusal::Wrong)) };
+        let Some(known) = self.known_app(claims.app.as_str()).await? else { return Ok(Err(Refusal::Wrong)) };
+        if !self.0.seal_key.has_signed(&purpose(&known), signed, &signature) {
+            return Ok(Err(Refusal::Wrong));
+        }
+        if self.0.clock.now().seconds() >= claims.exp {
+            return Ok(Err(Refusal::Expired));
+        }
+        let rights = match claims.sub {
+            Subject::Channel(channel) => Rights::Channel(channel),
+            Subject::Contact(contact) => Rights::Contact(contact),
+        };
+        Ok(Ok(Caller::new(&known, rights, KnownBy::Token)))
+    }
+}
+
+/// The signed text, the signature, and the claims of the token, which are not verified yet.
+fn take_apart(token: &str) -> Option<(&str, Vec<u8>, Claims)> {
+    let (signed, signature) = token.trim().rsplit_once('.')?;
+    let (header, claims) = signed.split_once('.')?;
+    let claims = serde_json::from_slice(&BASE64_URL.decode(claims).ok()?).ok()?;
+    let signature = BASE64_URL.decode(signature).ok()?;
+    (header == HEADER).then_some((signed, signature, claims))
+}
+
+/// Another secret, or another app under the same key, makes it another purpose.
+fn purpose(known: &KnownApp) -> String {
+    format!("{PURPOSE} {} {}", known.app.id.0, BASE64_URL.encode(known.hashes.app))
+}

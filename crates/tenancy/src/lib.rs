@@ -1,0 +1,70 @@
+//! Tenants: apps and their secrets, who calls for them with which rights, and what is done only once for them.
+
+mod apps;
+mod callers;
+pub mod credentials;
+mod device_tokens;
+mod feeds;
+mod idempotency;
+mod seal;
+mod signatures;
+mod web_keys;
+
+use std::sync::{Arc, Once};
+
+use base::Base;
+use model::time::Clock;
+use store::Store;
+
+pub use apps::{AppChange, CreatedApp, EraseApp, NewApp, RotatedSecrets, SecretChoice, key_for_log_in};
+pub use callers::{Caller, KnownBy, Rights, app_secret_purpose, forget_app_secret};
+pub use device_tokens::DeviceToken;
+pub use feeds::News;
+pub use idempotency::{IdempotencyKey, KEPT_FOR as ANSWERS_KEPT_FOR};
+pub use seal::SealKey;
+pub use signatures::{Bearer, Refusal};
+pub use store::apps::{App, OPERATOR};
+pub use web_keys::{forget as forget_web_keys, purpose as web_keys_purpose};
+
+use callers::KnownApps;
+
+/// The apps and their callers; clones share everything.
+#[derive(Clone)]
+pub struct Tenancy(Arc<Parts>);
+
+struct Parts {
+    store: Store,
+    clock: Clock,
+    seal_key: SealKey,
+    apps: KnownApps,
+    /// Logged once: after the key was lost there may be many of them.
+    unreadable_answers: Once,
+}
+
+impl Tenancy {
+    /// `seal_key` seals everything secret that must be readable again.
+    pub fn new(base: &Base, seal_key: SealKey) -> Self {
+        Self(Arc::new(Parts {
+            store: base.store.clone(),
+            clock: base.clock.clone(),
+            seal_key,
+            apps: KnownApps::default(),
+            unreadable_answers: Once::new(),
+        }))
+    }
+
+    pub fn seal_key(&self) -> &SealKey {
+        &self.0.seal_key
+    }
+
+    /// Reads apps from the database again when they are next needed: one may have been changed or deleted, here or on another
+    /// node.
+    pub fn forget_known_apps(&self) {
+        self.0.apps.clear();
+    }
+
+    /// The kinds of jobs of this room.
+    pub fn jobs(&self) -> [jobs::Kind; 1] {
+        [jobs::Kind::of::<EraseApp>(self)]
+    }
+}
