@@ -41,9 +41,10 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
     let sql = "update serial set value = value + 1 where name = 'app' returning value";
     let id = AppId(tx.query_one(sql, &[], |row| row.get(0))?);
     tx.execute(
-        "insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash,
-                          log_head, next_ordinal, next_term, sandbox_head)
-         values ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0)",
+        "insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations,
+                          next_ordinal, next_term, terms_retired, log_head, log_start, log_lost, log_bytes,
+                          next_message, messages_forgotten, sandbox_head)
+         values ($1, $2, $3, $4, $5, $6, $7, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0)",
         &[
             id.into(),
             new.key.as_str().into(),
@@ -151,7 +152,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("unknown_user", "ordinal"),
     ("attribute", "owner_kind, owner, name"),
     ("list_member", "list, generation, kind, identifier"),
-    ("term_set", "term, block"),
+    ("term_set", "term, slice"),
     ("last_place", "ordinal"),
     ("place_day", "place, day, block"),
     ("legacy_tag", "tag"),

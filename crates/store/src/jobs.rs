@@ -95,8 +95,8 @@ pub struct ClaimedJob {
 /// An existing job with the same id stays as it is, so that a job that must exist once can have a fixed id.
 pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: NewJob) -> Result<()> {
     tx.execute(
-        "insert into job (app, id, kind, lane, due, turn, leased, attempt, push, payload)
-         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8)
+        "insert into job (app, id, kind, lane, due, turn, leased, attempt, failures, push, payload)
+         values ($1, $2, $3, $4, $5, $6, 0, 0, 0, $7, $8)
          on conflict (app, id) do nothing",
         &[
             app.into(),

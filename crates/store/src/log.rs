@@ -23,6 +23,9 @@ pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub use sends::visit_sends;
 pub use times::time_after;
 
+/// The offset of the first record of an app.
+const FIRST: Offset = Offset(1);
+
 /// One record to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRecord {
@@ -77,14 +80,9 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
 
 /// The offset of the oldest record that is kept, or of the next one to be written if none is kept.
 pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
-    tx.write_appended()?;
-    // The app's row tells where to look; the first record may be a later one only if a node of an older version has deleted some.
-    let sql = "select position from log where app = $1 and position >= (select log_start from app where id = $1)
-               order by position limit 1";
-    match tx.query_opt(sql, &[app.into()], |row| row.get(0))? {
-        Some(start) => Ok(start),
-        None => Ok(Offset(head(tx, app)?.0 + 1)),
-    }
+    // Not looked for in the log, because PostgreSQL walks the remains of deleted records that it has not cleaned up yet.
+    let start = tx.query_opt("select log_start from app where id = $1", &[app.into()], |row| row.get(0))?;
+    Ok(start.unwrap_or(FIRST))
 }
 
 /// A record as it lies in the database.

@@ -1,4 +1,4 @@
-//! The schema and its history. Every step is one text for both engines, applied once, in order, in a transaction of its own;
+//! The schema and its history. Every step is one text for both databases, applied once, in order, in a transaction of its own;
 //! several nodes may start at once.
 
 use ring::digest;
@@ -11,44 +11,21 @@ struct Step {
     sql: &'static str,
 }
 
-/// In order; the version of a step is its place, counted from 1, with which its name begins. Released steps never change.
+/// In order; the version of a step is its place, counted from 1, with which its name begins. The schema of 0.1.0 is one
+/// step per theme, and every later change is a step of its own. Released steps never change.
 const STEPS: &[Step] = &[
-    Step { name: "0001_init", sql: include_str!("../migrations/0001_init.sql") },
-    Step { name: "0002_audiences", sql: include_str!("../migrations/0002_audiences.sql") },
-    Step { name: "0003_delivery", sql: include_str!("../migrations/0003_delivery.sql") },
-    Step { name: "0004_campaigns", sql: include_str!("../migrations/0004_campaigns.sql") },
-    Step { name: "0005_location", sql: include_str!("../migrations/0005_location.sql") },
-    Step { name: "0006_events", sql: include_str!("../migrations/0006_events.sql") },
-    Step { name: "0007_experiments", sql: include_str!("../migrations/0007_experiments.sql") },
-    Step { name: "0008_intake", sql: include_str!("../migrations/0008_intake.sql") },
-    Step { name: "0009_sdk", sql: include_str!("../migrations/0009_sdk.sql") },
-    Step { name: "0010_reports", sql: include_str!("../migrations/0010_reports.sql") },
-    Step { name: "0011_pipelines", sql: include_str!("../migrations/0011_pipelines.sql") },
-    Step { name: "0012_log_retention", sql: include_str!("../migrations/0012_log_retention.sql") },
-    Step { name: "0013_webhooks", sql: include_str!("../migrations/0013_webhooks.sql") },
-    Step { name: "0014_inbox", sql: include_str!("../migrations/0014_inbox.sql") },
-    Step { name: "0015_webhook_gaps", sql: include_str!("../migrations/0015_webhook_gaps.sql") },
-    Step { name: "0016_devices", sql: include_str!("../migrations/0016_devices.sql") },
-    Step { name: "0017_automation", sql: include_str!("../migrations/0017_automation.sql") },
-    Step { name: "0018_inbox_messages", sql: include_str!("../migrations/0018_inbox_messages.sql") },
-    Step { name: "0019_place_days", sql: include_str!("../migrations/0019_place_days.sql") },
-    Step { name: "0020_template_uses", sql: include_str!("../migrations/0020_template_uses.sql") },
-    Step { name: "0021_lost_events", sql: include_str!("../migrations/0021_lost_events.sql") },
-    Step { name: "0022_waiting_associations", sql: include_str!("../migrations/0022_waiting_associations.sql") },
-    Step { name: "0023_push_retention", sql: include_str!("../migrations/0023_push_retention.sql") },
-    Step { name: "0024_push_groups", sql: include_str!("../migrations/0024_push_groups.sql") },
-    Step { name: "0025_jobs", sql: include_str!("../migrations/0025_jobs.sql") },
-    Step { name: "0026_claimed_types", sql: include_str!("../migrations/0026_claimed_types.sql") },
-    Step { name: "0027_fair_turns", sql: include_str!("../migrations/0027_fair_turns.sql") },
-    Step { name: "0028_unknown_users", sql: include_str!("../migrations/0028_unknown_users.sql") },
-    Step { name: "0029_push_reasons", sql: include_str!("../migrations/0029_push_reasons.sql") },
-    Step { name: "0030_log_start", sql: include_str!("../migrations/0030_log_start.sql") },
-    Step { name: "0031_log_sends", sql: include_str!("../migrations/0031_log_sends.sql") },
-    Step {
-        name: "0032_message_holders_by_number",
-        sql: include_str!("../migrations/0032_message_holders_by_number.sql"),
-    },
-    Step { name: "0033_attribute_values", sql: include_str!("../migrations/0033_attribute_values.sql") },
+    Step { name: "0001_apps", sql: include_str!("../migrations/0001_apps.sql") },
+    Step { name: "0002_log", sql: include_str!("../migrations/0002_log.sql") },
+    Step { name: "0003_channels", sql: include_str!("../migrations/0003_channels.sql") },
+    Step { name: "0004_users", sql: include_str!("../migrations/0004_users.sql") },
+    Step { name: "0005_audience", sql: include_str!("../migrations/0005_audience.sql") },
+    Step { name: "0006_jobs", sql: include_str!("../migrations/0006_jobs.sql") },
+    Step { name: "0007_pushes", sql: include_str!("../migrations/0007_pushes.sql") },
+    Step { name: "0008_experiments", sql: include_str!("../migrations/0008_experiments.sql") },
+    Step { name: "0009_pipelines", sql: include_str!("../migrations/0009_pipelines.sql") },
+    Step { name: "0010_inboxes", sql: include_str!("../migrations/0010_inboxes.sql") },
+    Step { name: "0011_reports", sql: include_str!("../migrations/0011_reports.sql") },
+    Step { name: "0012_webhooks", sql: include_str!("../migrations/0012_webhooks.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (

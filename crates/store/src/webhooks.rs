@@ -79,8 +79,8 @@ const N_COLUMNS: usize = 18;
 pub fn insert(tx: &mut Tx<'_>, app: AppId, new: &Webhook) -> Result<()> {
     tx.execute(
         "insert into webhook (app, id, created, modified, enabled, config, changes, version, done,
-                              n_delivered, n_failed, n_dead, n_noted)
-         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, 0, 0, 0, 0)",
+                              n_delivered, n_failed, n_given_up, n_missed, n_dead, n_noted)
+         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, 0, 0, 0, 0, 0, 0)",
         &[
             app.into(),
             new.id.into(),

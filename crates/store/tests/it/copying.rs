@@ -103,7 +103,7 @@ async fn large_tables_go_in_portions() {
         let tags = (0..N_TAGS).map(|n| vec![Value::Int(n % 7), Value::Text(format!("{:05}", n * 7919 % N_TAGS))]);
         insert_all(&store, "insert into legacy_tag (app, tag) values ($1, $2)", tags.collect()).await;
         let blobs = |size: usize| (0..5).map(|n| vec![Value::Int(n), Value::Bytes(vec![7; size])]).collect();
-        let insert = "insert into term_set (app, term, block, members) values (1, $1, 0, $2)";
+        let insert = "insert into term_set (app, term, slice, members) values (1, $1, 0, $2)";
         insert_all(&store, insert, blobs(5 << 20)).await;
         let insert = "insert into push_cause (app, push, block, causes) values (1, $2, $1, $2)";
         insert_all(&store, insert, blobs(3)).await;

@@ -26,8 +26,8 @@ const BY_APP_ALONE: [&str; 16] = [
     "select min(number) from message where app = $1",
     // Few rows, or all of them are wanted.
     "select count(*) from webhook where app = $1",
-    "select id from term where app = $1 and grp <> $2",
-    "select id, grp, tag from term where app = $1 and grp <> $2",
+    "select id from term where app = $1 and exists",
+    "select id, grp, tag from term where app = $1 order by id",
     // At the start of a process.
     "update job set due = $1, leased = 0 where leased = 1",
     // These are gone on with: see `store::ordinals`.
