@@ -43,6 +43,7 @@ mod terms;
 mod tls;
 mod transactions;
 mod unknown_users;
+mod upgrade;
 mod values;
 
 use model::ids::AppId;
