@@ -26,14 +26,14 @@ impl AppNumbers {
     /// The columns of the app's row, in the order of [`AppNumbers::read`].
     pub(crate) const COLUMNS: &str = "log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired";
 
-    pub(crate) fn read(column: impl Fn(usize) -> Result<i64>) -> Result<Self> {
+    pub(crate) fn read(mut next: impl FnMut() -> Result<i64>) -> Result<Self> {
         Ok(Self {
-            log_head: column(0)?,
-            log_bytes: column(1)?,
-            next_ordinal: column(2)?,
-            next_term: column(3)?,
-            sandbox_head: column(4)?,
-            terms_retired: column(5)?,
+            log_head: next()?,
+            log_bytes: next()?,
+            next_ordinal: next()?,
+            next_term: next()?,
+            sandbox_head: next()?,
+            terms_retired: next()?,
         })
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn count<'t>(tx: &'t mut Tx<'_>, app: AppId) -> Result<&'t mut AppNum
 /// For an app that no command of the transaction is for, so that its row was not locked at the beginning.
 fn obtain(tx: &mut Tx<'_>, app: AppId) -> Result<AppNumbers> {
     let sql = format!("update app set log_head = log_head where id = $1 returning {}", AppNumbers::COLUMNS);
-    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|i| row.get(i)))?.ok_or_else(apps::gone)
+    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|| row.next()))?.ok_or_else(apps::gone)
 }
 
 /// The numbers of an app as this transaction sees them, if the app exists.
@@ -75,7 +75,7 @@ pub(crate) fn current(tx: &mut Tx<'_>, app: AppId) -> Result<Option<AppNumbers>>
         return Ok(Some(numbers));
     }
     let sql = format!("select {} from app where id = $1", AppNumbers::COLUMNS);
-    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|i| row.get(i)))
+    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|| row.next()))
 }
 
 impl Counted {

@@ -67,19 +67,19 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
 }
 
 pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
-    let sql = "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations
+    let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
                from app where key = $1";
     tx.query_opt(sql, &[key.into()], read_app)
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>> {
-    let sql = "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations
+    let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
                from app where id = $1";
     tx.query_opt(sql, &[app.into()], read_app)
 }
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
-    let sql = "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations
+    let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
                from app order by id";
     tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
@@ -210,20 +210,25 @@ pub(crate) fn gone() -> Error {
 }
 
 fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {
-    let key: String = row.get(1)?;
-    let mode: String = row.get(3)?;
     let app = App {
-        id: row.get(0)?,
-        key: AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?,
-        name: row.get(2)?,
-        mode: Mode::from_name(&mode).ok_or_else(|| Error::corrupt(format!("app mode {mode:?}")))?,
-        created: row.get(4)?,
-        device_associations: row.get::<i64>(7)? != 0,
+        id: row.next()?,
+        key: read_key(row.next()?)?,
+        name: row.next()?,
+        mode: read_mode(row.next()?)?,
+        created: row.next()?,
+        device_associations: row.next()?,
     };
-    Ok((app, SecretHashes { app: read_hash(row, 5)?, master: read_hash(row, 6)? }))
+    Ok((app, SecretHashes { app: read_hash(row.next()?)?, master: read_hash(row.next()?)? }))
 }
 
-fn read_hash(row: &Row<'_>, column: usize) -> Result<[u8; 32]> {
-    let bytes: Vec<u8> = row.get(column)?;
+pub(crate) fn read_key(text: &str) -> Result<AppKey> {
+    AppKey::new(text).ok_or_else(|| Error::corrupt(format!("app key {text:?}")))
+}
+
+fn read_mode(name: &str) -> Result<Mode> {
+    Mode::from_name(name).ok_or_else(|| Error::corrupt(format!("app mode {name:?}")))
+}
+
+fn read_hash(bytes: &[u8]) -> Result<[u8; 32]> {
     bytes.try_into().map_err(|_| Error::corrupt("a secret hash is not 32 bytes long"))
 }

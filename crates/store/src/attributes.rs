@@ -59,7 +59,7 @@ pub fn of_owner(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<Values> {
     let rows = tx.query(
         "select name, value from attribute where app = $1 and owner_kind = $2 and owner = $3 and value <> $4",
         &[app.into(), kind, id, REMOVED.into()],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| Ok((row.next()?, row.next()?)),
     )?;
     Ok(rows.into_iter().collect())
 }
@@ -74,7 +74,7 @@ pub fn of_owners(tx: &mut Tx<'_>, app: AppId, owners: &[Owner]) -> Result<Vec<Va
             let [kind, id] = owner.columns();
             [app.into(), kind, id, REMOVED.into(), n.into()]
         }),
-        |row| Ok((row.get::<i64>(0)?, row.get(1)?, row.get(2)?)),
+        |row| Ok((row.next::<i64>()?, row.next()?, row.next()?)),
     )?;
     let mut found = vec![Values::new(); owners.len()];
     for (n, name, value) in rows {
@@ -93,7 +93,7 @@ pub fn of_channels(tx: &mut Tx<'_>, app: AppId, first: Ordinal, last: Ordinal) -
          where app = $1 and owner_kind = $2 and owner between $3 and $4 and value <> $5",
         &[app.into(), CHANNEL.into(), stored(first).into(), stored(last).into(), REMOVED.into()],
         |row| {
-            found.entry(ordinal(row.get(0)?)?).or_default().insert(row.get(1)?, row.get(2)?);
+            found.entry(ordinal(row.next()?)?).or_default().insert(row.next()?, row.next()?);
             Ok(())
         },
     )?;
@@ -155,7 +155,7 @@ pub fn for_each_channel(
                 where app = $1 and name = $2 and owner_kind = $3 and value <> $4 and length(value) > 300";
     let params = [app.into(), name.into(), CHANNEL.into(), REMOVED.into()];
     for sql in [short, long] {
-        tx.for_each(sql, &params, |row| visit(ordinal(row.get(0)?)?, row.get(1)?))?;
+        tx.for_each(sql, &params, |row| visit(ordinal(row.next()?)?, row.next()?))?;
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ pub fn for_each_channel_of_users(
                 and c.app = a.app and c.named_user = a.owner and c.installed = 1";
     let params = [app.into(), name.into(), NAMED_USER.into(), REMOVED.into()];
     for sql in [short, long] {
-        tx.for_each(sql, &params, |row| visit(row.get(0)?, row.get(1)?))?;
+        tx.for_each(sql, &params, |row| visit(row.next()?, row.next()?))?;
     }
     Ok(())
 }

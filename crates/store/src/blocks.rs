@@ -53,12 +53,12 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<Progres
         &[app.into(), key.push.into(), (&key.device_type).into(), key.number.into()],
         |row| {
             Ok(Progress {
-                settled: row.get(0)?,
-                tries: row.get(1)?,
-                pending: row.get(2)?,
-                delivered: row.get(3)?,
-                gone: row.get(4)?,
-                failed: row.get(5)?,
+                settled: row.next()?,
+                tries: row.next()?,
+                pending: row.next()?,
+                delivered: row.next()?,
+                gone: row.next()?,
+                failed: row.next()?,
             })
         },
     )
@@ -68,7 +68,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<Progres
 pub fn recipients(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<Vec<u8>>> {
     let sql = "select pending, delivered, gone, failed from push_block where app = $1 and push = $2";
     let sets =
-        tx.query(sql, &[app.into(), push.into()], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
+        tx.query(sql, &[app.into(), push.into()], |row| Ok([row.next()?, row.next()?, row.next()?, row.next()?]))?;
     Ok(sets.into_iter().flatten().collect())
 }
 

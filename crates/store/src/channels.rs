@@ -119,7 +119,7 @@ pub fn ordinals_of(tx: &mut Tx<'_>, app: AppId, ids: &[ChannelId]) -> Result<Vec
 pub fn installed(tx: &mut Tx<'_>, app: AppId, ids: &[ChannelId]) -> Result<Vec<(ChannelId, bool)>> {
     let sql = "select id, installed from channel where app = $1 and id = $2";
     let params = ids.iter().map(|id| [app.into(), (*id).into()]);
-    tx.query_many(sql, params, |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query_many(sql, params, |row| Ok((row.next()?, row.next()?)))
 }
 
 /// Up to `at_most` channels in the order they were made, beginning with the one named by `start`.
@@ -172,13 +172,13 @@ pub fn terms_from(tx: &mut Tx<'_>, app: AppId, first: i64, at_most: u32) -> Resu
          where c.app = $1 and c.ordinal >= $2 and c.installed = 1 order by c.ordinal limit $3",
         &[app.into(), first.into(), at_most.into()],
         |row| {
-            let mut held = terms::decode(&row.get::<Vec<u8>>(1)?)?;
-            if let Some(of_user) = row.get::<Option<Vec<u8>>>(2)? {
-                held.extend(terms::decode(&of_user)?);
+            let (ordinal, mut held) = (row.next()?, terms::decode(row.next()?)?);
+            if let Some(of_user) = row.next()? {
+                held.extend(terms::decode(of_user)?);
                 held.sort_unstable();
                 held.dedup();
             }
-            Ok((row.get(0)?, held))
+            Ok((ordinal, held))
         },
     )
 }
@@ -213,7 +213,7 @@ fn key_row(app: AppId, key: &Key, ordinal: Ordinal) -> [Value; 4] {
 /// All the keys of one channel, as stored: a long value is represented by its digest.
 pub fn keys_of(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Vec<Key>> {
     let sql = "select kind, value from channel_key where app = $1 and ordinal = $2";
-    let read = |row: &Row<'_>| Ok(Key { kind: row.get(0)?, value: row.get(1)? });
+    let read = |row: &Row<'_>| Ok(Key { kind: row.next()?, value: row.next()? });
     let mut keys = tx.query(sql, &[app.into(), ordinal.into()], read)?;
     // Not by the statement: SQLite would rather read all keys of the app in order than sort these few.
     keys.sort_unstable();
@@ -288,17 +288,17 @@ fn values(app: AppId, channel: &Channel) -> [Value; 13] {
 
 fn read_channel(row: &Row<'_>) -> Result<Channel> {
     Ok(Channel {
-        ordinal: row.get(0)?,
-        id: row.get(1)?,
-        device_type: row.get(2)?,
-        installed: row.get(3)?,
-        address: row.get(4)?,
-        language: row.get(5)?,
-        country: row.get(6)?,
-        named_user: row.get::<Option<&str>>(7)?.map(named_users::read_id).transpose()?,
-        created: row.get(8)?,
-        last_registration: row.get(9)?,
-        terms: terms::decode(row.get(10)?)?,
-        profile: row.get(11)?,
+        ordinal: row.next()?,
+        id: row.next()?,
+        device_type: row.next()?,
+        installed: row.next()?,
+        address: row.next()?,
+        language: row.next()?,
+        country: row.next()?,
+        named_user: row.next::<Option<&str>>()?.map(named_users::read_id).transpose()?,
+        created: row.next()?,
+        last_registration: row.next()?,
+        terms: terms::decode(row.next()?)?,
+        profile: row.next()?,
     })
 }

@@ -4,7 +4,8 @@ use model::app::AppKey;
 use model::ids::AppId;
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Row, Tx, Value};
+use crate::apps::read_key;
+use crate::{Result, Row, Tx, Value};
 
 /// The kind of a document. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +137,7 @@ pub struct Head {
 /// The heads of all documents, in order of their ids.
 pub fn heads(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Head>> {
     let sql = "select id, modified from document where app = $1 and kind = $2 order by id";
-    tx.query(sql, &[app.into(), kind.name().into()], |row| Ok(Head { id: row.get(0)?, modified: row.get(1)? }))
+    tx.query(sql, &[app.into(), kind.name().into()], |row| Ok(Head { id: row.next()?, modified: row.next()? }))
 }
 
 pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Document>> {
@@ -150,13 +151,9 @@ pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Docum
 /// The documents of one kind of every app that still exists.
 pub fn of_all_apps(tx: &mut Tx<'_>, kind: DocumentKind) -> Result<Vec<(AppId, AppKey, Document)>> {
     // By way of the apps, so that the key of the table serves for each of them.
-    let sql = "select document.id, document.created, document.modified, document.body, app.id, app.key
+    let sql = "select app.id, app.key, document.id, document.created, document.modified, document.body
                from app join document on document.app = app.id and document.kind = $1 order by app.id, document.id";
-    tx.query(sql, &[kind.name().into()], |row| {
-        let key: String = row.get(5)?;
-        let key = AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?;
-        Ok((row.get(4)?, key, read_document(row)?))
-    })
+    tx.query(sql, &[kind.name().into()], |row| Ok((row.next()?, read_key(row.next()?)?, read_document(row)?)))
 }
 
 /// In which order a listing goes.
@@ -221,5 +218,5 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Resu
 }
 
 fn read_document(row: &Row<'_>) -> Result<Document> {
-    Ok(Document { id: row.get(0)?, created: row.get(1)?, modified: row.get(2)?, body: row.get(3)? })
+    Ok(Document { id: row.next()?, created: row.next()?, modified: row.next()?, body: row.next()? })
 }

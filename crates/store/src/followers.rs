@@ -70,7 +70,7 @@ pub fn behind(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<(AppId, JobId)>> {
     let sql = "select follower.app, follower.id from follower cross join app cross join job
                where app.id = follower.app and follower.position < app.log_head * $2 and follower.retry_at <= $1
                and job.app = follower.app and job.id = follower.id and job.leased = 0 and job.due > $1";
-    tx.query(sql, &[now.into(), EventOffset::PER_RECORD.into()], |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query(sql, &[now.into(), EventOffset::PER_RECORD.into()], |row| Ok((row.next()?, row.next()?)))
 }
 
 /// Makes the jobs of followers due that sleep.

@@ -32,7 +32,7 @@ pub fn held_by(
 ) -> Result<Vec<(MessageNumber, Ordinal)>> {
     let sql = "select number, ordinal from inbox_message where app = $1 and ordinal = $2 order by number";
     let rows = channels.into_iter().map(|channel| [app.into(), channel.into()]);
-    tx.query_many(sql, rows, |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query_many(sql, rows, |row| Ok((row.next()?, row.next()?)))
 }
 
 /// The channels that hold a message, out of those given.

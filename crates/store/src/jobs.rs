@@ -160,7 +160,7 @@ fn first_of_each_lane(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<JobKey>> {
                  order by job.due, job.id limit 1)
             from turns where turns.turn is not null)
         select app, id from firsts) as found";
-    let found = tx.query(sql, &[now.into()], |row| Ok((row.get(0)?, row.get::<Option<JobId>>(1)?)))?;
+    let found = tx.query(sql, &[now.into()], |row| Ok((row.next()?, row.next::<Option<JobId>>()?)))?;
     Ok(found.into_iter().filter_map(|(app, id)| Some((app, id?))).collect())
 }
 
@@ -288,31 +288,29 @@ pub struct Backlog {
 pub fn backlog(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Backlog> {
     let sql = "select count(*), min(due) from (select due from job where due <= $1 order by due limit $2) as overdue";
     tx.query_one(sql, &[now.into(), at_most.into()], |row| {
-        Ok(Backlog { n_overdue: row.get(0)?, longest_due: row.get(1)? })
+        Ok(Backlog { n_overdue: row.next()?, longest_due: row.next()? })
     })
 }
 
 fn read_due(row: &Row<'_>) -> Result<DueJob> {
-    let app = row.get(0)?;
-    let turn: i64 = row.get(4)?;
+    let app = row.next()?;
     Ok(DueJob {
         app,
-        id: row.get(1)?,
-        kind: row.get(2)?,
-        lane: Lane { app, name: row.get(3)? },
-        turn: u32::try_from(turn).unwrap_or(u32::MAX),
-        due: row.get(5)?,
+        id: row.next()?,
+        kind: row.next()?,
+        lane: Lane { app, name: row.next()? },
+        turn: row.next()?,
+        due: row.next()?,
     })
 }
 
 fn read_job(row: &Row<'_>) -> Result<ClaimedJob> {
-    let failures: i64 = row.get(4)?;
     Ok(ClaimedJob {
-        app: row.get(0)?,
-        id: row.get(1)?,
-        kind: row.get(2)?,
-        attempt: row.get(3)?,
-        failures: u32::try_from(failures).unwrap_or(u32::MAX),
-        payload: row.get(5)?,
+        app: row.next()?,
+        id: row.next()?,
+        kind: row.next()?,
+        attempt: row.next()?,
+        failures: row.next()?,
+        payload: row.next()?,
     })
 }

@@ -83,5 +83,5 @@ fn key(app: AppId, upload: Upload<'_>, member: &Member) -> [Value; 5] {
 }
 
 fn read_member(row: &Row<'_>) -> Result<Member> {
-    Ok(Member { kind: row.get(0)?, identifier: row.get(1)? })
+    Ok(Member { kind: row.next()?, identifier: row.next()? })
 }

@@ -116,14 +116,17 @@ pub fn visit_kinds(
 }
 
 fn read<'r>(row: &Row<'r>) -> Result<RecordRow<'r>> {
-    let kind: i64 = row.get(2)?;
     Ok(RecordRow {
-        offset: row.get(0)?,
-        at: row.get(1)?,
-        kind: RecordKind::from_number(kind).ok_or_else(|| Error::corrupt(format!("log record kind {kind}")))?,
-        ordinal: row.get(3)?,
-        body: row.get(4)?,
+        offset: row.next()?,
+        at: row.next()?,
+        kind: read_kind(row.next()?)?,
+        ordinal: row.next()?,
+        body: row.next()?,
     })
+}
+
+pub(crate) fn read_kind(number: i64) -> Result<RecordKind> {
+    RecordKind::from_number(number).ok_or_else(|| Error::corrupt(format!("log record kind {number}")))
 }
 
 impl From<RecordRow<'_>> for Record {
@@ -148,7 +151,7 @@ pub fn terms_after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) ->
     let found: Vec<(Offset, Vec<u8>)> = tx.query(
         "select position, body from log where app = $1 and position > $2 and kind = $3 order by position limit $4",
         &[app.into(), offset.into(), RecordKind::Terms.number().into(), at_most.into()],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| Ok((row.next()?, row.next()?)),
     )?;
     let is_full = found.len() >= at_most as usize;
     let looked = found.last().filter(|_| is_full).map_or(head, |(last, _)| *last);

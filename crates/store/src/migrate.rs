@@ -113,7 +113,7 @@ pub(crate) fn mark_finished(tx: &mut Tx<'_>) -> Result<()> {
 /// Fails for a database that another program has made, or a newer one.
 pub(crate) fn history(tx: &mut Tx<'_>) -> Result<History> {
     let applied = tx.query("select name, checksum from schema_version order by version", &[], |row| {
-        Ok((row.get::<String>(0)?, row.get::<String>(1)?))
+        Ok((row.next::<String>()?, row.next::<String>()?))
     })?;
     if applied.first().is_some_and(|(name, _)| name == UNFINISHED) {
         return Ok(History::Unfinished);

@@ -77,7 +77,7 @@ pub fn between(
     let [app, pipeline, of_block, of_width, first] =
         row(app, pipeline, &SpanKey { block, width, number: width.number(first) });
     tx.query(sql, &[app, pipeline, of_block, of_width, first, width.number(last).into()], |row| {
-        Ok((SpanKey { block, width, number: row.get(0)? }, row.get(1)?))
+        Ok((SpanKey { block, width, number: row.next()? }, row.next()?))
     })
 }
 

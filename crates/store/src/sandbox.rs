@@ -107,15 +107,16 @@ fn select(
          where app = $1 and {narrow}{tail}"
     );
     tx.query(&sql, &params, |row| {
+        let position = row.next()?;
         let delivery = SandboxDelivery {
-            delivery: row.get(1)?,
-            push: row.get(2)?,
-            channel: row.get(3)?,
-            device_type: row.get(4)?,
-            transport: row.get(5)?,
-            at: row.get(6)?,
-            request: row.get(7)?,
+            delivery: row.next()?,
+            push: row.next()?,
+            channel: row.next()?,
+            device_type: row.next()?,
+            transport: row.next()?,
+            at: row.next()?,
+            request: row.next()?,
         };
-        Ok((row.get(0)?, delivery))
+        Ok((position, delivery))
     })
 }

@@ -28,7 +28,7 @@ pub fn around(
 ) -> Result<Vec<(Part, Vec<u8>)>> {
     let sql = "select slice, members from term_set where app = $1 and term = $2 and slice = $3";
     let rows = slices.into_iter().map(|slice| [app.into(), term.into(), slice.into()]);
-    tx.query_many(sql, rows, |row| Ok((Part::Slice(row.get(0)?), row.get(1)?)))
+    tx.query_many(sql, rows, |row| Ok((Part::Slice(row.next()?), row.next()?)))
 }
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, term: TermId, parts: impl IntoIterator<Item = (Part, Vec<u8>)>) -> Result<()> {
@@ -55,7 +55,7 @@ pub fn terms_of(tx: &mut Tx<'_>, app: AppId, group: &str) -> Result<Vec<(TermId,
     let sql = "select id, tag from term where app = $1 and grp = $2
          and exists (select 1 from term_set where term_set.app = term.app and term_set.term = term.id)";
     let mut terms: Vec<(TermId, String)> =
-        tx.query(sql, &[app.into(), group.into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        tx.query(sql, &[app.into(), group.into()], |row| Ok((row.next()?, row.next()?)))?;
     // Not by the statement: SQLite would go through the terms of all groups for the order.
     terms.sort_unstable_by_key(|(id, _)| *id);
     Ok(terms)

@@ -35,7 +35,7 @@ pub fn name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Term> {
 /// The term behind a number, if the number was given out.
 pub fn find_name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Option<Term>> {
     let sql = "select grp, tag from term where app = $1 and id = $2";
-    let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
+    let read = |row: &Row<'_>| Ok((row.next::<String>()?, row.next::<String>()?));
     let found = tx.query_opt(sql, &[app.into(), id.into()], read)?;
     Ok(found.and_then(|(group, tag)| Term::from_key(&group, &tag)))
 }
@@ -64,7 +64,7 @@ pub fn retired_at(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
 /// Every term of an app with its stored name, for loading an index.
 pub fn all(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(TermId, String, String)>> {
     let sql = "select id, grp, tag from term where app = $1 order by id";
-    tx.query(sql, &[app.into()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+    tx.query(sql, &[app.into()], |row| Ok((row.next()?, row.next()?, row.next()?)))
 }
 
 /// Sorted term numbers as stored with a channel: the differences between neighbors, seven bits a byte.

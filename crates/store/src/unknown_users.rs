@@ -18,9 +18,9 @@ pub struct UnknownUser {
 pub fn get(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<UnknownUser>> {
     let sql = "select terms, attributes from unknown_user where app = $1 and ordinal = $2";
     tx.query_opt(sql, &[app.into(), ordinal.into()], |row| {
-        let attributes = serde_json::from_str(row.get(1)?);
+        let (terms, attributes) = (terms::decode(row.next()?)?, serde_json::from_str(row.next()?));
         Ok(UnknownUser {
-            terms: terms::decode(&row.get::<Vec<u8>>(0)?)?,
+            terms,
             attributes: attributes.map_err(|error| Error::corrupt(format!("an unknown user's attributes: {error}")))?,
         })
     })

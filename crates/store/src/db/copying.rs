@@ -51,13 +51,13 @@ impl Tx<'_> {
         let mut tables: Vec<Table> = Vec::new();
         let mut keys: Vec<Vec<(u32, usize)>> = Vec::new();
         self.for_each(catalog, &[], |row| {
-            let (table, name, kind) = (row.get::<String>(0)?, row.get::<String>(1)?, row.get::<String>(2)?);
+            let (table, name, kind) = (row.next::<String>()?, row.next::<String>()?, row.next::<String>()?);
             if tables.last().is_none_or(|last| last.name != table) {
                 tables.push(Table { name: table, columns: Vec::new(), key: Vec::new() });
                 keys.push(Vec::new());
             }
             if let (Some(table), Some(key)) = (tables.last_mut(), keys.last_mut()) {
-                if let place @ 1.. = row.get::<u32>(3)? {
+                if let place @ 1.. = row.next::<u32>()? {
                     key.push((place, table.columns.len()));
                 }
                 table.columns.push(TableColumn { kind: ColumnKind::named(&kind, &table.name)?, name });

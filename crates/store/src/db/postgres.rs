@@ -296,11 +296,13 @@ impl Link {
         for message in self.client.simple_query(&begin).await.map_err(failure::classify)? {
             if let SimpleQueryMessage::Row(row) = message {
                 // Such an answer is all text.
-                let number = |i: usize| {
-                    let number = row.get(i).and_then(|text| text.parse().ok());
+                let mut cells = 0..row.len();
+                let mut number = || {
+                    let text = cells.next().and_then(|index| row.get(index));
+                    let number = text.and_then(|text| text.parse().ok());
                     number.ok_or_else(|| Error::corrupt("a number of an app that is none"))
                 };
-                held.find(AppId(number(0)?), AppNumbers::read(|i| number(i + 1))?);
+                held.find(AppId(number()?), AppNumbers::read(number)?);
             }
         }
         Ok(())

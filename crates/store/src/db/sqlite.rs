@@ -216,7 +216,7 @@ impl Session {
         let sql = format!("select {} from app where id = $1", AppNumbers::COLUMNS);
         for app in apps {
             self.for_each(&sql, &[(*app).into()], &mut |row| {
-                held.find(*app, AppNumbers::read(|i| row.get(i))?);
+                held.find(*app, AppNumbers::read(|| row.next())?);
                 Ok(())
             })?;
         }

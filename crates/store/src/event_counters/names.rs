@@ -58,7 +58,7 @@ pub(super) fn shown(stored: String) -> String {
 fn known(tx: &mut Tx<'_>, names: &BTreeSet<Key<'_>>) -> Result<HashSet<(AppId, i64, String)>> {
     let sql = "select distinct app, day, name from event_counter_day where app = $1 and day = $2 and name = $3";
     let keys = names.iter().map(|(app, day, name)| [(*app).into(), (*day).into(), Value::from(*name)]);
-    Ok(tx.query_many(sql, keys, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.into_iter().collect())
+    Ok(tx.query_many(sql, keys, |row| Ok((row.next()?, row.next()?, row.next()?)))?.into_iter().collect())
 }
 
 /// How many more names of a day may be counted. Names are added up only until the first one finds no room: from then on there

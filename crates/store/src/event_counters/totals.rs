@@ -49,7 +49,9 @@ pub fn totals_of_pushes(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<V
 }
 
 fn read(row: &Row<'_>) -> Result<EventTotal> {
-    let n = u64::try_from(row.get::<i64>(2)?).unwrap_or(0);
-    let sum = Sum { n, millionths: row.get(3)? };
-    Ok(EventTotal { name: names::shown(row.get(0)?), conversion: Conversion::from_name(row.get(1)?)?, sum })
+    Ok(EventTotal {
+        name: names::shown(row.next()?),
+        conversion: Conversion::from_name(row.next()?)?,
+        sum: Sum { n: row.next()?, millionths: row.next()? },
+    })
 }

@@ -38,7 +38,7 @@ fn last_event(tx: &mut Tx<'_>, records: &[Value; 3]) -> Result<Option<EventOffse
         hidden.join(", ")
     );
     tx.query_opt(&sql, records, |row| {
-        let (record, kind) = (row.get(0)?, RecordKind::from_number(row.get(1)?));
+        let (record, kind) = (row.next()?, RecordKind::from_number(row.next()?));
         let is_of_one = kind.is_some_and(|kind| !kind.is_of_many());
         Ok(if is_of_one { EventOffset::new(record, 0) } else { EventOffset::end_of(record) })
     })

@@ -18,7 +18,7 @@ pub fn visit_sends(
     // The kind has to be written out: the index is of the records with this number, and a parameter could be any.
     let sql = "select position, body from log
                where app = $1 and position > $2 and position <= $3 and kind = 2 order by position limit $4";
-    tx.for_each(sql, &[app.into(), after.into(), until.into(), at_most.into()], |row| visit(row.get(0)?, row.get(1)?))
+    tx.for_each(sql, &[app.into(), after.into(), until.into(), at_most.into()], |row| visit(row.next()?, row.next()?))
 }
 
 #[cfg(test)]

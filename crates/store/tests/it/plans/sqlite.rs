@@ -12,11 +12,11 @@ use testkit::store::{Engine, fresh};
 /// begin.
 const BY_APP_ALONE: [&str; 16] = [
     // One row for each app.
-    "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations from app",
+    "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash from app",
     "select app.key from app join channel",
     "select app.id, app.key from app cross join push",
     "select name from app order by id",
-    "select document.id, document.created, document.modified, document.body, app.id, app.key from app",
+    "select app.id, app.key, document.id, document.created, document.modified, document.body from app",
     // One row for each follower.
     "select follower.app, follower.id from follower cross join app cross join job",
     // One row is enough, or a page.
