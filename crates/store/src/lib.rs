@@ -48,11 +48,12 @@ pub mod unknown_users;
 mod url;
 pub mod webhooks;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use model::ids::AppId;
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
@@ -185,7 +186,7 @@ impl Store {
     /// clone is dropped.
     pub async fn close(self) {
         self.shared.close();
-        let threads = std::mem::take(&mut *lock(&self.shared.threads));
+        let threads = std::mem::take(&mut *self.shared.threads.lock());
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().all(|thread| thread.join().is_ok()));
         if !joined.await.unwrap_or(false) {
             tracing::error!("a thread of the store had panicked");
@@ -193,7 +194,7 @@ impl Store {
     }
 
     fn queues(&self) -> Result<Arc<Queues>> {
-        lock(&self.shared.queues).clone().ok_or_else(closed)
+        self.shared.queues.lock().clone().ok_or_else(closed)
     }
 
     /// Returns once signals of other nodes are received.
@@ -204,14 +205,14 @@ impl Store {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         let thread = spawn("store-listener".to_owned(), move || runtime.block_on(listener.run()))?;
-        lock(&self.shared.threads).push(thread);
+        self.shared.threads.lock().push(thread);
         listening.blocking_recv().map_err(|_| closed())
     }
 }
 
 impl Shared {
     fn close(&self) {
-        *lock(&self.queues) = None;
+        *self.queues.lock() = None;
         self.hub.close();
     }
 }
@@ -260,10 +261,6 @@ impl Opening {
 fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name).spawn(body);
     thread.map_err(|error| Error::Unavailable(Cause::new("no thread for the database", error)))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().expect("nothing panics while holding this lock")
 }
 
 fn closed() -> Error {

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 
 use model::ids::AppId;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,7 +121,7 @@ impl Hub {
     }
 
     fn subscribers(&self) -> MutexGuard<'_, Vec<Weak<SignalQueue>>> {
-        self.subscribers.lock().expect("nothing panics while holding the list of subscribers")
+        self.subscribers.lock()
     }
 }
 
@@ -136,6 +137,6 @@ impl SignalQueue {
     }
 
     fn waiting(&self) -> MutexGuard<'_, BTreeSet<Signal>> {
-        self.waiting.lock().expect("nothing panics while holding the waiting signals")
+        self.waiting.lock()
     }
 }

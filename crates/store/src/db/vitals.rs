@@ -2,8 +2,9 @@
 //! to report that the database is away.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use crate::error::Error;
 
@@ -42,7 +43,7 @@ impl Vitals {
         if !self.is_ill.load(Ordering::Relaxed) {
             return None;
         }
-        let illness = self.illness.lock().unwrap_or_else(PoisonError::into_inner);
+        let illness = self.illness.lock();
         match (illness.reading_fails, illness.writing_fails) {
             (true, _) => Some(Trouble::Reading),
             (false, true) => Some(Trouble::Writing),
@@ -65,7 +66,7 @@ impl Vitals {
     }
 
     fn note(&self, deed: Deed, failure: Option<&Error>) {
-        let mut illness = self.illness.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut illness = self.illness.lock();
         match deed {
             Deed::Read => illness.reading_fails = failure.is_some(),
             Deed::Write => illness.writing_fails = failure.is_some(),

@@ -1,9 +1,9 @@
 //! Where the PostgreSQL server is and how to talk to it, according to the database URL.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Connection, Socket};
 
@@ -73,7 +73,7 @@ impl Server {
     }
 
     fn outage(&self) -> MutexGuard<'_, Option<Outage>> {
-        self.outage.lock().unwrap_or_else(PoisonError::into_inner)
+        self.outage.lock()
     }
 
     pub(super) async fn connect(
