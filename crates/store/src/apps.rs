@@ -106,7 +106,7 @@ pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Resul
 /// Takes the app's credentials away at once; [`erase_some`] removes its rows.
 pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
     let n_deleted = tx.execute("delete from app where id = $1", &[app.into()])?;
-    tx.deletes_app(app);
+    tx.note_deleted_app(app);
     tx.signal(Signal::Apps);
     Ok(n_deleted > 0)
 }
@@ -182,15 +182,15 @@ pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: u64) -> Result<bool> {
     Ok(false)
 }
 
-/// Gives out the next ordinal of the app. Fails with [`Constraint::AppGone`] when the app is gone, as does everything that takes
-/// one of its numbers.
+/// Gives out the next ordinal of the app. Fails with [`Constraint::AppGone`] when the app is gone, as does
+/// everything that takes one of its numbers.
 pub fn take_ordinal(tx: &mut Tx<'_>, app: AppId) -> Result<Ordinal> {
     take_ordinals(tx, app, 1)
 }
 
 /// Gives out the next `n` ordinals of the app and returns the first of them.
 pub fn take_ordinals(tx: &mut Tx<'_>, app: AppId, n: u32) -> Result<Ordinal> {
-    let numbers = app_numbers::count(tx, app)?;
+    let numbers = app_numbers::to_change(tx, app)?;
     let first = u32::try_from(numbers.next_ordinal).map_err(|_| Error::corrupt("the app has no ordinals left"))?;
     numbers.next_ordinal += i64::from(n);
     Ok(Ordinal(first))
@@ -198,7 +198,7 @@ pub fn take_ordinals(tx: &mut Tx<'_>, app: AppId, n: u32) -> Result<Ordinal> {
 
 /// Gives out the next term number of the app.
 pub(crate) fn take_term(tx: &mut Tx<'_>, app: AppId) -> Result<TermId> {
-    let numbers = app_numbers::count(tx, app)?;
+    let numbers = app_numbers::to_change(tx, app)?;
     let next = u32::try_from(numbers.next_term).map_err(|_| Error::corrupt("the app has no numbers of terms left"))?;
     numbers.next_term += 1;
     Ok(TermId(next))

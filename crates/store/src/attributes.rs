@@ -1,7 +1,8 @@
 //! Attributes of channels and named users: their data beyond tags, each a name with a JSON value.
 //!
-//! Every value carries the time at which it was set, and of two writes the later one wins, whichever arrives first. For that
-//! a removal is remembered: it is a row whose value is JSON's null, which no attribute can have.
+//! Every value carries the time at which it was set, and of two writes the later one wins, whichever arrives
+//! first. For that a removal is remembered: it is a row whose value is JSON's null, which no attribute can
+//! have.
 
 use std::collections::BTreeMap;
 
@@ -140,8 +141,8 @@ pub fn forget_some<'n>(tx: &mut Tx<'_>, app: AppId, owner: &Owner, names: impl I
     Ok(())
 }
 
-/// Visits every channel that has an attribute of its own, in no order, with its value. There may be millions, so they are not
-/// collected.
+/// Visits every channel that has an attribute of its own, in no order, with its value. There may be millions,
+/// so they are not collected.
 pub fn for_each_channel(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -167,7 +168,8 @@ pub fn for_each_channel_of_users(
     name: &str,
     mut visit: impl FnMut(Ordinal, &str) -> Result<()>,
 ) -> Result<()> {
-    // A cross join, because SQLite would begin with all channels that have a user; written so, it begins with the attribute.
+    // A cross join, because SQLite would begin with all channels that have a user; written so, it begins with
+    // the attribute.
     let short = "select c.ordinal, a.value from attribute a cross join channel c
                  where a.app = $1 and a.name = $2 and a.owner_kind = $3 and a.value <> $4 and length(a.value) <= 300
                  and c.app = a.app and c.named_user = a.owner and c.installed = 1";

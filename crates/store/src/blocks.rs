@@ -1,5 +1,5 @@
-//! Blocks: the part of a push's audience on one platform within 65,536 consecutive ordinals, and its progress. The sets are
-//! serialized bitmaps, opaque to the store.
+//! Blocks: the part of a push's audience on one platform within 65,536 consecutive ordinals, and its
+//! progress. The sets are serialized bitmaps, opaque to the store.
 
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
@@ -15,7 +15,7 @@ pub struct BlockKey {
     pub number: u32,
 }
 
-/// How far a block has got. The four sets are disjoint and together are its recipients.
+/// The progress of sending a block. The four sets are disjoint and together are its recipients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Nothing is left to do.
@@ -78,8 +78,8 @@ pub fn unsettled(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<i64> {
     tx.query_one(sql, &[app.into(), push.into()], |row| row.get(0))
 }
 
-/// Deletes up to `at_most` settled blocks of pushes that were accepted before an instant, and returns how many. The id of a push
-/// can be older than the push, because scheduling assigns it, but is never younger.
+/// Deletes up to `at_most` settled blocks of pushes that were accepted before an instant, and returns how
+/// many. The id of a push can be older than the push, because scheduling assigns it, but is never younger.
 pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: UtcMillis, at_most: u32) -> Result<u64> {
     tx.execute(
         "delete from push_block where app = $1 and (push, platform, block) in

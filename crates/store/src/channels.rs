@@ -1,4 +1,5 @@
-//! Channels: one row per installation, found by id, by ordinal, or by one of its keys (an address, an identity hint).
+//! Channels: one row per installation, found by id, by ordinal, or by one of its keys (an address, an
+//! identity hint).
 
 mod holders;
 
@@ -59,8 +60,8 @@ pub fn update(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
     Ok(())
 }
 
-/// Writes what a channel can be addressed by, and nothing else. By its id, because that is how its row was just found: on SQLite
-/// every other index is one more page to read.
+/// Writes what a channel can be addressed by, and nothing else. By its id, because that is how its row was
+/// just found: on SQLite every other index is one more page to read.
 pub fn set_terms(tx: &mut Tx<'_>, app: AppId, id: ChannelId, held: &[TermId]) -> Result<()> {
     let sql = "update channel set terms = $3 where app = $1 and id = $2";
     tx.execute(sql, &[app.into(), id.into(), terms::encode(held).into()])?;
@@ -145,8 +146,9 @@ pub fn last(tx: &mut Tx<'_>, app: AppId) -> Result<Option<Ordinal>> {
     })
 }
 
-/// The first channel made at or after an instant. Ordinals are given out in the order of creation, so it is found by halving;
-/// channels that were made within the same moments on different nodes may be taken for each other.
+/// The first channel made at or after an instant. Ordinals are given out in the order of creation, so it is
+/// found by halving; channels that were made within the same moments on different nodes may be taken for each
+/// other.
 pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Option<Ordinal>> {
     let Some(newest) = last(tx, app)? else { return Ok(None) };
     let created = "select created from channel where app = $1 and ordinal >= $2 order by ordinal limit 1";
@@ -163,8 +165,8 @@ pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Op
     Ok((least <= newest.0).then_some(Ordinal(least)))
 }
 
-/// The terms of up to `at_most` installed channels from an ordinal on, in order, including those of their named users: the index
-/// is built from these.
+/// The terms of up to `at_most` installed channels from an ordinal on, in order, including those of their
+/// named users: the index is built from these.
 pub fn terms_from(tx: &mut Tx<'_>, app: AppId, first: i64, at_most: u32) -> Result<Vec<(Ordinal, Vec<TermId>)>> {
     tx.query(
         "select c.ordinal, c.terms, u.terms from channel c
@@ -220,7 +222,8 @@ pub fn keys_of(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Vec<Key>
     Ok(keys)
 }
 
-/// Makes `keys` exactly the keys of a channel. A key of another channel moves over; the channels that lost one are returned.
+/// Makes `keys` exactly the keys of a channel. A key of another channel moves over; the channels that lost
+/// one are returned.
 pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key]) -> Result<Vec<(Ordinal, Key)>> {
     let current = keys_of(tx, app, ordinal)?;
     let is_same = |stored: &Key, key: &Key| stored.kind == key.kind && stored.value == stored_value(&key.value);
@@ -233,28 +236,30 @@ pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key])
     add_keys(tx, app, ordinal, keys.iter().filter(|key| !current.iter().any(|stored| is_same(stored, key))))
 }
 
-/// Gives more keys to a channel. A key of another channel moves over; the channels that lost one are returned.
+/// Gives more keys to a channel. A key of another channel moves over; the channels that lost one are
+/// returned.
 pub fn add_keys<'k>(
     tx: &mut Tx<'_>,
     app: AppId,
     ordinal: Ordinal,
     keys: impl IntoIterator<Item = &'k Key>,
 ) -> Result<Vec<(Ordinal, Key)>> {
-    let mut robbed = Vec::new();
+    let mut previous_owners = Vec::new();
     for key in keys {
         let row = key_row(app, key, ordinal);
         let add = "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4) on conflict do nothing";
         // Almost always the key is new, and no other channel has to be looked for.
         if tx.execute(add, &row)? == 0 {
             let previous = by_key(tx, app, key)?.filter(|previous| *previous != ordinal);
-            robbed.extend(previous.map(|previous| (previous, key.clone())));
+            previous_owners.extend(previous.map(|previous| (previous, key.clone())));
             tx.execute("update channel_key set ordinal = $4 where app = $1 and kind = $2 and value = $3", &row)?;
         }
     }
-    Ok(robbed)
+    Ok(previous_owners)
 }
 
-/// The value of a key as it stands in the table. PostgreSQL cannot index much more than this, and addresses may be longer.
+/// The value of a key as it is stored. PostgreSQL cannot index much more than this, and addresses may be
+/// longer.
 fn stored_value(value: &str) -> Cow<'_, str> {
     const LONGEST: usize = 1024;
     if value.len() <= LONGEST {

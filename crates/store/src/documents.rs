@@ -30,23 +30,24 @@ pub enum DocumentKind {
     DeletedList,
     /// The rows of a list's last upload that could not be used.
     ListErrors,
-    /// A push to be sent later, and how far it has got.
+    /// A push to be sent later, and its progress.
     Schedule,
     /// A push with variables.
     Template,
     /// That a template was used: it was last changed at the last use.
     TemplateUse,
-    /// Variants of a push, and how far each has got.
+    /// Variants of a push, and the progress of each.
     Experiment,
     /// That an experiment waits for its start; sorts by when it comes.
     ExperimentStart,
-    /// A push that is sent when something happens, and how far it has got.
+    /// A push that is sent when something happens, and its progress.
     Pipeline,
     /// The remains of a deleted pipeline.
     DeletedPipeline,
     /// Settings of all pipelines of an app together.
     Automation,
-    /// A known text, sealed: of the installation, not of any app. The key that opens it is the installation's.
+    /// A known text, sealed: of the installation, not of any app. The key that opens it is the
+    /// installation's.
     InstallationKey,
     /// Something that is written to see whether it can be, and deleted: of the installation.
     WritingTrial,
@@ -96,7 +97,8 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str
     Ok(())
 }
 
-/// As [`put`], but one that is there already stays as it is, also when another node is writing it at this moment.
+/// As [`put`], but one that is there already stays as it is, also when another node is writing it at this
+/// moment.
 pub fn put_first(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str, now: UtcMillis) -> Result<()> {
     tx.execute(
         "insert into document (app, kind, id, created, modified, body) values ($1, $2, $3, $4, $4, $5)

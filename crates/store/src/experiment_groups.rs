@@ -1,5 +1,5 @@
-//! The channels in each group of an experiment, block by block, and which of them have opened the app since. The sets are opaque
-//! to the store.
+//! The channels in each group of an experiment, block by block, and which of them have opened the app since.
+//! The sets are opaque to the store.
 
 use model::ids::{AppId, ExperimentId, PushId};
 use model::time::UtcMillis;
@@ -103,8 +103,9 @@ pub fn control_members(tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId) ->
     tx.query(sql, &[app.into(), experiment.into()], |row| row.get(0))
 }
 
-/// Adds up the blocks of up to `at_most` groups that were formed before an instant, and replaces their members by `nobody`.
-/// Returns how many groups there were. From then on they count as formed at the beginning of time.
+/// Adds up the blocks of up to `at_most` groups that were formed before an instant, and replaces their
+/// members by `nobody`. Returns how many groups there were. From then on they count as formed at the
+/// beginning of time.
 pub fn sum_up(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, nobody: &[u8], at_most: u32) -> Result<u64> {
     let sql = "select experiment, push, variant, cast(sum(n_members) as bigint), cast(sum(n_opened) as bigint)
                from experiment_group where app = $1 and since > 0 and since < $2

@@ -32,7 +32,8 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Forgets up to `at_most` answers that were kept before an instant, of all apps, and says how many those were.
+/// Forgets up to `at_most` answers that were kept before an instant, of all apps, and says how many those
+/// were.
 pub fn forget_before(tx: &mut Tx<'_>, instant: UtcMillis, at_most: u32) -> Result<u64> {
     let sql = "select app, key from idempotency where created < $1 order by created limit $2";
     let old: Vec<[Value; 2]> = tx.query(sql, &[instant.into(), at_most.into()], |row| {

@@ -1,11 +1,12 @@
-//! In whose inboxes a message is that few hold, as a row for each: a listing reads what the inbox has, however many messages others
-//! were sent.
+//! In whose inboxes a message is that few hold, as a row for each: a listing reads what the inbox has,
+//! however many messages others were sent.
 
 use model::ids::{AppId, MessageNumber, Ordinal};
 
 use crate::{Result, Tx};
 
-/// Puts a message, which has to be the newest, into inboxes. Inboxes with more than `at_most` messages lose their oldest.
+/// Puts a message, which has to be the newest, into inboxes. Inboxes with more than `at_most` messages lose
+/// their oldest.
 pub fn insert(
     tx: &mut Tx<'_>,
     app: AppId,

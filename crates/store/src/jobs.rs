@@ -1,6 +1,7 @@
-//! Durable work with a due time. Claiming a job moves its due time to the end of the lease, so a job whose worker died is
-//! simply due again; the attempt number, which every claim raises, keeps the dead worker from settling it afterwards. Whoever
-//! speaks for a job that it no longer holds gets [`Constraint::LeaseLost`], and nothing of its transaction is committed.
+//! Durable work with a due time. Claiming a job moves its due time to the end of the lease, so a job whose
+//! worker died is simply due again; the attempt number, which every claim raises, keeps the dead worker from
+//! settling it afterwards. A worker that changes a job which it no longer holds gets
+//! [`Constraint::LeaseLost`], and its transaction is rolled back.
 
 use std::collections::BTreeSet;
 
@@ -113,8 +114,9 @@ pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: NewJob) -> Result<()> {
     Ok(())
 }
 
-/// The `at_most` jobs that have been due the longest. If more are due, also the first of every lane and turn, so that no lane is
-/// hidden by the backlog of another. Finding those costs a few steps for every lane that has jobs, however many jobs wait in it.
+/// The `at_most` jobs that have been due the longest. If more are due, also the first of every lane and turn,
+/// so that no lane is hidden by the backlog of another. Finding those costs a few steps for every lane that
+/// has jobs, however many jobs wait in it.
 pub fn due(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Due> {
     let sql = "select app, id, kind, lane, turn, due from job where due <= $1 order by due, app, id limit $2";
     let mut jobs = tx.query(sql, &[now.into(), at_most.into()], read_due)?;
@@ -129,8 +131,8 @@ pub fn due(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Due> {
     Ok(Due { jobs, are_all })
 }
 
-/// Steps along the index from one app, lane and turn to the next. Both databases answer these scalar subqueries from the index,
-/// whatever they believe about the size of the table.
+/// Steps along the index from one app, lane and turn to the next. Both databases answer these scalar
+/// subqueries from the index, whatever they believe about the size of the table.
 fn first_of_each_lane(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<JobKey>> {
     let sql = "
         select app, id from (with recursive

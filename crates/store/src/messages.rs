@@ -1,5 +1,5 @@
-//! Message Center messages: each is stored once, and beside it the sets of its holders, which are serialized bitmaps, opaque to
-//! the store. Holders without a set are in `inbox_messages`.
+//! Message Center messages: each is stored once, and beside it the sets of its holders, which are serialized
+//! bitmaps, opaque to the store. Holders without a set are in `inbox_messages`.
 
 use model::event::SharedPush;
 use model::ids::{AppId, MessageNumber, PushId};
@@ -105,8 +105,8 @@ pub fn by_push(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Messa
     tx.query_opt(sql, &[app.into(), push.into()], read_message)
 }
 
-/// Up to `at_most` messages of a group after a number, with their pushes, if these were accepted by an instant; also messages
-/// that have ended.
+/// Up to `at_most` messages of a group after a number, with their pushes, if these were accepted by an
+/// instant; also messages that have ended.
 pub fn of_group(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -187,8 +187,8 @@ pub fn ended_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u3
     tx.query(sql, &[app.into(), instant.into(), at_most.into()], read_message)
 }
 
-/// Forgets a message and who held it, and answers in how many rows that was. When it ended is kept with the app: see
-/// [`forgotten`].
+/// Forgets a message and who held it, and answers in how many rows that was. When it ended is kept with the
+/// app: see [`forgotten`].
 pub fn forget(tx: &mut Tx<'_>, app: AppId, message: &Message, slices: impl IntoIterator<Item = u32>) -> Result<u64> {
     let number = message.number;
     let rows = slices.into_iter().map(|slice| [app.into(), slice.into(), number.into()]);

@@ -1,5 +1,5 @@
-//! The schema and its history. Every step is one text for both databases, applied once, in order, in a transaction of its own;
-//! several nodes may start at once.
+//! The schema and its history. Every step is one text for both databases, applied once, in order, in a
+//! transaction of its own; several nodes may start at once.
 
 use ring::digest;
 
@@ -11,8 +11,8 @@ struct Step {
     sql: &'static str,
 }
 
-/// In order; the version of a step is its place, counted from 1, with which its name begins. The schema of 0.1.0 is one
-/// step per theme, and every later change is a step of its own. Released steps never change.
+/// In order; the version of a step is its place, counted from 1, with which its name begins. The schema of
+/// 0.1.0 is one step per theme, and every later change is a step of its own. Released steps never change.
 const STEPS: &[Step] = &[
     Step { name: "0001_apps", sql: include_str!("../migrations/0001_apps.sql") },
     Step { name: "0002_log", sql: include_str!("../migrations/0002_log.sql") },
@@ -34,10 +34,11 @@ const HISTORY: &str = "create table if not exists schema_version (
     checksum text not null
 )";
 
-/// The step that a database has while it is being copied into: no node starts on the half of an installation.
+/// The name of a step that a database has while it is the target of a copy, so that no node starts on a part
+/// of an installation.
 const UNFINISHED: &str = "unfinished copy";
 
-/// How far a database has got.
+/// Which steps a database has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum History {
     /// That many steps have been applied, all of them ours.
@@ -65,7 +66,7 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
             History::Steps(version) => version,
             History::Unfinished => return Err(unfinished_copy()),
         };
-        // Who starts for the first time is not upgrading: the steps are of no interest.
+        // A first start is no upgrade, and its steps are not worth a line each.
         let is_new = *first.get_or_insert(version) == 0;
         let Some(step) = STEPS.get(version) else {
             tx.commit()?;
@@ -75,7 +76,7 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
             return Ok(());
         };
         if !is_new {
-            // Before it begins, because an index of a large table takes a while.
+            // Logged before it begins, because an index of a large table takes minutes.
             tracing::info!(step = step.name, "bringing the database up to date");
         }
         for statement in statements(step.sql) {
@@ -92,19 +93,17 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
 }
 
 pub(crate) fn unfinished_copy() -> Error {
-    Error::corrupt(
-        "it holds the beginning of a copy that has not come to its end; run `aerogram copy` again with --start-over",
-    )
+    Error::corrupt("a copy into it was begun and not finished; run `aerogram copy` again with --start-over")
 }
 
-/// From now on the database is of no use to a node.
+/// Marks the target of a copy, so that no node starts on it.
 pub(crate) fn mark_unfinished(tx: &mut Tx<'_>) -> Result<()> {
     let insert = "insert into schema_version (version, name, checksum) values (0, $1, '')";
     tx.execute(insert, &[UNFINISHED.into()])?;
     Ok(())
 }
 
-/// The opposite.
+/// Removes the mark of [`mark_unfinished`].
 pub(crate) fn mark_finished(tx: &mut Tx<'_>) -> Result<()> {
     tx.execute("delete from schema_version where version = 0 and name = $1", &[UNFINISHED.into()])?;
     Ok(())

@@ -146,7 +146,8 @@ pub fn forget_pending(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result
     Ok(())
 }
 
-/// Forgets up to `at_most` associations that have waited since before an instant. Returns whether any may be left.
+/// Forgets up to `at_most` associations that have waited since before an instant. Returns whether any may be
+/// left.
 pub fn forget_pending_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<bool> {
     let sql = "delete from pending_association where app = $1 and channel in
                (select channel from pending_association where app = $1 and created < $2 order by created limit $3)";

@@ -1,5 +1,6 @@
-//! When channels wait for a pipeline, roughly: for each block the union of the channels that are due within a span of time. The
-//! members are serialized bitmaps, opaque to the store, or nothing where they are not known.
+//! When channels wait for a pipeline, roughly: for each block the union of the channels that are due within a
+//! span of time. The members are serialized bitmaps, opaque to the store, or nothing where they are not
+//! known.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The channels that wait for a pipeline, by the instant at which they are due and by block. The members are serialized bitmaps,
-//! opaque to the store.
+//! The channels that wait for a pipeline, by the instant at which they are due and by block. The members are
+//! serialized bitmaps, opaque to the store.
 
 use model::ids::{AppId, PipelineId};
 use model::time::UtcMillis;

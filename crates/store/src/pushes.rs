@@ -67,7 +67,8 @@ pub struct PushRow {
     pub state: PushState,
     /// Waits until it is resumed. Meaningless for a push that is done or canceled.
     pub paused: bool,
-    /// The log offset at which the push was accepted: its audience is resolved by an index that has reached it.
+    /// The log offset at which the push was accepted: its audience is resolved by an index that has reached
+    /// it.
     pub accepted_at: Offset,
     /// Whether the payload must not be kept for longer than sending takes.
     pub redact: bool,
@@ -128,7 +129,8 @@ pub struct Listed {
     pub origin: Option<Origin>,
 }
 
-/// Up to `at_most` pushes that were accepted within a time, the newest first, beginning with the one named by `start`.
+/// Up to `at_most` pushes that were accepted within a time, the newest first, beginning with the one named by
+/// `start`.
 pub fn newest(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -231,7 +233,8 @@ fn redact(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the payload of a push with an earlier one that has the same. Neither may be one that is to be redacted.
+/// Keeps the payload of a push with an earlier one that has the same. Neither may be one that is to be
+/// redacted.
 pub fn share_payload(tx: &mut Tx<'_>, app: AppId, push: PushId, earlier: PushId) -> Result<()> {
     let sql = "update push set payload = null, payload_of =
                  (select coalesce(other.payload_of, other.id) from push other where other.app = $1 and other.id = $3)

@@ -51,7 +51,7 @@ pub fn visit_among(
     })
 }
 
-/// To be gone on with.
+/// The beginning of a statement, to which [`ordinals`] adds the channels that are meant.
 const fn select(wanted: Wanted) -> &'static str {
     match (wanted.locale, wanted.profile) {
         (false, false) => {

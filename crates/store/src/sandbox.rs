@@ -32,7 +32,7 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, deliveries: &[SandboxDelivery]) -> Resul
         return Ok(());
     }
     let n_added = i64::try_from(deliveries.len()).unwrap_or(i64::MAX);
-    let numbers = app_numbers::count(tx, app)?;
+    let numbers = app_numbers::to_change(tx, app)?;
     numbers.sandbox_head += n_added;
     let head = numbers.sandbox_head;
     let rows: Vec<_> = deliveries

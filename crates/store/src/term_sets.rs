@@ -1,5 +1,5 @@
-//! Sets of channels that are kept as bitmaps instead of with each channel, such as the channels that got a message on a day. A
-//! set is cut into parts, so that a change of a few channels rewrites little.
+//! Sets of channels that are kept as bitmaps instead of with each channel, such as the channels that got a
+//! message on a day. A set is cut into parts, so that a change of a few channels rewrites little.
 
 use model::ids::{AppId, TermId};
 

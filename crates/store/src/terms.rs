@@ -1,5 +1,5 @@
-//! The numbers of terms. A term gets its number when it is first needed and keeps it forever, so numbers may be cached. Only a
-//! deleted tag loses its number, which caches learn from [`retired_at`].
+//! The numbers of terms. A term gets its number when it is first needed and keeps it forever, so numbers may
+//! be cached. Only a deleted tag loses its number, which caches learn from [`retired_at`].
 
 use model::ids::{AppId, Offset, TermId};
 use model::term::Term;
@@ -52,7 +52,7 @@ pub fn retire(tx: &mut Tx<'_>, app: AppId, id: TermId, name: &Term) -> Result<()
 
 /// Stores the offset of the last retirement in the log.
 pub fn set_retired_at(tx: &mut Tx<'_>, app: AppId, offset: Offset) -> Result<()> {
-    app_numbers::count(tx, app)?.terms_retired = offset.0;
+    app_numbers::to_change(tx, app)?.terms_retired = offset.0;
     Ok(())
 }
 

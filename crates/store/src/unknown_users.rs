@@ -6,7 +6,8 @@ use model::ids::{AppId, Ordinal, TermId};
 
 use crate::{Error, Result, Tx, terms};
 
-/// The part of what a channel holds itself that is its unknown user's. The channel may have lost some of it since.
+/// The part of what a channel holds itself that is its unknown user's. The channel may have lost some of it
+/// since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnknownUser {
     /// Sorted.

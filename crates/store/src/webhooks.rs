@@ -1,4 +1,4 @@
-//! Webhooks: their configuration, how far each has got, and the outcome of its requests.
+//! Webhooks: their configuration, their positions in the log, and the outcomes of their requests.
 
 mod dead_letters;
 mod history;
@@ -33,7 +33,7 @@ pub struct Webhook {
     pub failing: Option<(UtcMillis, String)>,
 }
 
-/// How far a webhook has got.
+/// The position of a webhook in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Raised whenever any of this changes. A run that began with an older version cannot save its progress.
@@ -155,8 +155,8 @@ pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, he
     Ok(())
 }
 
-/// Saves a stretch of deliveries that began at version `version`. Returns how often the configuration has changed; `None` if the
-/// webhook was moved or deleted since, and nothing is saved.
+/// Saves a stretch of deliveries that began at version `version`. Returns how often the configuration has
+/// changed; `None` if the webhook was moved or deleted since, and nothing is saved.
 pub fn remember(tx: &mut Tx<'_>, app: AppId, id: WebhookId, version: i64, stretch: &Stretch) -> Result<Option<i64>> {
     let (since, why) = stretch.failing.as_ref().map_or((None, None), |(since, why)| (Some(*since), Some(why.as_str())));
     tx.query_opt(

@@ -1,4 +1,5 @@
-//! Channels as holders of terms: the few columns that are needed to change what a channel can be addressed by.
+//! Channels as holders of terms: the few columns that are needed to change what a channel can be addressed
+//! by.
 
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, TermId};

@@ -1,5 +1,5 @@
-//! The counts of groups of pushes, raised together with those of the pushes: a sum reads as many rows as there are hours or days,
-//! however many pushes there are.
+//! The counts of groups of pushes, raised together with those of the pushes: a sum reads as many rows as
+//! there are hours or days, however many pushes there are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

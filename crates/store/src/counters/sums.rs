@@ -165,8 +165,8 @@ pub fn totals_of_each(tx: &mut Tx<'_>, app: AppId, pushes: &[PushId], metrics: &
     tx.query_many(&sql, wanted, |row| Ok(PushTotal { push: row.next()?, total: total(row)? }))
 }
 
-/// A range of hours taken apart: the first whole day in it and the one after the last, the hours before them, and the hours
-/// after them. Each is a pair of bounds, of which the second is not included.
+/// A range of hours taken apart: the first whole day in it and the one after the last, the hours before them,
+/// and the hours after them. Each is a pair of bounds, of which the second is not included.
 pub(crate) fn bounds(hours: &Range<i64>) -> [i64; 6] {
     let first = hours.start.div_euclid(24) + i64::from(hours.start.rem_euclid(24) > 0);
     let end = hours.end.div_euclid(24);

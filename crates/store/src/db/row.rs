@@ -1,5 +1,5 @@
-//! Rows of results. A row is a borrowed view over the driver's own, so that reading millions of them copies only the cells that
-//! the caller keeps.
+//! Rows of results. A row is a borrowed view over the driver's own, so that reading millions of them copies
+//! only the cells that the caller keeps.
 
 use std::cell::Cell;
 
@@ -23,7 +23,7 @@ enum Cells<'r> {
     Postgres(&'r tokio_postgres::Row),
 }
 
-/// One cell, as both engines see it.
+/// One cell, as both databases see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Column<'r> {
     Null,
@@ -47,8 +47,8 @@ impl<'r> Row<'r> {
         Self { cells: Cells::Postgres(row), next: Cell::new(0) }
     }
 
-    /// The next cell, from the first one on. A row is read in the order in which its statement names the columns, so that
-    /// neither has to count them.
+    /// The next cell, from the first one on. A row is read in the order in which its statement names the
+    /// columns, so that neither has to count them.
     pub fn next<T: FromColumn<'r>>(&self) -> Result<T> {
         let index = self.next.get();
         self.next.set(index + 1);

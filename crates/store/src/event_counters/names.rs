@@ -1,5 +1,5 @@
-//! How many different names of custom events are counted apart. Devices make names up, so without a limit they could make the
-//! database grow as they like.
+//! How many different names of custom events are counted apart. Devices make names up, so without a limit
+//! they could make the database grow as they like.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,8 +10,8 @@ use crate::{Result, Tx, Value};
 
 /// Of one app in one day. Events with other names are counted together.
 pub const MOST_NAMES: u32 = 1_000;
-/// The name of all other events in reports. No event is stored under this name: the others are stored under the empty name, which
-/// no event has, so that an event that is really called this stays apart.
+/// The name of all other events in reports. No event is stored under this name: the others are stored under
+/// the empty name, which no event has, so that an event that is really called this stays apart.
 pub(super) const OTHER_SHOWN: &str = "(other)";
 pub(super) const OTHER: &str = "";
 
@@ -61,8 +61,8 @@ fn known(tx: &mut Tx<'_>, names: &BTreeSet<Key<'_>>) -> Result<HashSet<(AppId, i
     Ok(tx.query_many(sql, keys, |row| Ok((row.next()?, row.next()?, row.next()?)))?.into_iter().collect())
 }
 
-/// How many more names of a day may be counted. Names are added up only until the first one finds no room: from then on there
-/// is a row for all others, and a look at that is enough.
+/// How many more names of a day may be counted. Names are added up only until the first one finds no room:
+/// from then on there is a row for all others, and a look at that is enough.
 fn room_left(tx: &mut Tx<'_>, app: AppId, day: i64) -> Result<u32> {
     if !known(tx, &BTreeSet::from([(app, day, OTHER)]))?.is_empty() {
         return Ok(0);

@@ -15,7 +15,8 @@ pub struct EventTotal {
     pub sum: Sum,
 }
 
-/// The totals of a range of hours, in the order of names. Days that lie in it as a whole are not added up again.
+/// The totals of a range of hours, in the order of names. Days that lie in it as a whole are not added up
+/// again.
 pub fn totals(tx: &mut Tx<'_>, app: AppId, hours: &Range<i64>) -> Result<Vec<EventTotal>> {
     let params: Vec<Value> = std::iter::once(app.into()).chain(bounds(hours).map(Value::from)).collect();
     tx.query(

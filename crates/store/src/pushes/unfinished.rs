@@ -31,8 +31,8 @@ pub enum Which {
     Paused,
 }
 
-/// Up to `at_most` of them in the order of their ids, beginning with `start`. They are found by the jobs that send them, so that
-/// it costs nothing how many pushes there have been.
+/// Up to `at_most` of them in the order of their ids, beginning with `start`. They are found by the jobs that
+/// send them, so that it costs nothing how many pushes there have been.
 pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most: u32) -> Result<Vec<Unfinished>> {
     let wanted = match which {
         Which::All => "p.state in ('accepted', 'sending')",
@@ -65,7 +65,8 @@ pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most:
 
 /// The app of a push. Ids of pushes are made by the service, so that no two apps have the same.
 pub fn app_of(tx: &mut Tx<'_>, push: PushId) -> Result<Option<(AppId, AppKey)>> {
-    // By way of the apps, so that the index of pushes serves for each of them; without the cross join SQLite reads all pushes.
+    // By way of the apps, so that the index of pushes serves for each of them; without the cross join SQLite
+    // reads all pushes.
     let sql = "select app.id, app.key from app cross join push where push.app = app.id and push.id = $1 order by app.id limit 1";
     tx.query_opt(sql, &[push.into()], |row| Ok((row.next()?, read_key(row.next()?)?)))
 }

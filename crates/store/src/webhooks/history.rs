@@ -1,4 +1,5 @@
-//! The history of a webhook: its latest requests, and gaps of records that were deleted before they could be sent.
+//! The history of a webhook: its latest requests, and gaps of records that were deleted before they could be
+//! sent.
 
 use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, EventId, WebhookId};

@@ -1,8 +1,9 @@
-//! Copying a whole database: every row of every table arrives as it was, and what would spoil a copy is refused.
+//! Copying a whole database: every row of every table arrives as it was, and what would spoil a copy is
+//! refused.
 
 use std::sync::mpsc;
 
-use store::copy::{Copied, CopyError, Occupied, Progress, copy};
+use store::copy::{Copied, CopyError, CopyProgress, Occupied, copy};
 use store::{DatabaseUrl, Error, Store, Value};
 use testkit::rows::all_rows;
 use testkit::store::{Engine, Home, engines, fresh};
@@ -93,8 +94,8 @@ async fn every_row_of_every_table_arrives_as_it_was() {
     }
 }
 
-/// More rows than are read at once, in an order of keys that is not that of their insertion, and rows of which a few are as much
-/// as may be in memory.
+/// More rows than are read at once, in an order of keys that is not that of their insertion, and rows of
+/// which a few are as much as may be in memory.
 #[tokio::test]
 async fn large_tables_go_in_portions() {
     const N_TAGS: i64 = 40_000;
@@ -110,10 +111,10 @@ async fn large_tables_go_in_portions() {
         let expected = all_rows(&store).await;
         store.close().await;
 
-        let (tell, told) = mpsc::channel::<Progress>();
+        let (tell, told) = mpsc::channel::<CopyProgress>();
         let copying = copy(&first.url, &second.url, Occupied::Refuse, move |progress| tell.send(progress).unwrap());
         copying.await.unwrap();
-        let told: Vec<Progress> = told.into_iter().collect();
+        let told: Vec<CopyProgress> = told.into_iter().collect();
         let heard = |table: &str| told.iter().filter(|told| told.table == table).cloned().collect::<Vec<_>>();
         let tags = heard("legacy_tag");
         assert!(tags.len() >= 5 && tags.is_sorted_by_key(|told| told.n_rows), "{tags:?}");

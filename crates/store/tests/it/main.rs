@@ -66,7 +66,8 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Runs the test once per engine, on a fresh store each. The last line of a failing test's output names its engine.
+/// Runs the test once per engine, on a fresh store each. The last line of a failing test's output names its
+/// engine.
 async fn on_both(test: impl AsyncFn(&Store, &Home)) {
     for engine in engines() {
         println!("on {engine:?}:");

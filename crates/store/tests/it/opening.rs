@@ -117,7 +117,8 @@ async fn the_log_stays_bounded() {
         done.unwrap();
         let size = std::fs::metadata(&log).unwrap().len();
         (largest, n_times_over, before) = (largest.max(size), n_times_over + u32::from(size < before), size);
-        // Usually at 64 MiB; when the thread that copies it back gets no turn, the writer sees to it at four times as much.
+        // Usually at 64 MiB; when the thread that copies it back gets no turn, the writer sees to it at four
+        // times as much.
         assert!(largest < 300 << 20, "the log grew to {largest}");
         if n_times_over == 2 {
             break;

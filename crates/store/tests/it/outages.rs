@@ -101,7 +101,8 @@ async fn a_node_that_freezes_in_a_transaction_does_not_stop_the_others() {
     other.close().await;
 }
 
-/// Two nodes lock the same two rows in opposite order, and each waits for the other until the server picks a victim.
+/// Two nodes lock the same two rows in opposite order, and each waits for the other until the server picks a
+/// victim.
 #[tokio::test]
 async fn the_victim_of_a_deadlock_is_run_again() {
     if !engines().contains(&Engine::Postgres) {
@@ -124,7 +125,8 @@ async fn the_victim_of_a_deadlock_is_run_again() {
                 runs.fetch_add(1, Ordering::SeqCst);
                 let is_first_run = is_first_run.swap(false, Ordering::SeqCst);
                 if !is_first_run {
-                    // Otherwise the victim may be back before the other has noticed, and the two meet again and again.
+                    // Otherwise the victim may be back before the other has noticed, and the two meet again
+                    // and again.
                     other_is_through.wait();
                 }
                 tx.execute("set local deadlock_timeout = '10ms'", &[])?;

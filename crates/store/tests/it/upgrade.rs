@@ -1,7 +1,8 @@
-//! Upgrades: a database as every released version left it, with rows in all tables, is brought up to date and read.
+//! Upgrades: a database as every released version left it, with rows in all tables, is brought up to date and
+//! read.
 //!
-//! `tests/data/<version>.sql` is the schema and the rows of a version, one text for both databases. CONTRIBUTING.md says
-//! when a file is written, and that it never changes afterwards.
+//! `tests/data/<version>.sql` is the schema and the rows of a version, one text for both databases.
+//! CONTRIBUTING.md says when a file is written, and that it never changes afterwards.
 
 mod contents;
 

@@ -1,5 +1,5 @@
-//! At least one row for every table, written with the functions of the store and read with them. A row that is in the
-//! files of releases is never changed here: what a later version writes otherwise is one more row.
+//! At least one row for every table, written with the functions of the store and read with them. A row that
+//! is in the files of releases is never changed here: what a later version writes otherwise is one more row.
 
 use std::collections::BTreeSet;
 
