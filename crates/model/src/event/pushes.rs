@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::ids::{EventId, ExperimentId, PushId};
+use crate::ids::{ExperimentId, PushId};
 use crate::payload::extra::TextExtra;
 use crate::time::UtcMillis;
 
