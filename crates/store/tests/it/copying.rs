@@ -12,7 +12,7 @@ use crate::sample::make_app;
 use crate::schema::{Table, tables};
 use crate::{NO_APP, execute};
 
-/// Every pair of engines, from the first to the second.
+/// Every pair of databases, from the first to the second.
 fn pairs() -> Vec<(Engine, Engine)> {
     engines().into_iter().flat_map(|from| engines().into_iter().map(move |to| (from, to))).collect()
 }
@@ -176,7 +176,7 @@ async fn a_copy_that_breaks_off_is_not_taken_for_a_whole_one() {
 
 #[tokio::test]
 async fn nobody_else_may_be_at_work() {
-    // Each refusal comes after some patience, and two engines have all the roles in two pairs.
+    // Each refusal comes after some patience, and two databases have all the roles in two pairs.
     for (from, to) in pairs().into_iter().filter(|(from, to)| from != to) {
         let ((store, first), (other, second)) = (fresh(from).await, fresh(to).await);
         let why = refusal(copied(&first, &second).await);

@@ -1,4 +1,4 @@
-//! Random sequences of operations leave both engines, and a model of plain maps, in the same state and give
+//! Random sequences of operations leave both databases, and a model of plain maps, in the same state and give
 //! the same answers.
 
 mod operation;
