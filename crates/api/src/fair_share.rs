@@ -1,9 +1,10 @@
 //! Permits for long requests: few enough for the server, and shared fairly by the apps.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use model::ids::AppId;
+use parking_lot::Mutex;
 
 /// An app gets another permit as long as it has fewer than are free. So an app that takes all it can get leaves half of them to
 /// the others, the next one half of the rest, and an app that has none yet almost always gets one.
@@ -28,7 +29,7 @@ impl FairShare {
 
     /// `None` when the app has its share.
     pub(crate) fn take(&self, app: AppId) -> Option<Permit> {
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.0.lock();
         let n_own = taken.by_app.get(&app).copied().unwrap_or(0);
         if n_own >= taken.n_free {
             return None;
@@ -41,7 +42,7 @@ impl FairShare {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut taken = self.of.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.of.0.lock();
         taken.n_free += 1;
         match taken.by_app.get_mut(&self.app) {
             Some(n_own) if *n_own > 1 => *n_own -= 1,
@@ -66,7 +67,7 @@ mod tests {
         assert_eq!(all(6).len(), 34, "what was given back");
         drop(held);
         assert_eq!(all(1).len(), 64);
-        let taken = share.0.lock().unwrap();
+        let taken = share.0.lock();
         assert!(taken.n_free == 128 && taken.by_app.is_empty());
     }
 }

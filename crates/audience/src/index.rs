@@ -13,6 +13,8 @@ use crate::codec::{self, CorruptBitmap};
 use crate::dictionary::Dictionary;
 use crate::shard::Shard;
 
+/// The locks of an index are those of `std`, which are poisoned by a panic, on purpose: a change that was made by half would
+/// choose the wrong recipients without anybody noticing. All other locks of the workspace are those of `parking_lot`.
 pub(crate) const UNPOISONED: &str = "no thread panics while it holds a lock of the index";
 
 /// Which channels hold which terms.

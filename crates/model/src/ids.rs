@@ -142,7 +142,7 @@ impl ContactId {
 
     /// From a digest that cannot be computed from the user's own id alone.
     pub fn of_named_user(digest: &[u8; 16]) -> Self {
-        // The version tells such ids from those of channels, and is that of the former ids, which were made from names.
+        // The version tells such ids from those of channels.
         Self::from_uuid(uuid::Builder::from_sha1_bytes(*digest).into_uuid())
     }
 

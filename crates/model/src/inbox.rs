@@ -145,7 +145,6 @@ fn message_in(url: &str) -> Option<&str> {
 /// The data in a listing about a message beside its title and its type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MessageDetails {
-    #[serde(default)]
     pub extra: TextExtra,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<BTreeMap<String, String>>,

@@ -1,6 +1,6 @@
 //! How many messages it makes sense to have under way to a provider: more while it keeps up, half when it does not.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::outcome::Outcome;
 
@@ -43,7 +43,7 @@ impl Room {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Tokens that prove who we are to a provider: fetched or signed once, shared by all senders, renewed before they expire.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::HeaderValue;
 use model::time::UtcMillis;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::outcome::Outcome;
 
@@ -110,7 +110,7 @@ impl TokenCache {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

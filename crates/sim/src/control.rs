@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::answer;
 use crate::book::Book;
 use crate::call::Call;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 
 const DEFAULT_LIMIT: usize = 20;
 
@@ -29,7 +29,7 @@ pub(crate) fn answer(shared: &Shared, call: &Call<'_>) -> Option<Response<Bytes>
             match parse(call.body, |at| before.parse(at)) {
                 Ok(faults) => {
                     let shown = json!(faults);
-                    *lock(&shared.faults) = Arc::new(faults);
+                    *shared.faults.lock() = Arc::new(faults);
                     ok(&shown)
                 }
                 Err(problems) => refused(&problems),
@@ -45,7 +45,7 @@ pub(crate) fn answer(shared: &Shared, call: &Call<'_>) -> Option<Response<Bytes>
         }
         "open" if is_post => match parse(call.body, validation_code) {
             Ok(code) => {
-                *lock(&shared.validation_code) = Some(code.uuid());
+                *shared.validation_code.lock() = Some(code.uuid());
                 ok(&json!({ "ok": true }))
             }
             Err(problems) => refused(&problems),

@@ -1,11 +1,12 @@
 //! The state that all connections of a simulator share, and how a request becomes a verdict.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::time::Clock;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -49,15 +50,15 @@ impl Shared {
     }
 
     pub(crate) fn faults(&self) -> Arc<Faults> {
-        lock(&self.faults).clone()
+        self.faults.lock().clone()
     }
 
     pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
-        lock(&self.book)
+        self.book.lock()
     }
 
     pub(crate) fn validation_code(&self) -> Option<Uuid> {
-        *lock(&self.validation_code)
+        *self.validation_code.lock()
     }
 
     fn verdict(&self, session: &mut Session, call: &Call<'_>) -> Verdict {
@@ -189,8 +190,4 @@ fn protocol_of(path: &str) -> Option<Protocol> {
         (open::PREFIX, Protocol::Open),
     ];
     prefixes.into_iter().find(|(prefix, _)| path.starts_with(prefix)).map(|(_, protocol)| protocol)
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

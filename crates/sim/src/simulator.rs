@@ -2,9 +2,10 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use model::channel::WebSubscription;
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -18,7 +19,7 @@ use crate::keys::{self, Keys};
 use crate::protocol::Protocol;
 use crate::serve;
 use crate::settings::SimSettings;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::specimen::Specimen;
 use crate::stats::Stats;
 use crate::tokens::Tokens;
@@ -125,11 +126,11 @@ impl Simulator {
 
     /// Makes the handshake of an open platform succeed.
     pub fn confirm(&self, validation_code: Uuid) {
-        *lock(&self.shared.validation_code) = Some(validation_code);
+        *self.shared.validation_code.lock() = Some(validation_code);
     }
 
     pub fn set_faults(&self, faults: Faults) {
-        *lock(&self.shared.faults) = Arc::new(faults);
+        *self.shared.faults.lock() = Arc::new(faults);
     }
 
     pub fn faults(&self) -> Arc<Faults> {

@@ -1,13 +1,13 @@
 //! The access tokens of the providers that use OAuth: issued, and checked.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Response, StatusCode};
 use model::ids::DeliveryId;
 use model::time::UtcMillis;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -80,7 +80,7 @@ impl Issuer {
 
 impl Tokens {
     pub(crate) fn standing(&self, token: &str, protocol: Protocol, now: UtcMillis) -> Standing {
-        match self.0.lock().unwrap_or_else(PoisonError::into_inner).get(token) {
+        match self.0.lock().get(token) {
             Some((owner, expiry)) if *owner == protocol && *expiry > now => Standing::Good,
             Some((owner, _)) if *owner == protocol => Standing::Expired,
             _ => Standing::Unknown,
@@ -89,12 +89,12 @@ impl Tokens {
 
     /// Makes every token issued so far unknown.
     pub(crate) fn revoke(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.lock().clear();
     }
 
     fn issue(&self, protocol: Protocol, now: UtcMillis, lifetime: Duration) -> String {
         let token = format!("sim-{protocol}-{}", DeliveryId::random());
-        let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tokens = self.0.lock();
         // Expired tokens are distinguished from unknown ones for a day.
         tokens.retain(|_, (_, expiry)| expiry.plus(Duration::from_secs(86_400)) > now);
         tokens.insert(token.clone(), (protocol, now.plus(lifetime)));

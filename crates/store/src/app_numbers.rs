@@ -1,6 +1,6 @@
-//! The numbers that an app gives out one after the other, the size of its log, and when numbers lost their names last. They are
-//! counted in the app's row, which a transaction reads when it begins and has to itself until it ends: its commands count on in
-//! memory, and the row is written once for all of them.
+//! The sequences of an app (log positions, ordinals, terms, sandbox positions), the size of its log, and the
+//! last retirement of a term. They are columns of the app's row, which a transaction locks and reads when it
+//! begins. Its commands change them in memory, and the row is written once for all of them.
 
 use std::collections::BTreeMap;
 
@@ -26,70 +26,70 @@ impl AppNumbers {
     /// The columns of the app's row, in the order of [`AppNumbers::read`].
     pub(crate) const COLUMNS: &str = "log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired";
 
-    pub(crate) fn read(column: impl Fn(usize) -> Result<i64>) -> Result<Self> {
+    pub(crate) fn read(mut next: impl FnMut() -> Result<i64>) -> Result<Self> {
         Ok(Self {
-            log_head: column(0)?,
-            log_bytes: column(1)?,
-            next_ordinal: column(2)?,
-            next_term: column(3)?,
-            sandbox_head: column(4)?,
-            terms_retired: column(5)?,
+            log_head: next()?,
+            log_bytes: next()?,
+            next_ordinal: next()?,
+            next_term: next()?,
+            sandbox_head: next()?,
+            terms_retired: next()?,
         })
     }
 }
 
-/// The numbers that a transaction has counted on.
+/// The numbers that a transaction has read or changed.
 #[derive(Clone, Default)]
-pub(crate) struct Counted(BTreeMap<AppId, Progress>);
+pub(crate) struct PendingNumbers(BTreeMap<AppId, Change>);
 
 #[derive(Clone, Copy)]
-struct Progress {
+struct Change {
     now: AppNumbers,
-    in_row: AppNumbers,
+    stored: AppNumbers,
 }
 
-/// The numbers of an app, to count on. Fails with [`crate::Constraint::AppGone`] when the app is gone.
-pub(crate) fn count<'t>(tx: &'t mut Tx<'_>, app: AppId) -> Result<&'t mut AppNumbers> {
-    if !tx.counted()?.0.contains_key(&app) {
-        let in_row = match tx.numbers_at_begin(app)? {
+/// The numbers of an app, to be changed. Fails with [`crate::Constraint::AppGone`] when the app is gone.
+pub(crate) fn to_change<'t>(tx: &'t mut Tx<'_>, app: AppId) -> Result<&'t mut AppNumbers> {
+    if !tx.pending_numbers()?.0.contains_key(&app) {
+        let stored = match tx.numbers_at_begin(app)? {
             Some(numbers) => numbers,
-            None => obtain(tx, app)?,
+            None => lock_and_read(tx, app)?,
         };
-        tx.counted()?.0.insert(app, Progress { now: in_row, in_row });
+        tx.pending_numbers()?.0.insert(app, Change { now: stored, stored });
     }
-    tx.counted()?.0.get_mut(&app).map(|progress| &mut progress.now).ok_or_else(apps::gone)
+    tx.pending_numbers()?.0.get_mut(&app).map(|change| &mut change.now).ok_or_else(apps::gone)
 }
 
 /// For an app that no command of the transaction is for, so that its row was not locked at the beginning.
-fn obtain(tx: &mut Tx<'_>, app: AppId) -> Result<AppNumbers> {
+fn lock_and_read(tx: &mut Tx<'_>, app: AppId) -> Result<AppNumbers> {
     let sql = format!("update app set log_head = log_head where id = $1 returning {}", AppNumbers::COLUMNS);
-    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|i| row.get(i)))?.ok_or_else(apps::gone)
+    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|| row.next()))?.ok_or_else(apps::gone)
 }
 
 /// The numbers of an app as this transaction sees them, if the app exists.
 pub(crate) fn current(tx: &mut Tx<'_>, app: AppId) -> Result<Option<AppNumbers>> {
-    if let Some(progress) = tx.counted_so_far().0.get(&app) {
-        return Ok(Some(progress.now));
+    if let Some(change) = tx.numbers_so_far().0.get(&app) {
+        return Ok(Some(change.now));
     }
     if let Some(numbers) = tx.numbers_at_begin(app)? {
         return Ok(Some(numbers));
     }
     let sql = format!("select {} from app where id = $1", AppNumbers::COLUMNS);
-    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|i| row.get(i)))
+    tx.query_opt(&sql, &[app.into()], |row| AppNumbers::read(|| row.next()))
 }
 
-impl Counted {
-    /// Writes what was counted. The transaction may count on.
+impl PendingNumbers {
+    /// Writes the numbers that have changed. The transaction may change them again.
     pub(crate) fn write(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let sql = "update app set log_head = $2, log_bytes = $3, next_ordinal = $4, next_term = $5, sandbox_head = $6,
                           terms_retired = $7
                    where id = $1";
-        for (app, Progress { now, in_row }) in &mut self.0 {
-            if now != in_row {
+        for (app, Change { now, stored }) in &mut self.0 {
+            if now != stored {
                 let AppNumbers { log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired } = *now;
                 let numbers = [app.0, log_head, log_bytes, next_ordinal, next_term, sandbox_head, terms_retired];
                 tx.execute(sql, &numbers.map(Value::from))?;
-                *in_row = *now;
+                *stored = *now;
             }
         }
         Ok(())

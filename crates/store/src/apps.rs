@@ -41,9 +41,10 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
     let sql = "update serial set value = value + 1 where name = 'app' returning value";
     let id = AppId(tx.query_one(sql, &[], |row| row.get(0))?);
     tx.execute(
-        "insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash,
-                          log_head, next_ordinal, next_term, sandbox_head)
-         values ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0)",
+        "insert into app (id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations,
+                          next_ordinal, next_term, terms_retired, log_head, log_start, log_lost, log_bytes,
+                          next_message, messages_forgotten, sandbox_head)
+         values ($1, $2, $3, $4, $5, $6, $7, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0)",
         &[
             id.into(),
             new.key.as_str().into(),
@@ -66,19 +67,19 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewApp) -> Result<App> {
 }
 
 pub fn by_key(tx: &mut Tx<'_>, key: &str) -> Result<Option<(App, SecretHashes)>> {
-    let sql = "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations
+    let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
                from app where key = $1";
     tx.query_opt(sql, &[key.into()], read_app)
 }
 
 pub fn by_id(tx: &mut Tx<'_>, app: AppId) -> Result<Option<(App, SecretHashes)>> {
-    let sql = "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations
+    let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
                from app where id = $1";
     tx.query_opt(sql, &[app.into()], read_app)
 }
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<App>> {
-    let sql = "select id, key, name, mode, created, app_secret_hash, master_secret_hash, device_associations
+    let sql = "select id, key, name, mode, created, device_associations, app_secret_hash, master_secret_hash
                from app order by id";
     tx.query(sql, &[], |row| Ok(read_app(row)?.0))
 }
@@ -105,7 +106,7 @@ pub fn set_secrets(tx: &mut Tx<'_>, app: AppId, secrets: &SecretHashes) -> Resul
 /// Takes the app's credentials away at once; [`erase_some`] removes its rows.
 pub fn delete(tx: &mut Tx<'_>, app: AppId) -> Result<bool> {
     let n_deleted = tx.execute("delete from app where id = $1", &[app.into()])?;
-    tx.deletes_app(app);
+    tx.note_deleted_app(app);
     tx.signal(Signal::Apps);
     Ok(n_deleted > 0)
 }
@@ -151,7 +152,7 @@ const OWNED_TABLES: &[(&str, &str)] = &[
     ("unknown_user", "ordinal"),
     ("attribute", "owner_kind, owner, name"),
     ("list_member", "list, generation, kind, identifier"),
-    ("term_set", "term, block"),
+    ("term_set", "term, slice"),
     ("last_place", "ordinal"),
     ("place_day", "place, day, block"),
     ("legacy_tag", "tag"),
@@ -181,15 +182,15 @@ pub fn erase_some(tx: &mut Tx<'_>, app: AppId, at_most: u64) -> Result<bool> {
     Ok(false)
 }
 
-/// Gives out the next ordinal of the app. Fails with [`Constraint::AppGone`] when the app is gone, as does everything that takes
-/// one of its numbers.
+/// Gives out the next ordinal of the app. Fails with [`Constraint::AppGone`] when the app is gone, as does
+/// everything that takes one of its numbers.
 pub fn take_ordinal(tx: &mut Tx<'_>, app: AppId) -> Result<Ordinal> {
     take_ordinals(tx, app, 1)
 }
 
 /// Gives out the next `n` ordinals of the app and returns the first of them.
 pub fn take_ordinals(tx: &mut Tx<'_>, app: AppId, n: u32) -> Result<Ordinal> {
-    let numbers = app_numbers::count(tx, app)?;
+    let numbers = app_numbers::to_change(tx, app)?;
     let first = u32::try_from(numbers.next_ordinal).map_err(|_| Error::corrupt("the app has no ordinals left"))?;
     numbers.next_ordinal += i64::from(n);
     Ok(Ordinal(first))
@@ -197,7 +198,7 @@ pub fn take_ordinals(tx: &mut Tx<'_>, app: AppId, n: u32) -> Result<Ordinal> {
 
 /// Gives out the next term number of the app.
 pub(crate) fn take_term(tx: &mut Tx<'_>, app: AppId) -> Result<TermId> {
-    let numbers = app_numbers::count(tx, app)?;
+    let numbers = app_numbers::to_change(tx, app)?;
     let next = u32::try_from(numbers.next_term).map_err(|_| Error::corrupt("the app has no numbers of terms left"))?;
     numbers.next_term += 1;
     Ok(TermId(next))
@@ -209,20 +210,25 @@ pub(crate) fn gone() -> Error {
 }
 
 fn read_app(row: &Row<'_>) -> Result<(App, SecretHashes)> {
-    let key: String = row.get(1)?;
-    let mode: String = row.get(3)?;
     let app = App {
-        id: row.get(0)?,
-        key: AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?,
-        name: row.get(2)?,
-        mode: Mode::from_name(&mode).ok_or_else(|| Error::corrupt(format!("app mode {mode:?}")))?,
-        created: row.get(4)?,
-        device_associations: row.get::<i64>(7)? != 0,
+        id: row.next()?,
+        key: read_key(row.next()?)?,
+        name: row.next()?,
+        mode: read_mode(row.next()?)?,
+        created: row.next()?,
+        device_associations: row.next()?,
     };
-    Ok((app, SecretHashes { app: read_hash(row, 5)?, master: read_hash(row, 6)? }))
+    Ok((app, SecretHashes { app: read_hash(row.next()?)?, master: read_hash(row.next()?)? }))
 }
 
-fn read_hash(row: &Row<'_>, column: usize) -> Result<[u8; 32]> {
-    let bytes: Vec<u8> = row.get(column)?;
+pub(crate) fn read_key(text: &str) -> Result<AppKey> {
+    AppKey::new(text).ok_or_else(|| Error::corrupt(format!("app key {text:?}")))
+}
+
+fn read_mode(name: &str) -> Result<Mode> {
+    Mode::from_name(name).ok_or_else(|| Error::corrupt(format!("app mode {name:?}")))
+}
+
+fn read_hash(bytes: &[u8]) -> Result<[u8; 32]> {
     bytes.try_into().map_err(|_| Error::corrupt("a secret hash is not 32 bytes long"))
 }

@@ -1,7 +1,8 @@
 //! Attributes of channels and named users: their data beyond tags, each a name with a JSON value.
 //!
-//! Every value carries the time at which it was set, and of two writes the later one wins, whichever arrives first. For that
-//! a removal is remembered: it is a row whose value is JSON's null, which no attribute can have.
+//! Every value carries the time at which it was set, and of two writes the later one wins, whichever arrives
+//! first. For that a removal is remembered: it is a row whose value is JSON's null, which no attribute can
+//! have.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +60,7 @@ pub fn of_owner(tx: &mut Tx<'_>, app: AppId, owner: &Owner) -> Result<Values> {
     let rows = tx.query(
         "select name, value from attribute where app = $1 and owner_kind = $2 and owner = $3 and value <> $4",
         &[app.into(), kind, id, REMOVED.into()],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| Ok((row.next()?, row.next()?)),
     )?;
     Ok(rows.into_iter().collect())
 }
@@ -74,7 +75,7 @@ pub fn of_owners(tx: &mut Tx<'_>, app: AppId, owners: &[Owner]) -> Result<Vec<Va
             let [kind, id] = owner.columns();
             [app.into(), kind, id, REMOVED.into(), n.into()]
         }),
-        |row| Ok((row.get::<i64>(0)?, row.get(1)?, row.get(2)?)),
+        |row| Ok((row.next::<i64>()?, row.next()?, row.next()?)),
     )?;
     let mut found = vec![Values::new(); owners.len()];
     for (n, name, value) in rows {
@@ -93,7 +94,7 @@ pub fn of_channels(tx: &mut Tx<'_>, app: AppId, first: Ordinal, last: Ordinal) -
          where app = $1 and owner_kind = $2 and owner between $3 and $4 and value <> $5",
         &[app.into(), CHANNEL.into(), stored(first).into(), stored(last).into(), REMOVED.into()],
         |row| {
-            found.entry(ordinal(row.get(0)?)?).or_default().insert(row.get(1)?, row.get(2)?);
+            found.entry(ordinal(row.next()?)?).or_default().insert(row.next()?, row.next()?);
             Ok(())
         },
     )?;
@@ -140,8 +141,8 @@ pub fn forget_some<'n>(tx: &mut Tx<'_>, app: AppId, owner: &Owner, names: impl I
     Ok(())
 }
 
-/// Visits every channel that has an attribute of its own, in no order, with its value. There may be millions, so they are not
-/// collected.
+/// Visits every channel that has an attribute of its own, in no order, with its value. There may be millions,
+/// so they are not collected.
 pub fn for_each_channel(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -155,7 +156,7 @@ pub fn for_each_channel(
                 where app = $1 and name = $2 and owner_kind = $3 and value <> $4 and length(value) > 300";
     let params = [app.into(), name.into(), CHANNEL.into(), REMOVED.into()];
     for sql in [short, long] {
-        tx.for_each(sql, &params, |row| visit(ordinal(row.get(0)?)?, row.get(1)?))?;
+        tx.for_each(sql, &params, |row| visit(ordinal(row.next()?)?, row.next()?))?;
     }
     Ok(())
 }
@@ -167,7 +168,8 @@ pub fn for_each_channel_of_users(
     name: &str,
     mut visit: impl FnMut(Ordinal, &str) -> Result<()>,
 ) -> Result<()> {
-    // A cross join, because SQLite would begin with all channels that have a user; written so, it begins with the attribute.
+    // A cross join, because SQLite would begin with all channels that have a user; written so, it begins with
+    // the attribute.
     let short = "select c.ordinal, a.value from attribute a cross join channel c
                  where a.app = $1 and a.name = $2 and a.owner_kind = $3 and a.value <> $4 and length(a.value) <= 300
                  and c.app = a.app and c.named_user = a.owner and c.installed = 1";
@@ -176,7 +178,7 @@ pub fn for_each_channel_of_users(
                 and c.app = a.app and c.named_user = a.owner and c.installed = 1";
     let params = [app.into(), name.into(), NAMED_USER.into(), REMOVED.into()];
     for sql in [short, long] {
-        tx.for_each(sql, &params, |row| visit(row.get(0)?, row.get(1)?))?;
+        tx.for_each(sql, &params, |row| visit(row.next()?, row.next()?))?;
     }
     Ok(())
 }

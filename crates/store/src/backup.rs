@@ -26,8 +26,9 @@ pub enum BackupError {
     Store(#[from] Error),
 }
 
-/// Copies a database file that may be in use, and returns how many bytes the copy has. It has its name only when it is whole
-/// and on the disk, and until then one that ends in `.partial`. Only its owner can read it. Nothing is overwritten.
+/// Copies a database file that may be in use, and returns how many bytes the copy has. It has its name only
+/// when it is whole and on the disk, and until then one that ends in `.partial`. Only its owner can read it.
+/// Nothing is overwritten.
 pub async fn copy(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     let (database, copy) = (database.to_owned(), copy.to_owned());
     let copied = tokio::task::spawn_blocking(move || make(&database, &copy)).await;

@@ -1,5 +1,5 @@
-//! Blocks: the part of a push's audience on one platform within 65,536 consecutive ordinals, and its progress. The sets are
-//! serialized bitmaps, opaque to the store.
+//! Blocks: the part of a push's audience on one platform within 65,536 consecutive ordinals, and its
+//! progress. The sets are serialized bitmaps, opaque to the store.
 
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
@@ -15,7 +15,7 @@ pub struct BlockKey {
     pub number: u32,
 }
 
-/// How far a block has got. The four sets are disjoint and together are its recipients.
+/// The progress of sending a block. The four sets are disjoint and together are its recipients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Nothing is left to do.
@@ -53,12 +53,12 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<Progres
         &[app.into(), key.push.into(), (&key.device_type).into(), key.number.into()],
         |row| {
             Ok(Progress {
-                settled: row.get(0)?,
-                tries: row.get(1)?,
-                pending: row.get(2)?,
-                delivered: row.get(3)?,
-                gone: row.get(4)?,
-                failed: row.get(5)?,
+                settled: row.next()?,
+                tries: row.next()?,
+                pending: row.next()?,
+                delivered: row.next()?,
+                gone: row.next()?,
+                failed: row.next()?,
             })
         },
     )
@@ -68,7 +68,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<Progres
 pub fn recipients(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<Vec<u8>>> {
     let sql = "select pending, delivered, gone, failed from push_block where app = $1 and push = $2";
     let sets =
-        tx.query(sql, &[app.into(), push.into()], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
+        tx.query(sql, &[app.into(), push.into()], |row| Ok([row.next()?, row.next()?, row.next()?, row.next()?]))?;
     Ok(sets.into_iter().flatten().collect())
 }
 
@@ -78,8 +78,8 @@ pub fn unsettled(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<i64> {
     tx.query_one(sql, &[app.into(), push.into()], |row| row.get(0))
 }
 
-/// Deletes up to `at_most` settled blocks of pushes that were accepted before an instant, and returns how many. The id of a push
-/// can be older than the push, because scheduling assigns it, but is never younger.
+/// Deletes up to `at_most` settled blocks of pushes that were accepted before an instant, and returns how
+/// many. The id of a push can be older than the push, because scheduling assigns it, but is never younger.
 pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: UtcMillis, at_most: u32) -> Result<u64> {
     tx.execute(
         "delete from push_block where app = $1 and (push, platform, block) in

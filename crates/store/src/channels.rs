@@ -1,4 +1,5 @@
-//! Channels: one row per installation, found by id, by ordinal, or by one of its keys (an address, an identity hint).
+//! Channels: one row per installation, found by id, by ordinal, or by one of its keys (an address, an
+//! identity hint).
 
 mod holders;
 
@@ -59,8 +60,8 @@ pub fn update(tx: &mut Tx<'_>, app: AppId, channel: &Channel) -> Result<()> {
     Ok(())
 }
 
-/// Writes what a channel can be addressed by, and nothing else. By its id, because that is how its row was just found: on SQLite
-/// every other index is one more page to read.
+/// Writes what a channel can be addressed by, and nothing else. By its id, because that is how its row was
+/// just found: on SQLite every other index is one more page to read.
 pub fn set_terms(tx: &mut Tx<'_>, app: AppId, id: ChannelId, held: &[TermId]) -> Result<()> {
     let sql = "update channel set terms = $3 where app = $1 and id = $2";
     tx.execute(sql, &[app.into(), id.into(), terms::encode(held).into()])?;
@@ -119,7 +120,7 @@ pub fn ordinals_of(tx: &mut Tx<'_>, app: AppId, ids: &[ChannelId]) -> Result<Vec
 pub fn installed(tx: &mut Tx<'_>, app: AppId, ids: &[ChannelId]) -> Result<Vec<(ChannelId, bool)>> {
     let sql = "select id, installed from channel where app = $1 and id = $2";
     let params = ids.iter().map(|id| [app.into(), (*id).into()]);
-    tx.query_many(sql, params, |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query_many(sql, params, |row| Ok((row.next()?, row.next()?)))
 }
 
 /// Up to `at_most` channels in the order they were made, beginning with the one named by `start`.
@@ -145,8 +146,9 @@ pub fn last(tx: &mut Tx<'_>, app: AppId) -> Result<Option<Ordinal>> {
     })
 }
 
-/// The first channel made at or after an instant. Ordinals are given out in the order of creation, so it is found by halving;
-/// channels that were made within the same moments on different nodes may be taken for each other.
+/// The first channel made at or after an instant. Ordinals are given out in the order of creation, so it is
+/// found by halving; channels that were made within the same moments on different nodes may be taken for each
+/// other.
 pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Option<Ordinal>> {
     let Some(newest) = last(tx, app)? else { return Ok(None) };
     let created = "select created from channel where app = $1 and ordinal >= $2 order by ordinal limit 1";
@@ -163,8 +165,8 @@ pub fn first_since(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis) -> Result<Op
     Ok((least <= newest.0).then_some(Ordinal(least)))
 }
 
-/// The terms of up to `at_most` installed channels from an ordinal on, in order, including those of their named users: the index
-/// is built from these.
+/// The terms of up to `at_most` installed channels from an ordinal on, in order, including those of their
+/// named users: the index is built from these.
 pub fn terms_from(tx: &mut Tx<'_>, app: AppId, first: i64, at_most: u32) -> Result<Vec<(Ordinal, Vec<TermId>)>> {
     tx.query(
         "select c.ordinal, c.terms, u.terms from channel c
@@ -172,13 +174,13 @@ pub fn terms_from(tx: &mut Tx<'_>, app: AppId, first: i64, at_most: u32) -> Resu
          where c.app = $1 and c.ordinal >= $2 and c.installed = 1 order by c.ordinal limit $3",
         &[app.into(), first.into(), at_most.into()],
         |row| {
-            let mut held = terms::decode(&row.get::<Vec<u8>>(1)?)?;
-            if let Some(of_user) = row.get::<Option<Vec<u8>>>(2)? {
-                held.extend(terms::decode(&of_user)?);
+            let (ordinal, mut held) = (row.next()?, terms::decode(row.next()?)?);
+            if let Some(of_user) = row.next()? {
+                held.extend(terms::decode(of_user)?);
                 held.sort_unstable();
                 held.dedup();
             }
-            Ok((row.get(0)?, held))
+            Ok((ordinal, held))
         },
     )
 }
@@ -213,14 +215,15 @@ fn key_row(app: AppId, key: &Key, ordinal: Ordinal) -> [Value; 4] {
 /// All the keys of one channel, as stored: a long value is represented by its digest.
 pub fn keys_of(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Vec<Key>> {
     let sql = "select kind, value from channel_key where app = $1 and ordinal = $2";
-    let read = |row: &Row<'_>| Ok(Key { kind: row.get(0)?, value: row.get(1)? });
+    let read = |row: &Row<'_>| Ok(Key { kind: row.next()?, value: row.next()? });
     let mut keys = tx.query(sql, &[app.into(), ordinal.into()], read)?;
     // Not by the statement: SQLite would rather read all keys of the app in order than sort these few.
     keys.sort_unstable();
     Ok(keys)
 }
 
-/// Makes `keys` exactly the keys of a channel. A key of another channel moves over; the channels that lost one are returned.
+/// Makes `keys` exactly the keys of a channel. A key of another channel moves over; the channels that lost
+/// one are returned.
 pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key]) -> Result<Vec<(Ordinal, Key)>> {
     let current = keys_of(tx, app, ordinal)?;
     let is_same = |stored: &Key, key: &Key| stored.kind == key.kind && stored.value == stored_value(&key.value);
@@ -233,28 +236,30 @@ pub fn replace_keys(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal, keys: &[Key])
     add_keys(tx, app, ordinal, keys.iter().filter(|key| !current.iter().any(|stored| is_same(stored, key))))
 }
 
-/// Gives more keys to a channel. A key of another channel moves over; the channels that lost one are returned.
+/// Gives more keys to a channel. A key of another channel moves over; the channels that lost one are
+/// returned.
 pub fn add_keys<'k>(
     tx: &mut Tx<'_>,
     app: AppId,
     ordinal: Ordinal,
     keys: impl IntoIterator<Item = &'k Key>,
 ) -> Result<Vec<(Ordinal, Key)>> {
-    let mut robbed = Vec::new();
+    let mut previous_owners = Vec::new();
     for key in keys {
         let row = key_row(app, key, ordinal);
         let add = "insert into channel_key (app, kind, value, ordinal) values ($1, $2, $3, $4) on conflict do nothing";
         // Almost always the key is new, and no other channel has to be looked for.
         if tx.execute(add, &row)? == 0 {
             let previous = by_key(tx, app, key)?.filter(|previous| *previous != ordinal);
-            robbed.extend(previous.map(|previous| (previous, key.clone())));
+            previous_owners.extend(previous.map(|previous| (previous, key.clone())));
             tx.execute("update channel_key set ordinal = $4 where app = $1 and kind = $2 and value = $3", &row)?;
         }
     }
-    Ok(robbed)
+    Ok(previous_owners)
 }
 
-/// The value of a key as it stands in the table. PostgreSQL cannot index much more than this, and addresses may be longer.
+/// The value of a key as it is stored. PostgreSQL cannot index much more than this, and addresses may be
+/// longer.
 fn stored_value(value: &str) -> Cow<'_, str> {
     const LONGEST: usize = 1024;
     if value.len() <= LONGEST {
@@ -288,17 +293,17 @@ fn values(app: AppId, channel: &Channel) -> [Value; 13] {
 
 fn read_channel(row: &Row<'_>) -> Result<Channel> {
     Ok(Channel {
-        ordinal: row.get(0)?,
-        id: row.get(1)?,
-        device_type: row.get(2)?,
-        installed: row.get(3)?,
-        address: row.get(4)?,
-        language: row.get(5)?,
-        country: row.get(6)?,
-        named_user: row.get::<Option<&str>>(7)?.map(named_users::read_id).transpose()?,
-        created: row.get(8)?,
-        last_registration: row.get(9)?,
-        terms: terms::decode(row.get(10)?)?,
-        profile: row.get(11)?,
+        ordinal: row.next()?,
+        id: row.next()?,
+        device_type: row.next()?,
+        installed: row.next()?,
+        address: row.next()?,
+        language: row.next()?,
+        country: row.next()?,
+        named_user: row.next::<Option<&str>>()?.map(named_users::read_id).transpose()?,
+        created: row.next()?,
+        last_registration: row.next()?,
+        terms: terms::decode(row.next()?)?,
+        profile: row.next()?,
     })
 }

@@ -9,8 +9,7 @@ pub fn named_user(tx: &mut Tx<'_>, app: AppId, id: ContactId) -> Result<Option<N
     tx.query_opt(sql, &[app.into(), id.into()], |row| named_users::read_id(row.get(0)?))
 }
 
-/// An id follows from its user, so that one that is there is the same already. A user may have two: see
-/// [`ContactId::once_of_named_user`].
+/// An id follows from its user, so that one that is there is the same already.
 pub fn keep(tx: &mut Tx<'_>, app: AppId, id: ContactId, user: &NamedUserId) -> Result<()> {
     let sql = "insert into contact (app, id, named_user) values ($1, $2, $3) on conflict (app, id) do nothing";
     tx.execute(sql, &[app.into(), id.into(), user.into()])?;

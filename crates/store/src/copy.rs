@@ -1,10 +1,11 @@
-//! Copies all of a database into an empty one, of either engine. Neither may be in use meanwhile.
+//! Copies all of a database into an empty one, on SQLite or PostgreSQL each. Neither may be in use meanwhile.
 //!
-//! One thread reads, from one consistent state and in the order of primary keys; another writes, in a transaction for every
-//! portion. The tables and columns are taken from the target's catalog after it was migrated to the newest version, so that no
-//! migration can be forgotten here. Until all rows were counted, the target is marked as unfinished and no node starts on it.
+//! One thread reads, from one consistent state and in the order of primary keys; another writes, in a
+//! transaction for every portion. The tables and columns are taken from the target's catalog after it was
+//! migrated to the newest version, so that no migration can be forgotten here. Until all rows were counted,
+//! the target is marked as unfinished and no node starts on it.
 
-mod end;
+mod endpoint;
 mod error;
 mod source;
 mod target;
@@ -15,7 +16,7 @@ use crate::db::Value;
 use crate::db::copying::Table;
 use crate::url::DatabaseUrl;
 use crate::{Cause, migrate};
-use end::End;
+use endpoint::Endpoint;
 pub use error::CopyError;
 
 /// How to treat a target that is not empty.
@@ -26,16 +27,16 @@ pub enum Occupied {
     StartOver,
 }
 
-/// How far a table has got.
+/// How much of a table is copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct CopyProgress {
     pub table: String,
     /// Copied so far.
     pub n_rows: u64,
     pub is_done: bool,
 }
 
-/// A table that is the same on both sides.
+/// A table whose rows were counted in both databases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
     pub table: String,
@@ -44,19 +45,20 @@ pub struct Copied {
 
 /// Rows of one table, as many as one transaction takes.
 struct Portion {
-    /// Its place in the list of tables.
+    /// Its index in the list of tables.
     table: usize,
     /// All columns of a row after one another.
     cells: Vec<Value>,
     is_last: bool,
 }
 
-/// Copies every table, reports each portion, and returns what was copied once the rows were counted on both sides.
+/// Copies every table, reports each portion, and returns what was copied once the rows were counted on both
+/// sides.
 pub async fn copy(
     from: &DatabaseUrl,
     to: &DatabaseUrl,
     occupied: Occupied,
-    progress: impl FnMut(Progress) + Send + 'static,
+    progress: impl FnMut(CopyProgress) + Send + 'static,
 ) -> Result<Vec<Copied>, CopyError> {
     let (from, to, url) = (from.clone(), to.clone(), to.clone());
     let copying = tokio::task::spawn_blocking(move || copy_all(&from, &to, occupied, progress));
@@ -68,9 +70,9 @@ fn copy_all(
     from: &DatabaseUrl,
     to: &DatabaseUrl,
     occupied: Occupied,
-    progress: impl FnMut(Progress),
+    progress: impl FnMut(CopyProgress),
 ) -> Result<Vec<Copied>, CopyError> {
-    if end::is_same(from, to) {
+    if endpoint::is_same(from, to) {
         return Err(CopyError::Same);
     }
     let mut source = source::open(from)?;
@@ -87,7 +89,7 @@ fn copy_all(
         // The reader owns the sender: when it ends, nothing more comes.
         let reading = scope.spawn(move || source::read_all(source, tables, &portions));
         let written = write_all(&mut target, tables, &received, progress);
-        // The reader must not wait for a writer that has given up.
+        // A reader that waits to hand over a portion must not wait for a writer that has failed.
         drop(received);
         let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let copied = written?;
@@ -100,12 +102,12 @@ fn copy_all(
     Ok(copied)
 }
 
-/// Writes what comes until no more does.
+/// Writes portions until the reader has ended.
 fn write_all(
-    target: &mut End,
+    target: &mut Endpoint,
     tables: &[Table],
     received: &Receiver<Portion>,
-    mut progress: impl FnMut(Progress),
+    mut progress: impl FnMut(CopyProgress),
 ) -> Result<Vec<Copied>, CopyError> {
     let mut copied: Vec<Copied> = tables.iter().map(|table| Copied { table: table.name.clone(), n_rows: 0 }).collect();
     for Portion { table, cells, is_last } in received {
@@ -113,14 +115,14 @@ fn write_all(
             copied[table].n_rows += target.write(|tx| tx.append(&tables[table], &cells))?;
         }
         let Copied { table, n_rows } = copied[table].clone();
-        progress(Progress { table, n_rows, is_done: is_last });
+        progress(CopyProgress { table, n_rows, is_done: is_last });
     }
     Ok(copied)
 }
 
-/// Counts the rows on both sides. A change at the source would also show in the rows of its apps, where most changes leave a
-/// trace: positions in the log, ordinals, terms.
-fn verify(source: &mut End, target: &mut End, tables: &[Table], copied: &[Copied]) -> Result<(), CopyError> {
+/// Counts the rows on both sides. A change at the source would also show in the rows of its apps, where most
+/// changes leave a trace: positions in the log, ordinals, terms.
+fn verify(source: &mut Endpoint, target: &mut Endpoint, tables: &[Table], copied: &[Copied]) -> Result<(), CopyError> {
     let (from, to) = (source.count(tables)?, target.count(tables)?);
     for ((table, n_from), n_to) in copied.iter().zip(from).zip(to) {
         if table.n_rows != n_from {

@@ -1,5 +1,5 @@
-//! Counts per hour and platform, of an app, of its pushes and of groups of them, raised in the transaction of the counted change;
-//! and their sums.
+//! Counts per hour and platform, of an app, of its pushes and of groups of them, raised in the transaction of
+//! the counted change; and their sums.
 
 mod groups;
 mod pending;
@@ -26,7 +26,7 @@ pub enum Metric {
     Sends,
     /// The sends that devices show or sound.
     AlertingSends,
-    /// Channels that were held back as the control group of an experiment.
+    /// Channels that got nothing, as the control group of an experiment.
     Controls,
     /// Openings of the app by way of a notification.
     DirectResponses,
@@ -43,8 +43,8 @@ pub enum Metric {
     /// Sessions that have ended, and for how many seconds they lasted.
     Sessions,
     SessionSeconds,
-    /// Channels created and uninstalled, and changes of opt-in: the number at a time is the sum of everything added until then
-    /// less everything taken away.
+    /// Channels created and uninstalled, and changes of opt-in: the number at a time is the sum of everything
+    /// added until then less everything taken away.
     Created,
     Uninstalled,
     OptedIn,
@@ -117,8 +117,8 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, metric: Metric, at: UtcMillis, device_ty
     Ok(())
 }
 
-/// Raises the count of one push, and of its group, at the end of the transaction. The counts of the whole app are raised with
-/// [`add`].
+/// Raises the count of one push, and of its group, at the end of the transaction. The counts of the whole app
+/// are raised with [`add`].
 pub fn add_of_push(
     tx: &mut Tx<'_>,
     app: AppId,

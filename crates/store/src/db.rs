@@ -1,29 +1,32 @@
-//! The seam between our SQL and the two engines: one text of SQL, run by SQLite or by PostgreSQL.
+//! The interface between our SQL and the two databases: one text of SQL, run by SQLite or by PostgreSQL.
 //!
-//! A connection belongs to a thread, and everything on it is synchronous; callers outside wait for an answer. SQL is written
-//! in the subset that both engines accept, with `$1…$n` for parameters, in any order and as often as needed. Columns are `bigint`,
-//! `double precision`, `text` and `blob`; text sorts by its bytes.
+//! A connection belongs to a thread, and everything on it is synchronous; callers outside wait for an answer.
+//! SQL is written in the subset that both databases accept, with `$1…$n` for parameters, in any order and as
+//! often as needed. Columns are `bigint`, `double precision`, `text` and `blob`; text sorts by its bytes.
 //!
-//! Every difference between the engines:
+//! Every difference between the databases:
 //! 1. *Claiming.* On PostgreSQL several transactions write at once, so a statement that claims rows ends in
 //!    [`Tx::claim_suffix`]. On SQLite there is one writer and nothing to skip.
-//! 2. *Locking.* For the same reason, a batch of commands first locks the rows of the apps it is about (`Access::Write`); both
-//!    engines read the numbers of those that exist by then ([`crate::app_numbers`]). And two nodes that migrate at once exclude
-//!    each other ([`Tx::lock_database`]).
+//! 2. *Locking.* For the same reason, a batch of commands first locks the rows of the apps it is about
+//!    (`Access::Write`); both databases read the numbers of those that exist by then
+//!    ([`crate::app_numbers`]). And two nodes that migrate at once exclude each other
+//!    ([`Tx::lock_database`]).
 //! 3. *Waking.* Signals of other nodes come by LISTEN/NOTIFY on PostgreSQL; on SQLite there is one process.
-//! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte order) that
-//!    PostgreSQL lacks; SQLite has pragmas per connection instead.
+//! 4. *Preparation.* [`Tx::prepare_database`] makes the schema and the two types (`blob`, and `text` in byte
+//!    order) that PostgreSQL lacks; SQLite has pragmas per connection instead.
 //! 5. *Upkeep.* We copy SQLite's log back ourselves ([`sqlite`]); PostgreSQL looks after itself.
 //! 6. *Backups.* We copy SQLite's file ourselves ([`crate::backup`]); PostgreSQL has its own tools.
-//! 7. *Copying* a whole database: each engine has its own catalog of tables, its own way to add many rows at once, and its own
-//!    way to tell whether others use it ([`copying`]).
-//! 8. *Size.* The two engines report the size of the database in different ways ([`Tx::database_bytes`]).
+//! 7. *Copying* a whole database: each database has its own catalog of tables, its own way to add many rows
+//!    at once, and its own way to tell whether others use it ([`copying`]).
+//! 8. *Size.* Each reports its size in its own way ([`Tx::database_bytes`]).
 //!
-//! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the names of
-//! constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends its transaction.
+//! Not differences, by agreement: a unique index has a name (`create unique index`), since SQLite forgets the
+//! names of constraints; text holds no NUL character, which PostgreSQL cannot store; a failed statement ends
+//! its transaction.
 
 mod connection;
 pub(crate) mod copying;
+mod health;
 pub(crate) mod postgres;
 pub(crate) mod reader;
 mod row;
@@ -31,36 +34,35 @@ mod savepoint;
 mod signal;
 pub(crate) mod sqlite;
 mod value;
-mod vitals;
 pub(crate) mod writer;
 
 use std::collections::BTreeSet;
 
-pub(crate) use connection::{Access, Connection, Held};
+pub(crate) use connection::{Access, Connection, LockedApps};
+pub use health::Trouble;
+pub(crate) use health::{DatabaseHealth, Operation};
 pub use row::{Column, FromColumn, Row};
 pub(crate) use signal::Hub;
 pub use signal::{Signal, Signals};
 pub use value::Value;
-pub use vitals::Trouble;
-pub(crate) use vitals::{Deed, Vitals};
 
 use model::ids::AppId;
 
-use crate::app_numbers::{AppNumbers, Counted};
+use crate::app_numbers::{AppNumbers, PendingNumbers};
 use crate::apps;
 use crate::counters::PendingCounts;
 use crate::error::{Constraint, Error, Result};
-use crate::log::Appended;
+use crate::log::PendingRecords;
 
-/// One transaction. The first statement that fails ends it: later statements repeat the error, and the transaction is rolled
-/// back even if its owner ignores that.
+/// One transaction. The first statement that fails ends it: later statements repeat the error, and the
+/// transaction is rolled back even if its owner ignores that.
 pub struct Tx<'c> {
     connection: &'c mut Connection,
     may_write: bool,
     signals: BTreeSet<Signal>,
     counts: PendingCounts,
-    appended: Appended,
-    counted: Counted,
+    records: PendingRecords,
+    numbers: PendingNumbers,
     /// The app that the running command is for.
     app: Option<AppId>,
     /// Apps that commands of this transaction have deleted; later commands are too late for them.
@@ -98,7 +100,8 @@ impl<'c> Tx<'c> {
     ) -> Result<Option<T>> {
         let mut rows = self.query(sql, params, map)?;
         if rows.len() > 1 {
-            return self.keep(Err(Error::corrupt(format!("{} rows where one was expected: {sql}", rows.len()))));
+            return self
+                .remember_error(Err(Error::corrupt(format!("{} rows where one was expected: {sql}", rows.len()))));
         }
         Ok(rows.pop())
     }
@@ -107,7 +110,7 @@ impl<'c> Tx<'c> {
     pub fn query_one<T>(&mut self, sql: &str, params: &[Value], map: impl FnMut(&Row<'_>) -> Result<T>) -> Result<T> {
         match self.query_opt(sql, params, map)? {
             Some(row) => Ok(row),
-            None => self.keep(Err(Error::corrupt(format!("no row where one was expected: {sql}")))),
+            None => self.remember_error(Err(Error::corrupt(format!("no row where one was expected: {sql}")))),
         }
     }
 
@@ -121,37 +124,37 @@ impl<'c> Tx<'c> {
         let writes = writes(sql);
         self.check(writes)?;
         let done = match self.connection {
-            Connection::Sqlite(session) => session.for_each(sql, params, &mut visit),
-            Connection::Postgres(session) => session.for_each(sql, params, &mut visit),
+            Connection::Sqlite(sqlite) => sqlite.for_each(sql, params, &mut visit),
+            Connection::Postgres(postgres) => postgres.for_each(sql, params, &mut visit),
         };
         self.changed |= writes;
-        self.keep(done)
+        self.remember_error(done)
     }
 
     /// Runs a statement that yields no rows; returns how many it changed.
     pub fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64> {
         self.check(true)?;
         let done = match self.connection {
-            Connection::Sqlite(session) => session.execute(sql, params),
-            Connection::Postgres(session) => session.execute(sql, params),
+            Connection::Sqlite(sqlite) => sqlite.execute(sql, params),
+            Connection::Postgres(postgres) => postgres.execute(sql, params),
         };
-        self.keep_count(done)
+        self.remember_change(done)
     }
 
-    /// Runs one statement once for every row of parameters; returns how many rows all of them changed. PostgreSQL gets them
-    /// without waiting for an answer to each.
+    /// Runs one statement once for every row of parameters; returns how many rows all of them changed.
+    /// PostgreSQL gets them without waiting for an answer to each.
     pub fn execute_many<R: AsRef<[Value]>>(&mut self, sql: &str, rows: impl IntoIterator<Item = R>) -> Result<u64> {
         self.check(true)?;
         let done = match self.connection {
-            Connection::Sqlite(session) => session.execute_many(sql, rows),
-            Connection::Postgres(session) => session.execute_many(sql, rows),
+            Connection::Sqlite(sqlite) => sqlite.execute_many(sql, rows),
+            Connection::Postgres(postgres) => postgres.execute_many(sql, rows),
         };
-        self.keep_count(done)
+        self.remember_change(done)
     }
 
-    /// Runs one query once for every row of parameters and collects the rows of all, in order. PostgreSQL gets them as in
-    /// [`Tx::execute_many`]. This is a safer way to look up many keys than one query for all of them, for which PostgreSQL may
-    /// choose to read the whole table while it is small.
+    /// Runs one query once for every row of parameters and collects the rows of all, in order. PostgreSQL
+    /// gets them as in [`Tx::execute_many`]. This is a safer way to look up many keys than one query for all
+    /// of them, for which PostgreSQL may choose to read the whole table while it is small.
     pub fn query_many<T, R: AsRef<[Value]>>(
         &mut self,
         sql: &str,
@@ -166,13 +169,13 @@ impl<'c> Tx<'c> {
             Ok(())
         };
         let done = match self.connection {
-            Connection::Sqlite(session) => {
-                rows.into_iter().try_for_each(|row| session.for_each(sql, row.as_ref(), &mut visit))
+            Connection::Sqlite(sqlite) => {
+                rows.into_iter().try_for_each(|row| sqlite.for_each(sql, row.as_ref(), &mut visit))
             }
-            Connection::Postgres(session) => session.for_each_of_many(sql, rows, &mut visit),
+            Connection::Postgres(postgres) => postgres.for_each_of_many(sql, rows, &mut visit),
         };
         self.changed |= writes;
-        self.keep(done)?;
+        self.remember_error(done)?;
         Ok(found)
     }
 
@@ -188,44 +191,45 @@ impl<'c> Tx<'c> {
     }
 
     /// The records of logs that [`Tx::write_pending`] will insert.
-    pub(crate) fn appended(&mut self) -> Result<&mut Appended> {
+    pub(crate) fn pending_records(&mut self) -> Result<&mut PendingRecords> {
         self.check(true)?;
-        Ok(&mut self.appended)
+        Ok(&mut self.records)
     }
 
     /// The numbers of apps that [`Tx::write_pending`] will write.
-    pub(crate) fn counted(&mut self) -> Result<&mut Counted> {
+    pub(crate) fn pending_numbers(&mut self) -> Result<&mut PendingNumbers> {
         self.check(true)?;
-        Ok(&mut self.counted)
+        Ok(&mut self.numbers)
     }
 
-    pub(crate) fn counted_so_far(&self) -> &Counted {
-        &self.counted
+    pub(crate) fn numbers_so_far(&self) -> &PendingNumbers {
+        &self.numbers
     }
 
-    /// The numbers of an app of which this transaction has had the row to itself since it began.
+    /// The numbers of an app whose row this transaction has locked since it began.
     pub(crate) fn numbers_at_begin(&mut self, app: AppId) -> Result<Option<AppNumbers>> {
         self.check(false)?;
         if !self.may_write {
-            // It holds none, and PostgreSQL is not asked to begin before there is something to read.
+            // It has locked no app, and PostgreSQL begins only when there is something to read.
             return Ok(None);
         }
         let numbers = self.connection.numbers_at_begin(app);
-        self.keep(numbers)
+        self.remember_error(numbers)
     }
 
     /// Inserts the records that were appended, so that this transaction can read them.
-    pub(crate) fn write_appended(&mut self) -> Result<()> {
-        std::mem::take(&mut self.appended).write(self)
+    pub(crate) fn write_pending_records(&mut self) -> Result<()> {
+        std::mem::take(&mut self.records).write(self)
     }
 
-    /// Writes what was put off for all commands of this transaction, each row once.
+    /// Writes the counts, records and numbers that commands left to the end of the transaction, each row
+    /// once.
     pub(crate) fn write_pending(&mut self) -> Result<()> {
         std::mem::take(&mut self.counts).write(self)?;
-        self.write_appended()?;
-        let mut counted = std::mem::take(&mut self.counted);
-        let written = counted.write(self);
-        self.counted = counted;
+        self.write_pending_records()?;
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let written = numbers.write(self);
+        self.numbers = numbers;
         written
     }
 
@@ -254,7 +258,8 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Creates the schema and the types that our SQL needs. Call it with the database locked; repeating it is harmless.
+    /// Creates the schema and the types that our SQL needs. Call it with the database locked; repeating it is
+    /// harmless.
     pub(crate) fn prepare_database(&mut self) -> Result<()> {
         match self.connection {
             Connection::Sqlite(_) => Ok(()),
@@ -268,8 +273,8 @@ impl<'c> Tx<'c> {
             may_write,
             signals: BTreeSet::new(),
             counts: PendingCounts::default(),
-            appended: Appended::default(),
-            counted: Counted::default(),
+            records: PendingRecords::default(),
+            numbers: PendingNumbers::default(),
             app: None,
             deleted: Vec::new(),
             is_too_late: false,
@@ -280,8 +285,8 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Begins a new command within this transaction. If its app is gone, it fails with [`crate::Constraint::AppGone`] at its first
-    /// statement: any rows it wrote would stay forever.
+    /// Begins a new command within this transaction. If its app is gone, it fails with
+    /// [`crate::Constraint::AppGone`] at its first statement: any rows it wrote would stay forever.
     fn next_command(&mut self, app: AppId) {
         self.wrote = false;
         self.app = Some(app);
@@ -294,25 +299,25 @@ impl<'c> Tx<'c> {
         self.is_too_late = false;
     }
 
-    /// Later commands are too late for the app.
-    pub(crate) fn deletes_app(&mut self, app: AppId) {
+    /// From here on commands for the app fail with [`Constraint::AppGone`].
+    pub(crate) fn note_deleted_app(&mut self, app: AppId) {
         self.deleted.push(app);
-        self.appended.forget(app);
-        self.counted.forget(app);
+        self.records.forget(app);
+        self.numbers.forget(app);
     }
 
-    /// Ends the command with a conflict that its statements have shown. Nothing of it is committed, whatever the caller does with
-    /// the error.
+    /// Ends the command with a conflict that its statements have shown. Nothing of it is committed, whatever
+    /// the caller does with the error.
     pub(crate) fn refuse<T>(&mut self, constraint: Constraint) -> Result<T> {
-        self.keep(Err(Error::Conflict(constraint)))
+        self.remember_error(Err(Error::Conflict(constraint)))
     }
 
     fn broken(&self) -> Option<&Error> {
         self.broken.as_ref()
     }
 
-    /// Commits the transaction; without this call it is rolled back. After an error other than a refusal by the database, it is
-    /// unknown whether the change was made.
+    /// Commits the transaction; without this call it is rolled back. After an error other than a refusal by
+    /// the database, it is unknown whether the change was made.
     pub(crate) fn commit(mut self) -> Result<BTreeSet<Signal>> {
         self.write_pending()?;
         if let Some(error) = self.broken.take() {
@@ -325,19 +330,23 @@ impl<'c> Tx<'c> {
 
     fn check(&mut self, writes: bool) -> Result<()> {
         if writes && !self.may_write {
-            // Checked here, because the database reports the same error when an administrator has closed it for changes.
-            return self.keep(Err(Error::corrupt("a transaction that only reads was asked to write")));
+            // Checked here, because the database reports the same error when an administrator has closed it
+            // for changes.
+            return self.remember_error(Err(Error::corrupt("a transaction that only reads was asked to write")));
         }
         self.wrote |= writes;
         self.broken.clone().map_or(Ok(()), Err)
     }
 
-    fn keep_count(&mut self, done: Result<u64>) -> Result<u64> {
+    /// As [`Tx::remember_error`], for a statement that says how many rows it changed.
+    fn remember_change(&mut self, done: Result<u64>) -> Result<u64> {
         self.changed |= done.as_ref().is_ok_and(|n_rows| *n_rows > 0);
-        self.keep(done)
+        self.remember_error(done)
     }
 
-    fn keep<T>(&mut self, done: Result<T>) -> Result<T> {
+    /// The first error ends the transaction. A statement for an app that is gone fails even if the database
+    /// ran it.
+    fn remember_error<T>(&mut self, done: Result<T>) -> Result<T> {
         let is_gone = self.is_too_late || self.app.is_some_and(|app| self.connection.lacks(app));
         let done = if is_gone { done.and(Err(apps::gone())) } else { done };
         if let Err(error) = &done {

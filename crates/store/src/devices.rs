@@ -23,6 +23,6 @@ pub fn visit(
 ) -> Result<()> {
     let select = "select ordinal, id, named_user, profile from channel where app = $1";
     ordinals::visit_around(tx, select, app, wanted, |row| {
-        visit(Device { ordinal: row.get(0)?, id: row.get(1)?, named_user: row.get(2)?, profile: row.get(3)? })
+        visit(Device { ordinal: row.next()?, id: row.next()?, named_user: row.next()?, profile: row.next()? })
     })
 }

@@ -4,7 +4,8 @@ use model::app::AppKey;
 use model::ids::AppId;
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Row, Tx, Value};
+use crate::apps::read_key;
+use crate::{Result, Row, Tx, Value};
 
 /// The kind of a document. The names are stored: never change one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,23 +30,24 @@ pub enum DocumentKind {
     DeletedList,
     /// The rows of a list's last upload that could not be used.
     ListErrors,
-    /// A push to be sent later, and how far it has got.
+    /// A push to be sent later, and its progress.
     Schedule,
     /// A push with variables.
     Template,
     /// That a template was used: it was last changed at the last use.
     TemplateUse,
-    /// Variants of a push, and how far each has got.
+    /// Variants of a push, and the progress of each.
     Experiment,
     /// That an experiment waits for its start; sorts by when it comes.
     ExperimentStart,
-    /// A push that is sent when something happens, and how far it has got.
+    /// A push that is sent when something happens, and its progress.
     Pipeline,
     /// The remains of a deleted pipeline.
     DeletedPipeline,
     /// Settings of all pipelines of an app together.
     Automation,
-    /// A known text, sealed: of the installation, not of any app. The key that opens it is the installation's.
+    /// A known text, sealed: of the installation, not of any app. The key that opens it is the
+    /// installation's.
     InstallationKey,
     /// Something that is written to see whether it can be, and deleted: of the installation.
     WritingTrial,
@@ -95,7 +97,8 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str
     Ok(())
 }
 
-/// As [`put`], but one that is there already stays as it is, also when another node is writing it at this moment.
+/// As [`put`], but one that is there already stays as it is, also when another node is writing it at this
+/// moment.
 pub fn put_first(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str, body: &str, now: UtcMillis) -> Result<()> {
     tx.execute(
         "insert into document (app, kind, id, created, modified, body) values ($1, $2, $3, $4, $4, $5)
@@ -136,7 +139,7 @@ pub struct Head {
 /// The heads of all documents, in order of their ids.
 pub fn heads(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Head>> {
     let sql = "select id, modified from document where app = $1 and kind = $2 order by id";
-    tx.query(sql, &[app.into(), kind.name().into()], |row| Ok(Head { id: row.get(0)?, modified: row.get(1)? }))
+    tx.query(sql, &[app.into(), kind.name().into()], |row| Ok(Head { id: row.next()?, modified: row.next()? }))
 }
 
 pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Document>> {
@@ -150,13 +153,9 @@ pub fn list(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind) -> Result<Vec<Docum
 /// The documents of one kind of every app that still exists.
 pub fn of_all_apps(tx: &mut Tx<'_>, kind: DocumentKind) -> Result<Vec<(AppId, AppKey, Document)>> {
     // By way of the apps, so that the key of the table serves for each of them.
-    let sql = "select document.id, document.created, document.modified, document.body, app.id, app.key
+    let sql = "select app.id, app.key, document.id, document.created, document.modified, document.body
                from app join document on document.app = app.id and document.kind = $1 order by app.id, document.id";
-    tx.query(sql, &[kind.name().into()], |row| {
-        let key: String = row.get(5)?;
-        let key = AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?;
-        Ok((row.get(4)?, key, read_document(row)?))
-    })
+    tx.query(sql, &[kind.name().into()], |row| Ok((row.next()?, read_key(row.next()?)?, read_document(row)?)))
 }
 
 /// In which order a listing goes.
@@ -221,5 +220,5 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, kind: DocumentKind, id: &str) -> Resu
 }
 
 fn read_document(row: &Row<'_>) -> Result<Document> {
-    Ok(Document { id: row.get(0)?, created: row.get(1)?, modified: row.get(2)?, body: row.get(3)? })
+    Ok(Document { id: row.next()?, created: row.next()?, modified: row.next()?, body: row.next()? })
 }

@@ -1,5 +1,6 @@
-//! The errors of the store. Three classes, because callers can do three different things: report a conflict to the client, try
-//! again later, or report a defect. A missing row is not an error: lookups return `Option`.
+//! The errors of the store. Three classes, because callers can do three different things: report a conflict
+//! to the client, try again later, or report a defect. A missing row is not an error: lookups return
+//! `Option`.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -11,20 +12,20 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// The change contradicts what is stored.
     Conflict(Constraint),
-    /// The database could not be reached or could not do the work now. After a write this may also mean that the outcome
-    /// of the commit is unknown.
+    /// The database could not be reached or could not do the work now. After a write this may also mean that
+    /// the outcome of the commit is unknown.
     Unavailable(Cause),
     /// The database, or a statement of ours, is not what this program expects.
     Corrupt(Cause),
 }
 
-/// What keeps a change from being made, the same on both engines.
+/// What keeps a change from being made, the same on both databases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Constraint {
     /// A command has outlived its app.
     AppGone,
-    /// A worker speaks for a job that it does not hold: the job was given back, settled or canceled, or another worker has
-    /// claimed it.
+    /// A worker changes a job that it does not hold: the job was released, settled or canceled, or another
+    /// worker has claimed it.
     LeaseLost,
     /// A row refers to one that does not exist.
     ForeignKey,

@@ -60,7 +60,8 @@ impl Counted {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sum {
     pub n: u64,
-    /// The sum of the values, in millionths. Sums of whole numbers, so exact in any order as long as they are below 2^53.
+    /// The sum of the values, in millionths. Sums of whole numbers, so exact in any order as long as they are
+    /// below 2^53.
     pub millionths: f64,
 }
 
@@ -131,8 +132,8 @@ pub(crate) fn write(tx: &mut Tx<'_>, sums: &BTreeMap<(AppId, Counted), Sum>, gro
     Ok(())
 }
 
-/// Detaches the counts of a push from it, so that the push can be forgotten and the sums of the app stay. Returns how many rows
-/// there were.
+/// Detaches the counts of a push from it, so that the push can be forgotten and the sums of the app stay.
+/// Returns how many rows there were.
 pub(crate) fn detach(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<u64> {
     let of_push = [app.into(), push.into()];
     tx.execute(

@@ -1,4 +1,5 @@
-//! Looking into an SQLite file without changing it, whether it is in use or not: could a node of this program start on it?
+//! Looking into an SQLite file without changing it, whether it is in use or not: could a node of this program
+//! start on it?
 
 use std::path::Path;
 
@@ -18,15 +19,15 @@ pub enum Examined<T> {
     Current(T),
 }
 
-/// Looks into a file, and for something in it if it is of this version. Fails for a file that is no database, or one that only a
-/// newer or another program can use.
+/// Looks into a file, and for something in it if it is of this version. Fails for a file that is no database,
+/// or one that only a newer or another program can use.
 pub async fn examine<T: Send + 'static>(
     path: &Path,
     look: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
 ) -> Result<Examined<T>> {
     let path = path.to_owned();
     let examined = tokio::task::spawn_blocking(move || {
-        let mut connection = Connection::Sqlite(sqlite::onlooker(&path)?);
+        let mut connection = Connection::Sqlite(sqlite::open_read_only(&path)?);
         let found = look_into(&mut connection, look);
         connection.close();
         found

@@ -1,10 +1,10 @@
-//! The channels in each group of an experiment, block by block, and which of them have opened the app since. The sets are opaque
-//! to the store.
+//! The channels in each group of an experiment, block by block, and which of them have opened the app since.
+//! The sets are opaque to the store.
 
 use model::ids::{AppId, ExperimentId, PushId};
 use model::time::UtcMillis;
 
-use crate::{Result, Row, Tx};
+use crate::{Result, Tx};
 
 /// One block of one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,9 +69,7 @@ pub fn made_since(tx: &mut Tx<'_>, app: AppId, since: UtcMillis) -> Result<Vec<(
     let sql = "select experiment, push, block, since from experiment_group where app = $1 and since >= $2
                order by experiment, push, block";
     tx.query(sql, &[app.into(), since.into()], |row| {
-        let block: i64 = row.get(2)?;
-        let block = u32::try_from(block).unwrap_or(u32::MAX);
-        Ok((GroupKey { experiment: row.get(0)?, push: row.get(1)?, block }, row.get(3)?))
+        Ok((GroupKey { experiment: row.next()?, push: row.next()?, block: row.next()? }, row.next()?))
     })
 }
 
@@ -80,7 +78,7 @@ pub fn get(tx: &mut Tx<'_>, app: AppId, key: &GroupKey) -> Result<Option<(Vec<u8
     let sql = "select members, opened from experiment_group
                where app = $1 and experiment = $2 and push = $3 and block = $4";
     let params = [app.into(), key.experiment.into(), key.push.into(), key.block.into()];
-    tx.query_opt(sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query_opt(sql, &params, |row| Ok((row.next()?, row.next()?)))
 }
 
 pub fn set_opened(tx: &mut Tx<'_>, app: AppId, key: &GroupKey, opened: &Channels) -> Result<()> {
@@ -105,15 +103,16 @@ pub fn control_members(tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId) ->
     tx.query(sql, &[app.into(), experiment.into()], |row| row.get(0))
 }
 
-/// Adds up the blocks of up to `at_most` groups that were formed before an instant, and replaces their members by `nobody`.
-/// Returns how many groups there were. From then on they count as formed at the beginning of time.
+/// Adds up the blocks of up to `at_most` groups that were formed before an instant, and replaces their
+/// members by `nobody`. Returns how many groups there were. From then on they count as formed at the
+/// beginning of time.
 pub fn sum_up(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, nobody: &[u8], at_most: u32) -> Result<u64> {
     let sql = "select experiment, push, variant, cast(sum(n_members) as bigint), cast(sum(n_opened) as bigint)
                from experiment_group where app = $1 and since > 0 and since < $2
                group by experiment, push, variant order by experiment, push limit $3";
     let groups: Vec<(ExperimentId, PushId, Option<i64>, i64, i64)> =
         tx.query(sql, &[app.into(), before.into(), at_most.into()], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+            Ok((row.next()?, row.next()?, row.next()?, row.next()?, row.next()?))
         })?;
     for (experiment, push, variant, n_members, n_opened) in &groups {
         let delete = "delete from experiment_group where app = $1 and experiment = $2 and push = $3";
@@ -141,14 +140,8 @@ pub fn totals(tx: &mut Tx<'_>, app: AppId, experiment: ExperimentId) -> Result<V
     let sql = "select variant, cast(sum(n_members) as bigint), cast(sum(n_opened) as bigint) from experiment_group
                where app = $1 and experiment = $2 group by variant order by variant";
     tx.query(sql, &[app.into(), experiment.into()], |row| {
-        let variant: Option<i64> = row.get(0)?;
-        let variant = variant.and_then(|variant| u32::try_from(variant).ok());
-        Ok(GroupTotal { variant, n_members: count(row, 1)?, n_opened: count(row, 2)? })
+        Ok(GroupTotal { variant: row.next()?, n_members: row.next()?, n_opened: row.next()? })
     })
-}
-
-fn count(row: &Row<'_>, column: usize) -> Result<u64> {
-    Ok(u64::try_from(row.get::<i64>(column)?).unwrap_or(0))
 }
 
 fn whole(n: u64) -> i64 {

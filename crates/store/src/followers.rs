@@ -1,5 +1,5 @@
-//! Followers: durable readers of the log, each with a position and a job of the same id. The job sleeps while there is nothing to
-//! read.
+//! Followers: durable readers of the log, each with a position and a job of the same id. The job sleeps while
+//! there is nothing to read.
 
 use model::event::EventOffset;
 use model::ids::AppId;
@@ -29,14 +29,14 @@ pub fn position(tx: &mut Tx<'_>, app: AppId, follower: JobId) -> Result<Option<E
     tx.query_opt(sql, &[app.into(), follower.into()], |row| Ok(EventOffset::from_number(row.get(0)?)))
 }
 
-/// Notes how far a follower has got.
+/// Moves a follower to the last event that it is done with.
 pub fn advance(tx: &mut Tx<'_>, app: AppId, follower: JobId, done: EventOffset) -> Result<()> {
     let sql = "update follower set position = $3, retry_at = 0 where app = $1 and id = $2";
     tx.execute(sql, &[app.into(), follower.into(), done.number().into()])?;
     Ok(())
 }
 
-/// Gives a follower's job back: at once if there is more to read, else until the log grows.
+/// Releases a follower's job: due at once if there is more to read, else when the log grows.
 pub fn rest(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis) -> Result<()> {
     rest_at_most_until(tx, job, now, NEVER)
 }
@@ -49,7 +49,7 @@ pub fn rest_at_most_until(tx: &mut Tx<'_>, job: &ClaimedJob, now: UtcMillis, lat
     jobs::postpone(tx, job, if is_behind { now } else { latest })
 }
 
-/// Gives a follower's job back until a time, however much the log grows.
+/// Releases a follower's job until a time, however much the log grows.
 pub fn rest_until(tx: &mut Tx<'_>, job: &ClaimedJob, retry_at: UtcMillis) -> Result<()> {
     jobs::postpone(tx, job, retry_at)?;
     let sql = "update follower set retry_at = $3 where app = $1 and id = $2";
@@ -65,12 +65,13 @@ pub fn rouse(tx: &mut Tx<'_>, app: AppId, follower: JobId, now: UtcMillis) -> Re
 
 /// The sleeping followers whose log has grown.
 pub fn behind(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<(AppId, JobId)>> {
-    // Comparing positions in whole records is enough: a job that is in the middle of one does not sleep. Cross joins, because
-    // SQLite would begin with all jobs that wait; written so, it begins with the followers, which are few.
+    // Comparing positions in whole records is enough: a job that is in the middle of one does not sleep.
+    // Cross joins, because SQLite would begin with all jobs that wait; written so, it begins with the
+    // followers, which are few.
     let sql = "select follower.app, follower.id from follower cross join app cross join job
                where app.id = follower.app and follower.position < app.log_head * $2 and follower.retry_at <= $1
                and job.app = follower.app and job.id = follower.id and job.leased = 0 and job.due > $1";
-    tx.query(sql, &[now.into(), EventOffset::PER_RECORD.into()], |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query(sql, &[now.into(), EventOffset::PER_RECORD.into()], |row| Ok((row.next()?, row.next()?)))
 }
 
 /// Makes the jobs of followers due that sleep.

@@ -15,7 +15,7 @@ pub struct Kept {
 
 pub fn find(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<Option<Kept>> {
     let sql = "select request, answer from idempotency where app = $1 and key = $2";
-    tx.query_opt(sql, &[app.into(), key.into()], |row| Ok(Kept { request: row.get(0)?, answer: row.get(1)? }))
+    tx.query_opt(sql, &[app.into(), key.into()], |row| Ok(Kept { request: row.next()?, answer: row.next()? }))
 }
 
 /// Fails with a conflict of the primary key when another node has kept an answer under the key meanwhile.
@@ -32,11 +32,12 @@ pub fn forget(tx: &mut Tx<'_>, app: AppId, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Forgets up to `at_most` answers that were kept before an instant, of all apps, and says how many those were.
+/// Forgets up to `at_most` answers that were kept before an instant, of all apps, and says how many those
+/// were.
 pub fn forget_before(tx: &mut Tx<'_>, instant: UtcMillis, at_most: u32) -> Result<u64> {
     let sql = "select app, key from idempotency where created < $1 order by created limit $2";
     let old: Vec<[Value; 2]> = tx.query(sql, &[instant.into(), at_most.into()], |row| {
-        Ok([row.get::<AppId>(0)?.into(), row.get::<String>(1)?.into()])
+        Ok([row.next::<AppId>()?.into(), row.next::<String>()?.into()])
     })?;
     // One by one: SQLite compares every row of these apps with a list of pairs.
     tx.execute_many("delete from idempotency where app = $1 and key = $2", old)

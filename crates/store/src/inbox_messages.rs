@@ -1,11 +1,12 @@
-//! In whose inboxes a message is that few hold, as a row for each: a listing reads what the inbox has, however many messages others
-//! were sent.
+//! In whose inboxes a message is that few hold, as a row for each: a listing reads what the inbox has,
+//! however many messages others were sent.
 
 use model::ids::{AppId, MessageNumber, Ordinal};
 
 use crate::{Result, Tx};
 
-/// Puts a message, which has to be the newest, into inboxes. Inboxes with more than `at_most` messages lose their oldest.
+/// Puts a message, which has to be the newest, into inboxes. Inboxes with more than `at_most` messages lose
+/// their oldest.
 pub fn insert(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -32,7 +33,7 @@ pub fn held_by(
 ) -> Result<Vec<(MessageNumber, Ordinal)>> {
     let sql = "select number, ordinal from inbox_message where app = $1 and ordinal = $2 order by number";
     let rows = channels.into_iter().map(|channel| [app.into(), channel.into()]);
-    tx.query_many(sql, rows, |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query_many(sql, rows, |row| Ok((row.next()?, row.next()?)))
 }
 
 /// The channels that hold a message, out of those given.

@@ -6,6 +6,7 @@ use model::ids::{AppId, ChannelId, Ordinal};
 use model::inbox::InboxUserId;
 use model::time::UtcMillis;
 
+use crate::apps::read_key;
 use crate::{Error, Result, Row, Tx};
 
 /// Whose a user is, and what proves it.
@@ -57,16 +58,15 @@ pub fn insert(
 pub fn credentials(tx: &mut Tx<'_>, id: &InboxUserId) -> Result<Option<InboxCredentials>> {
     let sql = "select u.app, a.key, u.password_hash from inbox_user u join app a on a.id = u.app where u.id = $1";
     tx.query_opt(sql, &[id.as_str().into()], |row| {
-        let (key, hash): (String, Vec<u8>) = (row.get(1)?, row.get(2)?);
-        let app_key = AppKey::new(&key).ok_or_else(|| Error::corrupt("an app has a key of another form"))?;
+        let (app, app_key, hash) = (row.next()?, read_key(row.next()?)?, row.next::<&[u8]>()?);
         let password_hash = hash.try_into().map_err(|_| Error::corrupt("a password hash is not 32 bytes long"))?;
-        Ok(InboxCredentials { app: row.get(0)?, app_key, password_hash })
+        Ok(InboxCredentials { app, app_key, password_hash })
     })
 }
 
 pub fn get(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Option<InboxUser>> {
     let sql = "select changed, read_messages, deleted_messages from inbox_user where app = $1 and id = $2";
-    let read = |row: &Row<'_>| Ok(InboxUser { changed: row.get(0)?, read: row.get(1)?, deleted: row.get(2)? });
+    let read = |row: &Row<'_>| Ok(InboxUser { changed: row.next()?, read: row.next()?, deleted: row.next()? });
     tx.query_opt(sql, &[app.into(), id.as_str().into()], read)
 }
 
@@ -118,12 +118,12 @@ pub fn channels(tx: &mut Tx<'_>, app: AppId, id: &InboxUserId) -> Result<Vec<Inb
                where i.app = $1 and i.user_id = $2";
     let mut channels = tx.query(sql, &[app.into(), id.as_str().into()], |row| {
         Ok(InboxChannel {
-            ordinal: row.get(0)?,
-            id: row.get(1)?,
-            device_type: row.get(2)?,
-            language: row.get(3)?,
-            country: row.get(4)?,
-            installed: row.get(5)?,
+            ordinal: row.next()?,
+            id: row.next()?,
+            device_type: row.next()?,
+            language: row.next()?,
+            country: row.next()?,
+            installed: row.next()?,
         })
     })?;
     // Not by the statement: SQLite would rather read all channels of the app in order than sort these few.

@@ -1,6 +1,7 @@
-//! Durable work with a due time. Claiming a job moves its due time to the end of the lease, so a job whose worker died is
-//! simply due again; the attempt number, which every claim raises, keeps the dead worker from settling it afterwards. Whoever
-//! speaks for a job that it no longer holds gets [`Constraint::LeaseLost`], and nothing of its transaction is committed.
+//! Durable work with a due time. Claiming a job moves its due time to the end of the lease, so a job whose
+//! worker died is simply due again; the attempt number, which every claim raises, keeps the dead worker from
+//! settling it afterwards. A worker that changes a job which it no longer holds gets
+//! [`Constraint::LeaseLost`], and its transaction is rolled back.
 
 use std::collections::BTreeSet;
 
@@ -95,8 +96,8 @@ pub struct ClaimedJob {
 /// An existing job with the same id stays as it is, so that a job that must exist once can have a fixed id.
 pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: NewJob) -> Result<()> {
     tx.execute(
-        "insert into job (app, id, kind, lane, due, turn, leased, attempt, push, payload)
-         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8)
+        "insert into job (app, id, kind, lane, due, turn, leased, attempt, failures, push, payload)
+         values ($1, $2, $3, $4, $5, $6, 0, 0, 0, $7, $8)
          on conflict (app, id) do nothing",
         &[
             app.into(),
@@ -113,8 +114,9 @@ pub fn enqueue(tx: &mut Tx<'_>, app: AppId, job: NewJob) -> Result<()> {
     Ok(())
 }
 
-/// The `at_most` jobs that have been due the longest. If more are due, also the first of every lane and turn, so that no lane is
-/// hidden by the backlog of another. Finding those costs a few steps for every lane that has jobs, however many jobs wait in it.
+/// The `at_most` jobs that have been due the longest. If more are due, also the first of every lane and turn,
+/// so that no lane is hidden by the backlog of another. Finding those costs a few steps for every lane that
+/// has jobs, however many jobs wait in it.
 pub fn due(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Due> {
     let sql = "select app, id, kind, lane, turn, due from job where due <= $1 order by due, app, id limit $2";
     let mut jobs = tx.query(sql, &[now.into(), at_most.into()], read_due)?;
@@ -129,8 +131,8 @@ pub fn due(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Due> {
     Ok(Due { jobs, are_all })
 }
 
-/// Steps along the index from one app, lane and turn to the next. Both databases answer these scalar subqueries from the index,
-/// whatever they believe about the size of the table.
+/// Steps along the index from one app, lane and turn to the next. Both databases answer these scalar
+/// subqueries from the index, whatever they believe about the size of the table.
 fn first_of_each_lane(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<JobKey>> {
     let sql = "
         select app, id from (with recursive
@@ -160,7 +162,7 @@ fn first_of_each_lane(tx: &mut Tx<'_>, now: UtcMillis) -> Result<Vec<JobKey>> {
                  order by job.due, job.id limit 1)
             from turns where turns.turn is not null)
         select app, id from firsts) as found";
-    let found = tx.query(sql, &[now.into()], |row| Ok((row.get(0)?, row.get::<Option<JobId>>(1)?)))?;
+    let found = tx.query(sql, &[now.into()], |row| Ok((row.next()?, row.next::<Option<JobId>>()?)))?;
     Ok(found.into_iter().filter_map(|(app, id)| Some((app, id?))).collect())
 }
 
@@ -288,31 +290,29 @@ pub struct Backlog {
 pub fn backlog(tx: &mut Tx<'_>, now: UtcMillis, at_most: u32) -> Result<Backlog> {
     let sql = "select count(*), min(due) from (select due from job where due <= $1 order by due limit $2) as overdue";
     tx.query_one(sql, &[now.into(), at_most.into()], |row| {
-        Ok(Backlog { n_overdue: row.get(0)?, longest_due: row.get(1)? })
+        Ok(Backlog { n_overdue: row.next()?, longest_due: row.next()? })
     })
 }
 
 fn read_due(row: &Row<'_>) -> Result<DueJob> {
-    let app = row.get(0)?;
-    let turn: i64 = row.get(4)?;
+    let app = row.next()?;
     Ok(DueJob {
         app,
-        id: row.get(1)?,
-        kind: row.get(2)?,
-        lane: Lane { app, name: row.get(3)? },
-        turn: u32::try_from(turn).unwrap_or(u32::MAX),
-        due: row.get(5)?,
+        id: row.next()?,
+        kind: row.next()?,
+        lane: Lane { app, name: row.next()? },
+        turn: row.next()?,
+        due: row.next()?,
     })
 }
 
 fn read_job(row: &Row<'_>) -> Result<ClaimedJob> {
-    let failures: i64 = row.get(4)?;
     Ok(ClaimedJob {
-        app: row.get(0)?,
-        id: row.get(1)?,
-        kind: row.get(2)?,
-        attempt: row.get(3)?,
-        failures: u32::try_from(failures).unwrap_or(u32::MAX),
-        payload: row.get(5)?,
+        app: row.next()?,
+        id: row.next()?,
+        kind: row.next()?,
+        attempt: row.next()?,
+        failures: row.next()?,
+        payload: row.next()?,
     })
 }

@@ -16,7 +16,7 @@ pub struct LastPlaces {
 pub fn get(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<LastPlaces>> {
     let sql = "select seen, terms from last_place where app = $1 and ordinal = $2";
     tx.query_opt(sql, &[app.into(), ordinal.into()], |row| {
-        Ok(LastPlaces { seen: row.get(0)?, terms: terms::decode(&row.get::<Vec<u8>>(1)?)? })
+        Ok(LastPlaces { seen: row.next()?, terms: terms::decode(row.next()?)? })
     })
 }
 

@@ -1,4 +1,5 @@
-//! Everything durable. SQL is written once and runs on the embedded database or on PostgreSQL, chosen by the URL.
+//! Everything durable. SQL is written once and runs on the embedded database or on PostgreSQL, chosen by the
+//! URL.
 
 mod app_numbers;
 pub mod apps;
@@ -48,11 +49,12 @@ pub mod unknown_users;
 mod url;
 pub mod webhooks;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use model::ids::AppId;
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 pub use db::{Column, FromColumn, Row, Signal, Signals, Trouble, Tx, Value};
@@ -62,11 +64,12 @@ pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 use db::postgres::{self, listener::Listener};
 use db::reader::{self, Query, Reader};
 use db::writer::{self, Command, QueuedCommand, Writer};
-use db::{Connection, Hub, Vitals, sqlite};
+use db::{Connection, DatabaseHealth, Hub, sqlite};
 
 const SQLITE_READERS: usize = 4;
 const POSTGRES_READERS: usize = 4;
-/// Each app always uses the same one, so that its changes share commits instead of waiting for each other's locks.
+/// Each app always uses the same one, so that its changes share commits instead of waiting for each other's
+/// locks.
 const POSTGRES_WRITERS: usize = 4;
 
 /// The database. Cheap to clone.
@@ -76,12 +79,13 @@ pub struct Store {
 }
 
 struct Shared {
-    /// `None` once the store is closed. A caller that is queueing keeps the queues alive until it has done so.
+    /// `None` once the store is closed. A caller that is queueing keeps the queues alive until it has done
+    /// so.
     queues: Mutex<Option<Arc<Queues>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     hub: Arc<Hub>,
     commits: Arc<AtomicU64>,
-    vitals: Arc<Vitals>,
+    health: Arc<DatabaseHealth>,
     single_process: bool,
 }
 
@@ -105,10 +109,10 @@ impl Store {
             }
             DatabaseUrl::Postgres(url) => {
                 let server = Arc::new(postgres::server::Server::at(&url)?);
-                let session = || postgres::Session::new(Arc::clone(&server)).map(Connection::Postgres);
-                let mut writers = (0..POSTGRES_WRITERS).map(|_| session()).collect::<Result<Vec<_>>>()?;
+                let connect = || postgres::PostgresConnection::new(Arc::clone(&server)).map(Connection::Postgres);
+                let mut writers = (0..POSTGRES_WRITERS).map(|_| connect()).collect::<Result<Vec<_>>>()?;
                 migrate::run(&mut writers[0])?;
-                let readers = (0..POSTGRES_READERS).map(|_| session()).collect::<Result<_>>()?;
+                let readers = (0..POSTGRES_READERS).map(|_| connect()).collect::<Result<_>>()?;
                 let hub = Hub::for_many_nodes();
                 let store = Opening { single_process: false, hub, writers, readers }.start()?;
                 store.listen(server)?;
@@ -133,11 +137,12 @@ impl Store {
 
     /// Runs `body` in a transaction and answers after it is committed; an error rolls it back.
     ///
-    /// Commands that wait at the same time share a commit, so `body` may be run more than once before the one run that counts:
-    /// it must compute everything from its arguments and the transaction, and change nothing outside. If the answer is
-    /// [`Error::Unavailable`], the change may nevertheless have been made: the connection can break during the commit.
-    /// Commands of one app queue up behind each other; those of different apps need not. For an app that was deleted nothing is
-    /// written: the first statement of `body` fails with the conflict [`Constraint::AppGone`].
+    /// Commands that wait at the same time share a commit, so `body` may be run more than once before the one
+    /// run that counts: it must compute everything from its arguments and the transaction, and change nothing
+    /// outside. If the answer is [`Error::Unavailable`], the change may nevertheless have been made: the
+    /// connection can break during the commit. Commands of one app queue up behind each other; those of
+    /// different apps need not. For an app that was deleted nothing is written: the first statement of `body`
+    /// fails with the conflict [`Constraint::AppGone`].
     pub async fn write<T, E>(
         &self,
         app: AppId,
@@ -178,14 +183,14 @@ impl Store {
 
     /// The operation that currently fails, judged by the last read and the last write.
     pub fn trouble(&self) -> Option<Trouble> {
-        self.shared.vitals.trouble()
+        self.shared.health.trouble()
     }
 
-    /// Finishes queued commands, refuses new ones, and closes the database. Without it the same happens some time after the last
-    /// clone is dropped.
+    /// Finishes queued commands, refuses new ones, and closes the database. Without it the same happens some
+    /// time after the last clone is dropped.
     pub async fn close(self) {
         self.shared.close();
-        let threads = std::mem::take(&mut *lock(&self.shared.threads));
+        let threads = std::mem::take(&mut *self.shared.threads.lock());
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().all(|thread| thread.join().is_ok()));
         if !joined.await.unwrap_or(false) {
             tracing::error!("a thread of the store had panicked");
@@ -193,7 +198,7 @@ impl Store {
     }
 
     fn queues(&self) -> Result<Arc<Queues>> {
-        lock(&self.shared.queues).clone().ok_or_else(closed)
+        self.shared.queues.lock().clone().ok_or_else(closed)
     }
 
     /// Returns once signals of other nodes are received.
@@ -204,14 +209,14 @@ impl Store {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
         let thread = spawn("store-listener".to_owned(), move || runtime.block_on(listener.run()))?;
-        lock(&self.shared.threads).push(thread);
+        self.shared.threads.lock().push(thread);
         listening.blocking_recv().map_err(|_| closed())
     }
 }
 
 impl Shared {
     fn close(&self) {
-        *lock(&self.queues) = None;
+        *self.queues.lock() = None;
         self.hub.close();
     }
 }
@@ -234,36 +239,32 @@ impl Opening {
     fn start(self) -> Result<Store> {
         let hub = Arc::new(self.hub);
         let commits = Arc::new(AtomicU64::new(0));
-        let vitals = Arc::new(Vitals::default());
+        let health = Arc::new(DatabaseHealth::default());
         let mut threads = Vec::new();
         let mut writers = Vec::new();
         for (index, connection) in self.writers.into_iter().enumerate() {
             let (sender, queue) = mpsc::channel(writer::QUEUE);
             writers.push(sender);
-            let (hub, commits, vitals) = (Arc::clone(&hub), Arc::clone(&commits), Arc::clone(&vitals));
-            let writer = Writer { connection, queue, hub, commits, vitals };
+            let (hub, commits, health) = (Arc::clone(&hub), Arc::clone(&commits), Arc::clone(&health));
+            let writer = Writer { connection, queue, hub, commits, health };
             threads.push(spawn(format!("store-writer-{index}"), || writer.run())?);
         }
         let (reader, queue) = mpsc::channel(reader::QUEUE);
         let queue = Arc::new(tokio::sync::Mutex::new(queue));
         for (index, connection) in self.readers.into_iter().enumerate() {
-            let reader = Reader { connection, queue: Arc::clone(&queue), vitals: Arc::clone(&vitals) };
+            let reader = Reader { connection, queue: Arc::clone(&queue), health: Arc::clone(&health) };
             threads.push(spawn(format!("store-reader-{index}"), || reader.run())?);
         }
         let queues = Mutex::new(Some(Arc::new(Queues { writers, reader })));
         let single_process = self.single_process;
         let threads = Mutex::new(threads);
-        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, vitals, single_process }) })
+        Ok(Store { shared: Arc::new(Shared { queues, threads, hub, commits, health, single_process }) })
     }
 }
 
 fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name).spawn(body);
     thread.map_err(|error| Error::Unavailable(Cause::new("no thread for the database", error)))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().expect("nothing panics while holding this lock")
 }
 
 fn closed() -> Error {

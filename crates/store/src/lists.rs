@@ -1,5 +1,5 @@
-//! The rows of uploaded lists. The rows of every upload are apart, so that an upload that fails touches nothing and one that
-//! succeeds can be compared with the one it replaces.
+//! The rows of uploaded lists. The rows of every upload are apart, so that an upload that fails touches
+//! nothing and one that succeeds can be compared with the one it replaces.
 
 use model::ids::AppId;
 use serde::{Deserialize, Serialize};
@@ -62,8 +62,8 @@ pub fn among(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, members: &[Member]
     tx.query_many(sql, members.iter().map(|member| key(app, upload, member)), read_member)
 }
 
-/// Deletes rows. By their whole keys and not up to the last of them: PostgreSQL takes a comparison of pairs for one of kinds, of
-/// which there are few, expects to find most of the table and reads all of it.
+/// Deletes rows. By their whole keys and not up to the last of them: PostgreSQL takes a comparison of pairs
+/// for one of kinds, of which there are few, expects to find most of the table and reads all of it.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, upload: Upload<'_>, members: &[Member]) -> Result<()> {
     tx.execute_many(
         "delete from list_member where app = $1 and list = $2 and generation = $3 and kind = $4 and identifier = $5",
@@ -83,5 +83,5 @@ fn key(app: AppId, upload: Upload<'_>, member: &Member) -> [Value; 5] {
 }
 
 fn read_member(row: &Row<'_>) -> Result<Member> {
-    Ok(Member { kind: row.get(0)?, identifier: row.get(1)? })
+    Ok(Member { kind: row.next()?, identifier: row.next()? })
 }

@@ -1,11 +1,12 @@
 //! The log of each app: everything that happened, in one order, without gaps.
 //!
-//! The app's row holds the last position given out. A transaction that appends has that row to itself ([`crate::app_numbers`]), so
-//! two of one app are serialized and become visible in order: a reader that has seen position N has seen all up to N.
+//! The app's row holds the last position given out. A transaction that appends has that row to itself
+//! ([`crate::app_numbers`]), so two of one app are serialized and become visible in order: a reader that has
+//! seen position N has seen all up to N.
 //!
 //! Records are inserted at the end of their transaction, or when it reads the log itself.
 
-mod appended;
+mod pending;
 mod retention;
 mod sends;
 mod times;
@@ -18,10 +19,13 @@ use model::time::UtcMillis;
 
 use crate::{Error, Result, Row, Signal, Tx, app_numbers};
 
-pub(crate) use appended::Appended;
+pub(crate) use pending::PendingRecords;
 pub use retention::{delete_before, first_since, last_deleted, n_bytes};
 pub use sends::visit_sends;
 pub use times::time_after;
+
+/// The offset of the first record of an app.
+const FIRST: Offset = Offset(1);
 
 /// One record to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,20 +45,20 @@ pub struct Record {
     pub body: Vec<u8>,
 }
 
-/// Appends records, at the end of the transaction, and returns the offset of the last one. Nothing to append leaves the log as it
-/// is.
+/// Appends records, at the end of the transaction, and returns the offset of the last one. Nothing to append
+/// leaves the log as it is.
 pub fn append(tx: &mut Tx<'_>, app: AppId, at: UtcMillis, records: Vec<NewRecord>) -> Result<Offset> {
     if records.is_empty() {
         return head(tx, app);
     }
     let n_records = i64::try_from(records.len()).unwrap_or(i64::MAX);
     let n_bytes = records.iter().map(|record| record.body.len()).sum::<usize>();
-    let numbers = app_numbers::count(tx, app)?;
+    let numbers = app_numbers::to_change(tx, app)?;
     let first = Offset(numbers.log_head + 1);
     numbers.log_head += n_records;
     numbers.log_bytes += i64::try_from(n_bytes).unwrap_or(i64::MAX);
     let last = Offset(numbers.log_head);
-    tx.appended()?.push(app, first, at, records);
+    tx.pending_records()?.push(app, first, at, records);
     tx.signal(Signal::Log(app));
     Ok(last)
 }
@@ -66,7 +70,7 @@ pub fn head(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
 
 /// Up to `at_most` records after an offset, oldest first.
 pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Result<Vec<Record>> {
-    tx.write_appended()?;
+    tx.write_pending_records()?;
     tx.query(
         "select position, at, kind, ordinal, body from log
          where app = $1 and position > $2 order by position limit $3",
@@ -77,14 +81,10 @@ pub fn after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Resul
 
 /// The offset of the oldest record that is kept, or of the next one to be written if none is kept.
 pub fn start(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
-    tx.write_appended()?;
-    // The app's row tells where to look; the first record may be a later one only if a node of an older version has deleted some.
-    let sql = "select position from log where app = $1 and position >= (select log_start from app where id = $1)
-               order by position limit 1";
-    match tx.query_opt(sql, &[app.into()], |row| row.get(0))? {
-        Some(start) => Ok(start),
-        None => Ok(Offset(head(tx, app)?.0 + 1)),
-    }
+    // Not looked for in the log, because PostgreSQL walks the remains of deleted records that it has not
+    // cleaned up yet.
+    let start = tx.query_opt("select log_start from app where id = $1", &[app.into()], |row| row.get(0))?;
+    Ok(start.unwrap_or(FIRST))
 }
 
 /// A record as it lies in the database.
@@ -107,7 +107,7 @@ pub fn visit_kinds(
     at_most: u32,
     mut visit: impl FnMut(RecordRow<'_>) -> Result<()>,
 ) -> Result<()> {
-    tx.write_appended()?;
+    tx.write_pending_records()?;
     let numbers: Vec<String> = kinds.iter().map(|kind| kind.number().to_string()).collect();
     let sql = format!(
         "select position, at, kind, ordinal, body from log
@@ -118,14 +118,17 @@ pub fn visit_kinds(
 }
 
 fn read<'r>(row: &Row<'r>) -> Result<RecordRow<'r>> {
-    let kind: i64 = row.get(2)?;
     Ok(RecordRow {
-        offset: row.get(0)?,
-        at: row.get(1)?,
-        kind: RecordKind::from_number(kind).ok_or_else(|| Error::corrupt(format!("log record kind {kind}")))?,
-        ordinal: row.get(3)?,
-        body: row.get(4)?,
+        offset: row.next()?,
+        at: row.next()?,
+        kind: read_kind(row.next()?)?,
+        ordinal: row.next()?,
+        body: row.next()?,
     })
+}
+
+pub(crate) fn read_kind(number: i64) -> Result<RecordKind> {
+    RecordKind::from_number(number).ok_or_else(|| Error::corrupt(format!("log record kind {number}")))
 }
 
 impl From<RecordRow<'_>> for Record {
@@ -143,14 +146,14 @@ pub struct TermsRecords {
     pub looked: Offset,
 }
 
-/// Up to `at_most` records that change terms after an offset. Followers of an index read nothing else, and some other records are
-/// large.
+/// Up to `at_most` records that change terms after an offset. Followers of an index read nothing else, and
+/// some other records are large.
 pub fn terms_after(tx: &mut Tx<'_>, app: AppId, offset: Offset, at_most: u32) -> Result<TermsRecords> {
     let (head, start) = (head(tx, app)?, start(tx, app)?);
     let found: Vec<(Offset, Vec<u8>)> = tx.query(
         "select position, body from log where app = $1 and position > $2 and kind = $3 order by position limit $4",
         &[app.into(), offset.into(), RecordKind::Terms.number().into(), at_most.into()],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| Ok((row.next()?, row.next()?)),
     )?;
     let is_full = found.len() >= at_most as usize;
     let looked = found.last().filter(|_| is_full).map_or(head, |(last, _)| *last);

@@ -1,5 +1,5 @@
-//! Message Center messages: each is stored once, and beside it the sets of its holders, which are serialized bitmaps, opaque to
-//! the store. Holders without a set are in `inbox_messages`.
+//! Message Center messages: each is stored once, and beside it the sets of its holders, which are serialized
+//! bitmaps, opaque to the store. Holders without a set are in `inbox_messages`.
 
 use model::event::SharedPush;
 use model::ids::{AppId, MessageNumber, PushId};
@@ -105,8 +105,8 @@ pub fn by_push(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<Messa
     tx.query_opt(sql, &[app.into(), push.into()], read_message)
 }
 
-/// Up to `at_most` messages of a group after a number, with their pushes, if these were accepted by an instant; also messages
-/// that have ended.
+/// Up to `at_most` messages of a group after a number, with their pushes, if these were accepted by an
+/// instant; also messages that have ended.
 pub fn of_group(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -120,7 +120,7 @@ pub fn of_group(
                where m.app = $1 and m.grp = $2 and m.number > $3 and p.created <= $4 order by m.number limit $5";
     let after = after.map_or(-1, |number| i64::from(number.0));
     let params = [app.into(), group.as_bytes().to_vec().into(), after.into(), until.into(), at_most.into()];
-    tx.query(sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query(sql, &params, |row| Ok((row.next()?, row.next()?)))
 }
 
 /// The messages of these numbers that are still known.
@@ -137,7 +137,7 @@ pub fn by_numbers(
 /// The holders of each message within a slice, in the order of the messages.
 pub fn held_within(tx: &mut Tx<'_>, app: AppId, slice: u32) -> Result<Vec<(MessageNumber, Vec<u8>)>> {
     let sql = "select number, holders from message_holders where app = $1 and slice = $2 order by number";
-    tx.query(sql, &[app.into(), slice.into()], |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query(sql, &[app.into(), slice.into()], |row| Ok((row.next()?, row.next()?)))
 }
 
 /// The holders of a message within slices.
@@ -161,8 +161,10 @@ pub fn heads(
                where app = $1 and number = $2 and text = $3";
     let rows = texts.into_iter().map(|(number, text)| [app.into(), number.into(), text.into()]);
     tx.query_many(sql, rows, |row| {
-        let details = parse(row.get(3)?)?;
-        Ok((row.get(0)?, TextHead { title: row.get(1)?, content_type: row.get(2)?, details, size: row.get(4)? }))
+        let number = row.next()?;
+        let head =
+            TextHead { title: row.next()?, content_type: row.next()?, details: parse(row.next()?)?, size: row.next()? };
+        Ok((number, head))
     })
 }
 
@@ -185,8 +187,8 @@ pub fn ended_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u3
     tx.query(sql, &[app.into(), instant.into(), at_most.into()], read_message)
 }
 
-/// Forgets a message and who held it, and answers in how many rows that was. When it ended is kept with the app: see
-/// [`forgotten`].
+/// Forgets a message and who held it, and answers in how many rows that was. When it ended is kept with the
+/// app: see [`forgotten`].
 pub fn forget(tx: &mut Tx<'_>, app: AppId, message: &Message, slices: impl IntoIterator<Item = u32>) -> Result<u64> {
     let number = message.number;
     let rows = slices.into_iter().map(|slice| [app.into(), slice.into(), number.into()]);
@@ -217,14 +219,14 @@ fn forget_texts(tx: &mut Tx<'_>, app: AppId, number: MessageNumber) -> Result<()
 
 fn read_message(row: &Row<'_>) -> Result<Message> {
     Ok(Message {
-        number: row.get(0)?,
-        push: row.get(1)?,
-        sent: row.get(2)?,
-        expires: row.get(3)?,
-        ends: row.get(4)?,
-        shared_push: parse(row.get(5)?)?,
-        texts: parse(row.get(6)?)?,
-        slices: row.get(7)?,
+        number: row.next()?,
+        push: row.next()?,
+        sent: row.next()?,
+        expires: row.next()?,
+        ends: row.next()?,
+        shared_push: parse(row.next()?)?,
+        texts: parse(row.next()?)?,
+        slices: row.next()?,
     })
 }
 

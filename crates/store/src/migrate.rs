@@ -1,5 +1,5 @@
-//! The schema and its history. Every step is one text for both engines, applied once, in order, in a transaction of its own;
-//! several nodes may start at once.
+//! The schema and its history. Every step is one text for both databases, applied once, in order, in a
+//! transaction of its own; several nodes may start at once.
 
 use ring::digest;
 
@@ -11,44 +11,21 @@ struct Step {
     sql: &'static str,
 }
 
-/// In order; the version of a step is its place, counted from 1, with which its name begins. Released steps never change.
+/// In order; the version of a step is its place, counted from 1, with which its name begins. The schema of
+/// 0.1.0 is one step per theme, and every later change is a step of its own. Released steps never change.
 const STEPS: &[Step] = &[
-    Step { name: "0001_init", sql: include_str!("../migrations/0001_init.sql") },
-    Step { name: "0002_audiences", sql: include_str!("../migrations/0002_audiences.sql") },
-    Step { name: "0003_delivery", sql: include_str!("../migrations/0003_delivery.sql") },
-    Step { name: "0004_campaigns", sql: include_str!("../migrations/0004_campaigns.sql") },
-    Step { name: "0005_location", sql: include_str!("../migrations/0005_location.sql") },
-    Step { name: "0006_events", sql: include_str!("../migrations/0006_events.sql") },
-    Step { name: "0007_experiments", sql: include_str!("../migrations/0007_experiments.sql") },
-    Step { name: "0008_intake", sql: include_str!("../migrations/0008_intake.sql") },
-    Step { name: "0009_sdk", sql: include_str!("../migrations/0009_sdk.sql") },
-    Step { name: "0010_reports", sql: include_str!("../migrations/0010_reports.sql") },
-    Step { name: "0011_pipelines", sql: include_str!("../migrations/0011_pipelines.sql") },
-    Step { name: "0012_log_retention", sql: include_str!("../migrations/0012_log_retention.sql") },
-    Step { name: "0013_webhooks", sql: include_str!("../migrations/0013_webhooks.sql") },
-    Step { name: "0014_inbox", sql: include_str!("../migrations/0014_inbox.sql") },
-    Step { name: "0015_webhook_gaps", sql: include_str!("../migrations/0015_webhook_gaps.sql") },
-    Step { name: "0016_devices", sql: include_str!("../migrations/0016_devices.sql") },
-    Step { name: "0017_automation", sql: include_str!("../migrations/0017_automation.sql") },
-    Step { name: "0018_inbox_messages", sql: include_str!("../migrations/0018_inbox_messages.sql") },
-    Step { name: "0019_place_days", sql: include_str!("../migrations/0019_place_days.sql") },
-    Step { name: "0020_template_uses", sql: include_str!("../migrations/0020_template_uses.sql") },
-    Step { name: "0021_lost_events", sql: include_str!("../migrations/0021_lost_events.sql") },
-    Step { name: "0022_waiting_associations", sql: include_str!("../migrations/0022_waiting_associations.sql") },
-    Step { name: "0023_push_retention", sql: include_str!("../migrations/0023_push_retention.sql") },
-    Step { name: "0024_push_groups", sql: include_str!("../migrations/0024_push_groups.sql") },
-    Step { name: "0025_jobs", sql: include_str!("../migrations/0025_jobs.sql") },
-    Step { name: "0026_claimed_types", sql: include_str!("../migrations/0026_claimed_types.sql") },
-    Step { name: "0027_fair_turns", sql: include_str!("../migrations/0027_fair_turns.sql") },
-    Step { name: "0028_unknown_users", sql: include_str!("../migrations/0028_unknown_users.sql") },
-    Step { name: "0029_push_reasons", sql: include_str!("../migrations/0029_push_reasons.sql") },
-    Step { name: "0030_log_start", sql: include_str!("../migrations/0030_log_start.sql") },
-    Step { name: "0031_log_sends", sql: include_str!("../migrations/0031_log_sends.sql") },
-    Step {
-        name: "0032_message_holders_by_number",
-        sql: include_str!("../migrations/0032_message_holders_by_number.sql"),
-    },
-    Step { name: "0033_attribute_values", sql: include_str!("../migrations/0033_attribute_values.sql") },
+    Step { name: "0001_apps", sql: include_str!("../migrations/0001_apps.sql") },
+    Step { name: "0002_log", sql: include_str!("../migrations/0002_log.sql") },
+    Step { name: "0003_channels", sql: include_str!("../migrations/0003_channels.sql") },
+    Step { name: "0004_users", sql: include_str!("../migrations/0004_users.sql") },
+    Step { name: "0005_audience", sql: include_str!("../migrations/0005_audience.sql") },
+    Step { name: "0006_jobs", sql: include_str!("../migrations/0006_jobs.sql") },
+    Step { name: "0007_pushes", sql: include_str!("../migrations/0007_pushes.sql") },
+    Step { name: "0008_experiments", sql: include_str!("../migrations/0008_experiments.sql") },
+    Step { name: "0009_pipelines", sql: include_str!("../migrations/0009_pipelines.sql") },
+    Step { name: "0010_inboxes", sql: include_str!("../migrations/0010_inboxes.sql") },
+    Step { name: "0011_reports", sql: include_str!("../migrations/0011_reports.sql") },
+    Step { name: "0012_webhooks", sql: include_str!("../migrations/0012_webhooks.sql") },
 ];
 
 const HISTORY: &str = "create table if not exists schema_version (
@@ -57,10 +34,11 @@ const HISTORY: &str = "create table if not exists schema_version (
     checksum text not null
 )";
 
-/// The step that a database has while it is being copied into: no node starts on the half of an installation.
+/// The name of a step that a database has while it is the target of a copy, so that no node starts on a part
+/// of an installation.
 const UNFINISHED: &str = "unfinished copy";
 
-/// How far a database has got.
+/// Which steps a database has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum History {
     /// That many steps have been applied, all of them ours.
@@ -88,7 +66,7 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
             History::Steps(version) => version,
             History::Unfinished => return Err(unfinished_copy()),
         };
-        // Who starts for the first time is not upgrading: the steps are of no interest.
+        // A first start is no upgrade, and its steps are not worth a line each.
         let is_new = *first.get_or_insert(version) == 0;
         let Some(step) = STEPS.get(version) else {
             tx.commit()?;
@@ -98,7 +76,7 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
             return Ok(());
         };
         if !is_new {
-            // Before it begins, because an index of a large table takes a while.
+            // Logged before it begins, because an index of a large table takes minutes.
             tracing::info!(step = step.name, "bringing the database up to date");
         }
         for statement in statements(step.sql) {
@@ -115,19 +93,17 @@ pub(crate) fn run(connection: &mut Connection) -> Result<()> {
 }
 
 pub(crate) fn unfinished_copy() -> Error {
-    Error::corrupt(
-        "it holds the beginning of a copy that has not come to its end; run `aerogram copy` again with --start-over",
-    )
+    Error::corrupt("a copy into it was begun and not finished; run `aerogram copy` again with --start-over")
 }
 
-/// From now on the database is of no use to a node.
+/// Marks the target of a copy, so that no node starts on it.
 pub(crate) fn mark_unfinished(tx: &mut Tx<'_>) -> Result<()> {
     let insert = "insert into schema_version (version, name, checksum) values (0, $1, '')";
     tx.execute(insert, &[UNFINISHED.into()])?;
     Ok(())
 }
 
-/// The opposite.
+/// Removes the mark of [`mark_unfinished`].
 pub(crate) fn mark_finished(tx: &mut Tx<'_>) -> Result<()> {
     tx.execute("delete from schema_version where version = 0 and name = $1", &[UNFINISHED.into()])?;
     Ok(())
@@ -136,7 +112,7 @@ pub(crate) fn mark_finished(tx: &mut Tx<'_>) -> Result<()> {
 /// Fails for a database that another program has made, or a newer one.
 pub(crate) fn history(tx: &mut Tx<'_>) -> Result<History> {
     let applied = tx.query("select name, checksum from schema_version order by version", &[], |row| {
-        Ok((row.get::<String>(0)?, row.get::<String>(1)?))
+        Ok((row.next::<String>()?, row.next::<String>()?))
     })?;
     if applied.first().is_some_and(|(name, _)| name == UNFINISHED) {
         return Ok(History::Unfinished);

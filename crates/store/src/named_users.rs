@@ -127,8 +127,9 @@ pub fn pending(tx: &mut Tx<'_>, app: AppId, channel: ChannelId) -> Result<Option
             ClaimedType::from_name(name)
                 .ok_or_else(|| Error::corrupt(format!("device type {name:?} of an association")))
         };
-        let claimed = row.get::<Option<&str>>(1)?.map(read_claim).transpose()?;
-        Ok(Association { channel: ChannelRef { id: channel, claimed }, named_user_id: read_id(row.get(0)?)? })
+        let named_user_id = read_id(row.next()?)?;
+        let claimed = row.next::<Option<&str>>()?.map(read_claim).transpose()?;
+        Ok(Association { channel: ChannelRef { id: channel, claimed }, named_user_id })
     })
 }
 
@@ -145,7 +146,8 @@ pub fn forget_pending(tx: &mut Tx<'_>, app: AppId, user: &NamedUserId) -> Result
     Ok(())
 }
 
-/// Forgets up to `at_most` associations that have waited since before an instant. Returns whether any may be left.
+/// Forgets up to `at_most` associations that have waited since before an instant. Returns whether any may be
+/// left.
 pub fn forget_pending_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<bool> {
     let sql = "delete from pending_association where app = $1 and channel in
                (select channel from pending_association where app = $1 and created < $2 order by created limit $3)";
@@ -154,10 +156,10 @@ pub fn forget_pending_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at
 
 fn read_user(row: &Row<'_>) -> Result<NamedUser> {
     Ok(NamedUser {
-        id: read_id(row.get(0)?)?,
-        created: row.get(1)?,
-        modified: row.get(2)?,
-        terms: terms::decode(&row.get::<Vec<u8>>(3)?)?,
+        id: read_id(row.next()?)?,
+        created: row.next()?,
+        modified: row.next()?,
+        terms: terms::decode(row.next()?)?,
     })
 }
 

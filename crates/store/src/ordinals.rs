@@ -1,4 +1,5 @@
-//! Visiting the rows of many channels at once, by their ordinals: all of a range, or a few that lie far apart.
+//! Visiting the rows of many channels at once, by their ordinals: all of a range, or a few that lie far
+//! apart.
 
 use model::ids::{AppId, Ordinal};
 
@@ -33,7 +34,8 @@ pub(crate) fn visit_among(
     let placeholders: Vec<String> = (2..2 + LOOK_UPS).map(|n| format!("${n}")).collect();
     let sql = format!("{select} and ordinal in ({}) order by ordinal", placeholders.join(", "));
     for some in ordinals.chunks(LOOK_UPS) {
-        // The last statement has room for more parameters; repeating an ordinal fills them without changing the result.
+        // The last statement has room for more parameters; repeating an ordinal fills them without changing
+        // the result.
         let padding = std::iter::repeat_n(some[0], LOOK_UPS - some.len());
         let mut params = vec![app.into()];
         params.extend(some.iter().copied().chain(padding).map(Value::from));
@@ -42,7 +44,8 @@ pub(crate) fn visit_among(
     Ok(())
 }
 
-/// Visits the rows of channels, which are sorted, in order, perhaps with others between them, whichever takes less work.
+/// Visits the rows of channels, which are sorted, in order, perhaps with others between them, whichever takes
+/// less work.
 pub(crate) fn visit_around(
     tx: &mut Tx<'_>,
     select: &str,

@@ -1,7 +1,7 @@
 //! The origins of pushes. Pushes sent through the API have no row.
 
 use model::ids::{AppId, PushId};
-use model::origin::{Origin, Part, Provenance};
+use model::origin::{Origin, Provenance};
 use uuid::Uuid;
 
 use crate::{Error, Result, Row, Tx};
@@ -49,8 +49,8 @@ pub fn first_pushes(tx: &mut Tx<'_>, app: AppId, origin: Origin, at_most: u32) -
 /// All pushes of an origin, in the order of their ids.
 pub fn all_of(tx: &mut Tx<'_>, app: AppId, origin: Origin) -> Result<Vec<(PushId, Provenance)>> {
     let Some(id) = origin.id() else { return Ok(Vec::new()) };
-    let sql = "select kind, origin, run, part, push from push_origin where app = $1 and origin = $2 order by push";
-    tx.query(sql, &[app.into(), id.as_bytes().to_vec().into()], |row| Ok((row.get(4)?, read(row)?)))
+    let sql = "select push, kind, origin, run, part from push_origin where app = $1 and origin = $2 order by push";
+    tx.query(sql, &[app.into(), id.as_bytes().to_vec().into()], |row| Ok((row.next()?, read(row)?)))
 }
 
 /// The pushes of an origin that belong to one run of it, in the order of their ids.
@@ -68,15 +68,15 @@ pub fn pushes_of_run(tx: &mut Tx<'_>, app: AppId, origin: Origin, run: &str) -> 
 pub fn first_of_group(tx: &mut Tx<'_>, app: AppId, group: Uuid) -> Result<Option<(PushId, Origin)>> {
     let sql = "select push, kind, origin from push_origin where app = $1 and origin = $2 order by push limit 1";
     let first = tx.query_opt(sql, &[app.into(), group.as_bytes().to_vec().into()], |row| {
-        Ok((row.get(0)?, read_origin(row.get(1)?, &row.get::<Vec<u8>>(2)?)?))
+        Ok((row.next()?, read_origin(row.next()?, row.next()?)?))
     })?;
     Ok(first.filter(|(_, origin)| origin.group() == Some(group)))
 }
 
-/// The origin of a push from two columns, which are null for a push sent through the API.
-pub(crate) fn read_joined(row: &Row<'_>, first: usize) -> Result<Option<Origin>> {
-    match (row.get::<Option<String>>(first)?, row.get::<Option<Vec<u8>>>(first + 1)?) {
-        (Some(kind), Some(id)) => read_origin(&kind, &id).map(Some),
+/// The origin of a push from the next two columns, which are null for a push sent through the API.
+pub(crate) fn read_joined(row: &Row<'_>) -> Result<Option<Origin>> {
+    match (row.next::<Option<&str>>()?, row.next::<Option<&[u8]>>()?) {
+        (Some(kind), Some(id)) => read_origin(kind, id).map(Some),
         (None, _) | (_, None) => Ok(None),
     }
 }
@@ -87,13 +87,9 @@ fn read_origin(kind: &str, id: &[u8]) -> Result<Origin> {
 }
 
 fn read(row: &Row<'_>) -> Result<Provenance> {
-    let kind: String = row.get(0)?;
-    let origin: Vec<u8> = row.get(1)?;
-    let part: String = row.get(3)?;
-    let part: Option<Part> = serde_json::from_str(&part).ok();
     Ok(Provenance {
-        origin: read_origin(&kind, &origin)?,
-        run: row.get(2)?,
-        part: part.ok_or_else(|| Error::corrupt("part of an audience"))?,
+        origin: read_origin(row.next()?, row.next()?)?,
+        run: row.next()?,
+        part: serde_json::from_str(row.next()?).map_err(|_| Error::corrupt("part of an audience"))?,
     })
 }

@@ -1,4 +1,5 @@
-//! The channels that pipelines have sent messages to, and how often: layers of serialized bitmaps per slice of time.
+//! The channels that pipelines have sent messages to, and how often: layers of serialized bitmaps per slice
+//! of time.
 
 use model::ids::{AppId, PipelineId};
 
@@ -32,7 +33,8 @@ pub fn put(tx: &mut Tx<'_>, app: AppId, key: &SentKey, members: Vec<u8>) -> Resu
     Ok(())
 }
 
-/// Visits all layers of the slices from one to another, both included, within a block. There may be thousands of them.
+/// Visits all layers of the slices from one to another, both included, within a block. There may be thousands
+/// of them.
 pub fn visit(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -47,7 +49,8 @@ pub fn visit(
     tx.for_each(sql, &params, |row| visit(row.get(0)?))
 }
 
-/// Forgets what a pipeline has sent within a block in the slices from one to another, the last one not included.
+/// Forgets what a pipeline has sent within a block in the slices from one to another, the last one not
+/// included.
 pub fn forget_in_block(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -60,8 +63,8 @@ pub fn forget_in_block(
     tx.execute(sql, &[app.into(), pipeline.into(), u32::from(block).into(), first.into(), end.into()])
 }
 
-/// Forgets up to `at_most` parts of what all pipelines have sent in the slices from one to another, the last one not included, and
-/// returns how many.
+/// Forgets up to `at_most` parts of what all pipelines have sent in the slices from one to another, the last
+/// one not included, and returns how many.
 pub fn forget_slices(tx: &mut Tx<'_>, app: AppId, (first, end): (i64, i64), at_most: u32) -> Result<u64> {
     let sql = "delete from pipeline_sent where app = $1 and (pipeline, block, slice, layer) in
                (select pipeline, block, slice, layer from pipeline_sent

@@ -1,5 +1,6 @@
-//! When channels wait for a pipeline, roughly: for each block the union of the channels that are due within a span of time. The
-//! members are serialized bitmaps, opaque to the store, or nothing where they are not known.
+//! When channels wait for a pipeline, roughly: for each block the union of the channels that are due within a
+//! span of time. The members are serialized bitmaps, opaque to the store, or nothing where they are not
+//! known.
 
 use std::time::Duration;
 
@@ -77,7 +78,7 @@ pub fn between(
     let [app, pipeline, of_block, of_width, first] =
         row(app, pipeline, &SpanKey { block, width, number: width.number(first) });
     tx.query(sql, &[app, pipeline, of_block, of_width, first, width.number(last).into()], |row| {
-        Ok((SpanKey { block, width, number: row.get(0)? }, row.get(1)?))
+        Ok((SpanKey { block, width, number: row.next()? }, row.next()?))
     })
 }
 

@@ -1,10 +1,10 @@
-//! The channels that wait for a pipeline, by the instant at which they are due and by block. The members are serialized bitmaps,
-//! opaque to the store.
+//! The channels that wait for a pipeline, by the instant at which they are due and by block. The members are
+//! serialized bitmaps, opaque to the store.
 
 use model::ids::{AppId, PipelineId};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Row, Tx};
+use crate::{Result, Row, Tx};
 
 /// The waiting channels of one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,13 +47,9 @@ pub fn take(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -
 
 /// All parts of an instant, in the order of their blocks.
 pub fn at(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMillis) -> Result<Vec<TimerPart>> {
-    let sql = "select due, members, causes, block from pipeline_timer
+    let sql = "select due, block, members, causes from pipeline_timer
                where app = $1 and pipeline = $2 and due = $3 order by block";
-    tx.query(sql, &[app.into(), pipeline.into(), due.into()], |row| {
-        let block: i64 = row.get(3)?;
-        let block = u16::try_from(block).map_err(|_| Error::corrupt(format!("block {block}")))?;
-        read_part(row, block)
-    })
+    tx.query(sql, &[app.into(), pipeline.into(), due.into()], read_part)
 }
 
 /// Everything of a pipeline that waits within a block and is due from one instant to another, both included.
@@ -64,14 +60,14 @@ pub fn between(
     block: u16,
     (first, last): (UtcMillis, UtcMillis),
 ) -> Result<Vec<TimerPart>> {
-    let sql = "select due, members, causes from pipeline_timer
+    let sql = "select due, block, members, causes from pipeline_timer
                where app = $1 and pipeline = $2 and block = $3 and due >= $4 and due <= $5 order by due";
     let params = [app.into(), pipeline.into(), u32::from(block).into(), first.into(), last.into()];
-    tx.query(sql, &params, |row| read_part(row, block))
+    tx.query(sql, &params, read_part)
 }
 
-fn read_part(row: &Row<'_>, block: u16) -> Result<TimerPart> {
-    Ok(TimerPart { due: row.get(0)?, block, members: row.get(1)?, causes: row.get(2)? })
+fn read_part(row: &Row<'_>) -> Result<TimerPart> {
+    Ok(TimerPart { due: row.next()?, block: row.next()?, members: row.next()?, causes: row.next()? })
 }
 
 /// When the first who waits for a pipeline is due.
@@ -90,7 +86,7 @@ pub fn delete_part(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, due: UtcMi
 pub fn delete_some(tx: &mut Tx<'_>, app: AppId, pipeline: PipelineId, at_most: u32) -> Result<Vec<UtcMillis>> {
     let sql = "select due, block from pipeline_timer where app = $1 and pipeline = $2 order by due, block limit $3";
     let parts: Vec<(UtcMillis, i64)> =
-        tx.query(sql, &[app.into(), pipeline.into(), at_most.into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        tx.query(sql, &[app.into(), pipeline.into(), at_most.into()], |row| Ok((row.next()?, row.next()?)))?;
     if !parts.is_empty() {
         tx.execute_many(
             "delete from pipeline_timer where app = $1 and pipeline = $2 and due = $3 and block = $4",

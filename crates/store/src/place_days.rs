@@ -1,6 +1,6 @@
-//! The channels that were in a place on a day: a set for each place and day, cut into the blocks of their ordinals, so that one
-//! more channel rewrites little. There are far too many of these sets to be kept in memory; audiences by place read the few they
-//! need.
+//! The channels that were in a place on a day: a set for each place and day, cut into the blocks of their
+//! ordinals, so that one more channel rewrites little. There are far too many of these sets to be kept in
+//! memory; audiences by place read the few they need.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,5 @@
-//! The causes of an automated message, where events show them: per block, in a form that is opaque to the store.
+//! The causes of an automated message, where events show them: per block, in a form that is opaque to the
+//! store.
 
 use model::ids::{AppId, PushId};
 

@@ -67,7 +67,8 @@ pub struct PushRow {
     pub state: PushState,
     /// Waits until it is resumed. Meaningless for a push that is done or canceled.
     pub paused: bool,
-    /// The log offset at which the push was accepted: its audience is resolved by an index that has reached it.
+    /// The log offset at which the push was accepted: its audience is resolved by an index that has reached
+    /// it.
     pub accepted_at: Offset,
     /// Whether the payload must not be kept for longer than sending takes.
     pub redact: bool,
@@ -104,16 +105,16 @@ pub fn by_id(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<PushRow
                from push where app = $1 and id = $2";
     tx.query_opt(sql, &[app.into(), push.into()], |row| {
         Ok(PushRow {
-            id: row.get(0)?,
-            operation: row.get(1)?,
-            created: row.get(2)?,
-            expires: row.get(3)?,
-            push_type: read_type(row.get(4)?)?,
-            state: PushState::from_name(row.get(5)?)?,
-            paused: row.get(6)?,
-            accepted_at: row.get(7)?,
-            redact: row.get(8)?,
-            payload: row.get(9)?,
+            id: row.next()?,
+            operation: row.next()?,
+            created: row.next()?,
+            expires: row.next()?,
+            push_type: read_type(row.next()?)?,
+            state: PushState::from_name(row.next()?)?,
+            paused: row.next()?,
+            accepted_at: row.next()?,
+            redact: row.next()?,
+            payload: row.next()?,
         })
     })
 }
@@ -128,7 +129,8 @@ pub struct Listed {
     pub origin: Option<Origin>,
 }
 
-/// Up to `at_most` pushes that were accepted within a time, the newest first, beginning with the one named by `start`.
+/// Up to `at_most` pushes that were accepted within a time, the newest first, beginning with the one named by
+/// `start`.
 pub fn newest(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -167,8 +169,12 @@ pub fn accepted(tx: &mut Tx<'_>, app: AppId, after: PushId, at_most: u32) -> Res
 }
 
 fn read_listed(row: &Row<'_>) -> Result<Listed> {
-    let origin = origins::read_joined(row, 3)?;
-    Ok(Listed { id: row.get(0)?, created: row.get(1)?, push_type: read_type(row.get(2)?)?, origin })
+    Ok(Listed {
+        id: row.next()?,
+        created: row.next()?,
+        push_type: read_type(row.next()?)?,
+        origin: origins::read_joined(row)?,
+    })
 }
 
 fn read_type(name: &str) -> Result<PushType> {
@@ -185,7 +191,7 @@ pub struct SendingState {
 /// Read by the senders of a push between deliveries; `None` when there is no such push.
 pub fn sending_state(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Option<SendingState>> {
     let sql = "select state, paused from push where app = $1 and id = $2";
-    let read = |row: &Row<'_>| Ok(SendingState { state: PushState::from_name(row.get(0)?)?, is_paused: row.get(1)? });
+    let read = |row: &Row<'_>| Ok(SendingState { state: PushState::from_name(row.next()?)?, is_paused: row.next()? });
     tx.query_opt(sql, &[app.into(), push.into()], read)
 }
 
@@ -227,7 +233,8 @@ fn redact(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the payload of a push with an earlier one that has the same. Neither may be one that is to be redacted.
+/// Keeps the payload of a push with an earlier one that has the same. Neither may be one that is to be
+/// redacted.
 pub fn share_payload(tx: &mut Tx<'_>, app: AppId, push: PushId, earlier: PushId) -> Result<()> {
     let sql = "update push set payload = null, payload_of =
                  (select coalesce(other.payload_of, other.id) from push other where other.app = $1 and other.id = $3)
@@ -283,16 +290,16 @@ pub fn tallies(tx: &mut Tx<'_>, app: AppId, push: PushId) -> Result<Vec<(DeviceT
          where app = $1 and push = $2 order by platform",
         &[app.into(), push.into()],
         |row| {
-            let count = |column| row.get::<i64>(column).map(|n| u64::try_from(n).unwrap_or(0));
+            let device_type = row.next()?;
             let tally = Tally {
-                targeted: count(1)?,
-                delivered: count(2)?,
-                gone: count(3)?,
-                failed: count(4)?,
-                expired: count(5)?,
-                reason: row.get(6)?,
+                targeted: row.next()?,
+                delivered: row.next()?,
+                gone: row.next()?,
+                failed: row.next()?,
+                expired: row.next()?,
+                reason: row.next()?,
             };
-            Ok((row.get(0)?, tally))
+            Ok((device_type, tally))
         },
     )
 }

@@ -51,7 +51,7 @@ pub fn visit_among(
     })
 }
 
-/// To be gone on with.
+/// The beginning of a statement, to which [`ordinals`] adds the channels that are meant.
 const fn select(wanted: Wanted) -> &'static str {
     match (wanted.locale, wanted.profile) {
         (false, false) => {
@@ -75,11 +75,11 @@ const fn select(wanted: Wanted) -> &'static str {
 
 fn read<'r>(row: &Row<'r>) -> Result<Recipient<'r>> {
     Ok(Recipient {
-        ordinal: row.get(0)?,
-        id: row.get(1)?,
-        address: row.get(2)?,
-        language: row.get(3)?,
-        country: row.get(4)?,
-        profile: row.get(5)?,
+        ordinal: row.next()?,
+        id: row.next()?,
+        address: row.next()?,
+        language: row.next()?,
+        country: row.next()?,
+        profile: row.next()?,
     })
 }

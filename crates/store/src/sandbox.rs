@@ -32,7 +32,7 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, deliveries: &[SandboxDelivery]) -> Resul
         return Ok(());
     }
     let n_added = i64::try_from(deliveries.len()).unwrap_or(i64::MAX);
-    let numbers = app_numbers::count(tx, app)?;
+    let numbers = app_numbers::to_change(tx, app)?;
     numbers.sandbox_head += n_added;
     let head = numbers.sandbox_head;
     let rows: Vec<_> = deliveries
@@ -107,15 +107,16 @@ fn select(
          where app = $1 and {narrow}{tail}"
     );
     tx.query(&sql, &params, |row| {
+        let position = row.next()?;
         let delivery = SandboxDelivery {
-            delivery: row.get(1)?,
-            push: row.get(2)?,
-            channel: row.get(3)?,
-            device_type: row.get(4)?,
-            transport: row.get(5)?,
-            at: row.get(6)?,
-            request: row.get(7)?,
+            delivery: row.next()?,
+            push: row.next()?,
+            channel: row.next()?,
+            device_type: row.next()?,
+            transport: row.next()?,
+            at: row.next()?,
+            request: row.next()?,
         };
-        Ok((row.get(0)?, delivery))
+        Ok((position, delivery))
     })
 }

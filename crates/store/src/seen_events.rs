@@ -10,7 +10,7 @@ use crate::{Result, Tx, Value};
 pub fn known(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<HashSet<(i64, EventId)>> {
     let sql = "select hour, id from seen_event where app = $1 and hour = $2 and id = $3";
     let found =
-        tx.query_many(sql, events.iter().map(|event| key(app, *event)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        tx.query_many(sql, events.iter().map(|event| key(app, *event)), |row| Ok((row.next()?, row.next()?)))?;
     Ok(found.into_iter().collect())
 }
 
@@ -25,7 +25,7 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, events: &[(i64, EventId)]) -> Result<()>
 pub fn forget_before(tx: &mut Tx<'_>, app: AppId, hour: i64, at_most: u32) -> Result<bool> {
     let sql = "select hour, id from seen_event where app = $1 and hour < $2 order by hour, id limit $3";
     let old: Vec<(i64, EventId)> =
-        tx.query(sql, &[app.into(), hour.into(), at_most.into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        tx.query(sql, &[app.into(), hour.into(), at_most.into()], |row| Ok((row.next()?, row.next()?)))?;
     // One by one: SQLite compares every event of these hours with a list of pairs.
     let sql = "delete from seen_event where app = $1 and hour = $2 and id = $3";
     Ok(tx.execute_many(sql, old.iter().map(|event| key(app, *event)))? == u64::from(at_most))

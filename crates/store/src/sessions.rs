@@ -13,7 +13,7 @@ pub struct Session {
 
 pub fn get(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<Session>> {
     let sql = "select id, opened from session where app = $1 and ordinal = $2";
-    tx.query_opt(sql, &[app.into(), ordinal.into()], |row| Ok(Session { id: row.get(0)?, opened: row.get(1)? }))
+    tx.query_opt(sql, &[app.into(), ordinal.into()], |row| Ok(Session { id: row.next()?, opened: row.next()? }))
 }
 
 /// Notes the session that a channel is in; `None` when it has ended.

@@ -22,7 +22,7 @@ pub fn remember(tx: &mut Tx<'_>, app: AppId, signed: UtcMillis, mark: &Mark) -> 
 pub fn forget_before(tx: &mut Tx<'_>, app: AppId, instant: UtcMillis, at_most: u32) -> Result<bool> {
     let sql = "select slot, mark from signed_request where app = $1 and slot < $2 order by slot, mark limit $3";
     let old: Vec<[Value; 3]> = tx.query(sql, &[app.into(), slot(instant).into(), at_most.into()], |row| {
-        Ok([app.into(), row.get::<i64>(0)?.into(), row.get::<Vec<u8>>(1)?.into()])
+        Ok([app.into(), row.next::<i64>()?.into(), row.next::<Vec<u8>>()?.into()])
     })?;
     // One by one: SQLite compares every request of these slots with a list of pairs.
     let sql = "delete from signed_request where app = $1 and slot = $2 and mark = $3";

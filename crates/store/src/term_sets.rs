@@ -1,56 +1,39 @@
-//! Sets of channels that are kept as bitmaps instead of with each channel, such as the channels that got a message on a day. A
-//! set is cut into parts, so that a change of a few channels rewrites little.
+//! Sets of channels that are kept as bitmaps instead of with each channel, such as the channels that got a
+//! message on a day. A set is cut into parts, so that a change of a few channels rewrites little.
 
 use model::ids::{AppId, TermId};
-use model::term::FORMER_PLACE_GROUP;
 
-use crate::{Error, Result, Tx};
+use crate::{Result, Tx};
 
 /// A part of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// Of 65,536 channels. Sets were kept so once; nothing is added to these any more.
-    Block(u16),
     /// Of 4,096 channels: 512 bytes at most, of which every device that is used rewrites one or two a day.
     Slice(u32),
 }
 
-/// Blocks come before this number, and slices from it on.
-const FIRST_SLICE: i64 = 1 << 16;
-const SLICES_PER_BLOCK: u32 = 1 << 4;
-
 impl Part {
     fn number(self) -> i64 {
-        match self {
-            Part::Block(block) => i64::from(block),
-            Part::Slice(slice) => FIRST_SLICE + i64::from(slice),
-        }
-    }
-
-    fn from_number(number: i64) -> Result<Self> {
-        let block = || u16::try_from(number).map(Part::Block);
-        let part = u32::try_from(number - FIRST_SLICE).map(Part::Slice).or_else(|_| block());
-        part.map_err(|_| Error::corrupt(format!("part {number} of a set")))
+        let Part::Slice(slice) = self;
+        i64::from(slice)
     }
 }
 
-/// The parts that channels of some slices can be in. The same one may come several times.
+/// The parts of some slices, without those that are empty.
 pub fn around(
     tx: &mut Tx<'_>,
     app: AppId,
     term: TermId,
     slices: impl IntoIterator<Item = u32>,
 ) -> Result<Vec<(Part, Vec<u8>)>> {
-    let sql = "select block, members from term_set where app = $1 and term = $2 and block in ($3, $4)";
-    let rows = slices
-        .into_iter()
-        .map(|slice| [app.into(), term.into(), Part::Slice(slice).number().into(), (slice / SLICES_PER_BLOCK).into()]);
-    tx.query_many(sql, rows, |row| Ok((Part::from_number(row.get(0)?)?, row.get(1)?)))
+    let sql = "select slice, members from term_set where app = $1 and term = $2 and slice = $3";
+    let rows = slices.into_iter().map(|slice| [app.into(), term.into(), slice.into()]);
+    tx.query_many(sql, rows, |row| Ok((Part::Slice(row.next()?), row.next()?)))
 }
 
 pub fn put(tx: &mut Tx<'_>, app: AppId, term: TermId, parts: impl IntoIterator<Item = (Part, Vec<u8>)>) -> Result<()> {
-    let sql = "insert into term_set (app, term, block, members) values ($1, $2, $3, $4)
-               on conflict (app, term, block) do update set members = excluded.members";
+    let sql = "insert into term_set (app, term, slice, members) values ($1, $2, $3, $4)
+               on conflict (app, term, slice) do update set members = excluded.members";
     let rows = parts.into_iter().map(|(part, members)| [app.into(), term.into(), part.number().into(), members.into()]);
     tx.execute_many(sql, rows)?;
     Ok(())
@@ -72,7 +55,7 @@ pub fn terms_of(tx: &mut Tx<'_>, app: AppId, group: &str) -> Result<Vec<(TermId,
     let sql = "select id, tag from term where app = $1 and grp = $2
          and exists (select 1 from term_set where term_set.app = term.app and term_set.term = term.id)";
     let mut terms: Vec<(TermId, String)> =
-        tx.query(sql, &[app.into(), group.into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        tx.query(sql, &[app.into(), group.into()], |row| Ok((row.next()?, row.next()?)))?;
     // Not by the statement: SQLite would go through the terms of all groups for the order.
     terms.sort_unstable_by_key(|(id, _)| *id);
     Ok(terms)
@@ -80,7 +63,7 @@ pub fn terms_of(tx: &mut Tx<'_>, app: AppId, group: &str) -> Result<Vec<(TermId,
 
 /// The terms that are kept this way and have a name.
 pub fn terms(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<TermId>> {
-    let sql = "select id from term where app = $1 and grp <> $2
+    let sql = "select id from term where app = $1
          and exists (select 1 from term_set where term_set.app = term.app and term_set.term = term.id) order by id";
-    tx.query(sql, &[app.into(), FORMER_PLACE_GROUP.into()], |row| row.get(0))
+    tx.query(sql, &[app.into()], |row| row.get(0))
 }

@@ -1,8 +1,8 @@
-//! The numbers of terms. A term gets its number when it is first needed and keeps it forever, so numbers may be cached. Only a
-//! deleted tag loses its number, which caches learn from [`retired_at`].
+//! The numbers of terms. A term gets its number when it is first needed and keeps it forever, so numbers may
+//! be cached. Only a deleted tag loses its number, which caches learn from [`retired_at`].
 
 use model::ids::{AppId, Offset, TermId};
-use model::term::{FORMER_PLACE_GROUP, Term};
+use model::term::Term;
 
 use crate::{Error, Result, Row, Tx, app_numbers, apps};
 
@@ -32,10 +32,10 @@ pub fn name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Term> {
     find_name(tx, app, id)?.ok_or_else(|| Error::corrupt(format!("term {} has no name", id.0)))
 }
 
-/// The term behind a number from the log, if it is still a term: older versions had terms for things that are none any more.
+/// The term behind a number, if the number was given out.
 pub fn find_name(tx: &mut Tx<'_>, app: AppId, id: TermId) -> Result<Option<Term>> {
     let sql = "select grp, tag from term where app = $1 and id = $2";
-    let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
+    let read = |row: &Row<'_>| Ok((row.next::<String>()?, row.next::<String>()?));
     let found = tx.query_opt(sql, &[app.into(), id.into()], read)?;
     Ok(found.and_then(|(group, tag)| Term::from_key(&group, &tag)))
 }
@@ -52,7 +52,7 @@ pub fn retire(tx: &mut Tx<'_>, app: AppId, id: TermId, name: &Term) -> Result<()
 
 /// Stores the offset of the last retirement in the log.
 pub fn set_retired_at(tx: &mut Tx<'_>, app: AppId, offset: Offset) -> Result<()> {
-    app_numbers::count(tx, app)?.terms_retired = offset.0;
+    app_numbers::to_change(tx, app)?.terms_retired = offset.0;
     Ok(())
 }
 
@@ -63,8 +63,8 @@ pub fn retired_at(tx: &mut Tx<'_>, app: AppId) -> Result<Offset> {
 
 /// Every term of an app with its stored name, for loading an index.
 pub fn all(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<(TermId, String, String)>> {
-    let sql = "select id, grp, tag from term where app = $1 and grp <> $2 order by id";
-    tx.query(sql, &[app.into(), FORMER_PLACE_GROUP.into()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+    let sql = "select id, grp, tag from term where app = $1 order by id";
+    tx.query(sql, &[app.into()], |row| Ok((row.next()?, row.next()?, row.next()?)))
 }
 
 /// Sorted term numbers as stored with a channel: the differences between neighbors, seven bits a byte.

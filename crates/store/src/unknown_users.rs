@@ -6,7 +6,8 @@ use model::ids::{AppId, Ordinal, TermId};
 
 use crate::{Error, Result, Tx, terms};
 
-/// The part of what a channel holds itself that is its unknown user's. The channel may have lost some of it since.
+/// The part of what a channel holds itself that is its unknown user's. The channel may have lost some of it
+/// since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnknownUser {
     /// Sorted.
@@ -18,9 +19,9 @@ pub struct UnknownUser {
 pub fn get(tx: &mut Tx<'_>, app: AppId, ordinal: Ordinal) -> Result<Option<UnknownUser>> {
     let sql = "select terms, attributes from unknown_user where app = $1 and ordinal = $2";
     tx.query_opt(sql, &[app.into(), ordinal.into()], |row| {
-        let attributes = serde_json::from_str(row.get(1)?);
+        let (terms, attributes) = (terms::decode(row.next()?)?, serde_json::from_str(row.next()?));
         Ok(UnknownUser {
-            terms: terms::decode(&row.get::<Vec<u8>>(0)?)?,
+            terms,
             attributes: attributes.map_err(|error| Error::corrupt(format!("an unknown user's attributes: {error}")))?,
         })
     })

@@ -1,4 +1,4 @@
-//! Webhooks: their configuration, how far each has got, and the outcome of its requests.
+//! Webhooks: their configuration, their positions in the log, and the outcomes of their requests.
 
 mod dead_letters;
 mod history;
@@ -9,7 +9,8 @@ use model::ids::{AppId, WebhookId};
 use model::time::UtcMillis;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Row, Tx};
+use crate::apps::read_key;
+use crate::{Result, Row, Tx};
 
 pub use dead_letters::{DeadLetter, dead_letters, discard_dead_letters, keep_dead_letters, remove_dead_letter};
 pub use history::{Attempt, Entry, EntryKind, history, note};
@@ -32,7 +33,7 @@ pub struct Webhook {
     pub failing: Option<(UtcMillis, String)>,
 }
 
-/// How far a webhook has got.
+/// The position of a webhook in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Raised whenever any of this changes. A run that began with an older version cannot save its progress.
@@ -73,14 +74,13 @@ pub struct Stretch {
 
 const COLUMNS: &str = "id, created, modified, enabled, disabled_why, config, changes, version, done, held,
                        n_delivered, n_failed, n_dead, n_given_up, n_missed, last_delivered, failing_since, failure";
-const N_COLUMNS: usize = 18;
 
 /// A new webhook, which starts after an offset.
 pub fn insert(tx: &mut Tx<'_>, app: AppId, new: &Webhook) -> Result<()> {
     tx.execute(
         "insert into webhook (app, id, created, modified, enabled, config, changes, version, done,
-                              n_delivered, n_failed, n_dead, n_noted)
-         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, 0, 0, 0, 0)",
+                              n_delivered, n_failed, n_given_up, n_missed, n_dead, n_noted)
+         values ($1, $2, $3, $4, $5, $6, 0, 0, $7, 0, 0, 0, 0, 0, 0)",
         &[
             app.into(),
             new.id.into(),
@@ -109,14 +109,10 @@ pub fn list(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Webhook>> {
 pub fn of_all_apps(tx: &mut Tx<'_>) -> Result<Vec<(AppId, AppKey, Webhook)>> {
     let columns: Vec<String> = COLUMNS.split(',').map(|column| format!("webhook.{}", column.trim())).collect();
     let sql = format!(
-        "select {}, app.id, app.key from app join webhook on webhook.app = app.id order by app.id, webhook.id",
+        "select app.id, app.key, {} from app join webhook on webhook.app = app.id order by app.id, webhook.id",
         columns.join(", ")
     );
-    tx.query(&sql, &[], |row| {
-        let key: String = row.get(N_COLUMNS + 1)?;
-        let key = AppKey::new(&key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))?;
-        Ok((row.get(N_COLUMNS)?, key, read_webhook(row)?))
-    })
+    tx.query(&sql, &[], |row| Ok((row.next()?, read_key(row.next()?)?, read_webhook(row)?)))
 }
 
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64> {
@@ -159,8 +155,8 @@ pub fn move_to(tx: &mut Tx<'_>, app: AppId, id: WebhookId, done: EventOffset, he
     Ok(())
 }
 
-/// Saves a stretch of deliveries that began at version `version`. Returns how often the configuration has changed; `None` if the
-/// webhook was moved or deleted since, and nothing is saved.
+/// Saves a stretch of deliveries that began at version `version`. Returns how often the configuration has
+/// changed; `None` if the webhook was moved or deleted since, and nothing is saved.
 pub fn remember(tx: &mut Tx<'_>, app: AppId, id: WebhookId, version: i64, stretch: &Stretch) -> Result<Option<i64>> {
     let (since, why) = stretch.failing.as_ref().map_or((None, None), |(since, why)| (Some(*since), Some(why.as_str())));
     tx.query_opt(
@@ -188,25 +184,23 @@ pub fn remember(tx: &mut Tx<'_>, app: AppId, id: WebhookId, version: i64, stretc
 }
 
 fn read_webhook(row: &Row<'_>) -> Result<Webhook> {
-    let since: Option<UtcMillis> = row.get(16)?;
-    let why: Option<String> = row.get(17)?;
     Ok(Webhook {
-        id: row.get(0)?,
-        created: row.get(1)?,
-        modified: row.get(2)?,
-        enabled: row.get(3)?,
-        disabled_why: row.get(4)?,
-        config: row.get(5)?,
-        changes: row.get(6)?,
-        position: Position { version: row.get(7)?, done: EventOffset::from_number(row.get(8)?), held: row.get(9)? },
+        id: row.next()?,
+        created: row.next()?,
+        modified: row.next()?,
+        enabled: row.next()?,
+        disabled_why: row.next()?,
+        config: row.next()?,
+        changes: row.next()?,
+        position: Position { version: row.next()?, done: EventOffset::from_number(row.next()?), held: row.next()? },
         tally: Tally {
-            n_delivered: row.get(10)?,
-            n_failed: row.get(11)?,
-            n_dead: row.get(12)?,
-            n_given_up: row.get(13)?,
-            n_missed: row.get(14)?,
-            last_delivered: row.get(15)?,
+            n_delivered: row.next()?,
+            n_failed: row.next()?,
+            n_dead: row.next()?,
+            n_given_up: row.next()?,
+            n_missed: row.next()?,
+            last_delivered: row.next()?,
         },
-        failing: since.zip(why),
+        failing: row.next::<Option<UtcMillis>>()?.zip(row.next()?),
     })
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::future::pending;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -66,7 +67,7 @@ impl EventReceiver {
 
     /// Sets how events are answered from now on, in the order in which they arrive.
     pub fn react(&self, rule: impl FnMut(&Value) -> Reaction + Send + 'static) {
-        *self.shared.rule.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(rule);
+        *self.shared.rule.lock() = Box::new(rule);
     }
 
     /// All requests so far, however they were answered.
@@ -120,7 +121,7 @@ impl Shared {
         let event: Value = serde_json::from_slice(&body).map_err(|_| Closing)?;
         let is_post = head.method == Method::POST;
         let reaction = match is_post {
-            true => (self.rule.lock().unwrap_or_else(PoisonError::into_inner))(&event),
+            true => (self.rule.lock())(&event),
             false => Reaction::Status(405),
         };
         let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();

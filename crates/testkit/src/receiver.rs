@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -70,17 +71,17 @@ impl OpenReceiver {
 
     /// Makes the handshake succeed for a platform with this validation code. Without one it is refused.
     pub fn confirm(&self, code: Uuid) {
-        *lock(&self.shared.code) = Some(code);
+        *self.shared.code.lock() = Some(code);
     }
 
     /// The statuses of the next answers; after them every answer is 200 again.
     pub fn answer_with(&self, statuses: impl IntoIterator<Item = u16>) {
-        lock(&self.shared.statuses).extend(statuses);
+        self.shared.statuses.lock().extend(statuses);
     }
 
     /// Answers every request that has a message for the address with the status.
     pub fn refuse(&self, address: &str, status: u16) {
-        *lock(&self.shared.refused) = Some((address.to_owned(), status));
+        *self.shared.refused.lock() = Some((address.to_owned(), status));
     }
 
     /// Takes requests but answers none from here on until [`OpenReceiver::release`].
@@ -146,7 +147,7 @@ impl Shared {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         match (&head.method, head.uri.path()) {
-            (&Method::GET, "/hook/validate") => match *lock(&self.code) {
+            (&Method::GET, "/hook/validate") => match *self.code.lock() {
                 Some(code) => reply(StatusCode::OK, json!({ "confirmation_code": code }).to_string()),
                 None => reply(StatusCode::NOT_FOUND, String::new()),
             },
@@ -168,12 +169,12 @@ impl Shared {
             all.push(received);
         });
         let released = self.answered.subscribe().wait_for(|answered| n_before < *answered).await.is_ok();
-        let status = refusal.or_else(|| lock(&self.statuses).pop_front().filter(|_| released)).unwrap_or(200);
+        let status = refusal.or_else(|| self.statuses.lock().pop_front().filter(|_| released)).unwrap_or(200);
         reply(StatusCode::from_u16(status).expect("a test answers with real statuses"), "{}".to_owned())
     }
 
     fn refusal_of(&self, received: &Received) -> Option<u16> {
-        let (address, status) = lock(&self.refused).clone()?;
+        let (address, status) = self.refused.lock().clone()?;
         received.values().iter().any(|message| message["target"]["address"] == address).then_some(status)
     }
 }
@@ -183,8 +184,4 @@ fn reply(status: StatusCode, body: String) -> Response<Full<Bytes>> {
     *response.status_mut() = status;
     response.headers_mut().insert("content-type", http::HeaderValue::from_static("application/json"));
     response
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use store::DatabaseUrl;
-use store::copy::{Copied, Occupied, Progress, copy};
+use store::copy::{Copied, CopyProgress, Occupied, copy};
 
 use crate::config::{Ends, Logging};
 use crate::{output, telemetry};
@@ -53,8 +53,8 @@ struct Remarks {
 }
 
 impl Remarks {
-    fn hear(&mut self, progress: &Progress) {
-        let Progress { table, n_rows, is_done } = progress;
+    fn hear(&mut self, progress: &CopyProgress) {
+        let CopyProgress { table, n_rows, is_done } = progress;
         if *is_done {
             if *n_rows > 0 {
                 output::note(format_args!("{table}: {n_rows} copied"));

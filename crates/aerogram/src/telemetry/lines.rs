@@ -2,9 +2,11 @@
 //! of requests per second cost a few writes.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// After a write the next lines gather for this long, or until there are enough of them. A line that comes alone is written at
 /// once; of thousands a second, each would otherwise wake the thread, and the thread the reader of the log.
@@ -60,7 +62,7 @@ impl Lines {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 
     /// Waits for lines and swaps them for an empty buffer. `false` when there are none and no more will come.
@@ -68,11 +70,10 @@ impl Shared {
         let mut waiting = self.lock();
         waiting.is_pausing = true;
         let gathers = |waiting: &mut Waiting| waiting.bytes.len() < ENOUGH && !waiting.is_over;
-        let paused = self.filled.wait_timeout_while(waiting, PAUSE, gathers);
-        let (mut waiting, _) = paused.unwrap_or_else(PoisonError::into_inner);
+        self.filled.wait_while_for(&mut waiting, gathers, PAUSE);
         waiting.is_pausing = false;
         let waits = |waiting: &mut Waiting| waiting.bytes.is_empty() && !waiting.is_over;
-        let mut waiting = self.filled.wait_while(waiting, waits).unwrap_or_else(PoisonError::into_inner);
+        self.filled.wait_while(&mut waiting, waits);
         std::mem::swap(&mut waiting.bytes, empty);
         drop(waiting);
         self.emptied.notify_all();
@@ -83,8 +84,8 @@ impl Shared {
 impl Write for Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let is_full = |waiting: &mut Waiting| waiting.bytes.len() > MOST_WAITING && !waiting.is_over;
-        let waited = self.0.emptied.wait_while(self.0.lock(), is_full);
-        let mut waiting = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.0.lock();
+        self.0.emptied.wait_while(&mut waiting, is_full);
         if waiting.is_over {
             drop(waiting);
             return io::stderr().write(line);
@@ -128,7 +129,7 @@ mod tests {
 
     impl Write for Kept {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
+            self.0.lock().extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -153,7 +154,7 @@ mod tests {
             }
         });
         drop(writing);
-        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let text = String::from_utf8(kept.0.lock().clone()).unwrap();
         for writer in 0..4 {
             let own = text.lines().filter_map(|line| line.strip_prefix(&format!("{writer} ")));
             let numbers: Vec<String> =

@@ -7,7 +7,7 @@
 //! and otherwise the answer says that the connection ends.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use http::HeaderValue;
 use http::header::{CONNECTION, EXPECT};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
+use parking_lot::Mutex;
 
 use crate::body::MOST_BODY_BYTES;
 
@@ -48,7 +49,7 @@ impl Unread {
     }
 
     fn take(&self) -> Option<Rest> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 
@@ -108,7 +109,7 @@ impl Body for WatchedBody {
 impl Drop for WatchedBody {
     fn drop(&mut self) {
         if let Some(rest) = self.rest.take().filter(|rest| !rest.body.is_end_stream()) {
-            *self.unread.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
+            *self.unread.0.lock() = Some(rest);
         }
     }
 }

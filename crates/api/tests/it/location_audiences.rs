@@ -341,16 +341,13 @@ async fn days_in_places_are_in_the_database_only() {
 }
 
 #[tokio::test]
-async fn channels_leave_sets_that_an_older_version_kept_in_blocks() {
+async fn channels_leave_the_sets_of_places_they_were_in_last() {
     on_each_engine(async |app| {
         let travelers = Travelers::register(&app, &["mover", "stays"]).await;
         let portland = place(&app, "?q=Portland&type=city").await;
         for name in ["mover", "stays"] {
             travelers.at(&app, name, PORTLAND, None).await;
         }
-        // The channels are all in the first slice, and so in the first block.
-        let into_blocks = |tx: &mut store::Tx<'_>| tx.execute("update term_set set block = block - 65536", &[]);
-        assert!(app.engine().store().write(AppId(0), into_blocks).await.unwrap() > 0);
         travelers.at(&app, "mover", SEATTLE, None).await;
         travelers.at(&app, "stays", PORTLAND, None).await;
         let app = app.restart_without_snapshots().await;

@@ -64,7 +64,6 @@ mod subscriptions;
 mod tag_events;
 mod tags;
 mod templates;
-mod uncounted_devices;
 mod unread_bodies;
 mod webhook_failures;
 mod webhook_gaps;

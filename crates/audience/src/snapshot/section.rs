@@ -11,8 +11,8 @@ use model::ids::Offset;
 use super::SnapshotError;
 
 const MAGIC: [u8; 15] = *b"aerogram index\n";
-/// An index of another version is built anew. In version 1, every place that a channel was in had a term for each day.
-pub(super) const VERSION: u8 = 2;
+/// An index of another version is built anew.
+pub(super) const VERSION: u8 = 1;
 
 #[derive(Clone, Copy)]
 pub(super) enum Kind {

@@ -16,7 +16,6 @@ pub struct AdmCredentials {
     pub client_id: String,
     pub client_secret: Credential,
     /// The root of both calls: for a token, and to send.
-    #[serde(default)]
     pub endpoint: Option<Endpoint>,
 }
 

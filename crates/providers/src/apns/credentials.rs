@@ -22,7 +22,6 @@ pub struct ApnsCredentials {
     pub topic: String,
     pub environment: Environment,
     pub auth: ApnsAuth,
-    #[serde(default)]
     pub endpoint: Option<Endpoint>,
 }
 

@@ -23,7 +23,6 @@ pub struct FcmCredentials {
     pub private_key: Credential,
     /// Where signed assertions are exchanged for access tokens.
     pub token_uri: WebUrl,
-    #[serde(default)]
     pub endpoint: Option<Endpoint>,
 }
 

@@ -17,7 +17,6 @@ pub struct OpenPlatformConfig {
     pub validation_code: Uuid,
     pub enabled: bool,
     /// Compresses deliveries. Off unless asked for: receivers disagree on whether the signature covers compressed bytes.
-    #[serde(default)]
     pub gzip: bool,
 }
 

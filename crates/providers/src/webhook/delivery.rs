@@ -1,7 +1,7 @@
 //! One request with one event, and what its answer means.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,6 +9,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use model::time::UtcMillis;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use tower::ServiceExt;
 
@@ -157,8 +158,8 @@ impl Inner {
         None
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Idle>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock()
     }
 }
 

@@ -30,7 +30,6 @@ pub struct WebPushCredentials {
     /// The contact for push services in case of trouble: `mailto:` or `https:`.
     pub subject: String,
     /// An origin of subscriptions to trust besides the public ones, for tests.
-    #[serde(default)]
     pub endpoint: Option<Endpoint>,
 }
 

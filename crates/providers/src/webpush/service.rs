@@ -1,12 +1,13 @@
 //! The push services that browsers named: which of them are acceptable, and the state of each.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::Uri;
 use model::time::UtcMillis;
+use parking_lot::Mutex;
 
 use crate::endpoint::Endpoint;
 use crate::http::{WebUrl, check_url};
@@ -50,7 +51,7 @@ impl Services {
         let Some(origin) = origin(subscription) else {
             return Err("The address of the browser's subscription is not an absolute URL.".to_owned());
         };
-        if let Some(service) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&origin) {
+        if let Some(service) = self.known.lock().get(&origin) {
             return Ok(service.clone());
         }
         let is_own = self.own.as_ref().is_some_and(|(own, _)| *own == origin);
@@ -59,7 +60,7 @@ impl Services {
         }
         let url = check_url(&origin, self.network.policy()).map_err(|refusal| refusal.to_string())?;
         let service = Arc::new(self.connected(origin.clone(), &url));
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         if known.len() >= MOST_SERVICES {
             known.clear();
         }
@@ -98,12 +99,12 @@ impl Service {
 
     /// How long to leave the service alone, if it asked for that.
     pub(super) fn rest(&self, now: UtcMillis) -> Option<Duration> {
-        let until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = *self.rests_until.lock();
         u64::try_from(until.0.saturating_sub(now.0)).ok().filter(|left| *left > 0).map(Duration::from_millis)
     }
 
     pub(super) fn rest_until(&self, until: UtcMillis) {
-        let mut rests_until = self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rests_until = self.rests_until.lock();
         *rests_until = (*rests_until).max(until);
     }
 }
@@ -160,7 +161,7 @@ mod tests {
         for n in 0..MOST_SERVICES + 10 {
             services.of(&format!("https://push{n}.example/").parse().unwrap()).unwrap();
         }
-        assert!(services.known.lock().unwrap().len() <= MOST_SERVICES);
+        assert!(services.known.lock().len() <= MOST_SERVICES);
         let uri = "https://push.example/".parse().unwrap();
         assert!(Arc::ptr_eq(&services.of(&uri).unwrap(), &services.of(&uri).unwrap()));
     }

@@ -15,7 +15,6 @@ const CREDENTIAL_CHARS: usize = 1024;
 pub struct WnsCredentials {
     pub auth: WnsAuth,
     /// The root of the call for a token; channels at its host are accepted beside those of Microsoft.
-    #[serde(default)]
     pub endpoint: Option<Endpoint>,
 }
 

@@ -1,6 +1,6 @@
 //! Messages to Apple: the headers, the token, the certificate, and the check of credentials.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::{Response, Version};
 use model::time::UtcMillis;
+use parking_lot::Mutex;
 use providers::apns::{ApnsAuth, ApnsCredentials, Environment};
 use providers::credential::Credential;
 use providers::http::{AddressPolicy, WebUrl};
@@ -158,14 +159,14 @@ async fn credentials_are_checked_without_a_device() {
     let reply = Arc::new(Mutex::new((400, "BadDeviceToken")));
     let told = reply.clone();
     let receiver = Receiver::start(move |_| {
-        let (status, reason) = *told.lock().unwrap();
+        let (status, reason) = *told.lock();
         problem(status, reason)
     })
     .await;
     let sender = sender(&receiver, &KeyPair::generate().unwrap());
     assert_eq!(sender.check(NOW).await, Ok(()));
     for (status, reason) in [(403, "InvalidProviderToken"), (400, "TopicDisallowed"), (503, "ServiceUnavailable")] {
-        *reply.lock().unwrap() = (status, reason);
+        *reply.lock() = (status, reason);
         let why = sender.check(NOW).await.unwrap_err();
         assert!(why.contains(reason) && why.ends_with('.'), "{why}");
     }

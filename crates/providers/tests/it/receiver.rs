@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -84,7 +85,7 @@ impl Receiver {
     }
 
     pub(crate) fn received(&self) -> Vec<Received> {
-        self.received.lock().unwrap().clone()
+        self.received.lock().clone()
     }
 }
 
@@ -100,7 +101,7 @@ async fn serve(
             let (head, body) = request.into_parts();
             let body = body.collect().await.unwrap().to_bytes();
             let received = Received { peer, head, body };
-            log.lock().unwrap().push(received.clone());
+            log.lock().push(received.clone());
             Ok::<_, Infallible>(answer(&received).map(Full::new))
         }
     });

@@ -1,4 +1,5 @@
-//! Channels as holders of terms: the few columns that are needed to change what a channel can be addressed by.
+//! Channels as holders of terms: the few columns that are needed to change what a channel can be addressed
+//! by.
 
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, NamedUserId, Ordinal, TermId};
@@ -32,11 +33,11 @@ pub fn holders(tx: &mut Tx<'_>, app: AppId, ids: impl IntoIterator<Item = Channe
 
 fn read(row: &Row<'_>) -> Result<Holder> {
     Ok(Holder {
-        ordinal: row.get(0)?,
-        id: row.get(1)?,
-        device_type: row.get(2)?,
-        installed: row.get(3)?,
-        named_user: row.get::<Option<&str>>(4)?.map(named_users::read_id).transpose()?,
-        terms: terms::decode(row.get(5)?)?,
+        ordinal: row.next()?,
+        id: row.next()?,
+        device_type: row.next()?,
+        installed: row.next()?,
+        named_user: row.next::<Option<&str>>()?.map(named_users::read_id).transpose()?,
+        terms: terms::decode(row.next()?)?,
     })
 }

@@ -15,7 +15,7 @@ pub enum CopyError {
     )]
     Outdated(DatabaseUrl),
     #[error(
-        "{0} holds the beginning of a copy that has not come to its end. It cannot be copied; to copy into it, add --start-over, \
+        "a copy into {0} was begun and not finished. It cannot be copied; to copy into it again, add --start-over, \
          which deletes everything that is in it."
     )]
     Unfinished(DatabaseUrl),

@@ -1,8 +1,8 @@
-//! Where a copy is from: read as it is, and never changed.
+//! The source of a copy, which is only read.
 
 use std::sync::mpsc::SyncSender;
 
-use super::end::{End, Role};
+use super::endpoint::{Endpoint, Role};
 use super::{CopyError, Portion};
 use crate::db::copying::Table;
 use crate::db::{Row, Tx, Value};
@@ -10,21 +10,22 @@ use crate::error::{Error, Result};
 use crate::migrate::{self, History};
 use crate::url::DatabaseUrl;
 
-/// Rows that one statement reads: many enough that finding the first of them costs nothing, and few enough that neither engine
-/// sorts instead of going along the key.
+/// Rows that one statement reads: many enough that finding the first of them costs nothing, and few enough
+/// that neither database sorts instead of going along the key.
 const PAGE_ROWS: usize = 16_384;
-/// Where a portion ends. Two of them are in memory, the one being written and the next, and a third is being read.
+/// Where a portion ends. Two of them are in memory, the one being written and the next, and a third is being
+/// read.
 const PORTION_ROWS: usize = 8192;
 const PORTION_BYTES: usize = 8 << 20;
 
-pub(super) fn open(url: &DatabaseUrl) -> Result<End, CopyError> {
+pub(super) fn open(url: &DatabaseUrl) -> Result<Endpoint, CopyError> {
     // Opening a file makes it.
     if let DatabaseUrl::Sqlite(path) = url
         && !path.exists()
     {
         return Err(CopyError::Missing(url.clone()));
     }
-    let mut source = End::open(url, Role::Source)?;
+    let mut source = Endpoint::open(url, Role::Source)?;
     let history = source.read(|tx| {
         let is_ours = tx.tables()?.iter().any(|table| table.name == migrate::TABLE);
         if is_ours { migrate::history(tx).map(Some) } else { Ok(None) }
@@ -37,8 +38,9 @@ pub(super) fn open(url: &DatabaseUrl) -> Result<End, CopyError> {
     }
 }
 
-/// Makes sure that the source has the tables to be copied. The same migrations have created them, unless somebody has interfered.
-pub(super) fn check(source: &mut End, tables: &[Table]) -> Result<(), CopyError> {
+/// Makes sure that the source has the tables to be copied. The same migrations have created them, unless
+/// somebody has interfered.
+pub(super) fn check(source: &mut Endpoint, tables: &[Table]) -> Result<(), CopyError> {
     source.read(|tx| {
         let found = tx.tables()?;
         match tables.iter().find(|table| !found.contains(table)) {
@@ -49,11 +51,15 @@ pub(super) fn check(source: &mut End, tables: &[Table]) -> Result<(), CopyError>
 }
 
 /// Reads every table, all from the same state, and hands over the rows.
-pub(super) fn read_all(source: &mut End, tables: &[Table], portions: &SyncSender<Portion>) -> Result<(), CopyError> {
+pub(super) fn read_all(
+    source: &mut Endpoint,
+    tables: &[Table],
+    portions: &SyncSender<Portion>,
+) -> Result<(), CopyError> {
     let mut nul = None;
     let read = source.read(|tx| {
-        for (place, table) in tables.iter().enumerate() {
-            let mut reader = Reader { table, place, portions, cells: Vec::new(), n_bytes: 0, nul: None };
+        for (index, table) in tables.iter().enumerate() {
+            let mut reader = Reader { table, index, portions, cells: Vec::new(), n_bytes: 0, nul: None };
             let read = reader.read(tx);
             nul = reader.nul;
             read?;
@@ -68,7 +74,7 @@ pub(super) fn read_all(source: &mut End, tables: &[Table], portions: &SyncSender
 
 struct Reader<'a> {
     table: &'a Table,
-    place: usize,
+    index: usize,
     portions: &'a SyncSender<Portion>,
     /// The portion that is being filled.
     cells: Vec<Value>,
@@ -84,8 +90,8 @@ impl Reader<'_> {
         let (columns, key_list) = (self.table.column_list(), self.table.key_list());
         let (from, then) =
             (format!("select {columns} from \"{name}\""), format!("order by {key_list} limit {PAGE_ROWS}"));
-        let places: Vec<String> = (1..=key.len()).map(|n| format!("${n}")).collect();
-        let next_page = format!("{from} where ({key_list}) > ({}) {then}", places.join(", "));
+        let placeholders: Vec<String> = (1..=key.len()).map(|n| format!("${n}")).collect();
+        let next_page = format!("{from} where ({key_list}) > ({}) {then}", placeholders.join(", "));
         let mut sql = format!("{from} {then}");
         let mut after: Vec<Value> = Vec::new();
         loop {
@@ -130,7 +136,7 @@ impl Reader<'_> {
     fn hand_over(&mut self, is_last: bool) -> Result<()> {
         let cells = std::mem::take(&mut self.cells);
         self.n_bytes = 0;
-        let sent = self.portions.send(Portion { table: self.place, cells, is_last });
+        let sent = self.portions.send(Portion { table: self.index, cells, is_last });
         sent.map_err(|_| Error::unavailable("what was read could not be written"))
     }
 }
@@ -144,6 +150,6 @@ fn key_of(table: &Table, row: &[Value]) -> String {
         Value::Text(text) => format!("{text:?}"),
         Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
     };
-    let cells = table.key.iter().map(|place| format!("{} = {}", table.columns[*place].name, show(&row[*place])));
+    let cells = table.key.iter().map(|index| format!("{} = {}", table.columns[*index].name, show(&row[*index])));
     cells.collect::<Vec<_>>().join(", ")
 }

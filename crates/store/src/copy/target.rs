@@ -1,6 +1,6 @@
-//! Where a copy goes: a database with our tables and nothing in them.
+//! The target of a copy: a database with our tables and no rows in them.
 
-use super::end::{End, Role};
+use super::endpoint::{Endpoint, Role};
 use super::{CopyError, Occupied};
 use crate::db::Tx;
 use crate::db::copying::Table;
@@ -8,12 +8,12 @@ use crate::error::Result;
 use crate::migrate::{self, History};
 use crate::url::DatabaseUrl;
 
-/// The rows of an unused database: its history, and its sequences of numbers.
+/// The only table beside the history that has rows in an unused database.
 const SERIAL: &str = "serial";
 
 /// Opens the database, empties it if that is wanted, and returns the tables to copy into.
-pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(End, Vec<Table>), CopyError> {
-    let mut target = End::open(url, Role::Target)?;
+pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(Endpoint, Vec<Table>), CopyError> {
+    let mut target = Endpoint::open(url, Role::Target)?;
     match occupied {
         Occupied::StartOver => target.write(drop_tables)?,
         Occupied::Refuse => {
@@ -30,7 +30,7 @@ pub(super) fn open(url: &DatabaseUrl, occupied: Occupied) -> Result<(End, Vec<Ta
 }
 
 /// Returns the tables of a database that has nothing in them.
-fn refuse_occupied(target: &mut End) -> Result<Vec<Table>, CopyError> {
+fn refuse_occupied(target: &mut Endpoint) -> Result<Vec<Table>, CopyError> {
     let mut tables = target.read(|tx| tx.tables())?;
     tables.retain(|table| table.name != migrate::TABLE);
     let counts = target.count(&tables)?;
@@ -49,8 +49,8 @@ fn is_unfinished(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(has_history && migrate::history(tx)? == History::Unfinished)
 }
 
-/// Dropping takes a moment, however many rows there are, and the migrations make the tables again. A database that a newer
-/// program has made is left alone.
+/// Dropping takes a moment, however many rows there are, and the migrations make the tables again. A database
+/// that a newer program has made is left alone.
 fn drop_tables(tx: &mut Tx<'_>) -> Result<()> {
     let tables = tx.tables()?;
     if tables.iter().any(|table| table.name == migrate::TABLE) {

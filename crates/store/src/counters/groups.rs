@@ -1,5 +1,5 @@
-//! The counts of groups of pushes, raised together with those of the pushes: a sum reads as many rows as there are hours or days,
-//! however many pushes there are.
+//! The counts of groups of pushes, raised together with those of the pushes: a sum reads as many rows as
+//! there are hours or days, however many pushes there are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -26,8 +26,8 @@ impl Groups {
         let sql = "select app, push, kind, origin from push_origin where app = $1 and push = $2";
         let wanted = pushes.into_iter().map(|(app, push)| [app.into(), Value::from(push)]);
         let found = tx.query_many(sql, wanted, |row| {
-            let origin = origins::read_joined(row, 2)?;
-            Ok(((row.get(0)?, row.get(1)?), origin.and_then(|origin| origin.group())))
+            let push = (row.next()?, row.next()?);
+            Ok((push, origins::read_joined(row)?.and_then(|origin| origin.group())))
         })?;
         Ok(Self(found.into_iter().filter_map(|(push, group)| Some((push, group?))).collect()))
     }

@@ -1,4 +1,5 @@
-//! Counts that a transaction has raised, written once at its end: the commands of a batch raise the same few over and over.
+//! Counts that a transaction has raised, written once at its end: the commands of a batch raise the same few
+//! over and over.
 
 use std::collections::BTreeMap;
 

@@ -110,7 +110,7 @@ pub fn totals_until(tx: &mut Tx<'_>, app: AppId, metrics: &[Metric], day: i64) -
          where app = $1 and metric in ({}) and day <= $2 group by metric, platform",
         names(metrics)
     );
-    tx.query(&sql, &[app.into(), day.into()], |row| total(row, 0))
+    tx.query(&sql, &[app.into(), day.into()], total)
 }
 
 /// The sums of pushes over a range of hours.
@@ -151,7 +151,7 @@ pub fn totals_of_pushes(tx: &mut Tx<'_>, app: AppId, pushes: Pushes, metrics: &[
         "select metric, platform, cast(sum(n) as bigint) from {counts} and metric in ({}) group by metric, platform",
         names(metrics)
     );
-    tx.query(&sql, &[app.into(), of], |row| total(row, 0))
+    tx.query(&sql, &[app.into(), of], total)
 }
 
 /// The totals of each of several pushes over all time, asked for in one go.
@@ -162,11 +162,11 @@ pub fn totals_of_each(tx: &mut Tx<'_>, app: AppId, pushes: &[PushId], metrics: &
         names(metrics)
     );
     let wanted = pushes.iter().map(|push| [app.into(), Value::from(*push)]);
-    tx.query_many(&sql, wanted, |row| Ok(PushTotal { push: row.get(0)?, total: total(row, 1)? }))
+    tx.query_many(&sql, wanted, |row| Ok(PushTotal { push: row.next()?, total: total(row)? }))
 }
 
-/// A range of hours taken apart: the first whole day in it and the one after the last, the hours before them, and the hours
-/// after them. Each is a pair of bounds, of which the second is not included.
+/// A range of hours taken apart: the first whole day in it and the one after the last, the hours before them,
+/// and the hours after them. Each is a pair of bounds, of which the second is not included.
 pub(crate) fn bounds(hours: &Range<i64>) -> [i64; 6] {
     let first = hours.start.div_euclid(24) + i64::from(hours.start.rem_euclid(24) > 0);
     let end = hours.end.div_euclid(24);
@@ -184,9 +184,9 @@ fn names(metrics: &[Metric]) -> String {
 }
 
 fn sum(row: &Row<'_>) -> Result<Sum> {
-    Ok(Sum { metric: Metric::from_name(row.get(0)?)?, slot: row.get(1)?, device_type: row.get(2)?, n: row.get(3)? })
+    Ok(Sum { metric: Metric::from_name(row.next()?)?, slot: row.next()?, device_type: row.next()?, n: row.next()? })
 }
 
-fn total(row: &Row<'_>, first: usize) -> Result<Total> {
-    Ok(Total { metric: Metric::from_name(row.get(first)?)?, device_type: row.get(first + 1)?, n: row.get(first + 2)? })
+fn total(row: &Row<'_>) -> Result<Total> {
+    Ok(Total { metric: Metric::from_name(row.next()?)?, device_type: row.next()?, n: row.next()? })
 }

@@ -1,4 +1,4 @@
-//! A connection of either engine, as the threads that own one see it.
+//! A connection to SQLite or to PostgreSQL, as the threads that own one see it.
 
 use model::ids::AppId;
 
@@ -8,33 +8,33 @@ use crate::apps::OPERATOR;
 use crate::error::Result;
 
 pub(crate) enum Connection {
-    Sqlite(sqlite::Session),
-    Postgres(postgres::Session),
+    Sqlite(sqlite::SqliteConnection),
+    Postgres(postgres::PostgresConnection),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access<'a> {
     /// One consistent state of the database; changes are refused.
     Snapshot,
-    /// Changes to these apps, with other writers locked out. Which of them are gone is known after the first statement
-    /// ([`Connection::lacks`]).
+    /// Changes to these apps, with other writers locked out. Which of them are gone is known after the first
+    /// statement ([`Connection::lacks`]).
     Write(&'a [AppId]),
 }
 
-/// The apps that a transaction has to itself.
+/// The apps whose rows a transaction has locked, so that no other transaction changes them.
 #[derive(Default)]
-pub(crate) struct Held {
+pub(crate) struct LockedApps {
     /// Apps that were not found. On PostgreSQL all are among them until the transaction has begun there.
     missing: Vec<AppId>,
     found: Vec<(AppId, AppNumbers)>,
 }
 
-impl Held {
-    pub(super) fn nothing_yet(apps: &[AppId]) -> Self {
+impl LockedApps {
+    pub(super) fn none_found(apps: &[AppId]) -> Self {
         Self { missing: apps.iter().copied().filter(|app| *app != OPERATOR).collect(), found: Vec::new() }
     }
 
-    pub(super) fn find(&mut self, app: AppId, numbers: AppNumbers) {
+    pub(super) fn add(&mut self, app: AppId, numbers: AppNumbers) {
         self.missing.retain(|missing| *missing != app);
         self.found.push((app, numbers));
     }
@@ -55,76 +55,77 @@ impl Connection {
             Access::Write(_) => true,
         };
         match self {
-            Connection::Sqlite(session) => session.begin(access)?,
-            Connection::Postgres(session) => session.begin(access)?,
+            Connection::Sqlite(sqlite) => sqlite.begin(access)?,
+            Connection::Postgres(postgres) => postgres.begin(access)?,
         }
         Ok(Tx::new(self, may_write))
     }
 
-    /// Whether an app that is being written does not exist. The answer stays the same until the transaction ends.
+    /// Whether an app that is being written does not exist. The answer stays the same until the transaction
+    /// ends.
     pub(super) fn lacks(&self, app: AppId) -> bool {
-        let held = match self {
-            Connection::Sqlite(session) => session.held(),
-            Connection::Postgres(session) => session.held(),
+        let locked = match self {
+            Connection::Sqlite(sqlite) => sqlite.locked(),
+            Connection::Postgres(postgres) => postgres.locked(),
         };
-        held.lacks(app)
+        locked.lacks(app)
     }
 
     /// The numbers of an app that is being written, as they were when the transaction began.
     pub(super) fn numbers_at_begin(&mut self, app: AppId) -> Result<Option<AppNumbers>> {
-        let held = match self {
-            Connection::Sqlite(session) => session.held(),
-            Connection::Postgres(session) => {
-                session.open()?;
-                session.held()
+        let locked = match self {
+            Connection::Sqlite(sqlite) => sqlite.locked(),
+            Connection::Postgres(postgres) => {
+                postgres.open()?;
+                postgres.locked()
             }
         };
-        Ok(held.numbers(app))
+        Ok(locked.numbers(app))
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {
         match self {
-            Connection::Sqlite(session) => session.commit(),
-            Connection::Postgres(session) => session.commit(),
+            Connection::Sqlite(sqlite) => sqlite.commit(),
+            Connection::Postgres(postgres) => postgres.commit(),
         }
     }
 
     /// Runs a statement that is about the open transaction itself, such as a savepoint.
     pub(super) fn control(&mut self, sql: &str) -> Result<()> {
         let done = match self {
-            Connection::Sqlite(session) => session.execute(sql, &[]),
-            Connection::Postgres(session) => session.execute(sql, &[]),
+            Connection::Sqlite(sqlite) => sqlite.execute(sql, &[]),
+            Connection::Postgres(postgres) => postgres.execute(sql, &[]),
         };
         done.map(drop)
     }
 
     pub(super) fn rollback(&mut self) {
         match self {
-            Connection::Sqlite(session) => session.rollback(),
-            Connection::Postgres(session) => session.rollback(),
+            Connection::Sqlite(sqlite) => sqlite.rollback(),
+            Connection::Postgres(postgres) => postgres.rollback(),
         }
     }
 
     /// Blocks this thread until the future is done, and notices meanwhile if the server goes away.
     pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
         match self {
-            Connection::Sqlite(session) => session.wait(future),
-            Connection::Postgres(session) => session.wait(future),
+            Connection::Sqlite(sqlite) => sqlite.wait(future),
+            Connection::Postgres(postgres) => postgres.wait(future),
         }
     }
 
-    /// Work that can wait until the callers of the last commit have their answers.
-    pub(crate) fn tidy(&mut self) {
+    /// Maintenance that can wait until the callers of the last commit have their answers.
+    pub(crate) fn maintain(&mut self) {
         match self {
-            Connection::Sqlite(session) => session.tidy(),
+            Connection::Sqlite(sqlite) => sqlite.maintain(),
             Connection::Postgres(_) => {}
         }
     }
 
     pub(crate) fn close(self) {
         match self {
-            Connection::Sqlite(session) => session.close(),
-            Connection::Postgres(session) => session.close(),
+            Connection::Sqlite(sqlite) => sqlite.close(),
+            Connection::Postgres(postgres) => postgres.close(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The operations that only the copy of a whole database needs: the catalog of tables, appending many rows, and making sure that
-//! nothing else uses the database.
+//! The operations that only the copy of a whole database needs: the catalog of tables, appending many rows,
+//! and making sure that nothing else uses the database.
 
 use super::{Connection, Tx, Value, postgres};
 use crate::error::{Error, Result};
@@ -51,14 +51,14 @@ impl Tx<'_> {
         let mut tables: Vec<Table> = Vec::new();
         let mut keys: Vec<Vec<(u32, usize)>> = Vec::new();
         self.for_each(catalog, &[], |row| {
-            let (table, name, kind) = (row.get::<String>(0)?, row.get::<String>(1)?, row.get::<String>(2)?);
+            let (table, name, kind) = (row.next::<String>()?, row.next::<String>()?, row.next::<String>()?);
             if tables.last().is_none_or(|last| last.name != table) {
                 tables.push(Table { name: table, columns: Vec::new(), key: Vec::new() });
                 keys.push(Vec::new());
             }
             if let (Some(table), Some(key)) = (tables.last_mut(), keys.last_mut()) {
-                if let place @ 1.. = row.get::<u32>(3)? {
-                    key.push((place, table.columns.len()));
+                if let index @ 1.. = row.next::<u32>()? {
+                    key.push((index, table.columns.len()));
                 }
                 table.columns.push(TableColumn { kind: ColumnKind::named(&kind, &table.name)?, name });
             }
@@ -75,16 +75,14 @@ impl Tx<'_> {
     pub(crate) fn append(&mut self, table: &Table, cells: &[Value]) -> Result<u64> {
         self.check(true)?;
         let done = match self.connection {
-            Connection::Sqlite(session) => {
-                session.execute_many(&table.insert(), cells.chunks_exact(table.columns.len()))
-            }
-            Connection::Postgres(session) => session.append(table, cells),
+            Connection::Sqlite(sqlite) => sqlite.execute_many(&table.insert(), cells.chunks_exact(table.columns.len())),
+            Connection::Postgres(postgres) => postgres.append(table, cells),
         };
-        self.keep(done)
+        self.remember_error(done)
     }
 
-    /// Keeps other copies away from this database, as long as this connection lives. `false` when one is running, which may be
-    /// the other end of the same copy.
+    /// Keeps other copies away from this database, as long as this connection lives. `false` when one is
+    /// running, which may be the other end of the same copy.
     pub(crate) fn lock_for_copy(&mut self) -> Result<bool> {
         match self.connection {
             // An open connection has the file to itself.
@@ -110,12 +108,12 @@ impl Table {
 
     /// The names of the columns of the primary key, quoted.
     pub(crate) fn key_list(&self) -> String {
-        list(self.key.iter().map(|place| &self.columns[*place]))
+        list(self.key.iter().map(|index| &self.columns[*index]))
     }
 
     fn insert(&self) -> String {
-        let places: Vec<String> = (1..=self.columns.len()).map(|n| format!("${n}")).collect();
-        format!("insert into \"{}\" ({}) values ({})", self.name, self.column_list(), places.join(", "))
+        let placeholders: Vec<String> = (1..=self.columns.len()).map(|n| format!("${n}")).collect();
+        format!("insert into \"{}\" ({}) values ({})", self.name, self.column_list(), placeholders.join(", "))
     }
 }
 

@@ -19,24 +19,26 @@ use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use model::ids::AppId;
 
-use super::{Access, Held, Row, Tx, Value};
+use super::{Access, LockedApps, Row, Tx, Value};
 use crate::app_numbers::AppNumbers;
 use crate::apps::OPERATOR;
 use crate::error::{Cause, Error, Result};
 use server::{CONNECT_TIMEOUT, Server};
 
-const STATEMENTS: usize = 512;
+const CACHED_STATEMENTS: usize = 512;
 /// Statements of one `execute_many` that are in flight at the same time.
-const PIPELINE: usize = 256;
+const STATEMENTS_IN_FLIGHT: usize = 256;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long the server waits for the next statement of a transaction that writes. A node that is frozen or cut off in the middle of
-/// one holds the rows of its apps, and every other node would wait for it; leases last a little longer than this.
-const MOST_IDLE_MS: u32 = 10_000;
+/// How long the server waits for the next statement of a transaction that writes. A node that freezes or is
+/// cut off in the middle of one has the rows of its apps locked, and all other nodes would wait for it.
+/// Leases of jobs last a little longer than this.
+const IDLE_LIMIT_MS: u32 = 10_000;
 
-/// Our tables have a schema to themselves. It comes before the system's, so that `text` means ours.
-/// JIT compilation of a statement takes longer than running any of ours, and the planner would do it to every recursive one.
+/// Our tables have a schema to themselves. It comes before the system's, so that `text` means ours. JIT
+/// compilation of a statement takes longer than running any of ours, and the planner would do it to every
+/// recursive one.
 const SESSION: &str = "set search_path = aerogram, pg_catalog; set jit = off";
 /// The number is arbitrary; only our own programs take this lock.
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(4703278012655316)";
@@ -63,15 +65,16 @@ pub(super) fn prepare_database(tx: &mut Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes other transactions that change these apps wait until this one ends. So the rows that a command reads before it writes are
-/// unchanged when it writes, on however many nodes: as on SQLite, where there is one writer.
+/// The rest of a `begin` that locks the rows of apps: other transactions that change these apps wait until
+/// this one ends. So the rows that a command reads before it writes are unchanged when it writes, on however
+/// many nodes, as on SQLite, where there is one writer.
 ///
-/// A transaction that is about no app migrates or copies; it takes as long as it takes.
-fn hold(apps: &[AppId]) -> String {
+/// A transaction without apps migrates or copies, and has no time limit.
+fn lock_apps(apps: &[AppId]) -> String {
     if apps.is_empty() {
         return String::new();
     }
-    let limit = format!("; set local idle_in_transaction_session_timeout = {MOST_IDLE_MS}");
+    let limit = format!("; set local idle_in_transaction_session_timeout = {IDLE_LIMIT_MS}");
     let ids: Vec<String> = apps.iter().filter(|app| **app != OPERATOR).map(|app| app.0.to_string()).collect();
     if ids.is_empty() {
         return limit;
@@ -80,13 +83,13 @@ fn hold(apps: &[AppId]) -> String {
     format!("{limit}; select id, {columns} from app where id in ({ids}) order by id for update")
 }
 
-pub(crate) struct Session {
+pub(crate) struct PostgresConnection {
     server: Arc<Server>,
     runtime: Runtime,
     link: Option<Link>,
     /// A `begin` sent together with the first statement, which saves waiting for its answer.
     opening: Option<String>,
-    held: Held,
+    locked: LockedApps,
 }
 
 struct Link {
@@ -98,15 +101,15 @@ struct Link {
 /// Begins a transaction and locks its apps.
 struct Opening<'a> {
     begin: String,
-    held: &'a mut Held,
+    locked: &'a mut LockedApps,
 }
 
-impl Session {
+impl PostgresConnection {
     /// Connects when it is first needed.
     pub(crate) fn new(server: Arc<Server>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { server, runtime, link: None, opening: None, held: Held::default() })
+        Ok(Self { server, runtime, link: None, opening: None, locked: LockedApps::default() })
     }
 
     pub(super) fn for_each(
@@ -150,7 +153,7 @@ impl Session {
             link.open(opening).await?;
             stream::iter(rows)
                 .map(|row| async move { client.execute_raw(statement, row.as_ref()).await })
-                .buffered(PIPELINE)
+                .buffered(STATEMENTS_IN_FLIGHT)
                 .try_fold(0, |sum, changed| future::ready(Ok(sum + changed)))
                 .await
                 .map_err(failure::classify)
@@ -172,7 +175,7 @@ impl Session {
                 .map(
                     |row| async move { client.query_raw(statement, row.as_ref()).await?.try_collect::<Vec<_>>().await },
                 )
-                .buffered(PIPELINE);
+                .buffered(STATEMENTS_IN_FLIGHT);
             let mut answers = pin!(answers);
             while let Some(rows) = answers.try_next().await.map_err(failure::classify)? {
                 rows.iter().try_for_each(|row| visit(&Row::postgres(row)))?;
@@ -191,20 +194,20 @@ impl Session {
         if self.link.is_none() {
             self.connect()?;
         }
-        self.held = Held::default();
+        self.locked = LockedApps::default();
         self.opening = Some(match access {
             Access::Snapshot => "begin isolation level repeatable read, read only".to_owned(),
             Access::Write(apps) => {
-                self.held = Held::nothing_yet(apps);
-                format!("begin isolation level read committed{}", hold(apps))
+                self.locked = LockedApps::none_found(apps);
+                format!("begin isolation level read committed{}", lock_apps(apps))
             }
         });
         Ok(())
     }
 
     /// Known once the transaction is open.
-    pub(super) fn held(&self) -> &Held {
-        &self.held
+    pub(super) fn locked(&self) -> &LockedApps {
+        &self.locked
     }
 
     /// Sends the `begin` that is still to be sent, if there is one.
@@ -273,7 +276,7 @@ impl Session {
 
     fn parts(&mut self) -> Result<(&Runtime, &mut Link, Option<Opening<'_>>)> {
         let link = self.link.as_mut().ok_or_else(|| Error::unavailable("the connection to PostgreSQL was lost"))?;
-        let opening = self.opening.take().map(|begin| Opening { begin, held: &mut self.held });
+        let opening = self.opening.take().map(|begin| Opening { begin, locked: &mut self.locked });
         Ok((&self.runtime, link, opening))
     }
 }
@@ -284,7 +287,7 @@ impl Link {
             return Ok(statement.clone());
         }
         let statement = self.client.prepare(sql).await.map_err(failure::classify)?;
-        if self.statements.len() == STATEMENTS {
+        if self.statements.len() == CACHED_STATEMENTS {
             self.statements.clear();
         }
         self.statements.insert(sql.to_owned(), statement.clone());
@@ -292,15 +295,17 @@ impl Link {
     }
 
     async fn open(&self, opening: Option<Opening<'_>>) -> Result<()> {
-        let Some(Opening { begin, held }) = opening else { return Ok(()) };
+        let Some(Opening { begin, locked }) = opening else { return Ok(()) };
         for message in self.client.simple_query(&begin).await.map_err(failure::classify)? {
             if let SimpleQueryMessage::Row(row) = message {
                 // Such an answer is all text.
-                let number = |i: usize| {
-                    let number = row.get(i).and_then(|text| text.parse().ok());
+                let mut cells = 0..row.len();
+                let mut number = || {
+                    let text = cells.next().and_then(|index| row.get(index));
+                    let number = text.and_then(|text| text.parse().ok());
                     number.ok_or_else(|| Error::corrupt("a number of an app that is none"))
                 };
-                held.find(AppId(number(0)?), AppNumbers::read(|i| number(i + 1))?);
+                locked.add(AppId(number()?), AppNumbers::read(number)?);
             }
         }
         Ok(())

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::writer::run_guarded;
-use super::{Access, Connection, Deed, Tx, Vitals};
+use super::{Access, Connection, DatabaseHealth, Operation, Tx};
 use crate::error::{Error, Result};
 
-/// Queries that may wait before callers are held back.
+/// Queries that may be queued. Further callers wait for room in the queue.
 pub(crate) const QUEUE: usize = 4096;
 
 /// A caller's closure together with its way back to the caller.
-pub(crate) type Query = Box<dyn FnOnce(&mut Connection, &Vitals) + Send>;
+pub(crate) type Query = Box<dyn FnOnce(&mut Connection, &DatabaseHealth) + Send>;
 
 pub(crate) struct Reader {
     pub(crate) connection: Connection,
     pub(crate) queue: Arc<Mutex<mpsc::Receiver<Query>>>,
-    pub(crate) vitals: Arc<Vitals>,
+    pub(crate) health: Arc<DatabaseHealth>,
 }
 
 impl Reader {
@@ -25,7 +25,7 @@ impl Reader {
     pub(crate) fn run(mut self) {
         let queue = Arc::clone(&self.queue);
         while let Some(query) = self.connection.wait(async { queue.lock().await.recv().await }) {
-            query(&mut self.connection, &self.vitals);
+            query(&mut self.connection, &self.health);
         }
         self.connection.close();
     }
@@ -39,7 +39,7 @@ where
     E: From<Error> + Send + 'static,
 {
     let (caller, answer) = oneshot::channel();
-    let query = move |connection: &mut Connection, vitals: &Vitals| {
+    let query = move |connection: &mut Connection, health: &DatabaseHealth| {
         // A caller that has gone while the query waited needs no answer, and reading has no other effect.
         if caller.is_closed() {
             return;
@@ -51,15 +51,15 @@ where
                     Err(panic) => Err(E::from(panic)),
                 };
                 match tx.broken() {
-                    Some(error) => vitals.failed(Deed::Read, error),
-                    None => vitals.worked(Deed::Read),
+                    Some(error) => health.failed(Operation::Read, error),
+                    None => health.succeeded(Operation::Read),
                 }
-                // Answered before the transaction ends: nothing in it could still fail the caller, who may also have stopped
-                // waiting.
+                // Answered before the transaction ends: nothing in it could still fail the caller, who may
+                // also have stopped waiting.
                 let _ = caller.send(result);
             }
             Err(error) => {
-                vitals.failed(Deed::Read, &error);
+                health.failed(Operation::Read, &error);
                 let _ = caller.send(Err(E::from(error)));
             }
         }

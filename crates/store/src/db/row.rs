@@ -1,5 +1,7 @@
-//! Rows of results. A row is a borrowed view over the driver's own, so that reading millions of them copies only the cells that
-//! the caller keeps.
+//! Rows of results. A row is a borrowed view over the driver's own, so that reading millions of them copies
+//! only the cells that the caller keeps.
+
+use std::cell::Cell;
 
 use model::device_type::DeviceType;
 use model::ids::{AppId, Id, MessageNumber, Offset, Ordinal, TermId};
@@ -10,14 +12,18 @@ use uuid::Uuid;
 use super::Value;
 use crate::error::{Cause, Error, Result};
 
-pub struct Row<'r>(Cells<'r>);
+pub struct Row<'r> {
+    cells: Cells<'r>,
+    /// The index of the cell that [`Row::next`] reads.
+    next: Cell<usize>,
+}
 
 enum Cells<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
     Postgres(&'r tokio_postgres::Row),
 }
 
-/// One cell, as both engines see it.
+/// One cell, as both databases see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Column<'r> {
     Null,
@@ -34,14 +40,22 @@ pub trait FromColumn<'r>: Sized {
 
 impl<'r> Row<'r> {
     pub(super) fn sqlite(row: &'r rusqlite::Row<'r>) -> Self {
-        Self(Cells::Sqlite(row))
+        Self { cells: Cells::Sqlite(row), next: Cell::new(0) }
     }
 
     pub(super) fn postgres(row: &'r tokio_postgres::Row) -> Self {
-        Self(Cells::Postgres(row))
+        Self { cells: Cells::Postgres(row), next: Cell::new(0) }
     }
 
-    /// The cell at `index`, counted from 0.
+    /// The next cell, from the first one on. A row is read in the order in which its statement names the
+    /// columns, so that neither has to count them.
+    pub fn next<T: FromColumn<'r>>(&self) -> Result<T> {
+        let index = self.next.get();
+        self.next.set(index + 1);
+        self.get(index)
+    }
+
+    /// The cell at `index`, counted from 0: for rows of one cell, and for rows of any number.
     pub fn get<T: FromColumn<'r>>(&self, index: usize) -> Result<T> {
         let column = self.column(index)?;
         T::from_column(column).ok_or_else(|| {
@@ -51,7 +65,7 @@ impl<'r> Row<'r> {
     }
 
     fn column(&self, index: usize) -> Result<Column<'r>> {
-        match self.0 {
+        match self.cells {
             Cells::Sqlite(row) => {
                 let cell = row.get_ref(index).map_err(|error| unreadable(index, error))?;
                 Ok(match cell {
@@ -105,6 +119,18 @@ impl FromColumn<'_> for i64 {
 }
 
 impl FromColumn<'_> for u32 {
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        i64::from_column(column)?.try_into().ok()
+    }
+}
+
+impl FromColumn<'_> for u16 {
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        i64::from_column(column)?.try_into().ok()
+    }
+}
+
+impl FromColumn<'_> for u64 {
     fn from_column(column: Column<'_>) -> Option<Self> {
         i64::from_column(column)?.try_into().ok()
     }

@@ -1,11 +1,12 @@
-//! Wake-ups: a commit wakes the subscribers of its kinds of change. Signals carry no data and repeat freely; a subscriber keeps
-//! each distinct one until it is taken, so none is lost however slow the subscriber is.
+//! Wake-ups: a commit wakes the subscribers of its kinds of change. Signals carry no data and repeat freely;
+//! a subscriber keeps each distinct one until it is taken, so none is lost however slow the subscriber is.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 
 use model::ids::AppId;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,8 +19,8 @@ pub enum Signal {
     Log(AppId),
 }
 
-/// One subscription. Look at the state after subscribing and before waiting, and poll now and then: signals of other nodes
-/// may be lost while the connection to the database is down.
+/// One subscription. Look at the state after subscribing and before waiting, and poll now and then: signals
+/// of other nodes may be lost while the connection to the database is down.
 pub struct Signals(Arc<SignalQueue>);
 
 impl Signals {
@@ -80,14 +81,14 @@ impl Hub {
         if signals.is_empty() {
             return;
         }
-        self.heard(signals);
+        self.publish_here(signals);
         if let Some(outgoing) = &self.outgoing {
             outgoing.put(signals);
         }
     }
 
     /// Announces a commit of another node, here only.
-    pub(crate) fn heard(&self, signals: &BTreeSet<Signal>) {
+    pub(crate) fn publish_here(&self, signals: &BTreeSet<Signal>) {
         self.subscribers().retain(|subscriber| match subscriber.upgrade() {
             Some(queue) => {
                 queue.put(signals);
@@ -120,7 +121,7 @@ impl Hub {
     }
 
     fn subscribers(&self) -> MutexGuard<'_, Vec<Weak<SignalQueue>>> {
-        self.subscribers.lock().expect("nothing panics while holding the list of subscribers")
+        self.subscribers.lock()
     }
 }
 
@@ -136,6 +137,6 @@ impl SignalQueue {
     }
 
     fn waiting(&self) -> MutexGuard<'_, BTreeSet<Signal>> {
-        self.waiting.lock().expect("nothing panics while holding the waiting signals")
+        self.waiting.lock()
     }
 }

@@ -19,19 +19,21 @@ use tokio::runtime::Runtime;
 
 use model::ids::AppId;
 
-use super::{Access, Held, Row, Value};
+use super::{Access, LockedApps, Row, Value};
 use crate::app_numbers::AppNumbers;
 use crate::error::{Cause, Error, Result};
 use checkpoint::Checkpoints;
 
 pub(crate) use backup::write_copy;
 
-/// Our own process never waits this long for itself; it is patience with other programs that look into the file.
-const PATIENCE: Duration = Duration::from_secs(5);
-const LOCK_PATIENCE: Duration = Duration::from_secs(2);
-const STATEMENTS: usize = 256;
-/// Page caches, in KiB, at most: a database that is smaller or not in use takes less. The operating system's cache does most of the
-/// work; the writer's holds the inner pages of the indexes of ten million channels, which every change of a channel goes through.
+/// How long a statement waits for a lock of another program that has the file open. Our own connections never
+/// block each other for this long.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+const CACHED_STATEMENTS: usize = 256;
+/// Page caches, in KiB, at most: a database that is smaller or not in use takes less. The operating system's
+/// cache does most of the work; the writer's holds the inner pages of the indexes of ten million channels,
+/// which every change of a channel goes through.
 const WRITER_CACHE: u32 = 64 * 1024;
 const READER_CACHE: u32 = 2048;
 
@@ -49,7 +51,7 @@ impl Database {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unusable)?;
         }
         let lock = Arc::new(private_file(&path_with(path, ".lock")).map_err(unusable)?);
-        if !obtain(&lock).map_err(unusable)? {
+        if !wait_for_lock(&lock).map_err(unusable)? {
             return Err(Error::unavailable(format!(
                 "{} is in use by another aerogram process; stop it first, or use PostgreSQL to run several",
                 path.display()
@@ -59,22 +61,22 @@ impl Database {
         Ok(Self { path: path.to_owned(), lock })
     }
 
-    pub(crate) fn writer(&self) -> Result<Session> {
+    pub(crate) fn writer(&self) -> Result<SqliteConnection> {
         let connection = self.connect(WRITER_CACHE)?;
         let checkpoints = Checkpoints::start(self.connect(READER_CACHE)?, path_with(&self.path, "-wal"))?;
-        Session::new(connection, Some(checkpoints), &self.lock)
+        SqliteConnection::new(connection, Some(checkpoints), &self.lock)
     }
 
-    pub(crate) fn reader(&self) -> Result<Session> {
+    pub(crate) fn reader(&self) -> Result<SqliteConnection> {
         let connection = self.connect(READER_CACHE)?;
         connection.pragma_update(None, "query_only", true).map_err(failure::opening)?;
-        Session::new(connection, None, &self.lock)
+        SqliteConnection::new(connection, None, &self.lock)
     }
 
     fn connect(&self, cache_kib: u32) -> Result<rusqlite::Connection> {
         let connection = rusqlite::Connection::open(&self.path).map_err(failure::opening)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.busy_timeout(PATIENCE).map_err(failure::opening)?;
+        connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(failure::opening)?;
         let mode: String = connection
             .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))
             .map_err(failure::opening)?;
@@ -96,45 +98,47 @@ impl Database {
     }
 }
 
-/// Reads a file that may be in use by another process, or be no database at all. Nothing is made or changed.
-pub(crate) fn onlooker(path: &Path) -> Result<Session> {
+/// Opens a file that may be in use by another process, or be no database at all. No file is made or changed.
+pub(crate) fn open_read_only(path: &Path) -> Result<SqliteConnection> {
     let unusable = |error| Error::Unavailable(Cause::new(format!("{} cannot be opened", path.display()), error));
-    let mut held = File::open(path).map_err(unusable)?;
+    let mut open_file = File::open(path).map_err(unusable)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = match Use::of(path) {
-        Use::Possible => rusqlite::Connection::open_with_flags(path, flags),
-        Use::None { lock } => {
-            held = lock.unwrap_or(held);
-            rusqlite::Connection::open_with_flags(unchanging(path), flags | OpenFlags::SQLITE_OPEN_URI)
+    let connection = match Usage::of(path) {
+        Usage::Possible => rusqlite::Connection::open_with_flags(path, flags),
+        Usage::Excluded { lock } => {
+            open_file = lock.unwrap_or(open_file);
+            rusqlite::Connection::open_with_flags(immutable_url(path), flags | OpenFlags::SQLITE_OPEN_URI)
         }
     };
     let connection = connection.map_err(failure::opening)?;
-    connection.busy_timeout(PATIENCE).map_err(failure::opening)?;
-    Session::new(connection, None, &Arc::new(held))
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(failure::opening)?;
+    SqliteConnection::new(connection, None, &Arc::new(open_file))
 }
 
-/// Whether a process uses a database.
-enum Use {
+/// Whether another process can have a database file open.
+enum Usage {
     Possible,
-    /// It is complete in its one file, and no node starts on it while the lock is held. Where there is none, no node ever did.
-    None {
+    /// It is complete in its one file, and no node starts on it while the lock is held. Where there is none,
+    /// no node ever did.
+    Excluded {
         lock: Option<File>,
     },
 }
 
-impl Use {
+impl Usage {
     fn of(path: &Path) -> Self {
         let lock = match File::open(path_with(path, ".lock")) {
             Ok(lock) if lock.try_lock_shared().is_ok() => Some(lock),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Ok(_) | Err(_) => return Use::Possible,
+            Ok(_) | Err(_) => return Usage::Possible,
         };
-        if path_with(path, "-wal").exists() { Use::Possible } else { Use::None { lock } }
+        if path_with(path, "-wal").exists() { Usage::Possible } else { Usage::Excluded { lock } }
     }
 }
 
-/// Says that a file does not change while it is read. Without that, SQLite makes files beside it, and leaves them there.
-fn unchanging(path: &Path) -> OsString {
+/// The URL by which SQLite opens a file that does not change while it is read. Otherwise SQLite makes files
+/// beside it and leaves them there.
+fn immutable_url(path: &Path) -> OsString {
     let mut address = OsString::from(if path.is_absolute() { "file://" } else { "file:" });
     for byte in path.as_os_str().as_bytes() {
         match byte {
@@ -146,19 +150,19 @@ fn unchanging(path: &Path) -> OsString {
     address
 }
 
-pub(crate) struct Session {
+pub(crate) struct SqliteConnection {
     connection: rusqlite::Connection,
     runtime: Runtime,
     checkpoints: Option<Checkpoints>,
-    held: Held,
+    locked: LockedApps,
     _lock: Arc<File>,
 }
 
-impl Session {
+impl SqliteConnection {
     fn new(connection: rusqlite::Connection, checkpoints: Option<Checkpoints>, lock: &Arc<File>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.map_err(|error| Error::Unavailable(Cause::new("no event loop", error)))?;
-        Ok(Self { connection, runtime, checkpoints, held: Held::default(), _lock: Arc::clone(lock) })
+        Ok(Self { connection, runtime, checkpoints, locked: LockedApps::default(), _lock: Arc::clone(lock) })
     }
 
     pub(super) fn for_each(
@@ -195,32 +199,32 @@ impl Session {
     }
 
     pub(super) fn begin(&mut self, access: Access<'_>) -> Result<()> {
-        self.held = Held::default();
+        self.locked = LockedApps::default();
         match access {
             Access::Snapshot => self.execute("begin deferred", &[]).map(drop),
             Access::Write(apps) => {
                 self.execute("begin immediate", &[])?;
-                self.held = self.hold(apps).inspect_err(|_| self.rollback())?;
+                self.locked = self.lock_apps(apps).inspect_err(|_| self.rollback())?;
                 Ok(())
             }
         }
     }
 
-    pub(super) fn held(&self) -> &Held {
-        &self.held
+    pub(super) fn locked(&self) -> &LockedApps {
+        &self.locked
     }
 
     /// Reads the apps. Their rows need no locks, because there is one writer.
-    fn hold(&mut self, apps: &[AppId]) -> Result<Held> {
-        let mut held = Held::nothing_yet(apps);
+    fn lock_apps(&mut self, apps: &[AppId]) -> Result<LockedApps> {
+        let mut locked = LockedApps::none_found(apps);
         let sql = format!("select {} from app where id = $1", AppNumbers::COLUMNS);
         for app in apps {
             self.for_each(&sql, &[(*app).into()], &mut |row| {
-                held.find(*app, AppNumbers::read(|i| row.get(i))?);
+                locked.add(*app, AppNumbers::read(|| row.next())?);
                 Ok(())
             })?;
         }
-        Ok(held)
+        Ok(locked)
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {
@@ -241,7 +245,7 @@ impl Session {
         self.runtime.block_on(future)
     }
 
-    pub(super) fn tidy(&mut self) {
+    pub(super) fn maintain(&mut self) {
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.after_commit(&self.connection);
         }
@@ -291,11 +295,11 @@ impl rusqlite::ToSql for Value {
     }
 }
 
-/// Whether the lock was obtained. A process that is just ending, or a child of one that is just starting, releases it within
-/// moments, so those are waited for. The file system does not announce a release, and waiting for the lock itself would have no
-/// end, so this looks again and again for a bounded time; it happens once, before anything else runs.
-fn obtain(lock: &File) -> std::io::Result<bool> {
-    let deadline = Instant::now() + LOCK_PATIENCE;
+/// Tries to lock the file until [`LOCK_TIMEOUT`], and returns whether it is locked. A process that is just
+/// ending, or a child of one that is just starting, releases the lock within moments. This polls because a
+/// blocking lock has no timeout; it runs once, before anything else.
+fn wait_for_lock(lock: &File) -> std::io::Result<bool> {
+    let deadline = Instant::now() + LOCK_TIMEOUT;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(true),

@@ -4,7 +4,7 @@ use model::device_type::DeviceType;
 use model::ids::{AppId, Id, MessageNumber, NamedUserId, Offset, Ordinal, TermId};
 use model::time::UtcMillis;
 
-/// One parameter. There is no boolean: both engines store 0 and 1, so that the SQL is the same.
+/// One parameter. There is no boolean: both databases store 0 and 1, so that the SQL is the same.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,

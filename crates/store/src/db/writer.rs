@@ -1,5 +1,5 @@
-//! Group commit: a thread takes every command that queued while the last commit ran, and commits them together. No command waits
-//! for a timer, and the more commands come, the cheaper each gets.
+//! Group commit: a thread takes every command that queued while the last commit ran, and commits them
+//! together. No command waits for a timer, and the more commands come, the cheaper each gets.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::ids::AppId;
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Access, Connection, Deed, Hub, Tx, Vitals};
+use super::{Access, Connection, DatabaseHealth, Hub, Operation, Tx};
 use crate::error::{Error, Result};
 
-/// Commands that may wait for one writer before callers are held back.
+/// Commands that may be queued for one writer. Further callers wait for room in the queue.
 pub(crate) const QUEUE: usize = 4096;
 /// Commands in one transaction. At some 25 microseconds each, a full batch takes about 50 milliseconds.
 const BATCH: usize = 2048;
@@ -33,7 +33,7 @@ pub(crate) struct Writer {
     pub(crate) queue: mpsc::Receiver<Box<dyn Command>>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commits: Arc<AtomicU64>,
-    pub(crate) vitals: Arc<Vitals>,
+    pub(crate) health: Arc<DatabaseHealth>,
 }
 
 impl Writer {
@@ -43,43 +43,44 @@ impl Writer {
         while self.connection.wait(self.queue.recv_many(&mut batch, BATCH)) > 0 {
             // One order for all: two nodes that lock the same apps lock them in the same sequence.
             batch.sort_by_key(|command| command.app());
-            self.settle(std::mem::take(&mut batch));
-            self.connection.tidy();
+            self.run_batch(std::mem::take(&mut batch));
+            self.connection.maintain();
         }
         self.connection.close();
     }
 
-    /// Answers every command of the batch.
-    fn settle(&mut self, mut batch: Vec<Box<dyn Command>>) {
+    /// Runs a batch and answers every command of it.
+    fn run_batch(&mut self, mut batch: Vec<Box<dyn Command>>) {
         match self.run_together(&mut batch) {
-            Ended::Settled { has_changes } => {
-                // A commit of nothing proves nothing.
+            BatchOutcome::Answered { has_changes } => {
+                // A commit without changes does not show that the database can be written.
                 if has_changes {
-                    self.vitals.worked(Deed::Write);
+                    self.health.succeeded(Operation::Write);
                 }
                 batch.into_iter().for_each(Command::answer);
             }
-            Ended::Unavailable(error) => {
-                self.vitals.failed(Deed::Write, &error);
+            BatchOutcome::Unavailable(error) => {
+                self.health.failed(Operation::Write, &error);
                 batch.into_iter().for_each(|command| command.refuse(error.clone()));
             }
         }
     }
 
-    /// Runs the commands in one transaction. If one of them fails after it has written, all of it is rolled back and run again with
-    /// savepoints, so that the failing commands are undone by themselves and the others still share one commit.
-    /// The transaction is also repeated if the database gave it up (a deadlock with another node, a lost connection), but not if
-    /// that happened during the commit: then the change may have been made.
-    fn run_together(&mut self, commands: &mut [Box<dyn Command>]) -> Ended {
-        // In ascending order, as all batches of all nodes.
+    /// Runs the commands in one transaction. If one of them fails after it has written, all of it is rolled
+    /// back and run again with savepoints, so that the failing commands are undone by themselves and the
+    /// others still share one commit. The transaction is also repeated if the database gave it up (a deadlock
+    /// with another node, a lost connection), but not if that happened during the commit: then the change may
+    /// have been made.
+    fn run_together(&mut self, commands: &mut [Box<dyn Command>]) -> BatchOutcome {
+        // In ascending order, as in the batches of all nodes, so that no two wait for each other's locks.
         let mut apps: Vec<AppId> = commands.iter().map(|command| command.app()).collect();
         apps.dedup();
-        let mut run: fn(&mut Tx<'_>, &mut [Box<dyn Command>]) -> Ran = run_in_a_row;
+        let mut run: fn(&mut Tx<'_>, &mut [Box<dyn Command>]) -> RunOutcome = run_all;
         let (mut n_attempts, mut last) = (0, None);
         while n_attempts < ATTEMPTS {
             let mut tx = match self.connection.begin(Access::Write(&apps)) {
                 Ok(tx) => tx,
-                Err(error) => return Ended::Unavailable(error),
+                Err(error) => return BatchOutcome::Unavailable(error),
             };
             let ran = run(&mut tx, commands);
             match (ran, tx.broken()) {
@@ -87,53 +88,55 @@ impl Writer {
                     last = Some(error.clone());
                     n_attempts += 1;
                 }
-                // It spoils no other, and its answer stands.
-                (Ran::UpToAFailure, _) if commands.len() == 1 => return Ended::Settled { has_changes: false },
-                (Ran::UpToAFailure, _) => run = run_with_savepoints,
-                (Ran::Through, _) => {
+                // There is no other command to run again, and its own answer stands.
+                (RunOutcome::StoppedAtFailure, _) if commands.len() == 1 => {
+                    return BatchOutcome::Answered { has_changes: false };
+                }
+                (RunOutcome::StoppedAtFailure, _) => run = run_with_savepoints,
+                (RunOutcome::Completed, _) => {
                     let has_changes = tx.changed;
                     return match tx.commit() {
                         Ok(signals) => {
                             self.commits.fetch_add(1, Ordering::Relaxed);
                             self.hub.publish(&signals);
-                            Ended::Settled { has_changes }
+                            BatchOutcome::Answered { has_changes }
                         }
-                        Err(error) => Ended::Unavailable(error),
+                        Err(error) => BatchOutcome::Unavailable(error),
                     };
                 }
             }
         }
-        Ended::Unavailable(last.unwrap_or_else(|| Error::unavailable("the transaction was given up")))
+        BatchOutcome::Unavailable(last.unwrap_or_else(|| Error::unavailable("the transaction was given up")))
     }
 }
 
 /// How far the commands were run.
-enum Ran {
-    Through,
+enum RunOutcome {
+    Completed,
     /// A command failed and has left something to undo; those after it were not run.
-    UpToAFailure,
+    StoppedAtFailure,
 }
 
-enum Ended {
+enum BatchOutcome {
     /// All commands have their answers, of which those without an error are committed.
-    Settled {
+    Answered {
         has_changes: bool,
     },
     Unavailable(Error),
 }
 
-fn run_in_a_row(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> Ran {
+fn run_all(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> RunOutcome {
     for command in commands {
         tx.next_command(command.app());
         if !command.run(tx) {
-            return Ran::UpToAFailure;
+            return RunOutcome::StoppedAtFailure;
         }
     }
     end(tx)
 }
 
-/// Takes longer for each command, so it is only for batches that have failed.
-fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> Ran {
+/// A savepoint costs each command two more statements, so this is only for batches in which a command failed.
+fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> RunOutcome {
     for command in commands {
         let Ok(savepoint) = tx.set_savepoint() else { break };
         tx.next_command(command.app());
@@ -145,11 +148,11 @@ fn run_with_savepoints(tx: &mut Tx<'_>, commands: &mut [Box<dyn Command>]) -> Ra
     end(tx)
 }
 
-fn end(tx: &mut Tx<'_>) -> Ran {
+fn end(tx: &mut Tx<'_>) -> RunOutcome {
     tx.end_commands();
     // Not left to the commit, after which nothing is tried again. If it fails, the transaction is broken.
     let _ = tx.write_pending();
-    Ran::Through
+    RunOutcome::Completed
 }
 
 /// A caller's closure and its way back to the caller.
@@ -178,17 +181,17 @@ where
     }
 
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
-        let (result, sound) = match run_guarded(|| (self.body)(tx)) {
+        let (result, is_intact) = match run_guarded(|| (self.body)(tx)) {
             Ok(result) => (result, true),
             Err(panic) => (Err(E::from(panic)), false),
         };
-        let (result, sound) = match tx.broken() {
+        let (result, is_intact) = match tx.broken() {
             Some(error) if result.is_ok() => (Err(E::from(error.clone())), false),
             Some(_) => (result, false),
-            None => (result, sound),
+            None => (result, is_intact),
         };
         // A command that only read and then declined leaves nothing to undo.
-        let keep = result.is_ok() || (sound && !tx.wrote);
+        let keep = result.is_ok() || (is_intact && !tx.wrote);
         self.result = Some(result);
         keep
     }

@@ -1,5 +1,5 @@
-//! How many different names of custom events are counted apart. Devices make names up, so without a limit they could make the
-//! database grow as they like.
+//! How many different names of custom events are counted apart. Devices make names up, so without a limit
+//! they could make the database grow as they like.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,8 +10,8 @@ use crate::{Result, Tx, Value};
 
 /// Of one app in one day. Events with other names are counted together.
 pub const MOST_NAMES: u32 = 1_000;
-/// The name of all other events in reports. No event is stored under this name: the others are stored under the empty name, which
-/// no event has, so that an event that is really called this stays apart.
+/// The name of all other events in reports. No event is stored under this name: the others are stored under
+/// the empty name, which no event has, so that an event that is really called this stays apart.
 pub(super) const OTHER_SHOWN: &str = "(other)";
 pub(super) const OTHER: &str = "";
 
@@ -58,11 +58,11 @@ pub(super) fn shown(stored: String) -> String {
 fn known(tx: &mut Tx<'_>, names: &BTreeSet<Key<'_>>) -> Result<HashSet<(AppId, i64, String)>> {
     let sql = "select distinct app, day, name from event_counter_day where app = $1 and day = $2 and name = $3";
     let keys = names.iter().map(|(app, day, name)| [(*app).into(), (*day).into(), Value::from(*name)]);
-    Ok(tx.query_many(sql, keys, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.into_iter().collect())
+    Ok(tx.query_many(sql, keys, |row| Ok((row.next()?, row.next()?, row.next()?)))?.into_iter().collect())
 }
 
-/// How many more names of a day may be counted. Names are added up only until the first one finds no room: from then on there
-/// is a row for all others, and a look at that is enough.
+/// How many more names of a day may be counted. Names are added up only until the first one finds no room:
+/// from then on there is a row for all others, and a look at that is enough.
 fn room_left(tx: &mut Tx<'_>, app: AppId, day: i64) -> Result<u32> {
     if !known(tx, &BTreeSet::from([(app, day, OTHER)]))?.is_empty() {
         return Ok(0);

@@ -15,7 +15,8 @@ pub struct EventTotal {
     pub sum: Sum,
 }
 
-/// The totals of a range of hours, in the order of names. Days that lie in it as a whole are not added up again.
+/// The totals of a range of hours, in the order of names. Days that lie in it as a whole are not added up
+/// again.
 pub fn totals(tx: &mut Tx<'_>, app: AppId, hours: &Range<i64>) -> Result<Vec<EventTotal>> {
     let params: Vec<Value> = std::iter::once(app.into()).chain(bounds(hours).map(Value::from)).collect();
     tx.query(
@@ -49,7 +50,9 @@ pub fn totals_of_pushes(tx: &mut Tx<'_>, app: AppId, pushes: Pushes) -> Result<V
 }
 
 fn read(row: &Row<'_>) -> Result<EventTotal> {
-    let n = u64::try_from(row.get::<i64>(2)?).unwrap_or(0);
-    let sum = Sum { n, millionths: row.get(3)? };
-    Ok(EventTotal { name: names::shown(row.get(0)?), conversion: Conversion::from_name(row.get(1)?)?, sum })
+    Ok(EventTotal {
+        name: names::shown(row.next()?),
+        conversion: Conversion::from_name(row.next()?)?,
+        sum: Sum { n: row.next()?, millionths: row.next()? },
+    })
 }

@@ -1,11 +1,12 @@
-//! The records of deliveries, which have an index of their own: they are few among millions of others, and a process that starts
-//! needs those of many hours before it can take an upload.
+//! The records of deliveries, which have an index of their own: they are few among millions of others, and a
+//! process that starts needs those of many hours before it can take an upload.
 
 use model::ids::{AppId, Offset};
 
 use crate::{Result, Tx};
 
-/// Visits up to `at_most` records of deliveries after an offset and up to another, oldest first: their offsets and bodies.
+/// Visits up to `at_most` records of deliveries after an offset and up to another, oldest first: their
+/// offsets and bodies.
 pub fn visit_sends(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -14,11 +15,12 @@ pub fn visit_sends(
     at_most: u32,
     mut visit: impl FnMut(Offset, &[u8]) -> Result<()>,
 ) -> Result<()> {
-    tx.write_appended()?;
-    // The kind has to be written out: the index is of the records with this number, and a parameter could be any.
+    tx.write_pending_records()?;
+    // The kind has to be written out: the index is of the records with this number, and a parameter could be
+    // any.
     let sql = "select position, body from log
                where app = $1 and position > $2 and position <= $3 and kind = 2 order by position limit $4";
-    tx.for_each(sql, &[app.into(), after.into(), until.into(), at_most.into()], |row| visit(row.get(0)?, row.get(1)?))
+    tx.for_each(sql, &[app.into(), after.into(), until.into(), at_most.into()], |row| visit(row.next()?, row.next()?))
 }
 
 #[cfg(test)]

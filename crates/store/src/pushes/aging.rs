@@ -32,12 +32,12 @@ pub fn aged(tx: &mut Tx<'_>, app: AppId, before: UtcMillis, at_most: u32) -> Res
                where p.app = $1 and p.aging_since < $2 order by p.aging_since, p.id limit $3";
     tx.query(sql, &[app.into(), before.into(), at_most.into()], |row| {
         Ok(Aged {
-            id: row.get(0)?,
-            created: row.get(1)?,
-            state: PushState::from_name(row.get(2)?)?,
-            origin: origins::read_joined(row, 3)?,
-            message_ends: row.get(5)?,
-            lends_payload: row.get(6)?,
+            id: row.next()?,
+            created: row.next()?,
+            state: PushState::from_name(row.next()?)?,
+            origin: origins::read_joined(row)?,
+            message_ends: row.next()?,
+            lends_payload: row.next()?,
         })
     })
 }

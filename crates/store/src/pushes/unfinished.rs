@@ -7,7 +7,8 @@ use model::time::UtcMillis;
 use uuid::Uuid;
 
 use super::{PushState, read_type};
-use crate::{Error, Result, Tx};
+use crate::apps::read_key;
+use crate::{Result, Tx};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
@@ -30,8 +31,8 @@ pub enum Which {
     Paused,
 }
 
-/// Up to `at_most` of them in the order of their ids, beginning with `start`. They are found by the jobs that send them, so that
-/// it costs nothing how many pushes there have been.
+/// Up to `at_most` of them in the order of their ids, beginning with `start`. They are found by the jobs that
+/// send them, so that it costs nothing how many pushes there have been.
 pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most: u32) -> Result<Vec<Unfinished>> {
     let wanted = match which {
         Which::All => "p.state in ('accepted', 'sending')",
@@ -50,25 +51,22 @@ pub fn unfinished(tx: &mut Tx<'_>, which: Which, start: Option<PushId>, at_most:
     let start = start.unwrap_or_else(|| PushId::from_uuid(Uuid::nil()));
     tx.query(&sql, &[start.into(), at_most.into()], |row| {
         Ok(Unfinished {
-            app: row.get(0)?,
-            key: read_key(row.get(1)?)?,
-            id: row.get(2)?,
-            created: row.get(3)?,
-            expires: row.get(4)?,
-            push_type: read_type(row.get(5)?)?,
-            state: PushState::from_name(row.get(6)?)?,
-            paused: row.get(7)?,
+            app: row.next()?,
+            key: read_key(row.next()?)?,
+            id: row.next()?,
+            created: row.next()?,
+            expires: row.next()?,
+            push_type: read_type(row.next()?)?,
+            state: PushState::from_name(row.next()?)?,
+            paused: row.next()?,
         })
     })
 }
 
 /// The app of a push. Ids of pushes are made by the service, so that no two apps have the same.
 pub fn app_of(tx: &mut Tx<'_>, push: PushId) -> Result<Option<(AppId, AppKey)>> {
-    // By way of the apps, so that the index of pushes serves for each of them; without the cross join SQLite reads all pushes.
+    // By way of the apps, so that the index of pushes serves for each of them; without the cross join SQLite
+    // reads all pushes.
     let sql = "select app.id, app.key from app cross join push where push.app = app.id and push.id = $1 order by app.id limit 1";
-    tx.query_opt(sql, &[push.into()], |row| Ok((row.get(0)?, read_key(row.get(1)?)?)))
-}
-
-fn read_key(key: &str) -> Result<AppKey> {
-    AppKey::new(key).ok_or_else(|| Error::corrupt(format!("app key {key:?}")))
+    tx.query_opt(sql, &[push.into()], |row| Ok((row.next()?, read_key(row.next()?)?)))
 }

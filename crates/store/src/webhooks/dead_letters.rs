@@ -4,7 +4,7 @@ use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, EventId, WebhookId};
 use model::time::UtcMillis;
 
-use super::history::read_kind;
+use crate::log::read_kind;
 use crate::{Result, Tx};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,13 +58,13 @@ pub fn dead_letters(
         &[app.into(), webhook.into(), after.number().into(), at_most.into()],
         |row| {
             Ok(DeadLetter {
-                offset: EventOffset::from_number(row.get(0)?),
-                event: row.get(1)?,
-                kind: read_kind(row.get(2)?)?,
-                at: row.get(3)?,
-                attempts: row.get(4)?,
-                reason: row.get(5)?,
-                body: row.get(6)?,
+                offset: EventOffset::from_number(row.next()?),
+                event: row.next()?,
+                kind: read_kind(row.next()?)?,
+                at: row.next()?,
+                attempts: row.next()?,
+                reason: row.next()?,
+                body: row.next()?,
             })
         },
     )

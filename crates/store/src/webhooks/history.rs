@@ -1,10 +1,12 @@
-//! The history of a webhook: its latest requests, and gaps of records that were deleted before they could be sent.
+//! The history of a webhook: its latest requests, and gaps of records that were deleted before they could be
+//! sent.
 
 use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, EventId, WebhookId};
 use model::time::UtcMillis;
 
-use crate::{Error, Result, Row, Tx};
+use crate::log::read_kind;
+use crate::{Result, Row, Tx};
 
 /// The number of entries kept of each webhook.
 const KEPT: i64 = 1000;
@@ -88,21 +90,17 @@ pub fn history(tx: &mut Tx<'_>, app: AppId, webhook: WebhookId, at_most: u32) ->
 }
 
 fn read_entry(row: &Row<'_>) -> Result<Entry> {
-    let missed: Option<i64> = row.get(2)?;
-    let kind = match missed {
-        Some(n_missed) => EntryKind::Gap { n_missed: u64::try_from(n_missed).unwrap_or(0) },
+    let (at, offset) = (row.next()?, EventOffset::from_number(row.next()?));
+    let kind = match row.next()? {
+        Some(n_missed) => EntryKind::Gap { n_missed },
         None => EntryKind::Request(Attempt {
-            event: row.get(3)?,
-            kind: read_kind(row.get(4)?)?,
-            number: row.get(5)?,
-            millis: row.get(6)?,
-            status: row.get(7)?,
-            error: row.get(8)?,
+            event: row.next()?,
+            kind: read_kind(row.next()?)?,
+            number: row.next()?,
+            millis: row.next()?,
+            status: row.next()?,
+            error: row.next()?,
         }),
     };
-    Ok(Entry { at: row.get(0)?, offset: EventOffset::from_number(row.get(1)?), kind })
-}
-
-pub(super) fn read_kind(number: i64) -> Result<RecordKind> {
-    RecordKind::from_number(number).ok_or_else(|| Error::corrupt(format!("event kind {number}")))
+    Ok(Entry { at, offset, kind })
 }

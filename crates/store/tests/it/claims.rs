@@ -38,7 +38,8 @@ async fn each_row_is_claimed_once() {
     .await;
 }
 
-/// The first claimer is still in its transaction when the second claims: it must neither wait nor get the same rows.
+/// The first claimer is still in its transaction when the second claims: it must neither wait nor get the
+/// same rows.
 #[tokio::test]
 async fn a_claim_does_not_wait_for_another_node() {
     if !engines().contains(&Engine::Postgres) {

@@ -1,4 +1,4 @@
-//! Violated rules have the same name on both engines.
+//! Violated rules have the same name on both databases.
 
 use store::{Constraint, Error};
 

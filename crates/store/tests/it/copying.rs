@@ -1,8 +1,9 @@
-//! Copying a whole database: every row of every table arrives as it was, and what would spoil a copy is refused.
+//! Copying a whole database: every row of every table arrives as it was, and what would spoil a copy is
+//! refused.
 
 use std::sync::mpsc;
 
-use store::copy::{Copied, CopyError, Occupied, Progress, copy};
+use store::copy::{Copied, CopyError, CopyProgress, Occupied, copy};
 use store::{DatabaseUrl, Error, Store, Value};
 use testkit::rows::all_rows;
 use testkit::store::{Engine, Home, engines, fresh};
@@ -11,7 +12,7 @@ use crate::sample::make_app;
 use crate::schema::{Table, tables};
 use crate::{NO_APP, execute};
 
-/// Every pair of engines, from the first to the second.
+/// Every pair of databases, from the first to the second.
 fn pairs() -> Vec<(Engine, Engine)> {
     engines().into_iter().flat_map(|from| engines().into_iter().map(move |to| (from, to))).collect()
 }
@@ -93,8 +94,8 @@ async fn every_row_of_every_table_arrives_as_it_was() {
     }
 }
 
-/// More rows than are read at once, in an order of keys that is not that of their insertion, and rows of which a few are as much
-/// as may be in memory.
+/// More rows than are read at once, in an order of keys that is not that of their insertion, and rows of
+/// which a few are as much as may be in memory.
 #[tokio::test]
 async fn large_tables_go_in_portions() {
     const N_TAGS: i64 = 40_000;
@@ -103,17 +104,17 @@ async fn large_tables_go_in_portions() {
         let tags = (0..N_TAGS).map(|n| vec![Value::Int(n % 7), Value::Text(format!("{:05}", n * 7919 % N_TAGS))]);
         insert_all(&store, "insert into legacy_tag (app, tag) values ($1, $2)", tags.collect()).await;
         let blobs = |size: usize| (0..5).map(|n| vec![Value::Int(n), Value::Bytes(vec![7; size])]).collect();
-        let insert = "insert into term_set (app, term, block, members) values (1, $1, 0, $2)";
+        let insert = "insert into term_set (app, term, slice, members) values (1, $1, 0, $2)";
         insert_all(&store, insert, blobs(5 << 20)).await;
         let insert = "insert into push_cause (app, push, block, causes) values (1, $2, $1, $2)";
         insert_all(&store, insert, blobs(3)).await;
         let expected = all_rows(&store).await;
         store.close().await;
 
-        let (tell, told) = mpsc::channel::<Progress>();
+        let (tell, told) = mpsc::channel::<CopyProgress>();
         let copying = copy(&first.url, &second.url, Occupied::Refuse, move |progress| tell.send(progress).unwrap());
         copying.await.unwrap();
-        let told: Vec<Progress> = told.into_iter().collect();
+        let told: Vec<CopyProgress> = told.into_iter().collect();
         let heard = |table: &str| told.iter().filter(|told| told.table == table).cloned().collect::<Vec<_>>();
         let tags = heard("legacy_tag");
         assert!(tags.len() >= 5 && tags.is_sorted_by_key(|told| told.n_rows), "{tags:?}");
@@ -175,7 +176,7 @@ async fn a_copy_that_breaks_off_is_not_taken_for_a_whole_one() {
 
 #[tokio::test]
 async fn nobody_else_may_be_at_work() {
-    // Each refusal comes after some patience, and two engines have all the roles in two pairs.
+    // Each refusal comes after some patience, and two databases have all the roles in two pairs.
     for (from, to) in pairs().into_iter().filter(|(from, to)| from != to) {
         let ((store, first), (other, second)) = (fresh(from).await, fresh(to).await);
         let why = refusal(copied(&first, &second).await);

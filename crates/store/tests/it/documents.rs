@@ -98,38 +98,3 @@ async fn documents_are_read_in_slices_in_lists_and_without_bodies() {
     })
     .await;
 }
-
-/// The step has been applied to an empty table when this is run; it is applied again to what older versions wrote.
-#[tokio::test]
-async fn uses_of_older_templates_become_documents_of_their_own() {
-    with_apps(async |store, _| {
-        let (template, usage) = (DocumentKind::Template, DocumentKind::TemplateUse);
-        let write = move |tx: &mut store::Tx<'_>| {
-            let used = r#"{"template":{"name":"é"},"modified":1714564800001,"last_used":1714564800002}"#;
-            documents::put(tx, APP, template, "used", used, UtcMillis(1_714_564_800_002))?;
-            let unused = r#"{"template":{"name":"a"},"modified":1714564800003,"last_used":null}"#;
-            documents::put(tx, APP, template, "unused", unused, UtcMillis(1_714_564_800_003))?;
-            documents::put(tx, APP, template, "spoiled", "{}", UtcMillis(1))?;
-            for statement in include_str!("../../migrations/0020_template_uses.sql").split(";\n") {
-                if !statement.trim().is_empty() {
-                    tx.execute(statement, &[])?;
-                }
-            }
-            let modified = |heads: Vec<documents::Head>| -> Vec<(String, i64)> {
-                heads.into_iter().map(|head| (head.id, head.modified.0)).collect()
-            };
-            Ok::<_, store::Error>((
-                modified(documents::heads(tx, APP, template)?),
-                modified(documents::heads(tx, APP, usage)?),
-            ))
-        };
-        let (templates, uses) = store.write(APP, write).await.unwrap();
-        let named = |id: &str, at: i64| (id.to_owned(), at);
-        assert_eq!(
-            templates,
-            [named("spoiled", 1), named("unused", 1_714_564_800_003), named("used", 1_714_564_800_001)]
-        );
-        assert_eq!(uses, [named("used", 1_714_564_800_002)]);
-    })
-    .await;
-}

@@ -1,4 +1,5 @@
-//! Commands that fail in a batch of others: they are undone as if they had never run, and cost the others no commits.
+//! Commands that fail in a batch of others: they are undone as if they had never run, and cost the others no
+//! commits.
 
 use std::sync::{Arc, Barrier};
 
@@ -15,8 +16,9 @@ const APP: AppId = AppId(1);
 
 type Command<T> = Box<dyn Fn(&mut Tx<'_>) -> Result<T, Refusal> + Send>;
 
-/// Runs commands of an app that certainly share a batch, because the writer is held inside another command until all have queued.
-/// Returns their answers in order, and the number of commits after the one of the holding command.
+/// Runs commands of an app that certainly share a batch, because the writer is held inside another command
+/// until all have queued. Returns their answers in order, and the number of commits after the one of the
+/// holding command.
 async fn in_one_batch<T: Send + 'static>(
     store: &Store,
     app: AppId,

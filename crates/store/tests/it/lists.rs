@@ -77,7 +77,6 @@ async fn sets_are_kept_by_term_and_part() {
         };
         let (slice, last_slice) = (Part::Slice(33), Part::Slice(u32::MAX >> 12));
         put(app, second, slice, b"slice").await;
-        put(app, second, Part::Block(2), b"block").await;
         put(app, second, last_slice, b"old").await;
         put(app, second, last_slice, b"last").await;
         put(app, first, Part::Slice(0), b"first").await;
@@ -88,13 +87,12 @@ async fn sets_are_kept_by_term_and_part() {
             found.sort();
             found
         };
-        let block = (Part::Block(2), b"block".to_vec());
-        assert_eq!(around(&[33]).await, [block.clone(), (slice, b"slice".to_vec())]);
-        assert_eq!(around(&[32, 47]).await, [block.clone(), block], "every slice is in its block");
+        assert_eq!(around(&[33]).await, [(slice, b"slice".to_vec())]);
+        assert_eq!(around(&[32, 47]).await, []);
         assert_eq!(around(&[31, 48, u32::MAX >> 12]).await, [(last_slice, b"last".to_vec())]);
         let mut parts = store.read(move |tx| term_sets::parts(tx, app, second)).await.unwrap();
         parts.sort();
-        assert_eq!(parts, [b"block".to_vec(), b"last".to_vec(), b"slice".to_vec()]);
+        assert_eq!(parts, [b"last".to_vec(), b"slice".to_vec()]);
         let terms = async |app| store.read(move |tx| term_sets::terms(tx, app)).await.unwrap();
         assert_eq!(terms(app).await, [first, second]);
         store.write(app, move |tx| term_sets::delete(tx, app, second)).await.unwrap();

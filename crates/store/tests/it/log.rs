@@ -203,7 +203,8 @@ async fn crowd(stores: &[Store], apps: &[AppId]) {
     }
 }
 
-/// Reads what is new until the writers are done; asserts on the way that every snapshot continues the last without a gap.
+/// Reads what is new until the writers are done; asserts on the way that every snapshot continues the last
+/// without a gap.
 async fn follow(store: Store, app: AppId, done: Arc<AtomicBool>) -> Vec<((AppId, Offset), String)> {
     let mut seen = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! The store on both engines, from one text.
+//! The store on both databases, from one text.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -43,6 +43,7 @@ mod terms;
 mod tls;
 mod transactions;
 mod unknown_users;
+mod upgrade;
 mod values;
 
 use model::ids::AppId;
@@ -65,7 +66,8 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Runs the test once per engine, on a fresh store each. The last line of a failing test's output names its engine.
+/// Runs the test once per database, on a fresh store each. The last line of a failing test's output names its
+/// database.
 async fn on_both(test: impl AsyncFn(&Store, &Home)) {
     for engine in engines() {
         println!("on {engine:?}:");

@@ -1,4 +1,5 @@
-//! Random sequences of operations leave both engines, and a model of plain maps, in the same state and give the same answers.
+//! Random sequences of operations leave both databases, and a model of plain maps, in the same state and give
+//! the same answers.
 
 mod operation;
 mod oracle;

@@ -15,7 +15,7 @@ async fn data_is_there_after_reopening() {
         execute(store, "create table item (id bigint primary key)").await;
         insert(store, NO_APP, 7).await.unwrap();
         let steps = history(store).await;
-        assert_eq!(steps[0].0, "0001_init");
+        assert_eq!(steps[0].0, "0001_apps");
         store.clone().close().await;
         let again = home.open().await;
         assert_eq!(ids(&again).await, [7]);
@@ -43,7 +43,7 @@ async fn a_changed_step_is_refused() {
         execute(store, "update schema_version set checksum = 'other' where version = 1").await;
         store.clone().close().await;
         let error = Store::open(&home.url).await.err().unwrap();
-        assert!(error.to_string().contains("0001_init"), "{error}");
+        assert!(error.to_string().contains("0001_apps"), "{error}");
     })
     .await;
 }
@@ -61,7 +61,7 @@ async fn several_nodes_may_start_at_once() {
     }
     for node in nodes.join_all().await {
         let node = node.unwrap();
-        assert_eq!(history(&node).await[0].0, "0001_init");
+        assert_eq!(history(&node).await[0].0, "0001_apps");
         node.close().await;
     }
 }
@@ -117,7 +117,8 @@ async fn the_log_stays_bounded() {
         done.unwrap();
         let size = std::fs::metadata(&log).unwrap().len();
         (largest, n_times_over, before) = (largest.max(size), n_times_over + u32::from(size < before), size);
-        // Usually at 64 MiB; when the thread that copies it back gets no turn, the writer sees to it at four times as much.
+        // Usually at 64 MiB; when the thread that copies it back gets no turn, the writer sees to it at four
+        // times as much.
         assert!(largest < 300 << 20, "the log grew to {largest}");
         if n_times_over == 2 {
             break;

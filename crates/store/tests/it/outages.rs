@@ -1,9 +1,10 @@
 //! A PostgreSQL server that drops connections.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Barrier, Mutex, OnceLock};
+use std::sync::{Arc, Barrier, OnceLock};
 
 use model::ids::AppId;
+use parking_lot::Mutex;
 use store::{Error, Signal, Store, Trouble};
 use testkit::store::{Engine, engines, fresh};
 
@@ -79,10 +80,10 @@ async fn a_node_that_freezes_in_a_transaction_does_not_stop_the_others() {
     let (thawed, began) = (Mutex::new(thawed), Mutex::new(Some(began)));
     let writing = frozen.write(app, move |tx| {
         tx.execute("insert into item (id) values (1)", &[])?;
-        if let Some(began) = began.lock().unwrap().take() {
+        if let Some(began) = began.lock().take() {
             began.send(()).unwrap();
             // Holds the row of the app, and says nothing more to the server.
-            thawed.lock().unwrap().recv().unwrap();
+            thawed.lock().recv().unwrap();
         }
         tx.execute("insert into item (id) values (2)", &[])?;
         Ok::<_, Error>(())
@@ -100,7 +101,8 @@ async fn a_node_that_freezes_in_a_transaction_does_not_stop_the_others() {
     other.close().await;
 }
 
-/// Two nodes lock the same two rows in opposite order, and each waits for the other until the server picks a victim.
+/// Two nodes lock the same two rows in opposite order, and each waits for the other until the server picks a
+/// victim.
 #[tokio::test]
 async fn the_victim_of_a_deadlock_is_run_again() {
     if !engines().contains(&Engine::Postgres) {
@@ -123,7 +125,8 @@ async fn the_victim_of_a_deadlock_is_run_again() {
                 runs.fetch_add(1, Ordering::SeqCst);
                 let is_first_run = is_first_run.swap(false, Ordering::SeqCst);
                 if !is_first_run {
-                    // Otherwise the victim may be back before the other has noticed, and the two meet again and again.
+                    // Otherwise the victim may be back before the other has noticed, and the two meet again
+                    // and again.
                     other_is_through.wait();
                 }
                 tx.execute("set local deadlock_timeout = '10ms'", &[])?;

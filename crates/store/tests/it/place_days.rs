@@ -28,10 +28,6 @@ async fn seen(store: &Store, app: AppId, place: PlaceId, first: i32, last: i32) 
     parts
 }
 
-async fn execute(store: &Store, app: AppId, sql: String) {
-    store.write(app, move |tx| tx.execute(&sql, &[])).await.unwrap();
-}
-
 #[tokio::test]
 async fn sets_are_found_by_place_and_period_and_forgotten_by_day() {
     on_both(async |store, _| {
@@ -53,34 +49,6 @@ async fn sets_are_found_by_place_and_period_and_forgotten_by_day() {
         assert_eq!(seen(store, app, HERE, 0, 99).await, [b"c"]);
         assert_eq!(seen(store, app, ELSEWHERE, 0, 99).await, Vec::<Vec<u8>>::new());
         assert_eq!(seen(store, other, HERE, 0, 99).await, [b"e"], "of another app");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn sets_of_an_older_version_are_taken_over() {
-    on_both(async |store, _| {
-        let app = make_app(store, 1).await;
-        for statement in [
-            "drop table place_day".to_owned(),
-            format!("insert into term (app, id, grp, tag) values ({}, 3, '@place', '0019844/{HERE}')", app.0),
-            format!("insert into term (app, id, grp, tag) values ({}, 4, '@last_place', '{HERE}')", app.0),
-            format!("insert into term_set (app, term, block, members) values ({}, 3, 2, cast('x' as blob))", app.0),
-            format!("insert into term_set (app, term, block, members) values ({}, 4, 0, cast('y' as blob))", app.0),
-        ] {
-            execute(store, app, statement).await;
-        }
-        let step = include_str!("../../migrations/0019_place_days.sql");
-        for statement in step.split(";\n").filter(|statement| !statement.trim().is_empty()) {
-            execute(store, app, statement.to_owned()).await;
-        }
-        assert_eq!(seen(store, app, HERE, 19_844, 19_844).await, [b"x"]);
-        let part = store.read(move |tx| place_days::get(tx, app, HERE, 19_844, 2)).await.unwrap();
-        assert_eq!(part.as_deref(), Some(&b"x"[..]));
-        let left = store.read(move |tx| {
-            tx.query("select term from term_set union all select id from term", &[], |row| row.get::<i64>(0))
-        });
-        assert_eq!(left.await.unwrap(), [4, 4], "last places stay terms");
     })
     .await;
 }

@@ -1,4 +1,4 @@
-//! The schema is the same on both engines, as their own catalogs tell it.
+//! The schema is the same on both databases, as their own catalogs tell it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! PostgreSQL behind TLS. The server of the tests is reached by a socket, so something in front of it ends the encryption.
+//! PostgreSQL behind TLS. The server of the tests is reached by a socket, so something in front of it ends
+//! the encryption.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,9 +1,10 @@
 //! Transactions, commands that share a commit, and snapshots.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier, Mutex, mpsc};
+use std::sync::{Arc, Barrier, mpsc};
 
 use model::ids::AppId;
+use parking_lot::Mutex;
 use store::{Error, Tx};
 use tokio::task::JoinSet;
 
@@ -134,7 +135,7 @@ async fn a_read_whose_caller_has_gone_is_not_run() {
             let (store, gate) = (store.clone(), Arc::clone(&gate));
             holders.spawn(async move {
                 let wait = move |_: &mut Tx<'_>| {
-                    let _ = gate.lock().unwrap().recv();
+                    let _ = gate.lock().recv();
                     Ok::<_, Error>(())
                 };
                 store.read(wait).await.unwrap();

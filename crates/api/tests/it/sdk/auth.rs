@@ -227,9 +227,9 @@ async fn tokens_end_with_their_day_their_secret_and_their_app() {
 }
 
 #[tokio::test]
-async fn an_app_whose_secret_was_only_hashed_is_learned() {
+async fn an_app_secret_that_was_lost_is_learned_again() {
     on_each_engine(async |app| {
-        // As in a database of before the secrets were kept.
+        // As after `aerogram secrets accept`, when the key that the secret was sealed with is lost.
         let id = app.engine().tenancy().app(&app.app.key).await.unwrap().id;
         let forget = move |tx: &mut store::Tx<'_>| documents::delete(tx, id, DocumentKind::AppSecret, "current");
         assert!(app.engine().store().write(id, forget).await.unwrap());

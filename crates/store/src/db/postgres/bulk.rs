@@ -5,12 +5,12 @@ use std::pin::pin;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::Type;
 
-use super::{Session, failure};
+use super::{PostgresConnection, failure};
 use crate::db::Value;
 use crate::db::copying::{ColumnKind, Table};
 use crate::error::Result;
 
-impl Session {
+impl PostgresConnection {
     /// Adds rows to a table, given cell by cell; returns how many.
     pub(in crate::db) fn append(&mut self, table: &Table, cells: &[Value]) -> Result<u64> {
         let types: Vec<Type> = table.columns.iter().map(|column| wire_type(column.kind)).collect();

@@ -6,7 +6,8 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Cause, Constraint, Error};
 
-/// Classes of SQLSTATE that are transient: connection, transaction rollback, resources, operator intervention, system.
+/// Classes of SQLSTATE that are transient: connection, transaction rollback, resources, operator
+/// intervention, system.
 const PASSING: [&str; 5] = ["08", "40", "53", "57", "58"];
 
 /// A statement failed.
@@ -29,7 +30,8 @@ pub(super) fn classify(error: tokio_postgres::Error) -> Error {
 }
 
 fn is_passing(state: &SqlState) -> bool {
-    // The server became a standby, or an administrator has closed it for changes; or we were cut off in mid-transaction.
+    // The server became a standby, or an administrator has closed it for changes; or we were cut off in
+    // mid-transaction.
     let of_transactions = [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT];
     of_transactions.contains(state) || PASSING.iter().any(|class| state.code().starts_with(class))
 }

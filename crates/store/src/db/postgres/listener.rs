@@ -1,5 +1,6 @@
-//! The connection over which nodes announce commits to each other. It is apart from the writers' because PostgreSQL serializes
-//! commits that notify; a lost signal only means that its receiver polls a little later.
+//! The connection over which nodes announce commits to each other. It is apart from the writers' because
+//! PostgreSQL serializes commits that notify; a lost signal only means that its receiver polls a little
+//! later.
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -65,7 +66,7 @@ impl Listener {
         match self.ready.take() {
             Some(ready) => drop(ready.send(())),
             // Notifications sent meanwhile are lost.
-            None => self.hub.heard(&BTreeSet::from([Signal::Jobs, Signal::Apps])),
+            None => self.hub.publish_here(&BTreeSet::from([Signal::Jobs, Signal::Apps])),
         }
         loop {
             tokio::select! {
@@ -96,7 +97,7 @@ async fn hear(mut connection: Connection<Socket, tls::Stream>, node: String, hub
                     && sender != node
                     && let Some(signal) = parse(signal)
                 {
-                    hub.heard(&BTreeSet::from([signal]));
+                    hub.publish_here(&BTreeSet::from([signal]));
                 }
             }
             Some(Ok(_)) => {}

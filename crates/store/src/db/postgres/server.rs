@@ -1,9 +1,9 @@
 //! Where the PostgreSQL server is and how to talk to it, according to the database URL.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Connection, Socket};
 
@@ -12,9 +12,10 @@ use super::{FIRST_PAUSE, LONGEST_PAUSE, failure};
 use crate::error::{Error, Result};
 
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// In seconds, unless the URL says otherwise: how long a server that has vanished without a word, as when its machine loses power,
-/// goes unnoticed. The system's own defaults are a quarter of an hour with something to send, and two hours without.
-const SILENCE: &str = "tcp_user_timeout=10&keepalives_idle=10&keepalives_interval=5&keepalives_retries=2";
+/// Options of the connection, unless the URL has its own, by which a server that vanished without closing its
+/// connections (as when its machine loses power) is noticed after 10 to 20 seconds. The system's defaults are
+/// a quarter of an hour with data to send and two hours without.
+const DEAD_PEER_OPTIONS: &str = "tcp_user_timeout=10&keepalives_idle=10&keepalives_interval=5&keepalives_retries=2";
 
 pub(crate) struct Server {
     config: Config,
@@ -73,7 +74,7 @@ impl Server {
     }
 
     fn outage(&self) -> MutexGuard<'_, Option<Outage>> {
-        self.outage.lock().unwrap_or_else(PoisonError::into_inner)
+        self.outage.lock()
     }
 
     pub(super) async fn connect(
@@ -105,12 +106,12 @@ struct Address {
 }
 
 impl Address {
-    /// The driver knows neither `sslrootcert` nor the strict values of `sslmode`, so these two are read here. They have the same
-    /// meaning as for PostgreSQL's own programs.
+    /// The driver knows neither `sslrootcert` nor the strict values of `sslmode`, so these two are read here.
+    /// They have the same meaning as for PostgreSQL's own programs.
     fn read(url: &str) -> std::result::Result<Self, String> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
-        // The driver ends the password at the first '@' and this function the URL at the first '?': the rest of a password would
-        // be taken for a host or an option, and shown.
+        // The driver ends the password at the first '@' and this function the URL at the first '?': the rest
+        // of a password would be taken for a host or an option, and shown.
         if base.matches('@').count() > 1 || (!base.contains('@') && query.contains('@')) {
             return Err("write an @ in the user name or the password as %40, and a ? as %3F".to_owned());
         }
@@ -122,7 +123,7 @@ impl Address {
                 Some(_) | None => others.push(option),
             }
         }
-        let parsed: std::result::Result<Config, _> = format!("{base}?{SILENCE}&{}", others.join("&")).parse();
+        let parsed: std::result::Result<Config, _> = format!("{base}?{DEAD_PEER_OPTIONS}&{}", others.join("&")).parse();
         let mut config = parsed.map_err(|error| failure::text(&error))?;
         // The public authorities vouch for anybody's server, so they are worth nothing without the name.
         if authorities.take_if(|file| file == "system").is_some()
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_noticed_after_seconds_or_as_the_url_says() {
+    fn a_dead_server_is_noticed_after_seconds_or_as_the_url_says() {
         let config = |options: &str| Address::read(&format!("postgres://a:b@db.example/c{options}")).unwrap().config;
         let seconds = |n| Duration::from_secs(n);
         let usual = config("");

@@ -1,6 +1,6 @@
-//! Keeping SQLite's write-ahead log small without stalling commits. SQLite's own way copies the log back inside some unlucky
-//! commit. Here a thread of its own copies it beside the writer, and the writer only starts the log over when hardly
-//! anything is left to copy.
+//! Keeping SQLite's write-ahead log small without stalling commits. SQLite's own way copies the log back
+//! inside some unlucky commit. Here a thread of its own copies it beside the writer, and the writer only
+//! starts the log over when hardly anything is left to copy.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::PATIENCE;
+use super::BUSY_TIMEOUT;
 use crate::error::{Cause, Error, Result};
 
 const MIB: u64 = 1024 * 1024;
-/// The log is copied back whenever it has grown by this much. It is also SQLite's `journal_size_limit`: a log that starts
-/// over is cut to this size, so a longer file has that much in it.
+/// The log is copied back whenever it has grown by this much. It is also SQLite's `journal_size_limit`: a log
+/// that starts over is cut to this size, so a longer file has that much in it.
 pub(super) const COPY_AT: u64 = 16 * MIB;
-const LIMITS: Limits = Limits { copy_at: COPY_AT, restart_at: 64 * MIB, block_at: 256 * MIB, patience: PATIENCE };
-/// How long a commit may be held up when the log starts over.
-const BRIEFLY: Duration = Duration::from_millis(20);
+const LIMITS: Limits = Limits { copy_at: COPY_AT, restart_at: 64 * MIB, block_at: 256 * MIB, timeout: BUSY_TIMEOUT };
+/// How long a commit may be delayed when the log starts over.
+const COMMIT_DELAY: Duration = Duration::from_millis(20);
 
 /// The sizes of the log at which it is maintained.
 #[derive(Clone, Copy)]
@@ -28,10 +28,10 @@ struct Limits {
     copy_at: u64,
     /// From here on the log is started over once everything in it has been copied.
     restart_at: u64,
-    /// From here on the writer waits for readers that hold on to the log. A reader that outlasts this patience is busy for long (a
-    /// backup): the writer waits again when the log is twice as long.
+    /// From here on the writer waits for readers that hold on to the log. A reader that outlasts this timeout
+    /// runs for long (a backup), so the writer waits again only when the log is twice as long.
     block_at: u64,
-    patience: Duration,
+    timeout: Duration,
 }
 
 pub(super) struct Checkpoints {
@@ -73,7 +73,7 @@ impl Checkpoints {
 
     pub(super) fn after_commit(&mut self, writer: &Connection) {
         let size = std::fs::metadata(&self.log).map_or(0, |log| log.len());
-        let Limits { copy_at, restart_at, block_at, patience } = self.limits;
+        let Limits { copy_at, restart_at, block_at, timeout } = self.limits;
         if size <= copy_at {
             (self.handled, self.block_at) = (0, block_at);
             return;
@@ -81,12 +81,12 @@ impl Checkpoints {
         let busy = self.copier.busy.load(Ordering::Acquire);
         if size >= restart_at && !busy && self.copier.complete.swap(false, Ordering::AcqRel) {
             self.handled = size;
-            restart(writer, BRIEFLY);
+            restart(writer, COMMIT_DELAY);
         } else if size < self.handled + copy_at {
             // Little has been added since.
         } else if size >= self.block_at {
             self.handled = size;
-            let is_blocked = restart(writer, patience);
+            let is_blocked = restart(writer, timeout);
             if is_blocked {
                 self.block_at = 2 * size;
             }
@@ -123,9 +123,9 @@ impl Copier {
 }
 
 /// Starts the log over; returns whether a reader was in the way.
-fn restart(writer: &Connection, patience: Duration) -> bool {
-    let done = writer.busy_timeout(patience).and_then(|()| checkpoint(writer, "restart"));
-    let reset = writer.busy_timeout(PATIENCE);
+fn restart(writer: &Connection, timeout: Duration) -> bool {
+    let done = writer.busy_timeout(timeout).and_then(|()| checkpoint(writer, "restart"));
+    let reset = writer.busy_timeout(BUSY_TIMEOUT);
     match done.and_then(|state| reset.map(|()| state)) {
         Ok(state) if state.blocked => {
             tracing::debug!("a reader holds on to the log; it will be started over later");
@@ -172,12 +172,8 @@ mod tests {
         let path = folder.path().join("test.db");
         let (writer, reader) = (connect(&path), connect(&path));
         writer.execute_batch("create table item (note blob)").unwrap();
-        let limits = Limits {
-            copy_at: 64 * KIB,
-            restart_at: 128 * KIB,
-            block_at: 256 * KIB,
-            patience: Duration::from_millis(1),
-        };
+        let limits =
+            Limits { copy_at: 64 * KIB, restart_at: 128 * KIB, block_at: 256 * KIB, timeout: Duration::from_millis(1) };
         let log = path.with_file_name("test.db-wal");
         let mut checkpoints = Checkpoints::within(limits, connect(&path), log.clone()).unwrap();
         let size = || std::fs::metadata(&log).unwrap().len();

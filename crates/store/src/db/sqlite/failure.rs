@@ -38,8 +38,8 @@ pub(super) fn opening(error: rusqlite::Error) -> Error {
     }
 }
 
-/// The name of the violated unique index. SQLite names the columns instead (`UNIQUE constraint failed: t.a, t.b`), so the
-/// index is found by them; primary keys get the names that PostgreSQL gives them.
+/// The name of the violated unique index. SQLite names the columns instead (`UNIQUE constraint failed: t.a,
+/// t.b`), so the index is found by them; primary keys get the names that PostgreSQL gives them.
 fn violated(connection: &Connection, text: &str) -> Option<String> {
     let (_, columns) = text.split_once("constraint failed: ")?;
     let table = columns.split_once('.')?.0;

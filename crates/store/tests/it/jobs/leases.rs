@@ -80,7 +80,8 @@ async fn a_lease_ends_at_its_due_time() {
     .await;
 }
 
-/// However little it cares: the error is dropped here, and written after it. Commands that share its batch are committed.
+/// However little it cares: the error is dropped here, and written after it. Commands that share its batch
+/// are committed.
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_commits_nothing() {
     with_apps(async |store, _| {

@@ -1,4 +1,5 @@
-//! Everything that can be asked of a store about the things that the operations name, and the model's answers.
+//! Everything that can be asked of a store about the things that the operations name, and the model's
+//! answers.
 
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, Offset, Ordinal, TermId};

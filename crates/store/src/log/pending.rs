@@ -1,4 +1,5 @@
-//! Records that a transaction has appended, inserted together at its end: a batch has many commands that append one or two.
+//! Records that a transaction has appended, inserted together at its end: a batch has many commands that
+//! append one or two.
 
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
@@ -7,9 +8,9 @@ use super::NewRecord;
 use crate::{Result, Tx};
 
 #[derive(Default)]
-pub(crate) struct Appended(Vec<(AppId, Offset, UtcMillis, NewRecord)>);
+pub(crate) struct PendingRecords(Vec<(AppId, Offset, UtcMillis, NewRecord)>);
 
-impl Appended {
+impl PendingRecords {
     pub(super) fn push(&mut self, app: AppId, first: Offset, at: UtcMillis, records: Vec<NewRecord>) {
         self.0.extend(records.into_iter().zip(first.0..).map(|(record, n)| (app, Offset(n), at, record)));
     }

@@ -16,7 +16,7 @@ use crate::url::DatabaseUrl;
 const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-pub(super) struct End {
+pub(super) struct Endpoint {
     pub(super) url: DatabaseUrl,
     connection: Connection,
 }
@@ -28,19 +28,21 @@ pub(super) enum Role {
     Target,
 }
 
-impl End {
+impl Endpoint {
     /// Connects, and makes sure that nothing else uses the database.
     pub(super) fn open(url: &DatabaseUrl, role: Role) -> Result<Self, CopyError> {
         let opened = || match url {
             DatabaseUrl::Sqlite(path) => {
                 let database = sqlite::Database::open(path)?;
-                let session = match role {
+                let connection = match role {
                     Role::Source => database.reader(),
                     Role::Target => database.writer(),
                 };
-                session.map(Connection::Sqlite)
+                connection.map(Connection::Sqlite)
             }
-            DatabaseUrl::Postgres(url) => postgres::Session::new(Arc::new(Server::at(url)?)).map(Connection::Postgres),
+            DatabaseUrl::Postgres(url) => {
+                postgres::PostgresConnection::new(Arc::new(Server::at(url)?)).map(Connection::Postgres)
+            }
         };
         let connection = opened().map_err(|error| CopyError::Database { url: url.clone(), error })?;
         let mut end = Self { url: url.clone(), connection };
@@ -53,8 +55,8 @@ impl End {
         Ok(end)
     }
 
-    /// Whether a condition holds, or will soon. A process that has just ended keeps its connections for moments, and PostgreSQL
-    /// does not announce when they go.
+    /// Whether a condition holds, or will soon. A process that has just ended keeps its connections for
+    /// moments, and PostgreSQL does not announce when they go.
     fn becomes(&mut self, is_so: impl Fn(&mut Tx<'_>) -> Result<bool>) -> Result<bool, CopyError> {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -79,7 +81,7 @@ impl End {
             tx.commit()?;
             Ok(done)
         });
-        self.connection.tidy();
+        self.connection.maintain();
         done.map_err(|error| CopyError::Database { url: self.url.clone(), error })
     }
 
