@@ -1,6 +1,9 @@
-//! Stored documents that cannot be read, such as those of a newer version that ran before this one. One of them neither hides nor
-//! stops the others.
+//! Reading stored documents. State is read by serde; a request body inside it, by the parser of requests. A document that cannot be
+//! read, such as one of a newer version that ran before this one, neither hides nor stops the others.
 
+use model::json::{self, At};
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde_json::value::RawValue;
 use store::documents::DocumentKind;
 
 use crate::Result;
@@ -15,4 +18,13 @@ pub fn readable<T>(kind: DocumentKind, id: &str, read: Result<T>) -> Option<T> {
             None
         }
     }
+}
+
+/// Reads a request body inside stored state: an argument of `#[serde(deserialize_with = …)]`, together with the parser.
+pub fn stored_body<'de, T, D: Deserializer<'de>>(
+    deserializer: D,
+    read: fn(&At<'_>) -> Option<T>,
+) -> std::result::Result<T, D::Error> {
+    let text = Box::<RawValue>::deserialize(deserializer)?;
+    json::parse(text.get().as_bytes(), read).map_err(D::Error::custom)
 }

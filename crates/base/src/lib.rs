@@ -10,7 +10,7 @@ use model::time::Clock;
 use store::Store;
 
 pub use back_off::doubled;
-pub use documents::readable;
+pub use documents::{readable, stored_body};
 pub use error::{Error, Result};
 pub use metrics::Metrics;
 

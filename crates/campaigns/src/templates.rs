@@ -71,10 +71,7 @@ impl Campaigns {
             .write_once(app, idempotency_key, move |tx| {
                 if documents::count(tx, app, DocumentKind::Template)? >= limits::TEMPLATES_PER_APP {
                     let most = limits::TEMPLATES_PER_APP;
-                    return Err(Error::invalid(
-                        "name",
-                        format!("An app has at most {most} templates; delete one first."),
-                    ));
+                    return Err(Error::Conflict(format!("An app has at most {most} templates; delete one first.")));
                 }
                 documents::put(tx, app, DocumentKind::Template, &created.id.to_string(), &text, now)?;
                 Ok(created)

@@ -165,7 +165,7 @@ fn known_contact(
 }
 
 /// The named user of a device that had to register anew and still knows its last contact. The device need not have been told the
-/// user's own id, but nobody else has the id of the contact: it follows from a key. Those from before there was one do not count.
+/// user's own id, but nobody else has the id of the contact: it follows from a key.
 fn returning_user(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -179,7 +179,7 @@ fn returning_user(
     if row.named_user.is_some() || profile.associated.is_some() {
         return Ok(None);
     }
-    let user = contacts::named_user(tx, app, last)?.filter(|user| key.contact_of(user) == last);
+    let user = contacts::named_user(tx, app, last)?;
     match user {
         Some(user) if has_room(tx, app, &user)? => Ok(Some(user)),
         Some(_) | None => Ok(None),

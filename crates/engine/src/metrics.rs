@@ -150,7 +150,7 @@ mod tests {
         }
         let app = AppKey::new("aaaaaaaaaaaaaaaaaaaaaa").unwrap();
         let hindered = |hindrance| {
-            let (since, probe_at) = (UtcMillis(0), UtcMillis(0));
+            let (since, probe_at) = (UtcMillis(0), None);
             PlatformFact::Hindered(PlatformHealth { hindrance, reason: String::new(), since, probe_at })
         };
         let facts = [

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use audience::codec;
 use audience::index::Index;
 use base::{Error, Result};
-use model::ids::{AppId, Offset, TermId};
-use model::term::{FORMER_PLACE_GROUP, TermsRecord};
+use model::ids::{AppId, Offset};
+use model::term::TermsRecord;
 use store::{Store, channels, log, term_sets, terms};
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
@@ -119,8 +119,7 @@ impl Followed {
                 return Ok(false);
             }
             for (offset, body) in &records.found {
-                let mut change: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
-                leave_out_former_terms(&self.index, &mut change);
+                let change: TermsRecord = postcard::from_bytes(body).map_err(Error::internal)?;
                 self.index.apply(*offset, &change).map_err(Error::internal)?;
             }
             self.index.advance(records.looked);
@@ -162,14 +161,6 @@ impl Indexes {
     }
 }
 
-/// Leaves out the changes that nodes of an earlier version write about days in places, which are no longer terms: under their
-/// names, and under numbers whose names are deleted.
-fn leave_out_former_terms(index: &Index, record: &mut TermsRecord) {
-    record.new_terms.retain(|(_, group, _)| group != FORMER_PLACE_GROUP);
-    let is_new = |term: TermId| record.new_terms.iter().any(|(new, ..)| *new == term);
-    record.sets.retain(|set| index.is_named(set.term) || is_new(set.term));
-}
-
 /// Builds an index from the current channels, in one snapshot with the log offset of that state.
 pub async fn build(store: &Store, app: AppId) -> Result<Index> {
     store
@@ -195,25 +186,4 @@ pub async fn build(store: &Store, app: AppId) -> Result<Index> {
             Ok(builder.finish(log::head(tx, app)?))
         })
         .await
-}
-
-#[cfg(test)]
-mod tests {
-    use model::term::TermSet;
-
-    use super::*;
-
-    #[test]
-    fn what_was_a_term_in_an_earlier_version_is_left_out() {
-        let index = Index::new();
-        let named = |term: u32, group: &str| (TermId(term), group.to_owned(), "x".to_owned());
-        let news = TermsRecord { new_terms: vec![named(1, "device")], ..TermsRecord::default() };
-        index.apply(Offset(1), &news).unwrap();
-        let set = |term: u32| TermSet { term: TermId(term), added: Vec::new(), removed: Vec::new() };
-        let new_terms = vec![named(2, "@day"), named(3, FORMER_PLACE_GROUP)];
-        let mut record = TermsRecord { new_terms, changes: Vec::new(), sets: (1..=4).map(set).collect() };
-        leave_out_former_terms(&index, &mut record);
-        assert_eq!(record.new_terms, [named(2, "@day")]);
-        assert_eq!(record.sets, [set(1), set(2)]);
-    }
 }

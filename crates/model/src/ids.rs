@@ -146,11 +146,6 @@ impl ContactId {
         Self::from_uuid(uuid::Builder::from_sha1_bytes(*digest).into_uuid())
     }
 
-    /// The id of a named user before ids were secret. Devices that received one may still use it.
-    pub fn once_of_named_user(app: AppId, user: &NamedUserId) -> Self {
-        Self::from_uuid(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{}/{}", app.0, user.as_str()).as_bytes()))
-    }
-
     /// Whether the id belongs to a named user. This tells both kinds apart, since devices can choose the ids of their channels.
     pub fn is_of_named_user(&self) -> bool {
         self.0.get_version() == Some(uuid::Version::Sha1)

@@ -16,9 +16,6 @@ const LIST_GROUP: &str = "@list";
 /// Events on days.
 pub const DAY_GROUP: &str = "@day";
 const LAST_PLACE_GROUP: &str = "@last_place";
-/// Days in places were terms of this group once. Nodes of that version may still write some while others are upgraded;
-/// they have no meaning any more.
-pub const FORMER_PLACE_GROUP: &str = "@place";
 const CLOCK_GROUP: &str = "@clock";
 /// Deleted tags of devices, until every channel has lost them.
 pub const RETIRED_GROUP: &str = "@retired";

@@ -149,8 +149,9 @@ impl Gate {
             (Hindrance::Refused, Courier::Provider(provider)) => Some(&provider.route),
             (Hindrance::Refused, Courier::Open(_)) => None,
         };
-        if health.probe_at > sending.0.clock.now() || !sending.claim_probe(app, device_type).await? {
-            return Ok(Gate::Until(health.probe_at));
+        let now = sending.0.clock.now();
+        if !health.is_due(now) || !sending.claim_probe(app, device_type).await? {
+            return Ok(Gate::Until(health.probe_at.unwrap_or(now)));
         }
         if let Some(route) = route {
             route.start_over();

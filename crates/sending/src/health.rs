@@ -19,30 +19,24 @@ use crate::{PlatformName, Sending};
 /// How often one message is tried on a platform whose provider refuses us.
 pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(60);
 
-/// The stored `probe_at` of a platform that the operator holds: older versions have no other way to say that it is not tried.
-const NO_PROBE: UtcMillis = UtcMillis(i64::MAX - 1);
-
 /// Why a platform is not sent to, as it is stored. There is one of these per platform: while the operator holds a platform, other
 /// trouble is not noted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlatformHealth {
-    /// Versions that knew only one hindrance did not write it: a provider that refuses us.
-    #[serde(default)]
     pub hindrance: Hindrance,
     /// A sentence for the operator.
     pub reason: String,
     pub since: UtcMillis,
     /// When the next message is tried, if the provider refuses us.
-    pub probe_at: UtcMillis,
+    pub probe_at: Option<UtcMillis>,
 }
 
 /// The names are stored: never change one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hindrance {
     /// The provider refuses us, and nothing is sent but one message a minute. It ends by itself when that is taken, or when the
     /// operator changes the credentials.
-    #[default]
     Refused,
     /// The provider took nothing in the last tries. Every block keeps trying by itself, so this is only for show. It ends with
     /// the first message that is taken.
@@ -82,7 +76,7 @@ impl Sending {
         let write = move |tx: &mut Tx<'_>| {
             let held = PlatformHealth::find_known(tx, app, &of)?.filter(|known| known.hindrance == Hindrance::Held);
             let since = held.as_ref().map_or(now, |held| held.since);
-            let health = PlatformHealth { hindrance: Hindrance::Held, reason: why.clone(), since, probe_at: NO_PROBE };
+            let health = PlatformHealth { hindrance: Hindrance::Held, reason: why.clone(), since, probe_at: None };
             health.put(tx, app, &of, now)?;
             Ok::<_, Error>(held.is_none())
         };
@@ -124,10 +118,10 @@ impl Sending {
                 // A block that tries again then finds out that the platform is held.
                 Some(known) if known.hindrance == Hindrance::Held => return Ok((false, now.plus(PROBE_EVERY))),
                 // An existing hindrance stays as it is, except for the reason, which may have changed.
-                Some(known) if known.hindrance == Hindrance::Refused => (known.since, known.probe_at),
+                Some(known) if known.hindrance == Hindrance::Refused => (known.since, known.probe_at.unwrap_or(now)),
                 Some(_) | None => (now, now.plus(PROBE_EVERY)),
             };
-            let health = PlatformHealth { hindrance: Hindrance::Refused, reason: why.clone(), since, probe_at };
+            let health = PlatformHealth { hindrance: Hindrance::Refused, reason: why.clone(), since, probe_at: Some(probe_at) };
             if known.as_ref() != Some(&health) {
                 health.put(tx, app, &of, now)?;
             }
@@ -149,9 +143,8 @@ impl Sending {
             if PlatformHealth::find(tx, app, &of)?.is_some() {
                 return Ok(false);
             }
-            // A node of the version before takes it for a pause, and tries a message at once.
-            let (since, probe_at) = (now, now);
-            let health = PlatformHealth { hindrance: Hindrance::Down, reason: why.clone(), since, probe_at };
+            let health =
+                PlatformHealth { hindrance: Hindrance::Down, reason: why.clone(), since: now, probe_at: None };
             health.put(tx, app, &of, now)?;
             Ok::<_, Error>(true)
         };
@@ -206,11 +199,11 @@ impl Sending {
     pub(crate) async fn claim_probe(&self, app: AppId, device_type: &DeviceType) -> Result<bool> {
         let (of, now) = (device_type.clone(), self.0.clock.now());
         let write = move |tx: &mut Tx<'_>| {
-            let is_due = |health: &PlatformHealth| health.hindrance == Hindrance::Refused && health.probe_at <= now;
+            let is_due = |health: &PlatformHealth| health.hindrance == Hindrance::Refused && health.is_due(now);
             let Some(health) = PlatformHealth::find(tx, app, &of)?.filter(is_due) else {
                 return Ok::<_, Error>(false);
             };
-            PlatformHealth { probe_at: now.plus(PROBE_EVERY), ..health }.put(tx, app, &of, now)?;
+            PlatformHealth { probe_at: Some(now.plus(PROBE_EVERY)), ..health }.put(tx, app, &of, now)?;
             Ok(true)
         };
         self.0.store.write(app, write).await
@@ -218,6 +211,11 @@ impl Sending {
 }
 
 impl PlatformHealth {
+    /// Whether it is time to try a message.
+    pub(crate) fn is_due(&self, now: UtcMillis) -> bool {
+        self.probe_at.is_none_or(|probe_at| probe_at <= now)
+    }
+
     pub(crate) fn find(tx: &mut Tx<'_>, app: AppId, device_type: &DeviceType) -> Result<Option<Self>> {
         let document = documents::get(tx, app, DocumentKind::PlatformHealth, &device_type.to_string())?;
         document.map(|document| Self::read(&document)).transpose()

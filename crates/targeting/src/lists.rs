@@ -67,7 +67,7 @@ impl Targeting {
             }
             let most = limits::LISTS_PER_APP;
             if usize::try_from(documents::count(tx, app, DocumentKind::List)?).is_ok_and(|n_lists| n_lists >= most) {
-                return Err(Error::invalid("name", format!("An app has at most {most} lists; delete one first.")));
+                return Err(Error::Conflict(format!("An app has at most {most} lists; delete one first.")));
             }
             Record::new(list.details.clone(), now).save(tx, app, name, now)?;
             Ok(operation_id)

@@ -377,7 +377,7 @@ async fn what_cannot_be_read_is_told_and_hides_nothing_else() {
 /// As the engine does when a provider refuses everything.
 async fn pause(app: &TestApp, device_type: &'static str) {
     let (id, now) = (id_of(app, &app.app.key).await, app.engine().clock().now());
-    let health = json!({"reason": "No.", "since": now, "probe_at": now}).to_string();
+    let health = json!({"hindrance": "refused", "reason": "No.", "since": now, "probe_at": now}).to_string();
     let write =
         move |tx: &mut store::Tx<'_>| documents::put(tx, id, DocumentKind::PlatformHealth, device_type, &health, now);
     app.engine().store().write(id, write).await.unwrap();

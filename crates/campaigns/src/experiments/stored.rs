@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use base::{Error, Result, readable};
+use base::{Error, Result, readable, stored_body};
 use jobs::JobId;
 use model::experiment::Experiment;
 use model::ids::{AppId, ExperimentId, PushId};
-use model::json::{self, At};
 use model::schedule::Schedule;
 use model::time::UtcMillis;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use store::Tx;
 use store::documents::{self, Document, DocumentKind};
 
@@ -18,8 +17,9 @@ use super::fire::FireVariant;
 use crate::Campaigns;
 use crate::schedules::Timing;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stored {
+    #[serde(deserialize_with = "experiment")]
     pub(super) experiment: Experiment,
     /// Whether a variant has been sent.
     pub(super) has_started: bool,
@@ -91,20 +91,12 @@ impl Stored {
 
     /// It was checked when it was stored, so a problem now is our fault.
     pub(super) fn read(body: &str) -> Result<Self> {
-        json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
+        serde_json::from_str(body).map_err(Error::internal)
     }
+}
 
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let experiment = fields.required("experiment", Experiment::parse_stored);
-        let has_started = fields.required("has_started", At::boolean);
-        let control_with = fields.nullable("control_with", |at| u32::try_from(at.integer(0..=i64::MAX)?).ok());
-        let timings = fields.required("timings", |at| {
-            at.array(0..=usize::MAX, |at| if at.is_null() { Some(None) } else { Timing::parse(at).map(Some) })
-        });
-        fields.finish();
-        Some(Self { experiment: experiment?, has_started: has_started?, control_with, timings: timings? })
-    }
+fn experiment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Experiment, D::Error> {
+    stored_body(deserializer, Experiment::parse_stored)
 }
 
 impl Campaigns {

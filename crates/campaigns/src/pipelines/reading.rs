@@ -189,12 +189,11 @@ impl<'a, 'c> Reading<'a, 'c> {
     fn interests(&mut self, number: TermId, gained: bool) -> Result<&[Wish]> {
         if !self.interests.contains_key(&number) {
             let term = match self.index.name_of(number).and_then(|(group, tag)| Term::from_key(&group, &tag)) {
-                Some(term) => Some(term),
-                None => terms::find_name(self.tx, self.app, number)?,
+                Some(term) => term,
+                None => terms::name(self.tx, self.app, number)?,
             };
             let of = |gained: bool| {
-                // No pipeline waits for a deleted term.
-                let is_meant = |change: &Happening| term.as_ref().is_some_and(|term| change.is_change_of(term, gained));
+                let is_meant = |change: &Happening| change.is_change_of(&term, gained);
                 let meant = self.watch.changes.iter().filter(|(change, _)| is_meant(change));
                 meant.map(|(_, wish)| *wish).collect()
             };

@@ -1,31 +1,31 @@
 //! Pipelines as they are stored, and the data that all pipelines of an app share: a revision that changes with any of them, and
 //! rates.
 
-use base::{Error, Result, readable};
+use base::{Error, Result, readable, stored_body};
 use model::ids::{AppId, Offset, OperationId, PipelineId};
-use model::json::{self, At};
+use model::json;
 use model::pipeline::{Pipeline, Rate, parse_global_rates};
 use model::time::UtcMillis;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use store::Tx;
 use store::documents::{self, Document, DocumentKind};
 
 use super::PipelineView;
 use super::timers::WaitingList;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stored {
+    #[serde(deserialize_with = "pipeline")]
     pub(super) pipeline: Pipeline,
     /// Apart from the document's own, which changes with `checked_day`.
     pub(super) modified: UtcMillis,
     /// Only log records after this trigger it.
     pub(super) since: Offset,
-    /// Earlier events do not count, however late they are recorded. Pipelines of earlier versions have no such time.
+    /// Earlier events do not count, however late they are recorded.
     pub(super) since_time: UtcMillis,
     /// The last day for which inactive channels were looked for, in days since 1970.
     pub(super) checked_day: i32,
-    /// Of its waiting list. Left out while it is 0, as in pipelines from before there were generations.
-    #[serde(skip_serializing_if = "is_first")]
+    /// Of its waiting list.
     pub(super) generation: u32,
 }
 
@@ -67,7 +67,7 @@ impl Stored {
 
     /// It was checked when it was stored, so a problem now is our fault.
     pub(super) fn read(body: &str) -> Result<Self> {
-        json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
+        serde_json::from_str(body).map_err(Error::internal)
     }
 
     pub(super) fn view(document: &Document, now: UtcMillis) -> Result<PipelineView> {
@@ -84,45 +84,20 @@ impl Stored {
     pub(super) fn list(&self, id: PipelineId) -> WaitingList {
         WaitingList { pipeline: id, generation: self.generation }
     }
-
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let pipeline = fields.required("pipeline", Pipeline::parse_stored);
-        let modified = fields.required("modified", number).map(UtcMillis);
-        let since = fields.required("since", number).map(Offset);
-        let since_time = fields.nullable("since_time", number).map_or(UtcMillis(0), UtcMillis);
-        let checked_day = fields.required("checked_day", number).and_then(|day| i32::try_from(day).ok());
-        let generation = fields.nullable("generation", number);
-        fields.finish();
-        Some(Self {
-            pipeline: pipeline?,
-            modified: modified?,
-            since: since?,
-            since_time,
-            checked_day: checked_day?,
-            generation: generation.map_or(Some(0), |generation| u32::try_from(generation).ok())?,
-        })
-    }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_first(generation: &u32) -> bool {
-    *generation == 0
+fn pipeline<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pipeline, D::Error> {
+    stored_body(deserializer, Pipeline::parse_stored)
 }
 
 /// The waiting list of a stored pipeline, also of one that cannot be read otherwise.
 pub(super) fn waiting_list(id: PipelineId, body: &str) -> WaitingList {
     #[derive(Default, Deserialize)]
     struct Part {
-        #[serde(default)]
         generation: u32,
     }
     let Part { generation } = serde_json::from_str(body).unwrap_or_default();
     WaitingList { pipeline: id, generation }
-}
-
-fn number(at: &At<'_>) -> Option<i64> {
-    at.integer(i64::MIN..=i64::MAX)
 }
 
 /// Marks the pipelines as changed, so that caches read them again.

@@ -35,12 +35,9 @@ impl WaitingList {
         Self { generation: self.generation.saturating_add(1), ..self }
     }
 
-    /// What its rows are stored under. The first list has the id of the pipeline, as all had before there were several.
+    /// What its rows are stored under.
     pub(super) fn key(self) -> PipelineId {
-        match self.generation {
-            0 => self.pipeline,
-            generation => Id::from_uuid(Uuid::new_v5(&self.pipeline.uuid(), &generation.to_be_bytes())),
-        }
+        Id::from_uuid(Uuid::new_v5(&self.pipeline.uuid(), &self.generation.to_be_bytes()))
     }
 
     /// The job of all channels that wait for an instant.

@@ -1,34 +1,48 @@
 //! A schedule as it is stored: the request, and how far it has got.
 
-use base::{Error, Result, readable};
+use base::{Error, Result, readable, stored_body};
 use jobs::JobId;
 use model::ids::{AppId, PushId, ScheduleId};
-use model::json::{self, At, Json};
 use model::property::DeviceClock;
 use model::schedule::{DayHour, Schedule, ScheduledPush, WallTime};
 use model::time::UtcMillis;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use store::Tx;
 use store::documents::{self, Document, DocumentKind};
 use store::terms;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stored {
     pub(super) scheduled: ScheduledPush,
     pub(super) timing: Timing,
 }
 
-/// With the chosen hour, which listings do not show.
+/// The text of a stored schedule.
 #[derive(Serialize)]
 struct Printed<'s> {
-    #[serde(flatten)]
-    stored: &'s Stored,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    scheduled: &'s ScheduledPush,
+    timing: &'s Timing,
+    /// The chosen hour, which listings do not show.
     best_hour: Option<DayHour>,
 }
 
+/// The same, as it is read.
+#[derive(Deserialize)]
+struct Read {
+    #[serde(deserialize_with = "scheduled")]
+    scheduled: ScheduledPush,
+    timing: Timing,
+    best_hour: Option<DayHour>,
+}
+
+/// The part of the same that tells how far a schedule has got.
+#[derive(Deserialize)]
+struct ReadTiming {
+    timing: Timing,
+}
+
 /// How far a schedule has got.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timing {
     /// The job that fires it, and when; none while it is paused and when it has come to its end.
     pub(crate) timer: Option<(JobId, UtcMillis)>,
@@ -37,6 +51,7 @@ pub(crate) struct Timing {
     /// The id of the next push.
     pub(crate) next_push: PushId,
     /// The last time for which something was sent.
+    #[serde(deserialize_with = "last_run")]
     pub(crate) last_run: Option<WallTime>,
 }
 
@@ -48,7 +63,11 @@ impl Stored {
 
     /// It was checked when it was stored, so a problem now is our fault.
     pub(super) fn read(body: &str) -> Result<Self> {
-        json::parse(body.as_bytes(), Self::parse).map_err(Error::internal)
+        let Read { mut scheduled, timing, best_hour } = serde_json::from_str(body).map_err(Error::internal)?;
+        if let Some(hour) = best_hour {
+            scheduled.schedule.first = scheduled.schedule.first.at_best_hour(hour);
+        }
+        Ok(Self { scheduled, timing })
     }
 
     /// For listings: an unreadable one does not hide the others.
@@ -59,20 +78,7 @@ impl Stored {
 
     pub(super) fn print(&self) -> Result<String> {
         let best_hour = self.scheduled.schedule.first.best_hour();
-        serde_json::to_string(&Printed { stored: self, best_hour }).map_err(Error::internal)
-    }
-
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let scheduled = fields.required("scheduled", ScheduledPush::parse_stored);
-        let timing = fields.required("timing", Timing::parse);
-        let best_hour = fields.optional("best_hour", DayHour::parse);
-        fields.finish();
-        let mut scheduled = scheduled?;
-        if let Some(hour) = best_hour {
-            scheduled.schedule.first = scheduled.schedule.first.at_best_hour(hour);
-        }
-        Some(Self { scheduled, timing: timing? })
+        serde_json::to_string(&Printed { scheduled: &self.scheduled, timing: &self.timing, best_hour }).map_err(Error::internal)
     }
 
     /// Whether some time zones have had their turn and others, in which there are channels, are waiting for it.
@@ -96,16 +102,8 @@ impl Timing {
     /// Without reading the push.
     pub(super) fn find(tx: &mut Tx<'_>, app: AppId, id: ScheduleId) -> Result<Option<Self>> {
         let document = documents::get(tx, app, DocumentKind::Schedule, &id.to_string())?;
-        let timing = |at: &At<'_>| {
-            let mut fields = at.object()?;
-            for beside in ["scheduled", "best_hour"] {
-                fields.take(beside);
-            }
-            let timing = fields.required("timing", Self::parse);
-            fields.finish();
-            timing
-        };
-        document.map(|document| json::parse(document.body.as_bytes(), timing).map_err(Error::internal)).transpose()
+        let read = |body: &str| serde_json::from_str(body).map_err(Error::internal);
+        Ok(document.map(|document| read(&document.body)).transpose()?.map(|ReadTiming { timing }| timing))
     }
 
     /// Of a schedule that has sent nothing.
@@ -148,22 +146,6 @@ impl Timing {
     pub(super) fn has_ended(&self, schedule: &Schedule) -> bool {
         self.timer.is_none() && schedule.next_after(self.done_until).is_none()
     }
-
-    pub(crate) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let timer = fields.required("timer", |at| match at.json() {
-            Json::Null => Some(None),
-            _ => match at.items(2..=2)?.as_slice() {
-                [id, due] => Some(Some((JobId::parse(id)?, instant(due)?))),
-                _ => at.invalid("A timer is an id and an instant."),
-            },
-        });
-        let done_until = fields.required("done_until", instant);
-        let next_push = fields.required("next_push", PushId::parse);
-        let last_run = fields.nullable("last_run", WallTime::parse);
-        fields.finish();
-        Some(Self { timer: timer?, done_until: done_until?, next_push: next_push?, last_run })
-    }
 }
 
 fn timer(schedule: &Schedule, after: UtcMillis) -> Option<(JobId, UtcMillis)> {
@@ -171,6 +153,10 @@ fn timer(schedule: &Schedule, after: UtcMillis) -> Option<(JobId, UtcMillis)> {
     Some((JobId::at(due), due))
 }
 
-fn instant(at: &At<'_>) -> Option<UtcMillis> {
-    at.integer(i64::MIN..=i64::MAX).map(UtcMillis)
+fn scheduled<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ScheduledPush, D::Error> {
+    stored_body(deserializer, ScheduledPush::parse_stored)
+}
+
+fn last_run<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<WallTime>, D::Error> {
+    stored_body(deserializer, |at| if at.is_null() { Some(None) } else { WallTime::parse(at).map(Some) })
 }

@@ -2,25 +2,19 @@
 
 use base::{Error, Result, readable};
 use model::ids::AppId;
-use model::json::{self, At};
+use model::json;
 use model::limits;
 use model::payload::template::TemplateId;
 use model::template::Template;
 use model::time::UtcMillis;
-use serde::Serialize;
 use store::Tx;
 use store::documents::{self, Document, DocumentKind};
 
 use super::TemplateView;
 
-#[derive(Serialize)]
-struct Stored<'t> {
-    template: &'t Template,
-}
-
 /// The text to store, unless it is too long.
 pub(super) fn print(template: &Template) -> Result<String> {
-    let text = serde_json::to_string(&Stored { template }).map_err(Error::internal)?;
+    let text = serde_json::to_string(template).map_err(Error::internal)?;
     if text.len() > limits::TEMPLATE_BYTES {
         let most = limits::TEMPLATE_BYTES;
         return Err(Error::invalid("", format!("A template has at most {most} bytes; this has {}.", text.len())));
@@ -30,7 +24,7 @@ pub(super) fn print(template: &Template) -> Result<String> {
 
 /// It was checked when it was stored, so a problem now is our fault.
 pub(super) fn read(body: &str) -> Result<Template> {
-    json::parse(body.as_bytes(), parse).map_err(Error::internal)
+    json::parse(body.as_bytes(), Template::parse_stored).map_err(Error::internal)
 }
 
 pub(super) fn view(document: &Document, last_used: Option<UtcMillis>) -> Result<TemplateView> {
@@ -46,14 +40,4 @@ pub(super) fn known_view(document: &Document, last_used: Option<UtcMillis>) -> O
 
 pub(super) fn set_used(tx: &mut Tx<'_>, app: AppId, id: TemplateId, now: UtcMillis) -> Result<()> {
     Ok(documents::put(tx, app, DocumentKind::TemplateUse, &id.to_string(), "", now)?)
-}
-
-fn parse(at: &At<'_>) -> Option<Template> {
-    let mut fields = at.object()?;
-    let template = fields.required("template", Template::parse_stored);
-    for beside in ["modified", "last_used"] {
-        fields.take(beside); // where an earlier version kept them
-    }
-    fields.finish();
-    template
 }

@@ -67,10 +67,9 @@ impl Devices {
     }
 }
 
-/// Ends all ids that a user was known by.
+/// Ends the id that a user was known by.
 pub(crate) fn forget(tx: &mut Tx<'_>, app: AppId, key: &ContactKey, user: &NamedUserId) -> store::Result<()> {
-    contacts::forget(tx, app, key.contact_of(user))?;
-    contacts::forget(tx, app, ContactId::once_of_named_user(app, user))
+    contacts::forget(tx, app, key.contact_of(user))
 }
 
 fn kept(tx: &mut Tx<'_>, app: AppId) -> store::Result<Option<String>> {

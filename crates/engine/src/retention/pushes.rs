@@ -64,11 +64,6 @@ fn forget_some(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, age: Duration) -> Re
 }
 
 fn fate(tx: &mut Tx<'_>, app: AppId, push: &Aged, now: UtcMillis, age: Duration) -> Result<Fate> {
-    // Nodes of an older version do not store when a push began to age.
-    let old_enough = push.created.plus(age);
-    if old_enough > now {
-        return Ok(Fate::KeptUntil(old_enough));
-    }
     let tomorrow = Fate::KeptUntil(now.plus(DAY));
     // The holders of a message that has ended are kept for another day.
     if let Some(ends) = push.message_ends {

@@ -1,5 +1,4 @@
-//! The JSON of a list's record and of a deleted list's remains. Its names stay: rows of earlier versions have them, and nodes of
-//! the version before read what this one writes.
+//! The JSON of a list's record and of a deleted list's remains. The names are stored: never change one.
 
 use base::{Error, Result};
 use model::ids::AppId;

@@ -114,7 +114,7 @@ impl Flight<'_> {
                 let health = self.course.sending.platform_health(self.course.app, self.course.device_type).await?;
                 match health {
                     Some(health) if health.hindrance == Hindrance::Held => Next::Hold(until_released),
-                    Some(health) => Next::WaitUntil(in_time(health.probe_at)),
+                    Some(health) => Next::WaitUntil(in_time(health.probe_at.unwrap_or(now))),
                     None => Next::WaitUntil(now),
                 }
             }
