@@ -7,6 +7,7 @@ mod results;
 mod stored;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::experiment::Experiment;
 use model::ids::{AppId, ExperimentId, OperationId, PushId};
 use model::problem::{Problem, Problems};
@@ -64,6 +65,7 @@ pub(crate) const fn push_id(experiment: ExperimentId) -> PushId {
     PushId::from_uuid(experiment.uuid())
 }
 
+#[boxed]
 impl Campaigns {
     /// Keeps an experiment, and sends those of its variants that have no schedule.
     pub async fn create_experiment(

@@ -17,6 +17,7 @@ mod watch;
 use std::slice;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, OperationId, PipelineId};
 use model::json::OneOrMany;
 use model::limits;
@@ -84,6 +85,7 @@ fn lane(pipeline: PipelineId) -> String {
     format!("pipeline/{pipeline}")
 }
 
+#[boxed]
 impl Campaigns {
     /// Creates all of the pipelines or none. Earlier events do not trigger them.
     pub async fn create_pipelines(

@@ -9,6 +9,7 @@ mod stored;
 pub(crate) use fire::FireSchedule;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, OperationId, PushId, ScheduleId};
 use model::json::OneOrMany;
 use model::origin::Origin;
@@ -61,6 +62,7 @@ pub struct SchedulePage {
     pub total: i64,
 }
 
+#[boxed]
 impl Campaigns {
     /// Creates all of the schedules or none.
     pub async fn create_schedules(

@@ -7,6 +7,7 @@ mod stored;
 use std::collections::BTreeMap;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, OperationId};
 use model::limits;
 use model::payload::template::TemplateId;
@@ -56,6 +57,7 @@ pub struct CreatedTemplate {
 
 const NOT_FOUND: Error = Error::NotFound("template");
 
+#[boxed]
 impl Campaigns {
     pub async fn create_template(
         &self,

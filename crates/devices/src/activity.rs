@@ -5,6 +5,7 @@
 mod sets;
 
 use base::Result;
+use boxed::boxed;
 use model::ids::{AppId, TermId};
 use model::lifecycle::{LONGEST_LOOK_BACK_DAYS, OPEN_DAYS_KEPT};
 use model::term::{DAY_GROUP, DayKind, DayTerm, Term};
@@ -30,6 +31,7 @@ impl ChangeContext<'_> {
     }
 }
 
+#[boxed]
 impl Devices {
     /// Forgets the days that neither lifecycle lists nor pipelines look back to.
     pub async fn forget_old_days(&self, app: AppId) -> Result<()> {

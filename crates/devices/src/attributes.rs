@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::attribute::{AttributeAction, AttributeOperation, AttributeUpdate, AttributeValue};
 use model::channel::ChannelRef;
 use model::ids::{AppId, NamedUserId};
@@ -16,6 +17,7 @@ use crate::change_context::ChangeContext;
 /// Attributes by their keys.
 pub type Attributes = BTreeMap<String, AttributeValue>;
 
+#[boxed]
 impl Devices {
     /// Channels that are unknown, uninstalled or of another type are skipped; named users are created if necessary.
     pub async fn change_attributes(&self, app: AppId, update: AttributeUpdate) -> Result<()> {

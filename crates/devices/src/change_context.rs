@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use audience::index::Index;
 use base::{Error, Result};
+use boxed::boxed;
 use model::channel::ChannelRef;
 use model::ids::{AppId, TermId};
 use model::tag::DEVICE;
@@ -36,6 +37,7 @@ pub struct ChangeContext<'a> {
     knows_deletions: OnceCell<bool>,
 }
 
+#[boxed]
 impl Devices {
     /// Changes the audience of an app in one transaction, together with the log records of the change.
     pub async fn change_audience<T: Send + 'static>(

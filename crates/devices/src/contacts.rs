@@ -8,6 +8,7 @@ pub use keys::ContactKey;
 pub(crate) use keys::{ContactKeys, forget};
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::channel::{ChannelRef, Profile};
 use model::contact::{ContactAction, ContactUpdate};
 use model::device_type::DeviceType;
@@ -42,6 +43,7 @@ enum Person {
     UserOf(Channel),
 }
 
+#[boxed]
 impl Devices {
     /// Whose a channel is, after what its device does about that.
     pub async fn contact(&self, app: AppId, channel: ChannelRef, action: ContactAction) -> Result<Contact> {
@@ -58,7 +60,7 @@ impl Devices {
             match &action {
                 ContactAction::Resolve(last) => {
                     let row = context.installed_one(tx, &channel)?;
-                    if let Some(user) = returning_user(tx, app, &key, &row, *last)? {
+                    if let Some(user) = returning_user(tx, app, &row, *last)? {
                         join(tx, context, &channel, &user)?;
                     }
                 }
@@ -157,7 +159,7 @@ fn known_contact(
     let row = row.filter(|row| row.installed && channel.fits(&row.device_type)).ok_or(Error::NotFound("channel"))?;
     let contact = contact_of(key, &row)?;
     let is_written = if contact.is_anonymous {
-        returning_user(tx, app, key, &row, last)?.is_none()
+        returning_user(tx, app, &row, last)?.is_none()
     } else {
         contacts::named_user(tx, app, contact.id)?.is_some()
     };
@@ -166,13 +168,7 @@ fn known_contact(
 
 /// The named user of a device that had to register anew and still knows its last contact. The device need not have been told the
 /// user's own id, but nobody else has the id of the contact: it follows from a key.
-fn returning_user(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    key: &ContactKey,
-    row: &Channel,
-    last: Option<ContactId>,
-) -> Result<Option<NamedUserId>> {
+fn returning_user(tx: &mut Tx<'_>, app: AppId, row: &Channel, last: Option<ContactId>) -> Result<Option<NamedUserId>> {
     let Some(last) = last.filter(ContactId::is_of_named_user) else { return Ok(None) };
     let profile: Profile = serde_json::from_str(&row.profile).map_err(Error::internal)?;
     // A channel that was taken from its user stays so.

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use audience::index::Index;
 use audience::plan::Plan;
 use base::{Error, Result};
+use boxed::boxed;
 use index::term_plan;
 use model::channel::{TagOperation, TagSets};
 use model::device_type::DeviceType;
@@ -30,6 +31,7 @@ use crate::channels::{OwnChange, address_key, apid_key};
 /// How many tags the listing shows.
 const LISTED: u32 = 100;
 
+#[boxed]
 impl Devices {
     /// The first tags, in order: those that a device has, and those that were created and not deleted since.
     pub async fn legacy_tags(&self, app: AppId) -> Result<Vec<Tag>> {

@@ -7,6 +7,7 @@
 mod noting;
 
 use base::{Error, Result};
+use boxed::boxed;
 use geo::Atlas;
 use model::ids::{AppId, Ordinal};
 use model::place::{PlaceId, Sighting};
@@ -44,6 +45,7 @@ pub struct Whereabouts {
     kept_days: i32,
 }
 
+#[boxed]
 impl Devices {
     /// Asks something of the atlas. The first one to ask waits until it is read.
     pub async fn ask_atlas<T: Send + 'static>(&self, question: impl FnOnce(&Atlas) -> T + Send + 'static) -> Result<T> {

@@ -8,6 +8,7 @@ pub use lookup::NamedUserView;
 use std::time::Duration;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::channel::ChannelRef;
 use model::ids::{AppId, NamedUserId};
 use model::limits;
@@ -25,6 +26,7 @@ use crate::{Devices, contacts};
 const ASSOCIATIONS_WAIT: Duration = Duration::from_secs(8 * 7 * 24 * 60 * 60);
 const FORGOTTEN_AT_ONCE: u32 = 1000;
 
+#[boxed]
 impl Devices {
     /// Gives a channel to a user. A channel that has not registered yet is given when it does.
     pub async fn associate(&self, app: AppId, association: Association) -> Result<()> {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use audience::index::Index;
 use audience::plan::Plan;
 use base::{Error, Result};
+use boxed::boxed;
 use index::term_plan;
 use model::channel::{ChannelBatch, ChannelRef};
 use model::device_type::DeviceType;
@@ -32,6 +33,7 @@ pub struct SubscriptionListView {
     pub scopes: BTreeSet<Scope>,
 }
 
+#[boxed]
 impl Devices {
     /// Channels that are unknown, uninstalled or of another type are skipped. Named users, who are created if necessary,
     /// subscribe for all of their channels.

@@ -1,6 +1,7 @@
 //! Checks again whether a failed database works: an idle node would not notice that it has recovered.
 
 use base::Result;
+use boxed::boxed;
 use store::documents::{self, DocumentKind};
 use store::{Trouble, Tx};
 use tenancy::OPERATOR;
@@ -11,6 +12,7 @@ const ID: &str = "trial";
 /// A disk with room for this much counts as not full.
 const TRIAL_BYTES: usize = 256 * 1024;
 
+#[boxed]
 impl Engine {
     /// Tries the operation that failed the last time. The store remembers the result and logs a change.
     pub async fn check_database(&self) {

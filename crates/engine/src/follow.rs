@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use base::Result;
+use boxed::boxed;
 use jobs::Stop;
 use model::ids::AppId;
 use store::Signal;
@@ -19,6 +20,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// After a crash at most this much of the log is replayed.
 const SAVE_INDEXES_EVERY: Duration = Duration::from_secs(600);
 
+#[boxed]
 impl Engine {
     /// Runs until `shutdown` turns true. Every process needs one, also one that runs no jobs.
     pub async fn follow(&self, mut shutdown: watch::Receiver<bool>) {

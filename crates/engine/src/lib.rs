@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{Base, Metrics};
+use boxed::boxed;
 use campaigns::Campaigns;
 use devices::{Devices, LocationSettings};
 use events::Events;
@@ -69,6 +70,7 @@ struct Rooms {
     campaigns: Campaigns,
 }
 
+#[boxed]
 impl Engine {
     /// Prepares the store for this process and builds the rooms around it. Nothing runs until a [`Worker`] does.
     pub async fn start(store: Store, clock: Clock, settings: Settings) -> Result<Self> {

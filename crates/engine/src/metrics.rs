@@ -9,6 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use base::{Error, Metrics, Result};
+use boxed::boxed;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -84,6 +85,7 @@ impl Exposition {
     }
 }
 
+#[boxed]
 impl Engine {
     /// All metrics in the text form of Prometheus, with current figures from the database. Their cost does not grow with the
     /// backlog. Without the database, only the counts of the process are left.

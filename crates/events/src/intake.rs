@@ -12,6 +12,7 @@ mod upload_rate;
 use std::time::Duration;
 
 use base::{Metrics, Result};
+use boxed::boxed;
 use devices::{ChangeContext, Whereabouts};
 use model::channel::UsageUpdate;
 use model::device_event::{Content, DeviceEvent, DeviceEvents};
@@ -83,6 +84,7 @@ struct Timed {
     seen: Option<Whereabouts>,
 }
 
+#[boxed]
 impl Events {
     /// Takes in the events of a device. Sending them again, for want of an answer, changes nothing.
     pub async fn take_events(&self, app: AppId, upload: Upload) -> Result<Taken> {

@@ -7,6 +7,7 @@ mod pushes;
 
 use std::collections::BTreeMap;
 
+use boxed::boxed;
 use model::ids::AppId;
 use model::report::{Page, Period, Precision};
 use model::time::UtcMillis;
@@ -30,6 +31,7 @@ pub struct Buckets {
     pub rest: Option<Period>,
 }
 
+#[boxed]
 impl Events {
     pub async fn report(
         &self,

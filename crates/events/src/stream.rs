@@ -8,6 +8,7 @@ mod gather;
 mod write;
 
 use base::{Error, Result};
+use boxed::boxed;
 use bytes::Bytes;
 use model::event::{EventOffset, RecordKind};
 use model::ids::{AppId, ChannelId, EventId, Ordinal};
@@ -49,6 +50,7 @@ impl EventPage {
     }
 }
 
+#[boxed]
 impl Events {
     /// Up to `at_most` events after an offset. There may be fewer although more follow: then `is_end` is false and `looked` is
     /// where to continue.

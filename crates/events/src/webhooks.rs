@@ -1,13 +1,13 @@
 //! Webhooks: events of an app are forwarded to them as they happen, in order for each channel, until they are taken.
 
+mod attempts;
 mod breaker;
 mod change;
 mod checkpoint;
+mod cursor;
 mod dead_letters;
-mod ledger;
 mod notice;
 mod operate;
-mod progress;
 mod routes;
 mod run;
 mod view;

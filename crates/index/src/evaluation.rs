@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use base::{Error, Result};
+use boxed::boxed;
 use tokio::sync::Semaphore;
 
 use crate::Indexes;
@@ -19,6 +20,7 @@ impl Default for Evaluations {
     }
 }
 
+#[boxed]
 impl Indexes {
     /// Waits for its turn and does the work.
     pub async fn evaluate<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {

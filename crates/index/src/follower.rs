@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use audience::codec;
 use audience::index::Index;
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, Offset};
 use model::term::TermsRecord;
 use store::{Store, channels, log, term_sets, terms};
@@ -60,6 +61,7 @@ impl Audiences {
     }
 }
 
+#[boxed]
 impl Indexes {
     /// The index as far as it has got. Its term numbers are right whenever they are there.
     pub async fn get(&self, app: AppId) -> Result<Arc<Index>> {
@@ -130,6 +132,7 @@ impl Followed {
     }
 }
 
+#[boxed]
 impl Indexes {
     async fn load(&self, app: AppId) -> Result<Arc<Followed>> {
         let mut saved = self.read_snapshot(app).await;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use audience::index::Index;
 use audience::snapshot::Span;
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, Offset};
 use ring::digest::{Context, SHA256};
 use store::{Tx, log};
@@ -37,6 +38,7 @@ impl Snapshots {
     }
 }
 
+#[boxed]
 impl Indexes {
     /// The index of an app as of its last snapshot, if there is a good one.
     pub(crate) async fn read_snapshot(&self, app: AppId) -> Option<Index> {

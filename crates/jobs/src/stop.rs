@@ -1,11 +1,13 @@
 //! How a long job learns that the process is about to end.
 
+use boxed::boxed;
 use tokio::sync::watch;
 
 /// Tells a long job that the process is about to end, so that it can stop at its next checkpoint.
 #[derive(Clone)]
 pub struct Stop(watch::Receiver<bool>);
 
+#[boxed]
 impl Stop {
     /// Requested when the value turns true.
     pub const fn new(requested: watch::Receiver<bool>) -> Self {

@@ -10,6 +10,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use base::{Error, Result, doubled};
+use boxed::boxed;
 use futures_util::FutureExt;
 use store::Signal;
 use store::apps::OPERATOR;
@@ -37,6 +38,7 @@ pub struct Worker {
     jobs: Jobs,
 }
 
+#[boxed]
 impl Worker {
     pub const fn new(jobs: Jobs) -> Self {
         Self { jobs }
@@ -115,6 +117,7 @@ impl Worker {
     }
 }
 
+#[boxed]
 impl Jobs {
     /// Only one process can use a SQLite database, so leases found at its start belong to a process that has died.
     pub async fn release_own_leases(&self) -> Result<()> {

@@ -5,4 +5,4 @@ mod delivery;
 mod line;
 
 pub use config::{CustomHeader, WebhookChange, WebhookConfig};
-pub use delivery::{Hook, Verdict};
+pub use delivery::{Hook, HookAnswer};

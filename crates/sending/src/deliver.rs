@@ -2,12 +2,12 @@
 
 mod batch;
 mod block;
-mod courier;
 mod feed;
-mod flight;
 mod outcomes;
 mod render;
+mod send_run;
 mod target;
+mod transport;
 
 use base::{Error, Result};
 use jobs::{ClaimedJob, Job, ParkUntil, SlotKind, Stop};
@@ -22,11 +22,11 @@ use store::{origins, pushes};
 use crate::push::{SendPermission, last_deadline_on, stored_push};
 use crate::{Hindrance, Sending, reach};
 use block::{Block, Next, SendingBlock};
-use courier::Courier;
 use feed::Feed;
-use flight::{Course, Flight, RunMode};
 use outcomes::UNNOTED_WAIT;
 use render::Renderer;
+use send_run::{RunContext, RunMode, SendRun};
+use transport::Transport;
 
 /// Sends one block of a push.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     };
     let permission = SendPermission::from_state(row.state, row.paused);
     if permission == SendPermission::Ended {
-        return block.put_down(sending, Next::Settled).await;
+        return block.release(sending, Next::Settled).await;
     }
     // Without a payload the push is done: another worker has settled the block meanwhile.
     let Some(mut push) = stored_push(&row)? else { return jobs::settle_alone(&sending.0.store, claimed).await };
@@ -87,7 +87,7 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     let is_expired = expires.is_some_and(|expires| expires <= sending.0.clock.now());
     if permission == SendPermission::Paused && !is_expired {
         let until = expires.map_or(ParkUntil::PushWoken, ParkUntil::Time);
-        return block.put_down(sending, Next::Park(until)).await;
+        return block.release(sending, Next::Park(until)).await;
     }
     if push.has_message() && sending.message_has_ended(app, &row, &push).await? {
         leave_out_message(&mut push);
@@ -98,22 +98,23 @@ async fn deliver(sending: &Sending, claimed: &ClaimedJob, key: BlockKey, stop: &
     }
     let shared_push = provenance.shared_push(push_id, &push);
     let renderer = Renderer::new(sending, &app_row.key, (&row, shared_push.clone()), &push, device_type.clone());
-    let courier = Courier::choose(sending, &app_row, &device_type).await?;
+    let transport = Transport::choose(sending, &app_row, &device_type).await?;
     let in_time = |due: UtcMillis| expires.map_or(due, |expires| expires.min(due));
-    let mode = match Gate::of(sending, app, &device_type, &courier).await? {
+    let mode = match Gate::of(sending, app, &device_type, &transport).await? {
         // An expired push sends nothing any more, so that it need not wait for the platform.
         Gate::Until(_) | Gate::Held | Gate::Open(RunMode::Probing) if is_expired => RunMode::Normal,
         Gate::Open(mode) => mode,
-        Gate::Until(due) => return block.put_down(sending, Next::WaitUntil(in_time(due))).await,
+        Gate::Until(due) => return block.release(sending, Next::WaitUntil(in_time(due))).await,
         Gate::Held => {
             let until = expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
-            return block.put_down(sending, Next::Hold(until)).await;
+            return block.release(sending, Next::Hold(until)).await;
         }
     };
-    let course = Course { sending, app, push: push_id, device_type: &device_type, expires, courier: &courier, stop };
+    let context =
+        RunContext { sending, app, push: push_id, device_type: &device_type, expires, transport: &transport, stop };
     let feed = Feed::new(sending, app, &push, &device_type, block.pending.clone());
     let block = SendingBlock::new(block, shared_push, renderer.is_alerting());
-    Box::pin(Flight::new(course, renderer, block, feed, mode).run()).await
+    Box::pin(SendRun::new(context, renderer, block, feed, mode).run()).await
 }
 
 fn leave_out_message(push: &mut Push) {
@@ -133,21 +134,23 @@ enum Gate {
 }
 
 impl Gate {
-    async fn of(sending: &Sending, app: AppId, device_type: &DeviceType, courier: &Courier) -> Result<Self> {
+    async fn of(sending: &Sending, app: AppId, device_type: &DeviceType, transport: &Transport) -> Result<Self> {
         let Some(health) = sending.platform_health(app, device_type).await? else {
-            if let Courier::Provider(provider) = courier {
+            if let Transport::Provider(provider) = transport {
                 // A long wait was noted as an outage. That it is noted no longer is how all nodes hear that it is over.
                 provider.route.end_quiet_beyond(sending.0.clock.now().plus(UNNOTED_WAIT));
             }
             return Ok(Gate::Open(RunMode::Normal));
         };
-        let route = match (health.hindrance, courier) {
+        let route = match (health.hindrance, transport) {
             (Hindrance::Held, _) => return Ok(Gate::Held),
             // The sandbox and a missing configuration have no provider that could refuse us.
-            (_, Courier::Sandbox | Courier::Missing { .. }) => return Ok(Gate::Open(RunMode::Normal)),
-            (Hindrance::Down, Courier::Provider(_) | Courier::Open(_)) => return Ok(Gate::Open(RunMode::AfterOutage)),
-            (Hindrance::Refused, Courier::Provider(provider)) => Some(&provider.route),
-            (Hindrance::Refused, Courier::Open(_)) => None,
+            (_, Transport::Sandbox | Transport::Missing { .. }) => return Ok(Gate::Open(RunMode::Normal)),
+            (Hindrance::Down, Transport::Provider(_) | Transport::Open(_)) => {
+                return Ok(Gate::Open(RunMode::AfterOutage));
+            }
+            (Hindrance::Refused, Transport::Provider(provider)) => Some(&provider.route),
+            (Hindrance::Refused, Transport::Open(_)) => None,
         };
         let now = sending.0.clock.now();
         if !health.is_due(now) || !sending.claim_probe(app, device_type).await? {

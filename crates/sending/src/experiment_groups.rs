@@ -7,6 +7,7 @@ use std::time::Duration;
 use audience::block::{Block, blocks};
 use audience::codec;
 use base::{Error, Result};
+use boxed::boxed;
 use jobs::{ClaimedJob, Job, JobId, Stop};
 use model::event::{Event, EventOffset, RecordKind};
 use model::ids::{AppId, ExperimentId, Offset, Ordinal, PushId};
@@ -71,6 +72,7 @@ impl Job for WatchExperiments {
     }
 }
 
+#[boxed]
 impl Sending {
     /// Keeps only the numbers of groups that are no longer watched.
     pub async fn forget_old_groups(&self, app: AppId) -> Result<()> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base::{Error, Result, readable};
+use boxed::boxed;
 use jobs::Lane;
 use model::device_type::DeviceType;
 use model::ids::AppId;
@@ -52,6 +53,7 @@ enum Waiting {
     LeftAlone,
 }
 
+#[boxed]
 impl Sending {
     /// Why a platform is not sent to; `None` if it is.
     pub async fn platform_health(&self, app: AppId, device_type: &DeviceType) -> Result<Option<PlatformHealth>> {
@@ -121,7 +123,8 @@ impl Sending {
                 Some(known) if known.hindrance == Hindrance::Refused => (known.since, known.probe_at.unwrap_or(now)),
                 Some(_) | None => (now, now.plus(PROBE_EVERY)),
             };
-            let health = PlatformHealth { hindrance: Hindrance::Refused, reason: why.clone(), since, probe_at: Some(probe_at) };
+            let health =
+                PlatformHealth { hindrance: Hindrance::Refused, reason: why.clone(), since, probe_at: Some(probe_at) };
             if known.as_ref() != Some(&health) {
                 health.put(tx, app, &of, now)?;
             }
@@ -143,8 +146,7 @@ impl Sending {
             if PlatformHealth::find(tx, app, &of)?.is_some() {
                 return Ok(false);
             }
-            let health =
-                PlatformHealth { hindrance: Hindrance::Down, reason: why.clone(), since: now, probe_at: None };
+            let health = PlatformHealth { hindrance: Hindrance::Down, reason: why.clone(), since: now, probe_at: None };
             health.put(tx, app, &of, now)?;
             Ok::<_, Error>(true)
         };

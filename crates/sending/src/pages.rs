@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::app::AppKey;
 use model::ids::PushId;
 use model::payload::Push;
@@ -46,6 +47,7 @@ fn numbered_url(public_url: &str, app: &AppKey, push_id: PushId, n: usize) -> St
     format!("{public_url}/pages/{app}/{push_id}/{n}")
 }
 
+#[boxed]
 impl Sending {
     /// A hosted page. Its address is enough to read it: devices open it in a browser, without credentials.
     pub async fn page(&self, app: &str, push: PushId, n: usize) -> Result<InlinePage> {

@@ -135,7 +135,7 @@ mod tests {
     use model::origin::Origin;
     use model::time::UtcMillis;
     use store::apps::{NewApp, SecretHashes};
-    use store::blocks::{BlockKey, Progress};
+    use store::blocks::{BlockKey, BlockProgress};
     use store::{DatabaseUrl, Store};
 
     use super::*;
@@ -158,7 +158,7 @@ mod tests {
             }
             let fix = |tx: &mut Tx<'_>, push, channels: [u32; 2]| {
                 let nobody = codec::encode(&RoaringBitmap::new());
-                let progress = Progress {
+                let progress = BlockProgress {
                     settled: false,
                     tries: 0,
                     pending: codec::encode(&RoaringBitmap::from(channels)),

@@ -11,6 +11,7 @@ mod status;
 use std::sync::Arc;
 
 use base::{Error, Result};
+use boxed::boxed;
 use devices::{Journal, NewEvent};
 use model::app::AppKey;
 use model::event;
@@ -66,6 +67,7 @@ pub struct NewPush<'a> {
     pub provenance: &'a Provenance,
 }
 
+#[boxed]
 impl Sending {
     /// Accepts all of the pushes or none. After this returns, they survive everything but the loss of the database.
     pub async fn accept_pushes(

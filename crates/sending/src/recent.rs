@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use audience::codec;
 use base::{Error, Result};
+use boxed::boxed;
 use model::event::Many;
 use model::ids::{AppId, Offset};
 use model::time::UtcMillis;
@@ -54,6 +55,7 @@ impl RecentDeliveries {
     }
 }
 
+#[boxed]
 impl Sending {
     /// The recent deliveries of an app, with all that are committed by now.
     pub async fn recent_deliveries(&self, app: AppId) -> Result<Arc<Recent>> {

@@ -20,7 +20,7 @@ use model::term::Term;
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
-use store::blocks::{self as block_rows, BlockKey, Progress};
+use store::blocks::{self as block_rows, BlockKey, BlockProgress};
 use store::pushes::{self, PushState, Tally};
 use store::{Tx, origins, push_audience};
 use targeting::{Planner, device_types, open_types};
@@ -172,9 +172,9 @@ pub fn union(sets: &[(DeviceType, RoaringBitmap)]) -> RoaringBitmap {
     sets.iter().fold(RoaringBitmap::new(), |union, (_, set)| union | set)
 }
 
-fn untouched(recipients: &RoaringBitmap) -> Progress {
+fn untouched(recipients: &RoaringBitmap) -> BlockProgress {
     let nobody = codec::encode(&RoaringBitmap::new());
-    Progress {
+    BlockProgress {
         settled: false,
         tries: 0,
         pending: codec::encode(recipients),

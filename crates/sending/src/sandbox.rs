@@ -1,6 +1,7 @@
 //! Reading the sandbox: past deliveries, and deliveries as they happen.
 
 use base::Result;
+use boxed::boxed;
 use model::ids::AppId;
 use store::sandbox::{self, Filter, SandboxDelivery};
 use tenancy::{Caller, News};
@@ -9,6 +10,7 @@ use crate::Sending;
 
 const PER_READ: u32 = 100;
 
+#[boxed]
 impl Sending {
     /// The newest deliveries, oldest first.
     pub async fn sandbox(&self, app: AppId, filter: Filter, limit: u32) -> Result<Vec<(i64, SandboxDelivery)>> {
@@ -35,6 +37,7 @@ pub struct SandboxFeed {
     news: News,
 }
 
+#[boxed]
 impl SandboxFeed {
     /// The next deliveries with their positions; waits until there are some. `None` once the caller has lost the right to them.
     pub async fn next(&mut self) -> Result<Option<Vec<(i64, SandboxDelivery)>>> {

@@ -11,8 +11,8 @@ use crate::book::Fate;
 
 /// What a connection has to do with one request.
 #[derive(Debug)]
-pub(crate) struct Verdict {
-    pub(crate) deed: Deed,
+pub(crate) struct PlannedReply {
+    pub(crate) action: Action,
     /// How long to wait before.
     pub(crate) delay: Duration,
     /// Whether the sender has proved its identity.
@@ -20,7 +20,7 @@ pub(crate) struct Verdict {
 }
 
 #[derive(Debug)]
-pub(crate) enum Deed {
+pub(crate) enum Action {
     Answer(Response<Bytes>),
     /// Reset the stream. `is_clean` promises that nothing was done, so that the request can be repeated without danger.
     Reset {

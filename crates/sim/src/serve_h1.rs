@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 
-use crate::answer::Deed;
+use crate::answer::Action;
 use crate::call::{Call, Session};
 use crate::serve::Client;
 use crate::shared::Shared;
@@ -65,8 +65,8 @@ async fn answer(
     if !verdict.delay.is_zero() {
         tokio::time::sleep(verdict.delay).await;
     }
-    match verdict.deed {
-        Deed::Answer(response) => Ok(response.map(Full::new)),
-        Deed::Reset { .. } | Deed::Cut => Err(io::ErrorKind::ConnectionReset.into()),
+    match verdict.action {
+        Action::Answer(response) => Ok(response.map(Full::new)),
+        Action::Reset { .. } | Action::Cut => Err(io::ErrorKind::ConnectionReset.into()),
     }
 }

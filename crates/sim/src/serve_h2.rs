@@ -14,7 +14,7 @@ use http::{Request, Response};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep};
 
-use crate::answer::{Deed, Verdict};
+use crate::answer::{Action, PlannedReply};
 use crate::apns;
 use crate::call::{Call, Session};
 use crate::frames::{Edits, Frames};
@@ -107,7 +107,7 @@ struct Late {
     due: Instant,
     stream: u32,
     respond: SendResponse<Bytes>,
-    deed: Deed,
+    action: Action,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
@@ -206,16 +206,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             authority: head.uri.authority().map_or("", |authority| authority.as_str()),
             is_h2: true,
         };
-        let Verdict { deed, delay, is_trusted } = self.shared.judge(&mut self.session, &call);
+        let PlannedReply { action, delay, is_trusted } = self.shared.judge(&mut self.session, &call);
         if is_trusted && !self.is_trusted {
             self.is_trusted = true;
             self.has_to_raise = true;
             self.edits.allow(self.shared.streams);
         }
         if delay.is_zero() {
-            self.act(stream, &mut respond, deed);
+            self.act(stream, &mut respond, action);
         } else {
-            self.late.push(Reverse(Late { due: Instant::now() + delay, stream, respond, deed }));
+            self.late.push(Reverse(Late { due: Instant::now() + delay, stream, respond, action }));
         }
     }
 
@@ -243,22 +243,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     break;
                 }
             }
-            let Some(Reverse(Late { stream, mut respond, deed, .. })) = self.late.pop() else { break };
-            self.act(stream, &mut respond, deed);
+            let Some(Reverse(Late { stream, mut respond, action, .. })) = self.late.pop() else { break };
+            self.act(stream, &mut respond, action);
             has_answered = true;
         }
         has_answered
     }
 
-    fn act(&mut self, stream: u32, respond: &mut SendResponse<Bytes>, deed: Deed) {
-        match deed {
-            Deed::Answer(response) => answer(respond, response),
-            Deed::Reset { is_clean } => {
+    fn act(&mut self, stream: u32, respond: &mut SendResponse<Bytes>, action: Action) {
+        match action {
+            Action::Answer(response) => answer(respond, response),
+            Action::Reset { is_clean } => {
                 // Some servers say that a request can be repeated, others leave it open.
                 let says_so = is_clean && stream & 2 == 0;
                 respond.send_reset(if says_so { Reason::REFUSED_STREAM } else { Reason::INTERNAL_ERROR });
             }
-            Deed::Cut => self.leaving = Leaving::Cut,
+            Action::Cut => self.leaving = Leaving::Cut,
         }
     }
 }

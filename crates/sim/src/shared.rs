@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::answer::{self, Deed, Refusal, Reply, Verdict};
+use crate::answer::{self, Action, PlannedReply, Refusal, Reply};
 use crate::book::{Book, Fate, Message};
 use crate::browser::Browser;
 use crate::call::{Call, Session};
@@ -43,8 +43,8 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// The verdict on a request. It has been counted when this returns.
-    pub(crate) fn judge(&self, session: &mut Session, call: &Call<'_>) -> Verdict {
-        let verdict = self.verdict(session, call);
+    pub(crate) fn judge(&self, session: &mut Session, call: &Call<'_>) -> PlannedReply {
+        let verdict = self.plan_reply(session, call);
         self.changed.notify_waiters();
         verdict
     }
@@ -61,7 +61,7 @@ impl Shared {
         *self.validation_code.lock()
     }
 
-    fn verdict(&self, session: &mut Session, call: &Call<'_>) -> Verdict {
+    fn plan_reply(&self, session: &mut Session, call: &Call<'_>) -> PlannedReply {
         let faults = self.faults();
         match protocol_of(call.path) {
             Some(Protocol::Open) => {
@@ -83,10 +83,10 @@ impl Shared {
         }
     }
 
-    fn one_message(&self, protocol: Protocol, session: &mut Session, call: &Call<'_>, faults: &Faults) -> Verdict {
+    fn one_message(&self, protocol: Protocol, session: &mut Session, call: &Call<'_>, faults: &Faults) -> PlannedReply {
         // Apple does not speak HTTP/1.1 at all.
         if protocol == Protocol::Apns && !call.is_h2 {
-            return Verdict { deed: Deed::Cut, delay: Duration::ZERO, is_trusted: false };
+            return PlannedReply { action: Action::Cut, delay: Duration::ZERO, is_trusted: false };
         }
         let checked = if faults.refuse_credentials.contains(&protocol) {
             Err(refused_credentials(protocol))
@@ -116,7 +116,7 @@ impl Shared {
     }
 
     /// Requests for tokens, and requests of people for counts and messages.
-    fn beside_messages(&self, call: &Call<'_>, faults: &Faults) -> Verdict {
+    fn beside_messages(&self, call: &Call<'_>, faults: &Faults) -> PlannedReply {
         if let Some(response) = control::answer(self, call) {
             return plain(response, Duration::ZERO);
         }
@@ -126,7 +126,7 @@ impl Shared {
         let (now, lifetime) = (self.clock.now(), self.token_lifetime);
         let (response, is_issued) = tokens::answer(&self.tokens, issuer, call, &self.fcm_public_key, now, lifetime);
         self.book().tokens += u64::from(is_issued);
-        Verdict { is_trusted: is_issued, ..plain(response, faults.latency) }
+        PlannedReply { is_trusted: is_issued, ..plain(response, faults.latency) }
     }
 
     fn settle(
@@ -134,29 +134,29 @@ impl Shared {
         messages: &[Message<'_>],
         faults: &Faults,
         respond: impl FnOnce(Reply) -> Response<Bytes>,
-    ) -> Verdict {
+    ) -> PlannedReply {
         let fate = self.book().enter(messages, faults, self.keep);
         let first = messages.first().and_then(|message| message.id).unwrap_or(Fingerprint(0));
         let answer = |reply| {
             let mut response = respond(reply);
             answer::add_retry_after(&mut response, reply, faults.retry_after);
-            Deed::Answer(response)
+            Action::Answer(response)
         };
-        let deed = match fate {
+        let action = match fate {
             Some(Fate::Accepted | Fate::Duplicate) => answer(Reply::Accepted),
             Some(Fate::Gone) => answer(Reply::Gone),
             Some(Fate::Throttled) => answer(Reply::Throttled),
             Some(Fate::Unavailable) => answer(Reply::Unavailable),
-            Some(Fate::Reset) => Deed::Reset { is_clean: true },
-            Some(Fate::LostAnswer) => Deed::Reset { is_clean: false },
-            Some(Fate::Cut) => Deed::Cut,
+            Some(Fate::Reset) => Action::Reset { is_clean: true },
+            Some(Fate::LostAnswer) => Action::Reset { is_clean: false },
+            Some(Fate::Cut) => Action::Cut,
             // Requests without messages were refused before.
             Some(Fate::Rejected | Fate::Unauthorized) | None => answer(Reply::Unavailable),
         };
-        Verdict { deed, delay: faults.delay(first), is_trusted: true }
+        PlannedReply { action, delay: faults.delay(first), is_trusted: true }
     }
 
-    fn refuse(&self, protocol: Protocol, refusal: Refusal, faults: &Faults) -> Verdict {
+    fn refuse(&self, protocol: Protocol, refusal: Refusal, faults: &Faults) -> PlannedReply {
         let Refusal { response, reason, fate } = refusal;
         if let Some(fate) = fate {
             self.book().refuse(protocol, fate, &reason);
@@ -165,8 +165,8 @@ impl Shared {
     }
 }
 
-fn plain(response: Response<Bytes>, delay: Duration) -> Verdict {
-    Verdict { deed: Deed::Answer(response), delay, is_trusted: false }
+fn plain(response: Response<Bytes>, delay: Duration) -> PlannedReply {
+    PlannedReply { action: Action::Answer(response), delay, is_trusted: false }
 }
 
 fn refused_credentials(protocol: Protocol) -> Refusal {

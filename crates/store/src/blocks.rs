@@ -17,7 +17,7 @@ pub struct BlockKey {
 
 /// The progress of sending a block. The four sets are disjoint and together are its recipients.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct BlockProgress {
     /// Nothing is left to do.
     pub settled: bool,
     /// How often the block was gone through and left something to try again.
@@ -28,7 +28,7 @@ pub struct Progress {
     pub failed: Vec<u8>,
 }
 
-pub fn insert(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: Progress) -> Result<()> {
+pub fn insert(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: BlockProgress) -> Result<()> {
     tx.execute(
         "insert into push_block (app, push, platform, block, settled, tries, pending, delivered, gone, failed)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -37,7 +37,7 @@ pub fn insert(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: Progress) -
     Ok(())
 }
 
-pub fn save(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: Progress) -> Result<()> {
+pub fn save(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: BlockProgress) -> Result<()> {
     tx.execute(
         "update push_block set settled = $5, tries = $6, pending = $7, delivered = $8, gone = $9, failed = $10
          where app = $1 and push = $2 and platform = $3 and block = $4",
@@ -46,13 +46,13 @@ pub fn save(tx: &mut Tx<'_>, app: AppId, key: &BlockKey, progress: Progress) -> 
     Ok(())
 }
 
-pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<Progress>> {
+pub fn get(tx: &mut Tx<'_>, app: AppId, key: &BlockKey) -> Result<Option<BlockProgress>> {
     tx.query_opt(
         "select settled, tries, pending, delivered, gone, failed from push_block
          where app = $1 and push = $2 and platform = $3 and block = $4",
         &[app.into(), key.push.into(), (&key.device_type).into(), key.number.into()],
         |row| {
-            Ok(Progress {
+            Ok(BlockProgress {
                 settled: row.next()?,
                 tries: row.next()?,
                 pending: row.next()?,
@@ -90,7 +90,7 @@ pub fn delete_settled_before(tx: &mut Tx<'_>, app: AppId, first_kept: UtcMillis,
     )
 }
 
-fn values(app: AppId, key: &BlockKey, progress: Progress) -> [crate::Value; 10] {
+fn values(app: AppId, key: &BlockKey, progress: BlockProgress) -> [crate::Value; 10] {
     [
         app.into(),
         key.push.into(),

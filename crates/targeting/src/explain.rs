@@ -9,6 +9,7 @@ use std::sync::Arc;
 use audience::index::Index;
 use audience::plan::Plan;
 use base::{Error, Result};
+use boxed::boxed;
 use index::term_plan;
 use model::device_type::DeviceType;
 use model::ids::AppId;
@@ -112,6 +113,7 @@ struct AtomPlan {
     is_unknown: bool,
 }
 
+#[boxed]
 impl Targeting {
     /// Explains an audience as a push accepted now would resolve it.
     pub async fn explain(&self, app: AppId, audience: Audience, types: DeviceTypes) -> Result<Explanation> {

@@ -2,6 +2,7 @@
 
 use audience::plan::Plan;
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::AppId;
 use model::lifecycle::{Lifecycle, lifecycle, lifecycle_names};
 use model::static_list::ListDetails;
@@ -36,6 +37,7 @@ impl Planner<'_, '_> {
     }
 }
 
+#[boxed]
 impl Targeting {
     /// All lifecycle lists.
     pub async fn lifecycle_lists(&self, app: AppId) -> Result<Vec<ListView>> {

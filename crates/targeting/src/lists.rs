@@ -16,6 +16,7 @@ pub use upload::{BadRow, ListUpload};
 
 use audience::index::Index;
 use base::{Error, Result, readable};
+use boxed::boxed;
 use index::term_plan;
 use model::ids::{AppId, OperationId};
 use model::limits;
@@ -44,6 +45,7 @@ pub struct ListView {
     pub n_bad_rows: u64,
 }
 
+#[boxed]
 impl Targeting {
     /// Returns the id under which it was done.
     pub async fn create_list(

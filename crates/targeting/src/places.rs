@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use audience::codec;
 use audience::plan::Plan;
 use base::{Error, Result};
+use boxed::boxed;
 use devices::MOST_KEPT_DAYS;
 use geo::{Atlas, Boundary, Code};
 use model::payload::Push;
@@ -51,6 +52,7 @@ impl Planner<'_, '_> {
     }
 }
 
+#[boxed]
 impl Targeting {
     /// Has the atlas read if a push is for a place: checking that there is one would otherwise wait for it on a thread that
     /// serves requests.

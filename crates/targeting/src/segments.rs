@@ -6,6 +6,7 @@ mod places;
 mod reached;
 
 use base::{Error, Result, readable};
+use boxed::boxed;
 use model::ids::{AppId, OperationId, SegmentId};
 use model::json;
 use model::segment::SegmentBody;
@@ -38,6 +39,7 @@ pub struct CreatedSegment {
     pub id: SegmentId,
 }
 
+#[boxed]
 impl Targeting {
     pub async fn create_segment(
         &self,

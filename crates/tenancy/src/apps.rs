@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::{Error, Result};
+use boxed::boxed;
 use jobs::{ClaimedJob, Job, Stop};
 use model::app::{AppKey, Mode, Secret};
 use model::ids::{AppId, OperationId};
@@ -62,6 +63,7 @@ pub struct RotatedSecrets {
     pub master_secret: Option<String>,
 }
 
+#[boxed]
 impl Tenancy {
     pub async fn app(&self, key: &str) -> Result<Arc<App>> {
         let known = self.known_app(key).await?.ok_or(Error::NotFound("app"))?;

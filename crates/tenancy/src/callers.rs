@@ -7,6 +7,7 @@ pub(crate) use known_apps::KnownApps;
 use std::sync::Arc;
 
 use base::Result;
+use boxed::boxed;
 use model::app::{AppKey, Secret};
 use model::channel::Proof;
 use model::ids::{AppId, ChannelId, ContactId};
@@ -79,6 +80,7 @@ impl Caller {
     }
 }
 
+#[boxed]
 impl Tenancy {
     /// Whether a caller would be let in again: not once the app is deleted, or the secret replaced that they were known by.
     pub async fn is_current(&self, caller: &Caller) -> Result<bool> {

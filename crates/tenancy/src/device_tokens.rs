@@ -8,6 +8,7 @@ use std::time::Duration;
 use base::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64_URL;
+use boxed::boxed;
 use model::app::AppKey;
 use model::ids::{ChannelId, ContactId};
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,7 @@ pub(crate) fn has_shape(token: &str) -> bool {
     token.contains('.')
 }
 
+#[boxed]
 impl Tenancy {
     pub async fn channel_token(&self, app: &App, channel: ChannelId) -> Result<DeviceToken> {
         self.device_token(app, Subject::Channel(channel)).await

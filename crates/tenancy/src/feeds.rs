@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use boxed::boxed;
 use model::ids::AppId;
 use store::{Signal, Signals};
 use tokio::time;
@@ -16,6 +17,7 @@ pub struct News {
     apps: Signals,
 }
 
+#[boxed]
 impl Tenancy {
     pub fn news(&self, app: AppId) -> News {
         News { log: self.0.store.signals_of(Signal::Log(app)), apps: self.0.store.signals_of(Signal::Apps) }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::AppId;
 use model::time::UtcMillis;
 use serde::Serialize;
@@ -44,6 +45,7 @@ impl From<store::Error> for Failure {
     }
 }
 
+#[boxed]
 impl Tenancy {
     /// Runs `change` in a transaction. With a key, the answer is kept in the same transaction, and a repeat gets it back
     /// without changing anything. Answers are sealed, because some contain new secrets.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Result;
+use boxed::boxed;
 use model::ids::{AppId, ChannelId};
 use model::lenient_base64;
 use model::time::UtcMillis;
@@ -49,6 +50,7 @@ pub enum Refusal {
     Expired,
 }
 
+#[boxed]
 impl Tenancy {
     /// The bearer of this token: one of ours, or a signature made on the device.
     pub async fn authenticate_bearer(&self, bearer: Bearer<'_>) -> Result<Result<Caller, Refusal>> {

@@ -2,6 +2,7 @@
 //! configured.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::AppId;
 use model::time::UtcMillis;
 use providers::webpush::WebPushCredentials;
@@ -12,6 +13,7 @@ use crate::Tenancy;
 
 const ID: &str = "own";
 
+#[boxed]
 impl Tenancy {
     pub(crate) fn new_web_keys(&self) -> Result<WebPushCredentials> {
         WebPushCredentials::generate(String::new()).map_err(Error::internal)

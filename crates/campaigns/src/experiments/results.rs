@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::Result;
+use boxed::boxed;
 use events::Counts;
 use model::experiment::{Experiment, Outcome, verdict};
 use model::ids::{AppId, ExperimentId, PushId};
@@ -40,6 +41,7 @@ pub struct VariantResults {
     pub counts: Counts,
 }
 
+#[boxed]
 impl Campaigns {
     pub async fn experiment_results(&self, app: AppId, id: ExperimentId) -> Result<ExperimentResults> {
         self.0.store.read(move |tx| results(tx, app, id)).await

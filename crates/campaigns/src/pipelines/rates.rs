@@ -4,6 +4,7 @@
 use audience::block::blocks;
 use audience::codec;
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, Id, PipelineId};
 use model::limits;
 use model::pipeline::{Rate, RateWindow};
@@ -127,6 +128,7 @@ fn slices(within: RateWindow, now: UtcMillis) -> (i64, i64) {
     }
 }
 
+#[boxed]
 impl Campaigns {
     /// Forgets what no rate looks back to.
     pub async fn forget_old_sends(&self, app: AppId) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Pausing and resuming a recurring schedule.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, ScheduleId};
 use model::time::UtcMillis;
 
@@ -8,6 +9,7 @@ use super::NOT_FOUND;
 use super::stored::{Stored, Timing};
 use crate::Campaigns;
 
+#[boxed]
 impl Campaigns {
     pub async fn pause_schedule(&self, app: AppId, id: ScheduleId) -> Result<()> {
         self.set_schedule_paused(app, id, true).await

@@ -78,7 +78,8 @@ impl Stored {
 
     pub(super) fn print(&self) -> Result<String> {
         let best_hour = self.scheduled.schedule.first.best_hour();
-        serde_json::to_string(&Printed { scheduled: &self.scheduled, timing: &self.timing, best_hour }).map_err(Error::internal)
+        serde_json::to_string(&Printed { scheduled: &self.scheduled, timing: &self.timing, best_hour })
+            .map_err(Error::internal)
     }
 
     /// Whether some time zones have had their turn and others, in which there are channels, are waiting for it.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, OperationId, PushId, ScheduleId};
 use model::json::OneOrMany;
 use model::origin::{Origin, Provenance};
@@ -34,6 +35,7 @@ pub struct CreatedTemplateSchedules {
     pub scheduled: Vec<Value>,
 }
 
+#[boxed]
 impl Campaigns {
     /// Accepts all of the pushes or none.
     pub async fn send_templates(

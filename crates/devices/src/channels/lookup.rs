@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::channel::Profile;
 use model::channel::TagSets;
 use model::ids::{AppId, ChannelId, NamedUserId};
@@ -35,6 +36,7 @@ pub struct ChannelView {
     pub subscriptions: BTreeSet<SubscriptionListId>,
 }
 
+#[boxed]
 impl Devices {
     pub async fn channel(&self, app: AppId, id: ChannelId) -> Result<ChannelView> {
         let index = self.0.index.get(app).await?;

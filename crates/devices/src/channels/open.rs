@@ -1,6 +1,7 @@
 //! Channels of open platforms, which are found by platform and address.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::channel::{Change, OpenRegistration};
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, OperationId};
@@ -22,6 +23,7 @@ pub struct RegisteredOpen {
     pub channel: ChannelView,
 }
 
+#[boxed]
 impl Devices {
     /// Creates or updates the channel of an address. An uninstalled channel that is named by its id comes back to life with
     /// nothing but that id.

@@ -1,6 +1,7 @@
 //! Registration by devices: create or recognize on POST, update on PUT.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::channel::{Change, Registration};
 use model::ids::{AppId, ChannelId, NamedUserId, OperationId};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ pub struct Registered {
     pub created: bool,
 }
 
+#[boxed]
 impl Devices {
     /// Registers a device that does not know its channel. A device that is recognized by an identity hint or by its address
     /// gets the channel it had.

@@ -1,6 +1,7 @@
 //! Tags set by servers, and by devices for themselves.
 
 use base::Result;
+use boxed::boxed;
 use model::channel::{ChannelRef, OpenAddress, TagOperation};
 use model::device_type::DeviceType;
 use model::ids::AppId;
@@ -11,6 +12,7 @@ use super::{OwnChange, keys};
 use crate::Devices;
 use crate::change_context::ChangeContext;
 
+#[boxed]
 impl Devices {
     /// Changes the tags of channels. Ids that are unknown, uninstalled or of another type are skipped.
     pub async fn tag_channels(&self, app: AppId, channels: Vec<ChannelRef>, operation: TagOperation) -> Result<()> {

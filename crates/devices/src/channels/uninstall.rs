@@ -2,6 +2,7 @@
 //! provider has another address for a channel.
 
 use base::Result;
+use boxed::boxed;
 use model::channel::{OpenAddress, Uninstall};
 use model::device_type::DeviceType;
 use model::event;
@@ -17,6 +18,7 @@ use crate::Devices;
 use crate::change_context::ChangeContext;
 use crate::journal::NewEvent;
 
+#[boxed]
 impl Devices {
     /// Uninstalls channels. Ids that are unknown, uninstalled already or of another device type are skipped.
     pub async fn uninstall_channels(&self, app: AppId, uninstalls: Vec<Uninstall>) -> Result<()> {

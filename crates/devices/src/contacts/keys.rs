@@ -10,6 +10,7 @@ use std::sync::{PoisonError, RwLock};
 use base::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+use boxed::boxed;
 use model::ids::{AppId, ContactId, NamedUserId};
 use ring::hmac::{self, HMAC_SHA256};
 use store::documents::{self, DocumentKind};
@@ -41,6 +42,7 @@ impl ContactKey {
     }
 }
 
+#[boxed]
 impl Devices {
     /// The key of an app, which is made when it is first needed.
     pub async fn contact_key(&self, app: AppId) -> Result<ContactKey> {

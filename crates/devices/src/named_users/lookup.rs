@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::channel::TagSets;
 use model::ids::{AppId, NamedUserId};
 use model::subscription::ScopedSubscriptions;
@@ -33,6 +34,7 @@ pub struct NamedUserView {
     pub channels: Vec<ChannelView>,
 }
 
+#[boxed]
 impl Devices {
     pub async fn named_user(&self, app: AppId, id: NamedUserId) -> Result<NamedUserView> {
         let index = self.0.index.get(app).await?;

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::slice;
 
 use base::Result;
+use boxed::boxed;
 use model::channel::TagOperation;
 use model::ids::{AppId, NamedUserId, TermId};
 use model::term::Term;
@@ -14,6 +15,7 @@ use crate::Devices;
 use crate::change_context::{ChangeContext, Tags, TermDifference};
 use crate::holdings::Holdings;
 
+#[boxed]
 impl Devices {
     /// Changes the tags of users, who are created if necessary.
     pub async fn tag_named_users(&self, app: AppId, users: Vec<NamedUserId>, operation: TagOperation) -> Result<()> {

@@ -46,7 +46,7 @@ enum Fate {
 fn forget_some(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, age: Duration) -> Result<()> {
     let mut n_rows = 0;
     for push in pushes::aged(tx, app, now.minus(age), PUSHES_AT_ONCE)? {
-        match fate(tx, app, &push, now, age)? {
+        match fate(tx, app, &push, now)? {
             Fate::KeptUntil(instant) => pushes::age_from(tx, app, push.id, instant.minus(age))?,
             Fate::Forgotten => n_rows += pushes::forget(tx, app, push.id)?,
             Fate::ForgottenWith(group) => {

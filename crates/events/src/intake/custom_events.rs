@@ -1,6 +1,7 @@
 //! Custom events that servers send.
 
 use base::{Error, Result};
+use boxed::boxed;
 use devices::{ChangeContext, NewEvent};
 use model::custom_event::{About, CustomEvent};
 use model::event::{Custom, Event};
@@ -34,6 +35,7 @@ struct Dated {
     custom: CustomEvent,
 }
 
+#[boxed]
 impl Events {
     /// Takes in events of servers: all of them or, if one cannot be used, none. An event about a named user is written to the log
     /// once for each of the user's channels, and counts once.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use audience::plan::Plan;
 use base::{Error, Result};
+use boxed::boxed;
 use model::device_type::DeviceType;
 use model::ids::AppId;
 use model::lifecycle::OPEN_DAYS_KEPT;
@@ -37,6 +38,7 @@ pub struct DeviceCounts {
     pub uninstalled: u64,
 }
 
+#[boxed]
 impl Events {
     /// The devices at the end of the day of an instant, or now if that day has not ended.
     pub async fn devices(&self, app: AppId, date: UtcMillis) -> Result<Devices> {

@@ -1,6 +1,7 @@
 //! Custom events, counted by name and by their relation to a push.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::AppId;
 use model::report::Period;
 use store::counters::Pushes;
@@ -17,6 +18,7 @@ pub struct EventTotals {
     pub events: Vec<EventTotal>,
 }
 
+#[boxed]
 impl Events {
     pub async fn event_totals(&self, app: AppId, period: Period) -> Result<EventTotals> {
         let events = self.0.store.read(move |tx| event_counters::totals(tx, app, &period.hours())).await?;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, PushId};
 use model::origin::Origin;
 use model::payload::push_type::PushType;
@@ -52,6 +53,7 @@ pub struct Series {
     pub buckets: Buckets,
 }
 
+#[boxed]
 impl Events {
     pub async fn push_report(&self, app: AppId, push: PushId) -> Result<PushReport> {
         self.push_reports(app, vec![push]).await?.pop().ok_or(Error::NotFound("push"))

@@ -1,6 +1,7 @@
 //! Events as they happen, for a client that reads at its own pace.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::channel::ChannelRef;
 use model::event::{EventConditions, EventOffset, EventRequest, EventStart};
 use model::ids::AppId;
@@ -20,6 +21,7 @@ pub struct EventFeed {
     news: News,
 }
 
+#[boxed]
 impl Events {
     /// Opens a feed. Invalid filters are refused now.
     pub async fn event_feed(&self, caller: Caller, request: EventRequest) -> Result<EventFeed> {
@@ -35,6 +37,7 @@ impl Events {
     }
 }
 
+#[boxed]
 impl EventFeed {
     /// Up to `at_most` events; waits until there are some. `None` once the caller has lost the right to them.
     pub async fn next(&mut self, at_most: usize) -> Result<Option<EventPage>> {

@@ -1,6 +1,7 @@
 //! Creating, changing and deleting webhooks. A running node notices at its next checkpoint.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::event::EventOffset;
 use model::ids::{AppId, OperationId, WebhookId};
 use providers::http::{WebUrl, check_url};
@@ -10,7 +11,7 @@ use store::webhooks::{self, Position, Tally, Webhook};
 use store::{Tx, followers, log};
 use tenancy::IdempotencyKey;
 
-use super::progress::Progress;
+use super::cursor::WebhookCursor;
 use super::run::ForwardEvents;
 use super::view::Lag;
 use super::{WebhookView, job_of};
@@ -35,6 +36,7 @@ pub struct CreatedWebhook {
     pub webhook: WebhookView,
 }
 
+#[boxed]
 impl Events {
     /// `change` has a URL and types.
     pub async fn create_webhook(
@@ -92,10 +94,10 @@ impl Events {
                 Some(false) => webhooks::disable(tx, app, id, None)?,
                 None => {}
             }
-            // An event refused before may be taken now. Runs that work with the stored progress start again from it.
-            let progress = Progress::from_stored(webhook.position.held.as_deref())?;
-            if progress.is_troubled() {
-                let held = progress.due_at(now).to_bytes()?;
+            // An event refused before may be taken now. Runs that work with the stored cursor start again from it.
+            let cursor = WebhookCursor::from_stored(webhook.position.held.as_deref())?;
+            if cursor.is_troubled() {
+                let held = cursor.due_at(now).to_bytes()?;
                 webhooks::move_to(tx, app, id, webhook.position.done, Some(&held))?;
             }
             Ok::<_, Error>(followers::rouse(tx, app, job_of(id), now)?)

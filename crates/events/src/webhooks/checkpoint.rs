@@ -1,4 +1,4 @@
-//! The transaction that saves the progress of a webhook and reschedules its job.
+//! The transaction that saves the cursor of a webhook and reschedules its job.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use model::time::UtcMillis;
 use store::webhooks::{self, Stretch};
 use store::{Tx, followers};
 
-use super::ledger::Ledger;
+use super::attempts::AttemptLog;
 use crate::Events;
 
 /// A webhook with more dead letters than this is disabled until the operator looks at it.
@@ -55,7 +55,7 @@ pub(super) enum Saved {
 pub(super) struct Snapshot {
     pub(super) stretch: Stretch,
     pub(super) read: EventOffset,
-    pub(super) ledger: Ledger,
+    pub(super) attempts: AttemptLog,
 }
 
 impl Events {
@@ -113,14 +113,16 @@ fn save(
     now: UtcMillis,
 ) -> Result<(Saved, Option<String>)> {
     let RunBasis { webhook, version, changes } = basis;
-    let Snapshot { stretch, read, ledger } = snapshot;
+    let Snapshot { stretch, read, attempts } = snapshot;
     let Some(changes_now) = webhooks::remember(tx, job.app, webhook, version, stretch)? else {
         jobs::postpone(tx, job, now)?;
         return Ok((Saved::Moved, None));
     };
-    webhooks::note(tx, job.app, webhook, &ledger.entries)?;
-    let mut end = ledger.end.clone();
-    if !ledger.letters.is_empty() && webhooks::keep_dead_letters(tx, job.app, webhook, &ledger.letters)? >= MOST_DEAD {
+    webhooks::note(tx, job.app, webhook, &attempts.entries)?;
+    let mut end = attempts.end.clone();
+    if !attempts.letters.is_empty()
+        && webhooks::keep_dead_letters(tx, job.app, webhook, &attempts.letters)? >= MOST_DEAD
+    {
         let why =
             format!("{MOST_DEAD} events are among the dead letters; redeliver or discard them, and enable it again.");
         end.get_or_insert(why);

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use base::{Error, Result};
+use boxed::boxed;
 use bytes::Bytes;
 use model::event::EventOffset;
 use model::ids::{AppId, WebhookId};
-use providers::webhook::Verdict;
+use providers::webhook::HookAnswer;
 use store::Tx;
 use store::webhooks::{self, DeadLetter};
 use tokio::time::Instant;
@@ -30,6 +31,7 @@ pub struct Redelivered {
     pub last: Option<EventOffset>,
 }
 
+#[boxed]
 impl Events {
     /// Dead letters after an offset, in the order of the log.
     pub async fn dead_letters(
@@ -59,7 +61,7 @@ impl Events {
             }
             result.last = Some(letter.offset);
             let reason = match hook.post(Bytes::from(letter.body), self.0.clock.now()).await {
-                Verdict::Taken { .. } => {
+                HookAnswer::Taken { .. } => {
                     // A crash before this sends it again: at least once, as always.
                     let forget = move |tx: &mut Tx<'_>| webhooks::remove_dead_letter(tx, app, id, letter.offset);
                     self.0.store.write(app, forget).await?;
@@ -67,8 +69,8 @@ impl Events {
                     n_failed_in_a_row = 0;
                     continue;
                 }
-                Verdict::Failed { reason, .. } => reason,
-                Verdict::Gone => "The webhook answered 410: it wants no more events.".to_owned(),
+                HookAnswer::Failed { reason, .. } => reason,
+                HookAnswer::Gone => "The webhook answered 410: it wants no more events.".to_owned(),
             };
             result.reason = Some(reason);
             result.n_failed += 1;

@@ -1,6 +1,7 @@
 //! The state of all webhooks of the installation, for metrics.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::app::AppKey;
 use model::ids::WebhookId;
 use store::Tx;
@@ -21,6 +22,7 @@ pub struct WebhookLag {
     pub tally: Tally,
 }
 
+#[boxed]
 impl Events {
     /// Webhooks that the operator disabled are not expected to keep up, and left out.
     pub async fn webhook_lags(&self) -> Result<Vec<WebhookLag>> {

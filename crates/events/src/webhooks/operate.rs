@@ -1,11 +1,12 @@
 //! Operating a webhook: testing it, showing its history, and replaying events.
 
 use base::{Error, Result};
+use boxed::boxed;
 use bytes::Bytes;
 use model::event::EventOffset;
 use model::ids::{AppId, EventId, Offset, WebhookId};
 use model::time::UtcMillis;
-use providers::webhook::{Hook, Verdict};
+use providers::webhook::{Hook, HookAnswer};
 use serde::Serialize;
 use store::webhooks::{self, Entry};
 use store::{Tx, followers, log};
@@ -48,6 +49,7 @@ struct SpecimenBody {
     source: &'static str,
 }
 
+#[boxed]
 impl Events {
     /// Sends one made-up event. The error is a sentence for the operator.
     pub async fn test_webhook(&self, app: AppId, id: WebhookId) -> Result<Result<WebhookProof, String>> {
@@ -64,9 +66,9 @@ impl Events {
         let json = serde_json::to_vec(&specimen).map_err(Error::internal)?;
         let begun = Instant::now();
         Ok(match hook.post(Bytes::from(json), now).await {
-            Verdict::Taken { status } => Ok(WebhookProof { status, millis: begun.elapsed().as_millis() }),
-            Verdict::Failed { reason, .. } => Err(reason),
-            Verdict::Gone => Err("The webhook answered 410: it wants no more events.".to_owned()),
+            HookAnswer::Taken { status } => Ok(WebhookProof { status, millis: begun.elapsed().as_millis() }),
+            HookAnswer::Failed { reason, .. } => Err(reason),
+            HookAnswer::Gone => Err("The webhook answered 410: it wants no more events.".to_owned()),
         })
     }
 

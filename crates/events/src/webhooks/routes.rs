@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::PublicEvent;
-    use crate::webhooks::progress::Progress;
+    use crate::webhooks::cursor::WebhookCursor;
 
     #[test]
     fn what_another_node_took_over_is_let_go_in_time() {
@@ -105,7 +105,7 @@ mod tests {
             WebhookConfig::new(check_url("https://example.com/", AddressPolicy::ANY).unwrap(), EventTypes::all());
         let take = |version, now| webhooks.take((app, id), version, &config, AddressPolicy::ANY, now).1;
         assert!(take(1, UtcMillis(0)).is_none());
-        let mut window = Window::new(EventOffset::START, &Progress::default(), None);
+        let mut window = Window::new(EventOffset::START, &WebhookCursor::default(), None);
         let offset = EventOffset::new(Offset(1), 0);
         let (kind, json) = (RecordKind::Custom, Bytes::from_static(b"{}"));
         let event = PublicEvent { offset, kind, id: EventId::random(), channel: None, ordinal: None, json };

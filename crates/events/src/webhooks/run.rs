@@ -10,16 +10,16 @@ use futures_util::{FutureExt, StreamExt};
 use jobs::{ClaimedJob, Job, SlotKind, Stop};
 use model::ids::WebhookId;
 use model::time::UtcMillis;
-use providers::webhook::{Hook, Verdict, WebhookConfig};
+use providers::webhook::{Hook, HookAnswer, WebhookConfig};
 use serde::{Deserialize, Serialize};
 use store::Signal;
 use store::webhooks::{self, Stretch};
 use tokio::time::{self, Instant};
 
+use super::attempts::AttemptLog;
 use super::checkpoint::{Rest, RunBasis, Saved, Snapshot};
-use super::ledger::Ledger;
-use super::progress::Progress;
-use super::window::{Parcel, Setback, Window};
+use super::cursor::WebhookCursor;
+use super::window::{FailedAttempt, OutgoingEvent, Window};
 use crate::{EventFilter, EventPage, Events};
 
 /// Then others get their turn.
@@ -42,7 +42,7 @@ struct Run<'a> {
     config: WebhookConfig,
     filter: EventFilter,
     window: Window,
-    ledger: Ledger,
+    attempts: AttemptLog,
     /// Whether there was nothing more to read the last time.
     is_end: bool,
     halt: Option<Halt>,
@@ -61,7 +61,7 @@ enum Halt {
 
 struct Landed {
     number: usize,
-    verdict: Verdict,
+    answer: HookAnswer,
     millis: u32,
 }
 
@@ -106,7 +106,7 @@ impl Events {
         let reason = webhook.failing.as_ref().map(|(_, reason)| reason.clone());
         let window = match kept {
             Some(window) => window,
-            None => Window::new(position.done, &Progress::from_stored(position.held.as_deref())?, reason),
+            None => Window::new(position.done, &WebhookCursor::from_stored(position.held.as_deref())?, reason),
         };
         let run = Run {
             events: self,
@@ -116,7 +116,7 @@ impl Events {
             filter: EventFilter::of_kinds(config.types.kinds()),
             config,
             window,
-            ledger: Ledger::default(),
+            attempts: AttemptLog::default(),
             is_end: false,
             halt: None,
             n_saving: 0,
@@ -139,15 +139,15 @@ impl Run<'_> {
             if stop.is_requested() && stopping.get_or_insert_with(Instant::now).elapsed() > GRACE {
                 sending.clear();
             }
-            if stop.is_requested() || started.elapsed() > SLICE || self.ledger.end.is_some() {
+            if stop.is_requested() || started.elapsed() > SLICE || self.attempts.end.is_some() {
                 self.halt.get_or_insert(Halt::Yield);
             }
             let now = self.events.0.clock.now();
-            if self.halt.is_none() && self.ledger.letters.len() < CHECKPOINT {
-                self.ledger.letters.extend(self.window.make_room(now));
+            if self.halt.is_none() && self.attempts.letters.len() < CHECKPOINT {
+                self.attempts.letters.extend(self.window.make_room(now));
             }
-            while let Some(parcel) = self.next(sending.len(), now) {
-                sending.push(post(&hook, parcel, now));
+            while let Some(outgoing) = self.next(sending.len(), now) {
+                sending.push(post(&hook, outgoing, now));
             }
             if self.halt.is_some() {
                 reading = None;
@@ -184,8 +184,8 @@ impl Run<'_> {
         self.end().await
     }
 
-    fn next(&mut self, n_sending: usize, now: UtcMillis) -> Option<Parcel> {
-        let n_unrecorded = n_sending + self.n_saving + self.ledger.n_events();
+    fn next(&mut self, n_sending: usize, now: UtcMillis) -> Option<OutgoingEvent> {
+        let n_unrecorded = n_sending + self.n_saving + self.attempts.n_events();
         if self.halt.is_some() || n_sending >= Hook::ROOM || n_unrecorded >= UNRECORDED {
             return None;
         }
@@ -208,56 +208,56 @@ impl Run<'_> {
         if records > 0 {
             let (app, webhook) = (self.events.0.tenancy.key_for_log(self.job.app).await, self.basis.webhook);
             tracing::warn!(app, %webhook, records, "a webhook was behind for so long that events were deleted unsent");
-            self.ledger.missed(records, self.window.done(), self.events.0.clock.now());
+            self.attempts.missed(records, self.window.done(), self.events.0.clock.now());
         }
     }
 
-    fn land(&mut self, Landed { number, verdict, millis }: Landed) {
+    fn land(&mut self, Landed { number, answer, millis }: Landed) {
         let now = self.events.0.clock.now();
-        match verdict {
-            Verdict::Taken { status } => {
+        match answer {
+            HookAnswer::Taken { status } => {
                 let sent = self.window.taken(number, now);
-                self.ledger.delivered(sent, status, millis, now);
+                self.attempts.delivered(sent, status, millis, now);
             }
-            Verdict::Failed { status, reason, after, is_refusal } => {
+            HookAnswer::Failed { status, reason, after, is_refusal } => {
                 let is_busy = matches!(status, Some(429 | 503));
-                let setback = Setback { reason: &reason, pause: after, is_busy, is_refusal };
+                let setback = FailedAttempt { reason: &reason, pause: after, is_busy, is_refusal };
                 let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
-                self.ledger.failed(sent, status, &reason, millis, now);
-                self.ledger.letters.extend(letter);
+                self.attempts.failed(sent, status, &reason, millis, now);
+                self.attempts.letters.extend(letter);
             }
-            Verdict::Gone => {
+            HookAnswer::Gone => {
                 const WHY: &str = "The webhook answered 410: it wants no more events.";
-                let setback = Setback { reason: WHY, pause: None, is_busy: false, is_refusal: false };
+                let setback = FailedAttempt { reason: WHY, pause: None, is_busy: false, is_refusal: false };
                 let (sent, letter) = self.window.failed(number, setback, self.config.give_up_after(), now);
-                self.ledger.failed(sent, Some(410), WHY, millis, now);
-                self.ledger.letters.extend(letter);
-                self.ledger.end = Some(WHY.to_owned());
+                self.attempts.failed(sent, Some(410), WHY, millis, now);
+                self.attempts.letters.extend(letter);
+                self.attempts.end = Some(WHY.to_owned());
             }
         }
     }
 
     fn is_worth_saving(&self) -> bool {
-        let is_due = self.ledger.n_events() >= CHECKPOINT || self.saved.elapsed() > SAVE_EVERY;
-        is_due && !self.ledger.is_empty() && self.halt.is_none()
+        let is_due = self.attempts.n_events() >= CHECKPOINT || self.saved.elapsed() > SAVE_EVERY;
+        is_due && !self.attempts.is_empty() && self.halt.is_none()
     }
 
     /// Everything since the last one.
     fn snapshot(&mut self) -> Result<Snapshot> {
-        let ledger = std::mem::take(&mut self.ledger);
-        self.n_saving = ledger.n_events();
+        let attempts = std::mem::take(&mut self.attempts);
+        self.n_saving = attempts.n_events();
         self.saved = Instant::now();
         let stretch = Stretch {
             done: self.window.done(),
-            held: Some(self.window.progress().to_bytes()?),
-            n_delivered: ledger.n_delivered,
-            n_failed: ledger.n_failed,
-            n_given_up: i64::try_from(ledger.letters.len()).unwrap_or(i64::MAX),
-            n_missed: ledger.n_missed,
-            last_delivered: ledger.last_delivered,
+            held: Some(self.window.cursor().to_bytes()?),
+            n_delivered: attempts.n_delivered,
+            n_failed: attempts.n_failed,
+            n_given_up: i64::try_from(attempts.letters.len()).unwrap_or(i64::MAX),
+            n_missed: attempts.n_missed,
+            last_delivered: attempts.last_delivered,
             failing: self.window.failing(),
         };
-        Ok(Snapshot { stretch, read: self.window.read(), ledger })
+        Ok(Snapshot { stretch, read: self.window.read(), attempts })
     }
 
     fn save(&self, snapshot: Snapshot, rest: Rest) -> BoxFuture<'static, Result<Saved>> {
@@ -299,10 +299,10 @@ impl Run<'_> {
     }
 }
 
-async fn post(hook: &Hook, Parcel { number, json }: Parcel, now: UtcMillis) -> Landed {
+async fn post(hook: &Hook, OutgoingEvent { number, json }: OutgoingEvent, now: UtcMillis) -> Landed {
     let begun = Instant::now();
-    let verdict = hook.post(json, now).await;
-    Landed { number, verdict, millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX) }
+    let answer = hook.post(json, now).await;
+    Landed { number, answer, millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX) }
 }
 
 /// The result of the future; pending forever if there is none.

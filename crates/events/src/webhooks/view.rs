@@ -1,6 +1,7 @@
 //! Webhooks as they may be shown: without their secrets, and with their state.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::event::EventOffset;
 use model::ids::{AppId, Offset, WebhookId};
 use model::time::UtcMillis;
@@ -48,6 +49,7 @@ pub(super) struct Lag {
     pub(super) seconds: i64,
 }
 
+#[boxed]
 impl Events {
     pub async fn webhook(&self, app: AppId, id: WebhookId) -> Result<WebhookView> {
         let now = self.0.clock.now();

@@ -15,7 +15,7 @@ use model::time::UtcMillis;
 use store::webhooks::DeadLetter;
 
 use super::breaker::{Breaker, Failure, back_off};
-use super::progress::{Progress, Remembered, Trouble};
+use super::cursor::{Remembered, Trouble, WebhookCursor};
 use crate::PublicEvent;
 use slots::Slots;
 
@@ -71,14 +71,14 @@ struct Slot {
 }
 
 /// An event to send.
-pub(super) struct Parcel {
+pub(super) struct OutgoingEvent {
     pub(super) number: usize,
     pub(super) json: Bytes,
 }
 
 /// Why an event was not taken.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setback<'a> {
+pub(super) struct FailedAttempt<'a> {
     pub(super) reason: &'a str,
     /// How long to wait before it is tried again.
     pub(super) pause: Option<Duration>,
@@ -98,8 +98,8 @@ pub(super) struct Sent {
 }
 
 impl Window {
-    pub(super) fn new(done: EventOffset, progress: &Progress, reason: Option<String>) -> Self {
-        let remembered = progress.remembered(done);
+    pub(super) fn new(done: EventOffset, cursor: &WebhookCursor, reason: Option<String>) -> Self {
+        let remembered = cursor.remembered(done);
         Self {
             read: remembered.next_after(done),
             furthest: remembered.until,
@@ -110,7 +110,7 @@ impl Window {
             n_flying: 0,
             probe: None,
             era: 0,
-            breaker: progress.breaker.clone(),
+            breaker: cursor.breaker.clone(),
             remembered,
             reason,
         }
@@ -187,7 +187,7 @@ impl Window {
     }
 
     /// The next event to send, if there is one for now.
-    pub(super) fn next(&mut self, now: UtcMillis) -> Option<Parcel> {
+    pub(super) fn next(&mut self, now: UtcMillis) -> Option<OutgoingEvent> {
         let number = match self.breaker.open_until() {
             Some(_) if self.n_flying > 0 => return None,
             Some(until) => {
@@ -206,7 +206,7 @@ impl Window {
             None => self.ready.pop_front()?,
         };
         self.n_flying += 1;
-        Some(Parcel { number, json: self.slots.at(number).event.json.clone() })
+        Some(OutgoingEvent { number, json: self.slots.at(number).event.json.clone() })
     }
 
     /// When there is something to send next, if there is nothing now.
@@ -246,7 +246,7 @@ impl Window {
     pub(super) fn failed(
         &mut self,
         number: usize,
-        setback: Setback<'_>,
+        setback: FailedAttempt<'_>,
         limit: Duration,
         now: UtcMillis,
     ) -> (Sent, Option<DeadLetter>) {
@@ -335,7 +335,7 @@ impl Window {
         Some((since, self.reason.clone().unwrap_or_default()))
     }
 
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn cursor(&self) -> WebhookCursor {
         let slots = self.slots.iter().map(|slot| (slot.event.offset, slot.trouble));
         let (mut held, unsent): (Vec<_>, Vec<_>) = slots.partition(|(offset, _)| *offset <= self.furthest);
         // Events beyond the last sent one are read again.
@@ -343,7 +343,7 @@ impl Window {
         let until = first_unsent.unwrap_or(self.read).max(self.furthest);
         held.extend(self.remembered.held.iter().map(|(offset, trouble)| (*offset, *trouble)));
         held.sort_unstable_by_key(|(offset, _)| *offset);
-        Progress::new(self.done(), until, held.into_iter(), self.breaker.clone())
+        WebhookCursor::new(self.done(), until, held.into_iter(), self.breaker.clone())
     }
 }
 

@@ -48,7 +48,7 @@ struct Idle {
 
 /// The outcome of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HookAnswer {
     Taken {
         status: u16,
     },
@@ -93,11 +93,13 @@ impl Hook {
     }
 
     /// The length of the body becomes `Content-Length`.
-    pub async fn post(&self, event: Bytes, now: UtcMillis) -> Verdict {
+    pub async fn post(&self, event: Bytes, now: UtcMillis) -> HookAnswer {
         let answer = tokio::time::timeout(self.0.timeout, self.0.exchange(event)).await;
         match answer.unwrap_or(Err(SendError::Timeout)) {
-            Ok(answer) => verdict(&answer, now),
-            Err(error) => Verdict::Failed { status: None, reason: error.to_string(), after: None, is_refusal: false },
+            Ok(answer) => meaning_of(&answer, now),
+            Err(error) => {
+                HookAnswer::Failed { status: None, reason: error.to_string(), after: None, is_refusal: false }
+            }
         }
     }
 }
@@ -180,13 +182,13 @@ fn host(uri: &Uri) -> Option<HeaderValue> {
     HeaderValue::from_str(host).ok()
 }
 
-fn verdict(answer: &Answer, now: UtcMillis) -> Verdict {
+fn meaning_of(answer: &Answer, now: UtcMillis) -> HookAnswer {
     let status = answer.status;
     if status.is_success() {
-        return Verdict::Taken { status: status.as_u16() };
+        return HookAnswer::Taken { status: status.as_u16() };
     }
     if status == StatusCode::GONE {
-        return Verdict::Gone;
+        return HookAnswer::Gone;
     }
     let why = match status.as_u16() {
         300..=399 => ": redirects are not followed; set the webhook's URL to the new location",
@@ -194,7 +196,7 @@ fn verdict(answer: &Answer, now: UtcMillis) -> Verdict {
         404 => ": there is nothing at the webhook's URL",
         _ => "",
     };
-    Verdict::Failed {
+    HookAnswer::Failed {
         status: Some(status.as_u16()),
         reason: format!("The webhook answered {status}{why}."),
         after: retry_after(&answer.headers, now),
@@ -213,10 +215,10 @@ fn secret(value: &Credential) -> Option<HeaderValue> {
 mod tests {
     use super::*;
 
-    fn of(status: u16, retry_after: Option<&str>) -> Verdict {
+    fn of(status: u16, retry_after: Option<&str>) -> HookAnswer {
         let mut headers = HeaderMap::new();
         headers.extend(retry_after.map(|value| (http::header::RETRY_AFTER, value.parse().unwrap())));
-        verdict(&Answer { status: StatusCode::from_u16(status).unwrap(), headers }, UtcMillis(0))
+        meaning_of(&Answer { status: StatusCode::from_u16(status).unwrap(), headers }, UtcMillis(0))
     }
 
     #[test]
@@ -254,18 +256,18 @@ mod tests {
     #[test]
     fn every_status_has_a_meaning() {
         for status in [200, 201, 202, 204, 299] {
-            assert_eq!(of(status, None), Verdict::Taken { status });
+            assert_eq!(of(status, None), HookAnswer::Taken { status });
         }
-        assert_eq!(of(410, None), Verdict::Gone);
+        assert_eq!(of(410, None), HookAnswer::Gone);
         for (status, word) in [(302, "redirects"), (401, "authorization"), (404, "nothing"), (400, "400"), (500, "500")]
         {
-            let Verdict::Failed { status: told, reason, after: None, is_refusal } = of(status, None) else {
+            let HookAnswer::Failed { status: told, reason, after: None, is_refusal } = of(status, None) else {
                 panic!("{status}")
             };
             assert_eq!((told, is_refusal), (Some(status), status == 400));
             assert!(reason.contains(word), "{reason}");
         }
-        let Verdict::Failed { after, .. } = of(429, Some("7")) else { panic!("429 is no success") };
+        let HookAnswer::Failed { after, .. } = of(429, Some("7")) else { panic!("429 is no success") };
         assert_eq!(after, Some(Duration::from_secs(7)));
     }
 }

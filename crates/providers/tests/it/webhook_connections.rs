@@ -7,7 +7,7 @@ use bytes::Bytes;
 use model::event::EventTypes;
 use model::time::UtcMillis;
 use providers::http::{AddressPolicy, check_url};
-use providers::webhook::{Hook, Verdict, WebhookChange, WebhookConfig};
+use providers::webhook::{Hook, HookAnswer, WebhookChange, WebhookConfig};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -71,7 +71,7 @@ async fn serve(mut stream: TcpStream, answer: &[u8], closes: bool) {
     }
 }
 
-async fn post(hook: &Hook) -> Verdict {
+async fn post(hook: &Hook) -> HookAnswer {
     hook.post(Bytes::from_static(b"event!"), UtcMillis(0)).await
 }
 
@@ -89,7 +89,7 @@ async fn a_connection_is_used_again_whatever_the_answer_looks_like() {
         let webhook = Webhook::start(answer.clone(), false).await;
         let hook = webhook.hook();
         let first = post(&hook).await;
-        assert_eq!(matches!(first, Verdict::Taken { .. }), !answer.contains("500"), "{first:?}");
+        assert_eq!(matches!(first, HookAnswer::Taken { .. }), !answer.contains("500"), "{first:?}");
         for _ in 0..3 {
             assert_eq!(post(&hook).await, first);
         }
@@ -104,7 +104,7 @@ async fn an_answer_without_an_end_is_not_waited_for() {
             .await;
     let hook = webhook.hook();
     for n_connections in 1..4 {
-        assert_eq!(post(&hook).await, Verdict::Taken { status: 200 });
+        assert_eq!(post(&hook).await, HookAnswer::Taken { status: 200 });
         assert_eq!(webhook.n_connections(), n_connections);
     }
 }
@@ -114,7 +114,7 @@ async fn a_connection_that_was_closed_meanwhile_costs_no_event() {
     let mut webhook = Webhook::start("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_owned(), true).await;
     let hook = webhook.hook();
     for n_connections in 1..4 {
-        assert_eq!(post(&hook).await, Verdict::Taken { status: 200 });
+        assert_eq!(post(&hook).await, HookAnswer::Taken { status: 200 });
         webhook.closed.recv().await.unwrap();
         assert_eq!(webhook.n_connections(), n_connections);
     }
@@ -123,19 +123,21 @@ async fn a_connection_that_was_closed_meanwhile_costs_no_event() {
 #[tokio::test]
 async fn who_does_not_answer_is_not_waited_for_and_nobody_answers_where_nobody_is() {
     let silent = Webhook::start(String::new(), false).await;
-    let Verdict::Failed { status: None, reason, .. } = post(&silent.hook_with(1)).await else {
+    let HookAnswer::Failed { status: None, reason, .. } = post(&silent.hook_with(1)).await else {
         panic!("nothing was answered")
     };
     assert!(reason.contains("in time"), "{reason}");
     let hasty = Webhook::start(String::new(), true).await;
-    let Verdict::Failed { status: None, reason, .. } = post(&hasty.hook()).await else {
+    let HookAnswer::Failed { status: None, reason, .. } = post(&hasty.hook()).await else {
         panic!("nothing was answered")
     };
     assert!(reason.contains("connection"), "{reason}");
     let url = check_url("http://127.0.0.1:1/", AddressPolicy::ANY).unwrap();
     let config = WebhookConfig::new(url, EventTypes::all());
     for policy in [AddressPolicy::ANY, AddressPolicy::PUBLIC_ONLY] {
-        let Verdict::Failed { reason, .. } = post(&Hook::new(policy, &config)).await else { panic!("nobody is there") };
+        let HookAnswer::Failed { reason, .. } = post(&Hook::new(policy, &config)).await else {
+            panic!("nobody is there")
+        };
         assert_eq!(reason.contains("AEROGRAM_ALLOW_PRIVATE_ADDRESSES"), !policy.allow_private, "{reason}");
     }
 }

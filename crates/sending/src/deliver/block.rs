@@ -10,7 +10,7 @@ use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 use roaring::RoaringBitmap;
 use store::Tx;
-use store::blocks::{self, BlockKey, Progress};
+use store::blocks::{self, BlockKey, BlockProgress};
 use store::pushes::{self, PushState, Tally};
 
 use super::outcomes::Outcomes;
@@ -88,7 +88,7 @@ impl Block {
     }
 
     /// Gives the job back, or ends it, before anything was sent.
-    pub(super) async fn put_down(self, sending: &Sending, next: Next) -> Result<()> {
+    pub(super) async fn release(self, sending: &Sending, next: Next) -> Result<()> {
         self.record_unsent(sending, Outcomes::default(), next).await
     }
 
@@ -168,8 +168,8 @@ impl Block {
         Ok(())
     }
 
-    fn progress(&self, next: Next) -> Progress {
-        Progress {
+    fn progress(&self, next: Next) -> BlockProgress {
+        BlockProgress {
             settled: next == Next::Settled,
             tries: self.tries,
             pending: codec::encode(&self.pending),

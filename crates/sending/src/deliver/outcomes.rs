@@ -27,7 +27,7 @@ pub(super) struct Outcomes {
 
 /// Collects outcomes between two checkpoints.
 #[derive(Default)]
-pub(super) struct Ledger {
+pub(super) struct OutcomeTally {
     /// In the order of their arrival: sorting them once is cheaper than keeping them sorted.
     delivered: Vec<u32>,
     rest: Outcomes,
@@ -105,7 +105,7 @@ struct RecentAnswers {
     n_objections: u32,
 }
 
-impl Ledger {
+impl OutcomeTally {
     /// Deliveries that would be repeated if the process ended now.
     pub(super) fn n_finished(&self) -> usize {
         self.n_finished
@@ -231,7 +231,7 @@ impl Ledger {
         self.doubts.len() as u64
     }
 
-    /// Doubts since the ledger was last closed: the others were counted then.
+    /// Doubts since the tally was last closed: the others were counted then.
     pub(super) fn n_new_doubts(&self) -> u64 {
         (self.doubts.len() - self.n_held) as u64
     }

@@ -1,6 +1,7 @@
 //! Deletes the messages that a schedule, an experiment or a pipeline has sent from all inboxes. There can be any number of them.
 
 use base::Result;
+use boxed::boxed;
 use jobs::{ClaimedJob, Job, LEASE, Stop};
 use model::ids::{AppId, MessageNumber, PushId};
 use model::time::UtcMillis;
@@ -47,6 +48,7 @@ struct Portion {
     next: Option<Cursor>,
 }
 
+#[boxed]
 impl Sending {
     /// Deletes the messages of everything a group has sent so far from all inboxes: some hundred at once, the others by a job.
     pub async fn delete_messages_of_group(&self, app: AppId, group: Uuid) -> Result<GroupDeletion> {

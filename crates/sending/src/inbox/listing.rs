@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::event::SharedPush;
 use model::ids::{ChannelId, MessageNumber, PushId};
 use model::inbox::MessageDetails;
@@ -50,6 +51,7 @@ pub enum Inbox {
     Listed { last_modified: UtcMillis, messages: Vec<MessageView> },
 }
 
+#[boxed]
 impl Sending {
     /// The inbox, unless it is as it was at an instant that an earlier listing was dated with.
     pub async fn inbox(

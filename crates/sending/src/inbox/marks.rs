@@ -1,6 +1,7 @@
 //! Reading and deleting messages, once each.
 
 use base::Result;
+use boxed::boxed;
 use devices::{ChangeContext, NewEvent};
 use model::event::{MessageContext, RichMessage};
 use model::ids::{ChannelId, PushId};
@@ -19,6 +20,7 @@ pub enum Mark {
     Deleted,
 }
 
+#[boxed]
 impl Sending {
     /// Marks messages for all channels of the user. Messages that are not in the inbox, or are marked already, are skipped.
     pub async fn mark_messages(

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use audience::codec;
 use base::{Error, Result};
+use boxed::boxed;
 use model::event::SharedPush;
 use model::ids::{AppId, PushId};
 use model::inbox::TextChoice;
@@ -27,6 +28,7 @@ const MESSAGES_AT_ONCE: u32 = 200;
 /// Messages that servers delete in one transaction.
 pub(super) const DELETED_AT_ONCE: u32 = 500;
 
+#[boxed]
 impl Sending {
     /// Removes a message from all inboxes at once, and its texts from the database. A push whose audience is not chosen yet is
     /// sent without it. Doing it twice is the same as doing it once.

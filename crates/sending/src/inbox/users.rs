@@ -4,6 +4,7 @@ use std::slice;
 
 use audience::codec;
 use base::{Error, Result};
+use boxed::boxed;
 use model::channel::ChannelRef;
 use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, OperationId, Ordinal};
@@ -35,6 +36,7 @@ pub struct InboxView {
     pub channels: Vec<(ChannelId, DeviceType)>,
 }
 
+#[boxed]
 impl Sending {
     /// The owner of the inbox; `None` when user and password do not fit together.
     pub async fn authenticate_inbox(&self, user: &str, password: &str) -> Result<Option<InboxCaller>> {

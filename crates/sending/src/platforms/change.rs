@@ -2,6 +2,7 @@
 //! messages.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::app::AppKey;
 use model::device_type::DeviceType;
 use model::ids::AppId;
@@ -22,6 +23,7 @@ pub enum ProviderChange {
     WebContact(WebPushContact),
 }
 
+#[boxed]
 impl Sending {
     /// Replaces everything that is configured for a provider.
     pub async fn set_provider(&self, app: &AppKey, provider: Provider, change: ProviderChange) -> Result<PlatformView> {

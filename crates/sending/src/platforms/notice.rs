@@ -1,6 +1,7 @@
 //! Notices for the operator about platforms that are about to stop working, or have stopped.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::app::AppKey;
 use model::device_type::{DeviceType, OpenPlatform};
 use model::ids::AppId;
@@ -28,6 +29,7 @@ pub enum PlatformFact {
     Unreadable,
 }
 
+#[boxed]
 impl Sending {
     /// The notices of all apps.
     pub async fn platform_notices(&self) -> Result<Vec<PlatformNotice>> {

@@ -1,6 +1,7 @@
 //! Open platforms: endpoints that have to confirm that they expect us.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::app::AppKey;
 use model::device_type::OpenPlatform;
 use providers::http::check_url;
@@ -22,6 +23,7 @@ pub struct OpenPlatformChange {
     pub validate: bool,
 }
 
+#[boxed]
 impl Sending {
     pub async fn set_open_platform(
         &self,

@@ -1,12 +1,14 @@
 //! Whether a platform accepts its configuration, tested without sending anything to any device.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::AppId;
 use providers::platform::PlatformConfig;
 
 use super::PlatformName;
 use crate::Sending;
 
+#[boxed]
 impl Sending {
     /// Tries every key of a platform. When all are accepted, a paused platform resumes. The error is for the operator.
     pub async fn test_platform(&self, app: AppId, name: PlatformName) -> Result<Result<(), String>> {

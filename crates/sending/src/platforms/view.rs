@@ -1,6 +1,7 @@
 //! Platforms as they may be shown: without their secrets.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::device_type::OpenPlatform;
 use model::ids::AppId;
 use model::time::UtcMillis;
@@ -43,6 +44,7 @@ pub enum ShownConfig {
     },
 }
 
+#[boxed]
 impl Sending {
     pub async fn platform(&self, app: AppId, name: PlatformName) -> Result<PlatformView> {
         let device_type = name.device_type();

@@ -1,6 +1,7 @@
 //! Web push with the key pair that every app has from the beginning.
 
 use base::Result;
+use boxed::boxed;
 use model::app::Mode;
 use model::device_type::DeviceType;
 use model::ids::AppId;
@@ -11,6 +12,7 @@ use providers::webpush::WebPushCredentials;
 use super::Stored;
 use crate::Sending;
 
+#[boxed]
 impl Sending {
     /// The key with which a web page subscribes: the public half of the pair that messages to browsers are signed with.
     pub async fn web_public_key(&self, app: AppId) -> Result<String> {

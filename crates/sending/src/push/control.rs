@@ -1,6 +1,7 @@
 //! Pausing, resuming and canceling a push.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::{AppId, PushId};
 use store::Tx;
 use store::push_audience;
@@ -26,6 +27,7 @@ pub(crate) enum SendPermission {
     Ended,
 }
 
+#[boxed]
 impl Sending {
     /// Senders notice within a second, on every node; messages in flight still arrive.
     pub async fn control_push(&self, app: AppId, push: PushId, control: PushControl) -> Result<PushStatus> {

@@ -1,6 +1,7 @@
 //! Pushes of all apps, for the operator: those that are not over and why, and any by its id.
 
 use base::Result;
+use boxed::boxed;
 use model::app::AppKey;
 use model::ids::PushId;
 use store::pushes::{self, Unfinished, Which};
@@ -23,6 +24,7 @@ impl PushOfApp {
     }
 }
 
+#[boxed]
 impl Sending {
     /// Up to `at_most` pushes in the order of their ids, beginning with `start`, and where the listing continues.
     pub async fn pushes_on_their_way(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use audience::index::Index;
 use base::Result;
+use boxed::boxed;
 use devices::{ChangeContext, address_key, create_open};
 use model::channel::OpenRegistration;
 use model::device_type::DeviceType;
@@ -23,6 +24,7 @@ pub struct Registry {
     index: Option<Arc<Index>>,
 }
 
+#[boxed]
 impl Sending {
     pub async fn registry_for<'p>(&self, app: AppId, pushes: impl IntoIterator<Item = &'p Push>) -> Result<Registry> {
         let brings_some = pushes.into_iter().any(|push| push.recipients().is_some());

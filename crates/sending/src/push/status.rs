@@ -1,6 +1,7 @@
 //! The state and the results of a push.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::device_type::DeviceType;
 use model::ids::{AppId, PushId};
 use model::origin::Origin;
@@ -49,6 +50,7 @@ const TOO_LATE: &str = "The push expired before its turn came.";
 const GONE: &str = "Gone: the provider does not know the device any more, or it was uninstalled, opted out or lost its \
                     address after the audience was chosen.";
 
+#[boxed]
 impl Sending {
     pub async fn push_status(&self, app: AppId, push: PushId) -> Result<PushStatus> {
         self.0.store.read(move |tx| status_in(tx, app, push)).await

@@ -3,7 +3,7 @@
 use model::ids::{AppId, Id};
 use model::origin::{Origin, Part, Provenance};
 use model::time::UtcMillis;
-use store::blocks::{self, Progress};
+use store::blocks::{self, BlockProgress};
 use store::jobs::{self, NewJob};
 use store::{documents, origins};
 
@@ -59,9 +59,9 @@ async fn origins_come_back_as_they_were() {
 #[tokio::test]
 async fn recipients_are_in_all_of_the_sets() {
     with_apps(async |store, _| {
-        let sets = Progress { pending: vec![1], delivered: vec![2], gone: vec![3], failed: vec![4], ..progress() };
+        let sets = BlockProgress { pending: vec![1], delivered: vec![2], gone: vec![3], failed: vec![4], ..progress() };
         store.write(APP, move |tx| blocks::insert(tx, APP, &block(1, 0), sets.clone())).await.unwrap();
-        let other = Progress { pending: vec![5], delivered: vec![], gone: vec![], failed: vec![], ..progress() };
+        let other = BlockProgress { pending: vec![5], delivered: vec![], gone: vec![], failed: vec![], ..progress() };
         store.write(APP, move |tx| blocks::insert(tx, APP, &block(1, 7), other.clone())).await.unwrap();
         store.write(APP, move |tx| blocks::insert(tx, APP, &block(2, 0), progress())).await.unwrap();
         let mut found = store.read(|tx| blocks::recipients(tx, APP, id(1))).await.unwrap().concat();

@@ -3,7 +3,7 @@
 use model::device_type::DeviceType::{self, Ios, Web};
 use model::ids::AppId;
 use model::time::UtcMillis;
-use store::blocks::{self, BlockKey, Progress};
+use store::blocks::{self, BlockKey, BlockProgress};
 use store::pushes::{self, PushRow, PushState, SendingState, Tally};
 use store::{Error, Store};
 
@@ -144,7 +144,7 @@ async fn blocks_settle_one_by_one() {
         assert_eq!(conflict(again), "push_block_pkey");
         let unsettled = async |push| store.read(move |tx| blocks::unsettled(tx, APP, id(push))).await.unwrap();
         assert_eq!((unsettled(1).await, unsettled(2).await, unsettled(3).await), (3, 1, 0));
-        let settled = Progress {
+        let settled = BlockProgress {
             settled: true,
             tries: 3,
             pending: Vec::new(),

@@ -9,7 +9,7 @@ use model::tag::{Tag, TagGroup};
 use model::term::Term;
 use model::time::UtcMillis;
 use store::apps::{self, NewApp, SecretHashes};
-use store::blocks::{BlockKey, Progress};
+use store::blocks::{BlockKey, BlockProgress};
 use store::channels::{Channel, Key};
 use store::counters::{self, Grain, Metric};
 use store::jobs::{self, ClaimedJob, Lane, NewJob};
@@ -115,8 +115,8 @@ pub(crate) fn block(push: u32, number: u32) -> BlockKey {
     BlockKey { push: id(push), device_type: DeviceType::Android, number }
 }
 
-pub(crate) fn progress() -> Progress {
-    Progress {
+pub(crate) fn progress() -> BlockProgress {
+    BlockProgress {
         settled: false,
         tries: 0,
         pending: vec![1, 2, 3],

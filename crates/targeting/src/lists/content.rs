@@ -1,6 +1,7 @@
 //! The rows of a list: their form in the store, and reading them all without holding them all.
 
 use base::{Error, Result};
+use boxed::boxed;
 use model::ids::AppId;
 use model::static_list::{ListName, Member};
 use store::lists::{self, Upload, UploadNumber};
@@ -21,6 +22,7 @@ pub struct ListContent {
     last: Option<lists::Member>,
 }
 
+#[boxed]
 impl Targeting {
     pub async fn list_content(&self, app: AppId, list: ListName) -> Result<ListContent> {
         refuse_reserved(&list)?;
@@ -31,6 +33,7 @@ impl Targeting {
     }
 }
 
+#[boxed]
 impl ListContent {
     /// The next rows in the order of their types and identifiers; empty at the end. Fails when the list gets another
     /// content meanwhile: the rest of the old one may be gone already.

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use base::{Error, Result, readable};
+use boxed::boxed;
 use model::ids::AppId;
 use model::static_list::{ListName, Member};
 use model::time::UtcMillis;
@@ -42,6 +43,7 @@ pub struct ListUpload {
     n_bad_rows: u64,
 }
 
+#[boxed]
 impl Targeting {
     pub async fn begin_list_upload(&self, app: AppId, list: ListName) -> Result<ListUpload> {
         refuse_reserved(&list)?;
@@ -85,6 +87,7 @@ impl Targeting {
     }
 }
 
+#[boxed]
 impl ListUpload {
     pub async fn add(&mut self, member: Member) -> Result<()> {
         self.batch.push(member);

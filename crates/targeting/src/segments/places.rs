@@ -1,6 +1,7 @@
 //! Finding out whether an audience asks for places, by itself or by way of a segment.
 
 use base::Result;
+use boxed::boxed;
 use model::ids::AppId;
 use model::selector::{Audience, Selector};
 use store::Tx;
@@ -9,6 +10,7 @@ use super::{reached, references};
 use crate::Targeting;
 use crate::places::is_by_place;
 
+#[boxed]
 impl Targeting {
     /// Has the atlas read if an audience, or a segment that it refers to, asks for a place: planning it would otherwise wait for
     /// that on a thread of the database.

@@ -8,9 +8,9 @@ use uuid::Uuid;
 use super::*;
 
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
-const NO: Setback<'static> = Setback { reason: "No.", pause: None, is_busy: false, is_refusal: false };
-const STILL_NO: Setback<'static> = Setback { reason: "Still no.", ..NO };
-const REFUSED: Setback<'static> = Setback { is_refusal: true, ..NO };
+const NO: FailedAttempt<'static> = FailedAttempt { reason: "No.", pause: None, is_busy: false, is_refusal: false };
+const STILL_NO: FailedAttempt<'static> = FailedAttempt { reason: "Still no.", ..NO };
+const REFUSED: FailedAttempt<'static> = FailedAttempt { is_refusal: true, ..NO };
 
 /// The same in every run.
 struct Dice(u64);
@@ -45,7 +45,7 @@ fn read_more(window: &mut Window, log: &[PublicEvent]) {
 }
 
 fn fresh(log: &[PublicEvent]) -> Window {
-    let mut window = Window::new(EventOffset::START, &Progress::default(), None);
+    let mut window = Window::new(EventOffset::START, &WebhookCursor::default(), None);
     read_more(&mut window, log);
     window
 }
@@ -58,16 +58,16 @@ fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost
             (0..6000).map(|n| event(n, u32::try_from(dice.below(60)).ok().filter(|ordinal| *ordinal > 0))).collect();
         let last = log.last().unwrap().offset;
         let mut window = fresh(&log);
-        let mut saved = (window.done(), window.progress());
+        let mut saved = (window.done(), window.cursor());
         let (mut flying, mut now) = (Vec::new(), UtcMillis(0));
         let (mut seen, mut channels) = (HashSet::new(), HashMap::<_, Vec<EventOffset>>::new());
         while window.done() < last {
             now = now.plus(Duration::from_millis(50));
             read_more(&mut window, &log);
             while flying.len() < 16
-                && let Some(parcel) = window.next(now)
+                && let Some(outgoing) = window.next(now)
             {
-                flying.push(parcel.number);
+                flying.push(outgoing.number);
             }
             for _ in 0..dice.below(12) {
                 if flying.is_empty() {
@@ -89,10 +89,10 @@ fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost
             match dice.below(100) {
                 0 => {
                     let bytes = saved.1.to_bytes().unwrap();
-                    window = Window::new(saved.0, &Progress::from_stored(Some(&bytes)).unwrap(), None);
+                    window = Window::new(saved.0, &WebhookCursor::from_stored(Some(&bytes)).unwrap(), None);
                     flying.clear();
                 }
-                1..10 => saved = (window.done(), window.progress()),
+                1..10 => saved = (window.done(), window.cursor()),
                 _ => {}
             }
         }
@@ -105,18 +105,18 @@ fn whatever_fails_and_whoever_dies_channels_keep_their_order_and_nothing_is_lost
 fn a_crash_repeats_only_what_was_not_remembered() {
     let log: Vec<_> = (0..10).map(|n| event(n, Some(n))).collect();
     let (mut window, now) = (fresh(&log), UtcMillis(0));
-    let numbers: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.number).collect();
+    let numbers: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|outgoing| outgoing.number).collect();
     window.failed(numbers[3], NO, LIMIT, now);
     for number in numbers[..3].iter().chain(&numbers[5..9]) {
         window.taken(*number, now);
     }
-    let (done, progress) = (window.done(), window.progress());
+    let (done, cursor) = (window.done(), window.cursor());
     assert_eq!(done.number(), log[3].offset.number() - 1);
-    let mut window = Window::new(done, &progress, None);
+    let mut window = Window::new(done, &cursor, None);
     read_more(&mut window, &log);
     assert_eq!(window.read().number(), log[9].offset.number() - 1, "what was delivered is not read again");
     read_more(&mut window, &log);
-    let again: Vec<Bytes> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.json).collect();
+    let again: Vec<Bytes> = std::iter::from_fn(|| window.next(now)).map(|outgoing| outgoing.json).collect();
     assert_eq!(again, ["4", "9"], "the third waits until it is due");
     let later = now.plus(Duration::from_secs(1));
     assert_eq!(window.next(later).unwrap().json, "3");
@@ -144,11 +144,11 @@ fn an_event_is_given_up_only_while_others_are_taken() {
 /// Sends all events that can be sent, and returns the refused ones.
 fn send_all(window: &mut Window, is_bad: impl Fn(&PublicEvent) -> bool, now: UtcMillis) -> Vec<DeadLetter> {
     let mut letters = window.make_room(now);
-    while let Some(parcel) = window.next(now) {
-        if is_bad(&window.slots.at(parcel.number).event) {
-            letters.extend(window.failed(parcel.number, NO, LIMIT, now).1);
+    while let Some(outgoing) = window.next(now) {
+        if is_bad(&window.slots.at(outgoing.number).event) {
+            letters.extend(window.failed(outgoing.number, NO, LIMIT, now).1);
         } else {
-            window.taken(parcel.number, now);
+            window.taken(outgoing.number, now);
         }
         letters.extend(window.make_room(now));
     }
@@ -168,16 +168,16 @@ fn one_event_that_is_refused_holds_up_nobody_else_and_costs_next_to_nothing() {
     assert!(send_all(&mut window, is_bad, now).is_empty());
     assert_eq!(window.len(), 4, "the event, and those of its channel behind it");
     assert_eq!(window.done().number(), log[7].offset.number() - 1);
-    let progress = window.progress().to_bytes().unwrap();
-    assert!(progress.len() < 60, "{} bytes", progress.len());
+    let cursor = window.cursor().to_bytes().unwrap();
+    assert!(cursor.len() < 60, "{} bytes", cursor.len());
 
-    let mut window = Window::new(window.done(), &Progress::from_stored(Some(&progress)).unwrap(), None);
+    let mut window = Window::new(window.done(), &WebhookCursor::from_stored(Some(&cursor)).unwrap(), None);
     now = now.plus(Duration::from_secs(300));
     let mut again = Vec::new();
     while again.len() < 4 {
         read_more(&mut window, &log);
-        while let Some(parcel) = window.next(now) {
-            again.push(window.taken(parcel.number, now).offset);
+        while let Some(outgoing) = window.next(now) {
+            again.push(window.taken(outgoing.number, now).offset);
         }
     }
     assert_eq!(again, [7, 5_007, 10_007, 15_007].map(|n| log[n].offset), "and nothing else is even read");
@@ -226,7 +226,7 @@ fn only_the_time_of_an_outage_is_not_held_against_an_event() {
     let bad = window.next(now).unwrap().number;
     window.failed(bad, NO, LIMIT, now);
     now = now.plus(20 * HOUR);
-    let numbers: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.number).take(8).collect();
+    let numbers: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|outgoing| outgoing.number).take(8).collect();
     window.taken(numbers[1], now);
     for number in &numbers[2..] {
         window.failed(*number, NO, LIMIT, now);
@@ -250,8 +250,8 @@ fn a_webhook_with_a_single_queue_is_not_stuck_with_what_it_refuses() {
         if !letters.is_empty() {
             break letters;
         }
-        if let Some(parcel) = window.next(now) {
-            assert!(window.failed(parcel.number, REFUSED, LIMIT, now).1.is_none());
+        if let Some(outgoing) = window.next(now) {
+            assert!(window.failed(outgoing.number, REFUSED, LIMIT, now).1.is_none());
         }
         read_more(&mut window, &log);
         now = now.plus(Duration::from_secs(5));
@@ -267,12 +267,12 @@ fn a_webhook_with_a_single_queue_is_not_stuck_with_what_it_refuses() {
 }
 
 /// Events of ten channels fail, and then there are others.
-fn ten_bad_ones(setback: Setback<'_>) -> (Window, Vec<PublicEvent>) {
+fn ten_bad_ones(setback: FailedAttempt<'_>) -> (Window, Vec<PublicEvent>) {
     let log: Vec<_> = (0..50).map(|n| event(n, Some(n))).collect();
     let mut window = fresh(&log[..10]);
-    let flying: Vec<Parcel> = std::iter::from_fn(|| window.next(UtcMillis(0))).collect();
-    for parcel in flying {
-        assert!(window.failed(parcel.number, setback, LIMIT, UtcMillis(0)).1.is_none());
+    let flying: Vec<OutgoingEvent> = std::iter::from_fn(|| window.next(UtcMillis(0))).collect();
+    for outgoing in flying {
+        assert!(window.failed(outgoing.number, setback, LIMIT, UtcMillis(0)).1.is_none());
     }
     (window, log)
 }
@@ -327,8 +327,8 @@ fn a_webhook_that_refuses_an_event_is_not_away() {
     assert_eq!(since, [now; 11], "the outage is not held against them");
     // Events that failed before count once more.
     for _ in 0..5 {
-        let parcel = window.next(now).unwrap();
-        assert!(window.failed(parcel.number, NO, LIMIT, now).1.is_none());
+        let outgoing = window.next(now).unwrap();
+        assert!(window.failed(outgoing.number, NO, LIMIT, now).1.is_none());
     }
     assert!(window.is_away());
 }
@@ -341,15 +341,15 @@ fn an_outage_does_not_help_what_was_refused_before_it() {
     window.failed(bad, REFUSED, LIMIT, now);
     let trouble = window.slots.at(bad).trouble;
     for _ in 0..5 {
-        let parcel = window.next(now).unwrap();
-        window.failed(parcel.number, NO, LIMIT, now);
+        let outgoing = window.next(now).unwrap();
+        window.failed(outgoing.number, NO, LIMIT, now);
     }
     assert!(window.is_away());
     now = now.plus(LIMIT);
     let probe = window.next(now).unwrap().number;
     window.taken(probe, now);
     assert_eq!(window.slots.at(bad).trouble, trouble);
-    let retried: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|parcel| parcel.number).take(6).collect();
+    let retried: Vec<usize> = std::iter::from_fn(|| window.next(now)).map(|outgoing| outgoing.number).take(6).collect();
     assert!(retried.contains(&bad));
     for number in retried {
         let setback = if number == bad { REFUSED } else { NO };
@@ -363,7 +363,7 @@ fn a_webhook_that_is_busy_gets_nothing_until_it_wants_to() {
     let (mut window, now) = (fresh(&log), UtcMillis(0));
     let (first, second) = (window.next(now).unwrap().number, window.next(now).unwrap().number);
     let pause = Duration::from_secs(60);
-    window.failed(first, Setback { pause: Some(pause), is_busy: true, ..NO }, LIMIT, now);
+    window.failed(first, FailedAttempt { pause: Some(pause), is_busy: true, ..NO }, LIMIT, now);
     window.taken(second, now);
     assert_eq!((window.next(now).is_none(), window.next_due()), (true, Some(now.plus(pause))));
     assert!(send_all(&mut window, |_| false, now.plus(pause)).is_empty());

@@ -7,7 +7,7 @@ use model::time::UtcMillis;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use store::apps::{self, App, SecretHashes};
-use store::blocks::{self, Progress};
+use store::blocks::{self, BlockProgress};
 use store::channels::{self, Channel, Key};
 use store::counters::{self, Metric};
 use store::documents::{self, DocumentKind};
@@ -300,8 +300,8 @@ pub(super) fn tally(count: u64, reason: Option<u8>) -> Tally {
     }
 }
 
-pub(super) fn progress(tries: u32, settled: bool) -> Progress {
-    Progress { settled, tries, delivered: vec![1; tries as usize], ..sample::progress() }
+pub(super) fn progress(tries: u32, settled: bool) -> BlockProgress {
+    BlockProgress { settled, tries, delivered: vec![1; tries as usize], ..sample::progress() }
 }
 
 pub(super) fn kept(n: u8) -> Kept {

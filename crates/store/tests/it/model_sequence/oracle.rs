@@ -8,7 +8,7 @@ use model::device_type::DeviceType;
 use model::ids::{AppId, Offset, Ordinal, PushId, TermId};
 use model::time::UtcMillis;
 use store::apps::{App, NewApp, SecretHashes};
-use store::blocks::Progress;
+use store::blocks::BlockProgress;
 use store::channels::{Channel, Key};
 use store::documents::Document;
 use store::idempotency::Kept;
@@ -32,7 +32,7 @@ pub(super) struct Model {
     pub(super) documents: BTreeMap<(AppId, String), Document>,
     pub(super) pushes: BTreeMap<(AppId, PushId), PushRow>,
     pub(super) tallies: BTreeMap<(AppId, PushId, DeviceType), Tally>,
-    pub(super) blocks: BTreeMap<(AppId, PushId, u32), Progress>,
+    pub(super) blocks: BTreeMap<(AppId, PushId, u32), BlockProgress>,
     pub(super) totals: BTreeMap<(AppId, DeviceType), i64>,
     pub(super) kept: BTreeMap<(AppId, String), (UtcMillis, Kept)>,
     pub(super) sandbox: BTreeMap<(AppId, i64), SandboxDelivery>,

@@ -5,7 +5,7 @@ use model::device_type::DeviceType;
 use model::ids::{AppId, ChannelId, Offset, Ordinal, TermId};
 use model::time::UtcMillis;
 use store::apps::{self, App};
-use store::blocks::{self, Progress};
+use store::blocks::{self, BlockProgress};
 use store::channels::{self, Channel};
 use store::counters::Metric;
 use store::documents::{self, Document, DocumentKind};
@@ -55,7 +55,7 @@ struct AppView {
     pushes: Vec<Option<PushRow>>,
     tallies: Vec<Vec<(DeviceType, Tally)>>,
     unsettled: Vec<i64>,
-    blocks: Vec<Option<Progress>>,
+    blocks: Vec<Option<BlockProgress>>,
     totals: Vec<i64>,
     kept: Vec<Option<Kept>>,
     sandbox_head: i64,

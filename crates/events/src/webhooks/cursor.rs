@@ -1,4 +1,4 @@
-//! The progress of a webhook between runs beyond the one offset up to which everything is delivered: how far anything was
+//! The cursor of a webhook between runs beyond the one offset up to which everything is delivered: how far anything was
 //! delivered beyond it, and the few events in between that were not.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::breaker::Breaker;
 
 /// As stored, with offsets as distances from one to the next, most of which are a byte or three.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Progress {
+pub(super) struct WebhookCursor {
     /// Up to this distance beyond the offset of the webhook, everything is delivered or held.
     reach: u64,
     /// The events within that reach that were not taken, with the failures of those that were tried.
@@ -40,7 +40,7 @@ pub(super) struct Remembered {
     pub(super) held: BTreeMap<EventOffset, Option<Trouble>>,
 }
 
-impl Progress {
+impl WebhookCursor {
     /// The held events are in order, after `done`, and not after `until`.
     pub(super) fn new(
         done: EventOffset,
@@ -136,9 +136,9 @@ mod tests {
     fn nothing_waits_once_everything_is_due() {
         let (done, now) = (EventOffset::START, UtcMillis(7));
         let held = [(at(1), Some(trouble(9)))];
-        let progress = Progress::new(done, at(1), held.into_iter(), Breaker::default());
-        assert!(progress.is_troubled() && !Progress::default().is_troubled());
-        let remembered = progress.due_at(now).remembered(done);
+        let cursor = WebhookCursor::new(done, at(1), held.into_iter(), Breaker::default());
+        assert!(cursor.is_troubled() && !WebhookCursor::default().is_troubled());
+        let remembered = cursor.due_at(now).remembered(done);
         assert_eq!(remembered.held[&at(1)], Some(trouble(7)));
     }
 
@@ -147,9 +147,9 @@ mod tests {
         let done = EventOffset::end_of(Offset(1_000_000_000));
         let held = [(at(1_000_000_001), Some(trouble(3))), (at(1_000_000_500), None)];
         let until = at(1_999_999_999);
-        let bytes = Progress::new(done, until, held.into_iter(), Breaker::default()).to_bytes().unwrap();
+        let bytes = WebhookCursor::new(done, until, held.into_iter(), Breaker::default()).to_bytes().unwrap();
         assert!(bytes.len() < 40, "{} bytes", bytes.len());
-        let remembered = Progress::from_stored(Some(&bytes)).unwrap().remembered(done);
+        let remembered = WebhookCursor::from_stored(Some(&bytes)).unwrap().remembered(done);
         assert_eq!((remembered.until, remembered.held), (until, held.into_iter().collect()));
     }
 
@@ -157,8 +157,8 @@ mod tests {
     fn only_what_was_not_delivered_is_missed() {
         let held = [(at(10), None), (at(20), None), (at(90), None)];
         let read = EventOffset::end_of(Offset(9));
-        let progress = Progress::new(read, EventOffset::end_of(Offset(100)), held.into_iter(), Breaker::default());
-        let mut remembered = progress.remembered(read);
+        let cursor = WebhookCursor::new(read, EventOffset::end_of(Offset(100)), held.into_iter(), Breaker::default());
+        let mut remembered = cursor.remembered(read);
         assert_eq!(remembered.n_missed(read, 0), 0);
         assert_eq!(remembered.n_missed(read, 41), 2, "10 and 20; the others up to 50 were delivered");
         assert_eq!(remembered.n_missed(read, 101), 3 + 10, "those, and everything after what was delivered");

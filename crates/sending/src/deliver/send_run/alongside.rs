@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use model::time::UtcMillis;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::{CHECKPOINT, Course, Flight, Probe};
+use super::{CHECKPOINT, Probe, RunContext, SendRun};
 use crate::deliver::block::{Look, Next};
 use crate::deliver::feed::{CHUNK, Chunk};
 use crate::deliver::outcomes::More;
@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const LOOKS: u32 = 2;
 
 pub(super) enum Event {
-    Landed,
+    Answered,
     Read(Result<Chunk>),
     Saved(Result<Look>),
     Looked(Result<Look>),
@@ -28,7 +28,7 @@ pub(super) enum Event {
     Tick,
 }
 
-pub(super) struct Chores {
+pub(super) struct Alongside {
     pub(super) reading: Option<BoxFuture<'static, Result<Chunk>>>,
     pub(super) saving: Option<BoxFuture<'static, Result<Look>>>,
     looking: Option<BoxFuture<'static, Result<Look>>>,
@@ -36,7 +36,7 @@ pub(super) struct Chores {
     clock: Interval,
 }
 
-impl Chores {
+impl Alongside {
     pub(super) fn new() -> Self {
         let mut clock = interval(LOOK_EVERY);
         clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -73,40 +73,40 @@ fn done<T>(chore: &mut Option<BoxFuture<'static, T>>, cx: &mut Context<'_>) -> O
     }
 }
 
-impl Flight<'_> {
-    pub(super) fn begin_chores(&mut self, chores: &mut Chores, now: UtcMillis) {
-        self.read_ahead(chores, now);
-        let is_due = self.ledger.n_finished() >= CHECKPOINT || (self.n_looks >= LOOKS && self.ledger.n_finished() > 0);
-        if is_due && chores.saving.is_none() {
+impl SendRun<'_> {
+    pub(super) fn begin_alongside(&mut self, alongside: &mut Alongside, now: UtcMillis) {
+        self.read_ahead(alongside, now);
+        let is_due = self.tally.n_finished() >= CHECKPOINT || (self.n_looks >= LOOKS && self.tally.n_finished() > 0);
+        if is_due && alongside.saving.is_none() {
             self.n_looks = 0;
-            self.n_saving = self.ledger.n_finished();
+            self.n_saving = self.tally.n_finished();
             let outcomes = self.close_ledger(More::Comes);
-            let Course { sending, stop, .. } = self.course;
-            chores.saving = Some(self.sending.checkpoint(sending, stop, outcomes, Next::GoOn).boxed());
+            let RunContext { sending, stop, .. } = self.context;
+            alongside.saving = Some(self.sending.checkpoint(sending, stop, outcomes, Next::GoOn).boxed());
         }
-        if std::mem::take(&mut chores.is_time_to_look) && chores.looking.is_none() {
-            let (app, push) = (self.course.app, self.course.push);
-            let (store, device_type) = (self.course.sending.0.store.clone(), self.course.device_type.clone());
+        if std::mem::take(&mut alongside.is_time_to_look) && alongside.looking.is_none() {
+            let (app, push) = (self.context.app, self.context.push);
+            let (store, device_type) = (self.context.sending.0.store.clone(), self.context.device_type.clone());
             let look = async move { store.read(move |tx| Look::at(tx, app, push, &device_type)).await };
-            chores.looking = Some(look.boxed());
+            alongside.looking = Some(look.boxed());
         }
     }
 
     /// Keeps up to two chunks: one being sent and one that follows it.
-    fn read_ahead(&mut self, chores: &mut Chores, now: UtcMillis) {
-        if self.halt.is_some() {
+    fn read_ahead(&mut self, alongside: &mut Alongside, now: UtcMillis) {
+        if self.stop_reason.is_some() {
             // Recipients that were read and not sent to stay pending.
-            chores.reading = None;
+            alongside.reading = None;
             return;
         }
-        if chores.reading.is_some() || self.feed.is_empty() {
+        if alongside.reading.is_some() || self.feed.is_empty() {
             return;
         }
         match self.probe {
-            Probe::No if self.n_ready < CHUNK => chores.reading = Some(self.feed.read_some().boxed()),
-            Probe::Waiting if self.n_ready == 0 && self.n_flying == 0 => {
+            Probe::No if self.n_ready < CHUNK => alongside.reading = Some(self.feed.read_some().boxed()),
+            Probe::Waiting if self.n_ready == 0 && self.n_in_flight == 0 => {
                 let seed = u64::try_from(now.0 / 1000).unwrap_or(0);
-                chores.reading = Some(self.feed.read_one(seed).boxed());
+                alongside.reading = Some(self.feed.read_one(seed).boxed());
             }
             Probe::No | Probe::Waiting | Probe::Passed => {}
         }

@@ -4,18 +4,18 @@ use model::ids::Ordinal;
 use model::time::UtcMillis;
 use providers::outcome::Outcome;
 
-use super::{DOUBTED_TRIES, Flight, Halt, Probe};
-use crate::deliver::courier::{Landed, Provider, Way};
+use super::{DOUBTED_TRIES, Probe, SendRun, StopReason};
 use crate::deliver::target::Target;
+use crate::deliver::transport::{Answered, Provider, Way};
 
-impl<'a> Flight<'a> {
-    pub(super) fn land(&mut self, landed: Landed<'a>) {
-        match landed {
-            Landed::Message { provider, target, way, outcome, read_at } => {
+impl<'a> SendRun<'a> {
+    pub(super) fn take_answer(&mut self, answered: Answered<'a>) {
+        match answered {
+            Answered::Message { provider, target, way, outcome, read_at } => {
                 self.queue(way.to()).n_requests -= 1;
-                self.n_flying -= 1;
+                self.n_in_flight -= 1;
                 match outcome {
-                    Outcome::Delivered if self.probe == Probe::No => self.ledger.delivered(target.ordinal),
+                    Outcome::Delivered if self.probe == Probe::No => self.tally.delivered(target.ordinal),
                     Outcome::Unauthorized { reason } => self.refused(provider, target, way, reason, read_at),
                     // It was sent through another provider, and says nothing about the platform.
                     outcome if matches!(way, Way::Amazon(_)) => {
@@ -24,12 +24,12 @@ impl<'a> Flight<'a> {
                     outcome => self.file(&[target.ordinal], outcome, read_at),
                 }
             }
-            Landed::Batch { answers, n_messages, read_at } => {
+            Answered::Batch { answers, n_messages, read_at } => {
                 self.own.n_requests -= 1;
-                self.n_flying -= n_messages;
+                self.n_in_flight -= n_messages;
                 for (ordinals, outcome) in answers {
                     match outcome {
-                        Outcome::Unauthorized { reason } => self.halt_for(Halt::Refused(reason)),
+                        Outcome::Unauthorized { reason } => self.stop_for(StopReason::Refused(reason)),
                         outcome => self.file(&ordinals, outcome, read_at),
                     }
                 }
@@ -41,11 +41,11 @@ impl<'a> Flight<'a> {
     fn refused(&mut self, provider: &'a Provider, target: Target, way: Way, reason: String, read_at: UtcMillis) {
         match (provider.give_up(way), way) {
             (true, _) => self.put_back(provider, target, way.to(), read_at),
-            (false, Way::Key(_)) => self.halt_for(Halt::Refused(reason)),
+            (false, Way::Key(_)) => self.stop_for(StopReason::Refused(reason)),
             // They belong to another platform; the devices of this one are sent to as before.
             (false, Way::Amazon(_)) => {
                 self.amazon_refusal = Some(reason.clone());
-                self.ledger.file(&[target.ordinal], Outcome::Unauthorized { reason }, read_at);
+                self.tally.file(&[target.ordinal], Outcome::Unauthorized { reason }, read_at);
             }
         }
     }
@@ -58,31 +58,31 @@ impl<'a> Flight<'a> {
                 Outcome::Rejected { .. } => {}
                 // The channel stays pending: whether the device or our configuration is at fault is not known yet.
                 Outcome::Doubtful { reason, .. } => {
-                    self.halt_for(Halt::Doubted(reason.clone()));
+                    self.stop_for(StopReason::Doubted(reason.clone()));
                     if self.sending.block.tries < DOUBTED_TRIES {
                         return;
                     }
                 }
-                Outcome::Unauthorized { reason } => return self.halt_for(Halt::Refused(reason.clone())),
-                Outcome::Retry { .. } => return self.halt_for(Halt::Unproven),
+                Outcome::Unauthorized { reason } => return self.stop_for(StopReason::Refused(reason.clone())),
+                Outcome::Retry { .. } => return self.stop_for(StopReason::Unproven),
             }
         }
-        self.ledger.file(ordinals, outcome, read_at);
+        self.tally.file(ordinals, outcome, read_at);
     }
 
     /// When Amazon asks for time, only the devices reached through it wait.
     fn file_of_amazon(&mut self, provider: &Provider, ordinal: Ordinal, outcome: Outcome, read_at: UtcMillis) {
         let outcome = match outcome {
             Outcome::Retry { after, reason, everybody: true } => {
-                provider.leave_amazon_alone(self.course.sending.0.clock.now().plus(after.unwrap_or_default()));
+                provider.leave_amazon_alone(self.context.sending.0.clock.now().plus(after.unwrap_or_default()));
                 Outcome::Retry { after, reason, everybody: false }
             }
             outcome => outcome,
         };
-        self.ledger.file(&[ordinal], outcome, read_at);
+        self.tally.file(&[ordinal], outcome, read_at);
     }
 
-    fn halt_for(&mut self, halt: Halt) {
-        self.halt.get_or_insert(halt);
+    fn stop_for(&mut self, stop_reason: StopReason) {
+        self.stop_reason.get_or_insert(stop_reason);
     }
 }

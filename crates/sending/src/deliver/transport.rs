@@ -19,7 +19,7 @@ use super::target::Target;
 use crate::senders::RouteUse;
 use crate::{PlatformName, Sending};
 
-pub(super) enum Courier {
+pub(super) enum Transport {
     /// A provider that takes one message per device.
     Provider(Provider),
     /// The endpoint of an open platform.
@@ -37,7 +37,7 @@ pub(super) struct Provider {
 }
 
 /// One request, with the means to send it.
-pub(super) enum Parcel<'a> {
+pub(super) enum OutgoingRequest<'a> {
     Message { provider: &'a Provider, target: Target, content: Arc<RenderedPush>, way: Way, read_at: UtcMillis },
     Batch { config: &'a OpenPlatformConfig, batch: Batch, read_at: UtcMillis },
 }
@@ -68,47 +68,47 @@ impl Way {
 }
 
 /// The result of a request.
-pub(super) enum Landed<'a> {
+pub(super) enum Answered<'a> {
     Message { provider: &'a Provider, target: Target, way: Way, outcome: Outcome, read_at: UtcMillis },
     Batch { answers: Vec<(Vec<Ordinal>, Outcome)>, n_messages: usize, read_at: UtcMillis },
 }
 
-impl Courier {
+impl Transport {
     pub(super) async fn choose(sending: &Sending, app: &App, device_type: &DeviceType) -> Result<Self> {
-        let missing = |reason| Ok(Courier::Missing { reason });
+        let missing = |reason| Ok(Transport::Missing { reason });
         match (sending.platform_config(app.id, device_type).await?, app.mode) {
-            (Some(PlatformConfig::Open(config)), _) if config.enabled => Ok(Courier::Open(config)),
+            (Some(PlatformConfig::Open(config)), _) if config.enabled => Ok(Transport::Open(config)),
             (Some(PlatformConfig::Open(_)), _) => missing(format!("The platform {device_type} is disabled.")),
             (Some(config), _) => match sending.0.senders.route(app, device_type, &config) {
                 Some(route) => {
                     let has_others = *device_type == DeviceType::Android;
                     let amazon = if has_others { amazon(sending, app).await? } else { None };
-                    Ok(Courier::Provider(Provider { route: route.enter(), amazon }))
+                    Ok(Transport::Provider(Provider { route: route.enter(), amazon }))
                 }
                 None => missing(format!("There is no way to deliver to the platform {device_type}.")),
             },
-            (None, Mode::Development) => Ok(Courier::Sandbox),
+            (None, Mode::Development) => Ok(Transport::Sandbox),
             (None, Mode::Production) => missing(PlatformName::missing(device_type)),
         }
     }
 }
 
-impl<'a> Parcel<'a> {
+impl<'a> OutgoingRequest<'a> {
     /// Sends it. Always ends: every wait is bounded in time.
-    pub(super) async fn carry(self, sending: &Sending, push: PushId, now: UtcMillis) -> Landed<'a> {
+    pub(super) async fn send(self, sending: &Sending, push: PushId, now: UtcMillis) -> Answered<'a> {
         match self {
-            Parcel::Message { provider, target, content, way, read_at } => {
+            OutgoingRequest::Message { provider, target, content, way, read_at } => {
                 let outcome = match provider.sender(way) {
                     Some(sender) => sender.send(&content, &target.filled(push), now).await,
                     None => Outcome::Rejected { reason: NO_AMAZON.to_owned() },
                 };
-                Landed::Message { provider, target, way, outcome, read_at }
+                Answered::Message { provider, target, way, outcome, read_at }
             }
-            Parcel::Batch { config, batch, read_at } => {
+            OutgoingRequest::Batch { config, batch, read_at } => {
                 let n_messages = batch.len();
                 // Large, and rare compared to single messages, whose futures would otherwise be as large.
                 let answers = Box::pin(batch.deliver(&sending.0.http, config, push, now)).await;
-                Landed::Batch { answers, n_messages, read_at }
+                Answered::Batch { answers, n_messages, read_at }
             }
         }
     }

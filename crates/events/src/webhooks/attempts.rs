@@ -10,7 +10,7 @@ use super::window::Sent;
 const MOST_NOTED: usize = 100;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct AttemptLog {
     pub(super) n_delivered: i64,
     pub(super) n_failed: i64,
     /// Log records that were deleted before they were read.
@@ -22,7 +22,7 @@ pub(super) struct Ledger {
     pub(super) end: Option<String>,
 }
 
-impl Ledger {
+impl AttemptLog {
     pub(super) fn is_empty(&self) -> bool {
         let is_quiet = self.n_delivered == 0 && self.n_failed == 0 && self.n_missed == 0;
         is_quiet && self.letters.is_empty() && self.end.is_none()

@@ -1,9 +1,9 @@
 //! One run of a block: a steady stream of messages, with recipients read ahead and checkpoints written alongside.
 
-mod chores;
+mod alongside;
+mod answers;
 mod ending;
-mod landing;
-mod loading;
+mod queueing;
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -18,14 +18,14 @@ use model::ids::{AppId, PushId};
 use model::time::UtcMillis;
 
 use super::block::{Look, SendingBlock};
-use super::courier::{Courier, To};
 use super::feed::Feed;
-use super::outcomes::{Ledger, OF_BATCHES, OF_MESSAGES};
+use super::outcomes::{OF_BATCHES, OF_MESSAGES, OutcomeTally};
 use super::render::Renderer;
+use super::transport::{To, Transport};
 use crate::Sending;
 use crate::push::SendPermission;
-use chores::{Chores, Event};
-use loading::Ready;
+use alongside::{Alongside, Event};
+use queueing::Ready;
 
 /// The most deliveries of a block that are under way or not yet recorded: at most this many are repeated after a crash.
 const UNRECORDED: usize = 4096;
@@ -34,22 +34,22 @@ const CHECKPOINT: usize = UNRECORDED / 2;
 /// How often a block has its platform paused for objections to devices, which may be its own devices only.
 const DOUBTED_TRIES: u32 = 3;
 /// Answers taken in before new messages go out.
-const LANDINGS: usize = 64;
+const ANSWERS_AT_ONCE: usize = 64;
 
 /// The constants of a run.
 #[derive(Clone, Copy)]
-pub(super) struct Course<'a> {
+pub(super) struct RunContext<'a> {
     pub(super) sending: &'a Sending,
     pub(super) app: AppId,
     pub(super) push: PushId,
     pub(super) device_type: &'a DeviceType,
     pub(super) expires: Option<UtcMillis>,
-    pub(super) courier: &'a Courier,
+    pub(super) transport: &'a Transport,
     pub(super) stop: &'a Stop,
 }
 
-pub(super) struct Flight<'a> {
-    course: Course<'a>,
+pub(super) struct SendRun<'a> {
+    context: RunContext<'a>,
     renderer: Renderer<'a>,
     sending: SendingBlock,
     feed: Feed,
@@ -57,11 +57,11 @@ pub(super) struct Flight<'a> {
     /// ahead are counted for both together, so a slow one can still hold up the reading of the block.
     own: Queue<'a>,
     by_amazon: Queue<'a>,
-    ledger: Ledger,
+    tally: OutcomeTally,
     /// Recipients in both queues.
     n_ready: usize,
     /// Messages under way.
-    n_flying: usize,
+    n_in_flight: usize,
     /// Messages that the checkpoint in work records.
     n_saving: usize,
     /// Whether this run has sent anything, and whether anything was taken.
@@ -72,7 +72,7 @@ pub(super) struct Flight<'a> {
     probe: Probe,
     /// Whether the provider is known to be down, and nothing has shown otherwise.
     is_down: bool,
-    halt: Option<Halt>,
+    stop_reason: Option<StopReason>,
     /// Why Amazon refuses us, which reaches some devices of another platform.
     amazon_refusal: Option<String>,
 }
@@ -109,7 +109,7 @@ pub(super) enum RunMode {
 
 /// Why nothing more is sent in this run.
 #[derive(Debug)]
-enum Halt {
+enum StopReason {
     Stopping,
     Paused,
     /// The operator holds the platform.
@@ -128,71 +128,71 @@ enum Halt {
     Unproven,
 }
 
-impl<'a> Flight<'a> {
+impl<'a> SendRun<'a> {
     pub(super) fn new(
-        course: Course<'a>,
+        context: RunContext<'a>,
         renderer: Renderer<'a>,
         sending: SendingBlock,
         feed: Feed,
         mode: RunMode,
     ) -> Self {
         Self {
-            course,
+            context,
             renderer,
             sending,
             feed,
             own: Queue::default(),
             by_amazon: Queue::default(),
-            ledger: Ledger::default(),
+            tally: OutcomeTally::default(),
             n_ready: 0,
-            n_flying: 0,
+            n_in_flight: 0,
             n_saving: 0,
             has_sent: false,
             has_served: false,
             n_looks: 0,
             probe: if mode == RunMode::Probing { Probe::Waiting } else { Probe::No },
             is_down: mode == RunMode::AfterOutage,
-            halt: None,
+            stop_reason: None,
             amazon_refusal: None,
         }
     }
 
     pub(super) async fn run(mut self) -> Result<()> {
-        let Course { sending, push, .. } = self.course;
+        let RunContext { sending, push, .. } = self.context;
         let mut in_flight = FuturesUnordered::new();
-        let mut chores = Chores::new();
+        let mut alongside = Alongside::new();
         loop {
             let now = sending.0.clock.now();
-            self.look_around(now);
-            while let Some(parcel) = self.next_parcel(now) {
-                in_flight.push(parcel.carry(sending, push, now));
+            self.check_limits(now);
+            while let Some(request) = self.next_request(now) {
+                in_flight.push(request.send(sending, push, now));
             }
-            self.begin_chores(&mut chores, now);
-            let is_through = self.halt.is_some() || (self.n_ready == 0 && self.feed.is_empty());
-            if is_through && in_flight.is_empty() && chores.reading.is_none() {
+            self.begin_alongside(&mut alongside, now);
+            let is_through = self.stop_reason.is_some() || (self.n_ready == 0 && self.feed.is_empty());
+            if is_through && in_flight.is_empty() && alongside.reading.is_none() {
                 break;
             }
             let event = poll_fn(|cx| {
-                let mut n_landed = 0;
-                while n_landed < LANDINGS
-                    && let Poll::Ready(Some(landed)) = in_flight.poll_next_unpin(cx)
+                let mut n_answered = 0;
+                while n_answered < ANSWERS_AT_ONCE
+                    && let Poll::Ready(Some(answered)) = in_flight.poll_next_unpin(cx)
                 {
-                    self.land(landed);
-                    n_landed += 1;
+                    self.take_answer(answered);
+                    n_answered += 1;
                 }
-                if n_landed > 0 { Poll::Ready(Event::Landed) } else { chores.poll(cx) }
+                if n_answered > 0 { Poll::Ready(Event::Answered) } else { alongside.poll(cx) }
             });
             match event.await {
-                Event::Landed if self.probe == Probe::Passed => {
+                Event::Answered if self.probe == Probe::Passed => {
                     self.probe = Probe::No;
                     self.resume().await;
                 }
-                Event::Landed if self.is_down && self.ledger.n_served() > 0 => {
+                Event::Answered if self.is_down && self.tally.n_served() > 0 => {
                     self.is_down = false;
-                    let ended = sending.end_outage(self.course.app, self.course.device_type).await;
+                    let ended = sending.end_outage(self.context.app, self.context.device_type).await;
                     ended.unwrap_or_else(|error| self.break_off(error));
                 }
-                Event::Landed => {}
+                Event::Answered => {}
                 Event::Read(Ok(chunk)) => self.take_in(chunk),
                 Event::Read(Err(error)) | Event::Looked(Err(error)) => self.break_off(error),
                 Event::Saved(look) => {
@@ -203,56 +203,56 @@ impl<'a> Flight<'a> {
                 Event::Tick => self.n_looks += 1,
             }
         }
-        if let Some(saving) = chores.saving {
+        if let Some(saving) = alongside.saving {
             self.heed(saving.await?);
         }
         self.end().await
     }
 
     /// Notices how much may be sent now, and what ends a run from outside.
-    fn look_around(&mut self, now: UtcMillis) {
+    fn check_limits(&mut self, now: UtcMillis) {
         self.own.n_allowed = self.requests_allowed(To::Own);
         self.by_amazon.n_allowed = self.requests_allowed(To::Amazon);
-        if self.halt.is_some() {
+        if self.stop_reason.is_some() {
             return;
         }
-        let is_throttled = match self.course.courier {
-            Courier::Provider(provider) => self.ledger.says_wait(OF_MESSAGES) || provider.route.quiet_until() > now,
-            Courier::Open(_) => self.ledger.says_wait(OF_BATCHES),
-            Courier::Sandbox | Courier::Missing { .. } => false,
+        let is_throttled = match self.context.transport {
+            Transport::Provider(provider) => self.tally.says_wait(OF_MESSAGES) || provider.route.quiet_until() > now,
+            Transport::Open(_) => self.tally.says_wait(OF_BATCHES),
+            Transport::Sandbox | Transport::Missing { .. } => false,
         };
-        if self.course.expires.is_some_and(|expires| expires <= now) {
-            self.halt = Some(Halt::Expired);
-        } else if self.course.stop.is_requested() {
-            self.halt = Some(Halt::Stopping);
+        if self.context.expires.is_some_and(|expires| expires <= now) {
+            self.stop_reason = Some(StopReason::Expired);
+        } else if self.context.stop.is_requested() {
+            self.stop_reason = Some(StopReason::Stopping);
         } else if is_throttled {
-            self.halt = Some(Halt::Throttled);
+            self.stop_reason = Some(StopReason::Throttled);
         }
     }
 
     fn heed(&mut self, Look { permission, is_held }: Look) {
         match permission {
             SendPermission::Allowed if is_held => {
-                self.halt.get_or_insert(Halt::Held);
+                self.stop_reason.get_or_insert(StopReason::Held);
             }
             SendPermission::Allowed => {}
             SendPermission::Paused => {
-                self.halt.get_or_insert(Halt::Paused);
+                self.stop_reason.get_or_insert(StopReason::Paused);
             }
             // A run that broke off leaves it to the next one to notice that its push has ended.
-            SendPermission::Ended if matches!(self.halt, Some(Halt::Broken(_))) => {}
-            SendPermission::Ended => self.halt = Some(Halt::Over),
+            SendPermission::Ended if matches!(self.stop_reason, Some(StopReason::Broken(_))) => {}
+            SendPermission::Ended => self.stop_reason = Some(StopReason::Over),
         }
     }
 
     /// The provider took a message: all blocks may send again.
     async fn resume(&mut self) {
-        if let Err(error) = self.course.sending.resume_platform(self.course.app, self.course.device_type).await {
+        if let Err(error) = self.context.sending.resume_platform(self.context.app, self.context.device_type).await {
             self.break_off(error);
         }
     }
 
     fn break_off(&mut self, error: Error) {
-        self.halt = Some(Halt::Broken(error));
+        self.stop_reason = Some(StopReason::Broken(error));
     }
 }

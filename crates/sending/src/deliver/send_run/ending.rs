@@ -8,10 +8,10 @@ use model::device_type::DeviceType;
 use model::time::UtcMillis;
 use providers::platform::Provider;
 
-use super::{Course, DOUBTED_TRIES, Flight, Halt, Probe};
+use super::{DOUBTED_TRIES, Probe, RunContext, SendRun, StopReason};
 use crate::deliver::block::Next;
-use crate::deliver::courier::Courier;
 use crate::deliver::outcomes::{LONGEST_WAIT, More, Outcomes, SHORTEST_WAIT, Trust, UNNOTED_WAIT};
+use crate::deliver::transport::Transport;
 use crate::health::{Hindrance, PROBE_EVERY};
 
 /// With the back-off below, the remaining recipients are given up after 54 minutes in which none of them could be served, or later
@@ -20,11 +20,11 @@ const MOST_TRIES: u32 = 18;
 /// This many failed tries in a row are an outage, which the operator should know about.
 const OUTAGE_TRIES: u32 = 3;
 
-impl Flight<'_> {
+impl SendRun<'_> {
     pub(super) async fn end(mut self) -> Result<()> {
         let mut outcomes = self.close_ledger(More::Ends);
         if let Some(reason) = self.amazon_refusal.take() {
-            let paused = self.course.sending.pause_platform(self.course.app, &DeviceType::Amazon, &reason).await;
+            let paused = self.context.sending.pause_platform(self.context.app, &DeviceType::Amazon, &reason).await;
             paused.map_or_else(|error| self.break_off(error), drop);
         }
         // What cannot be decided now keeps nothing from being recorded.
@@ -32,9 +32,9 @@ impl Flight<'_> {
             self.break_off(error);
             Next::GoOn
         });
-        let Course { sending, stop, .. } = self.course;
+        let RunContext { sending, stop, .. } = self.context;
         self.sending.checkpoint(sending, stop, outcomes, next).await?;
-        if let Some(Halt::Broken(error)) = self.halt {
+        if let Some(StopReason::Broken(error)) = self.stop_reason {
             return Err(error);
         }
         Ok(())
@@ -42,102 +42,102 @@ impl Flight<'_> {
 
     /// Closes and counts everything since the last checkpoint. When the provider objects to most devices, nothing more is sent.
     pub(super) fn close_ledger(&mut self, more: More) -> Outcomes {
-        let (n_served, n_doubtful) = (self.ledger.n_served(), self.ledger.n_doubtful());
+        let (n_served, n_doubtful) = (self.tally.n_served(), self.tally.n_doubtful());
         // Doubts that were too early to judge were remembered when they came: messages served with them are no reason for trust.
-        let n_new_doubts = self.ledger.n_new_doubts();
-        let (is_trusted, transport) = match self.course.courier {
-            Courier::Provider(provider) => {
-                (provider.route.is_trusted(), Provider::of(self.course.device_type).map_or("none", Provider::name))
+        let n_new_doubts = self.tally.n_new_doubts();
+        let (is_trusted, transport) = match self.context.transport {
+            Transport::Provider(provider) => {
+                (provider.route.is_trusted(), Provider::of(self.context.device_type).map_or("none", Provider::name))
             }
-            Courier::Open(_) => (true, "open"),
-            Courier::Sandbox => (true, "sandbox"),
-            Courier::Missing { .. } => (true, "none"),
+            Transport::Open(_) => (true, "open"),
+            Transport::Sandbox => (true, "sandbox"),
+            Transport::Missing { .. } => (true, "none"),
         };
         let trust = match is_trusted {
             true => Trust::Earned,
             false if self.sending.block.tries >= DOUBTED_TRIES => Trust::Exhausted,
             false => Trust::Unknown,
         };
-        let (outcomes, doubt) = self.ledger.close(trust, more);
-        let n_doubtful = n_doubtful - self.ledger.n_doubtful();
-        if let Courier::Provider(provider) = self.course.courier {
+        let (outcomes, doubt) = self.tally.close(trust, more);
+        let n_doubtful = n_doubtful - self.tally.n_doubtful();
+        if let Transport::Provider(provider) = self.context.transport {
             provider.route.remember(n_served, n_new_doubts);
         }
         if let Some(reason) = doubt {
-            self.halt.get_or_insert(Halt::Doubted(reason));
+            self.stop_reason.get_or_insert(StopReason::Doubted(reason));
         } else if trust == Trust::Exhausted && self.probe == Probe::No && n_doubtful > n_served {
             // Only recipients that were tried have failed: should it be our fault after all, the others get as many tries again.
             self.sending.block.tries = 0;
         }
         self.has_served |= !outcomes.delivered.is_empty();
-        let (metrics, device_type) = (&self.course.sending.0.metrics, self.course.device_type);
+        let (metrics, device_type) = (&self.context.sending.0.metrics, self.context.device_type);
         metrics.delivered(device_type, transport, "delivered", outcomes.delivered.len());
         metrics.delivered(device_type, transport, "gone", outcomes.gone.len() as u64);
         metrics.delivered(device_type, transport, "failed", outcomes.failed.len());
-        metrics.delivered(device_type, transport, "retried", self.ledger.take_retried());
+        metrics.delivered(device_type, transport, "retried", self.tally.take_retried());
         outcomes
     }
 
     async fn next(&self, outcomes: &mut Outcomes) -> Result<Next> {
         let remaining = &self.sending.block.pending - outcomes.settled();
-        let now = self.course.sending.0.clock.now();
-        let in_time = |due: UtcMillis| self.course.expires.map_or(due, |expires| expires.min(due));
-        let until_released = self.course.expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
-        Ok(match &self.halt {
+        let now = self.context.sending.0.clock.now();
+        let in_time = |due: UtcMillis| self.context.expires.map_or(due, |expires| expires.min(due));
+        let until_released = self.context.expires.map_or(ParkUntil::LaneOrPushWoken, ParkUntil::Time);
+        Ok(match &self.stop_reason {
             // The worker, which gets the error, decides when to try again. If nothing is left to do, the next run settles the job,
             // since one that is settled cannot be tried again.
-            Some(Halt::Broken(_)) => Next::GoOn,
-            Some(Halt::Over) => Next::Settled,
-            Some(Halt::Expired) => {
+            Some(StopReason::Broken(_)) => Next::GoOn,
+            Some(StopReason::Over) => Next::Settled,
+            Some(StopReason::Expired) => {
                 outcomes.expired |= remaining;
                 Next::Settled
             }
             _ if remaining.is_empty() => Next::Settled,
-            Some(Halt::Stopping) => Next::HandOver,
-            Some(Halt::Paused) => Next::Park(self.course.expires.map_or(ParkUntil::PushWoken, ParkUntil::Time)),
-            Some(Halt::Held) => Next::Hold(until_released),
-            Some(Halt::Refused(reason)) => {
-                let (app, device_type) = (self.course.app, self.course.device_type);
-                let probe_at = self.course.sending.pause_platform(app, device_type, reason).await?;
+            Some(StopReason::Stopping) => Next::HandOver,
+            Some(StopReason::Paused) => Next::Park(self.context.expires.map_or(ParkUntil::PushWoken, ParkUntil::Time)),
+            Some(StopReason::Held) => Next::Hold(until_released),
+            Some(StopReason::Refused(reason)) => {
+                let (app, device_type) = (self.context.app, self.context.device_type);
+                let probe_at = self.context.sending.pause_platform(app, device_type, reason).await?;
                 outcomes.reason = Some(reason.clone());
                 Next::WaitUntil(in_time(probe_at))
             }
-            Some(Halt::Doubted(reason)) => {
-                let (app, device_type) = (self.course.app, self.course.device_type);
-                let probe_at = self.course.sending.pause_platform(app, device_type, reason).await?;
+            Some(StopReason::Doubted(reason)) => {
+                let (app, device_type) = (self.context.app, self.context.device_type);
+                let probe_at = self.context.sending.pause_platform(app, device_type, reason).await?;
                 outcomes.reason = Some(reason.clone());
                 // Other blocks that wait for the platform go first: their devices may be taken.
                 let (due, tries) = (probe_at.plus(PROBE_EVERY), self.sending.block.tries);
                 Next::TryAgainAt { due: in_time(due), tries: tries.max(DOUBTED_TRIES.min(tries + 1)) }
             }
-            Some(Halt::Unproven) => {
-                let health = self.course.sending.platform_health(self.course.app, self.course.device_type).await?;
+            Some(StopReason::Unproven) => {
+                let health = self.context.sending.platform_health(self.context.app, self.context.device_type).await?;
                 match health {
                     Some(health) if health.hindrance == Hindrance::Held => Next::Hold(until_released),
                     Some(health) => Next::WaitUntil(in_time(health.probe_at.unwrap_or(now))),
                     None => Next::WaitUntil(now),
                 }
             }
-            Some(Halt::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
-            halt @ (Some(Halt::Throttled) | None) => {
+            Some(StopReason::Throttled) if !self.has_sent => Next::WaitUntil(in_time(self.quiet_until().max(now))),
+            stop_reason @ (Some(StopReason::Throttled) | None) => {
                 let tries = if self.has_served { 1 } else { self.sending.block.tries + 1 };
                 // A few unreachable devices are no outage.
                 let has_tried_enough = tries >= OUTAGE_TRIES && !self.sending.block.has_served();
-                let takes_nothing = halt.is_some() || !self.has_served;
-                let wait = wait_before(tries, self.ledger.retry_after);
+                let takes_nothing = stop_reason.is_some() || !self.has_served;
+                let wait = wait_before(tries, self.tally.retry_after);
                 // Every wait for which all blocks leave the provider alone is noted, so that it can be ended.
-                let is_left_alone = halt.is_some() && wait > UNNOTED_WAIT;
-                let is_told_to_wait = takes_nothing && self.ledger.quiet_for > Some(UNNOTED_WAIT);
+                let is_left_alone = stop_reason.is_some() && wait > UNNOTED_WAIT;
+                let is_told_to_wait = takes_nothing && self.tally.quiet_for > Some(UNNOTED_WAIT);
                 if (has_tried_enough || is_told_to_wait || is_left_alone) && !self.is_down {
                     let reason = outcomes.reason.as_deref().unwrap_or("It took no message.");
-                    self.course.sending.note_outage(self.course.app, self.course.device_type, reason).await?;
+                    self.context.sending.note_outage(self.context.app, self.context.device_type, reason).await?;
                 }
-                if tries >= MOST_TRIES && self.course.expires.is_none() {
+                if tries >= MOST_TRIES && self.context.expires.is_none() {
                     outcomes.failed |= remaining;
                     return Ok(Next::Settled);
                 }
                 let due = now.plus(wait);
-                if let (Some(_), Courier::Provider(provider)) = (halt, self.course.courier) {
+                if let (Some(_), Transport::Provider(provider)) = (stop_reason, self.context.transport) {
                     provider.route.leave_alone(due);
                 }
                 Next::TryAgainAt { due: in_time(due), tries }
@@ -146,9 +146,9 @@ impl Flight<'_> {
     }
 
     fn quiet_until(&self) -> UtcMillis {
-        match self.course.courier {
-            Courier::Provider(provider) => provider.route.quiet_until(),
-            Courier::Open(_) | Courier::Sandbox | Courier::Missing { .. } => UtcMillis(0),
+        match self.context.transport {
+            Transport::Provider(provider) => provider.route.quiet_until(),
+            Transport::Open(_) | Transport::Sandbox | Transport::Missing { .. } => UtcMillis(0),
         }
     }
 }

@@ -6,12 +6,12 @@ use providers::open::{self, OpenPlatformConfig};
 use providers::outcome::Outcome;
 use store::sandbox::SandboxDelivery;
 
-use super::{Flight, Probe, Queue, UNRECORDED};
+use super::{Probe, Queue, SendRun, UNRECORDED};
 use crate::deliver::batch::{self, Batch};
-use crate::deliver::courier::{Courier, Parcel, Provider, To, Way};
 use crate::deliver::feed::Chunk;
 use crate::deliver::render::{Localized, Renderer};
 use crate::deliver::target::Target;
+use crate::deliver::transport::{OutgoingRequest, Provider, To, Transport, Way};
 
 /// Requests to one open platform that may be under way at once, per block.
 const OPEN_REQUESTS: usize = 4;
@@ -54,31 +54,31 @@ impl Ready<'_> {
     }
 }
 
-impl<'a> Flight<'a> {
+impl<'a> SendRun<'a> {
     pub(super) fn take_in(&mut self, chunk: Chunk) {
         let Chunk { targets, missing, unreadable, read_at } = chunk;
-        self.ledger.add_missing(&missing);
+        self.tally.add_missing(&missing);
         if !unreadable.is_empty() {
-            self.ledger.file(&unreadable, Outcome::Rejected { reason: UNREADABLE.to_owned() }, read_at);
+            self.tally.file(&unreadable, Outcome::Rejected { reason: UNREADABLE.to_owned() }, read_at);
         }
         self.n_ready += targets.len();
-        match self.course.courier {
-            Courier::Open(config) => {
+        match self.context.transport {
+            Transport::Open(config) => {
                 let localized = |target: &Target| self.renderer.localized(&target.locale);
                 let groups = batch::grouped(targets, open::MOST_VALUES, localized);
                 let batch = |(localized, targets)| Ready::Batch { config, localized, targets, read_at };
                 self.own.ready.extend(groups.into_iter().map(batch));
             }
-            Courier::Provider(provider) => {
-                let device_type = self.course.device_type;
+            Transport::Provider(provider) => {
+                let device_type = self.context.device_type;
                 for target in targets {
                     // Recipients that cannot be reached get their outcome in their turn.
                     let to = provider.way(device_type, &target).map_or(To::Own, Way::to);
                     self.queue(to).ready.push_back(Ready::Message { provider, target, read_at });
                 }
             }
-            Courier::Sandbox => self.own.ready.extend(targets.into_iter().map(Ready::ForSandbox)),
-            Courier::Missing { reason } => {
+            Transport::Sandbox => self.own.ready.extend(targets.into_iter().map(Ready::ForSandbox)),
+            Transport::Missing { reason } => {
                 self.own.ready.extend(targets.into_iter().map(|target| Ready::Unreachable { target, reason }));
             }
         }
@@ -98,28 +98,28 @@ impl<'a> Flight<'a> {
     }
 
     /// The next request, if one may be sent now. Recipients that need none are dealt with on the way.
-    pub(super) fn next_parcel(&mut self, now: UtcMillis) -> Option<Parcel<'a>> {
+    pub(super) fn next_request(&mut self, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
         self.next_parcel_to(To::Own, now).or_else(|| self.next_parcel_to(To::Amazon, now))
     }
 
-    fn next_parcel_to(&mut self, to: To, now: UtcMillis) -> Option<Parcel<'a>> {
+    fn next_parcel_to(&mut self, to: To, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
         while self.has_room(to) {
             let ready = self.queue(to).ready.pop_front()?;
             self.n_ready -= ready.len();
             let n_messages = ready.len();
-            if let Some(parcel) = self.parcel(ready, now) {
+            if let Some(request) = self.request(ready, now) {
                 self.queue(to).n_requests += 1;
-                self.n_flying += n_messages;
+                self.n_in_flight += n_messages;
                 self.has_sent = true;
-                return Some(parcel);
+                return Some(request);
             }
         }
         None
     }
 
     fn has_room(&mut self, to: To) -> bool {
-        let n_unrecorded = self.n_flying + self.ledger.n_finished() + self.n_saving;
-        let is_going = self.halt.is_none();
+        let n_unrecorded = self.n_in_flight + self.tally.n_finished() + self.n_saving;
+        let is_going = self.stop_reason.is_none();
         let Queue { ready, n_requests, n_allowed } = self.queue(to);
         let n_next = ready.front().map_or(0, Ready::len);
         is_going && *n_requests < *n_allowed && n_unrecorded + n_next <= UNRECORDED
@@ -127,34 +127,34 @@ impl<'a> Flight<'a> {
 
     /// How many requests may be under way.
     pub(super) fn requests_allowed(&self, to: To) -> usize {
-        match (self.course.courier, self.probe) {
-            (Courier::Provider(_) | Courier::Open(_), Probe::Waiting) => 1,
-            (Courier::Provider(_) | Courier::Open(_), Probe::Passed) => 0,
-            (Courier::Provider(provider), Probe::No) => provider.share(to),
-            (Courier::Open(_), Probe::No) => OPEN_REQUESTS,
-            (Courier::Sandbox | Courier::Missing { .. }, _) => usize::MAX,
+        match (self.context.transport, self.probe) {
+            (Transport::Provider(_) | Transport::Open(_), Probe::Waiting) => 1,
+            (Transport::Provider(_) | Transport::Open(_), Probe::Passed) => 0,
+            (Transport::Provider(provider), Probe::No) => provider.share(to),
+            (Transport::Open(_), Probe::No) => OPEN_REQUESTS,
+            (Transport::Sandbox | Transport::Missing { .. }, _) => usize::MAX,
         }
     }
 
-    fn parcel(&mut self, ready: Ready<'a>, now: UtcMillis) -> Option<Parcel<'a>> {
+    fn request(&mut self, ready: Ready<'a>, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
         // The block goes on for as long as one of its localizations may be sent.
         if self.renderer.is_expired(ready.localized(&self.renderer), now) {
-            self.ledger.add_expired(&ready.ordinals());
+            self.tally.add_expired(&ready.ordinals());
             return None;
         }
         match ready {
-            Ready::Message { provider, target, read_at } => match provider.way(self.course.device_type, &target) {
+            Ready::Message { provider, target, read_at } => match provider.way(self.context.device_type, &target) {
                 Ok(Way::Amazon(_)) if provider.is_amazon_quiet(now) => {
                     let reason = "Amazon asked to be left alone for a while.".to_owned();
                     let later = Outcome::Retry { after: None, reason, everybody: false };
-                    self.ledger.file(&[target.ordinal], later, read_at);
+                    self.tally.file(&[target.ordinal], later, read_at);
                     None
                 }
                 Ok(way) => self.message(provider, target, way, read_at, now),
                 Err(reason) => self.reject(&[target], reason),
             },
             Ready::Batch { config, localized, targets, read_at } => match self.renderer.rendered(localized, now) {
-                Ok(content) => Some(Parcel::Batch { config, batch: Batch::new(content, targets), read_at }),
+                Ok(content) => Some(OutgoingRequest::Batch { config, batch: Batch::new(content, targets), read_at }),
                 Err(reason) => self.reject(&targets, &reason.to_string()),
             },
             Ready::ForSandbox(target) => self.keep(&target, now),
@@ -169,43 +169,43 @@ impl<'a> Flight<'a> {
         way: Way,
         read_at: UtcMillis,
         now: UtcMillis,
-    ) -> Option<Parcel<'a>> {
+    ) -> Option<OutgoingRequest<'a>> {
         let localized = self.renderer.localized(&target.locale);
         let content = match way {
             Way::Key(_) => self.renderer.rendered(localized, now),
             Way::Amazon(_) => self.renderer.rendered_for_amazon(localized, now),
         };
         match content {
-            Ok(content) => Some(Parcel::Message { provider, target, content, way, read_at }),
+            Ok(content) => Some(OutgoingRequest::Message { provider, target, content, way, read_at }),
             Err(reason) => self.reject(&[target], &reason.to_string()),
         }
     }
 
     /// Keeps the request for the developer to look at.
-    fn keep(&mut self, target: &Target, now: UtcMillis) -> Option<Parcel<'a>> {
-        let push = self.course.push;
+    fn keep(&mut self, target: &Target, now: UtcMillis) -> Option<OutgoingRequest<'a>> {
+        let push = self.context.push;
         let localized = self.renderer.localized(&target.locale);
         match self.renderer.rendered(localized, now) {
             Ok(rendered) => {
-                self.ledger.keep(SandboxDelivery {
+                self.tally.keep(SandboxDelivery {
                     delivery: target.delivery_id(push),
                     push,
                     channel: target.channel,
-                    device_type: self.course.device_type.to_string(),
+                    device_type: self.context.device_type.to_string(),
                     transport: rendered.transport().to_owned(),
                     at: now,
                     request: rendered.request(&target.filled(push)).to_json().to_string(),
                 });
-                self.ledger.delivered(target.ordinal);
+                self.tally.delivered(target.ordinal);
                 None
             }
             Err(reason) => self.reject(std::slice::from_ref(target), &reason.to_string()),
         }
     }
 
-    fn reject(&mut self, targets: &[Target], reason: &str) -> Option<Parcel<'a>> {
+    fn reject(&mut self, targets: &[Target], reason: &str) -> Option<OutgoingRequest<'a>> {
         let ordinals: Vec<_> = targets.iter().map(|target| target.ordinal).collect();
-        self.ledger.file(&ordinals, Outcome::Rejected { reason: reason.to_owned() }, UtcMillis(0));
+        self.tally.file(&ordinals, Outcome::Rejected { reason: reason.to_owned() }, UtcMillis(0));
         None
     }
 }
