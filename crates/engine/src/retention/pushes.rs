@@ -63,7 +63,7 @@ fn forget_some(tx: &mut Tx<'_>, app: AppId, now: UtcMillis, age: Duration) -> Re
     Ok(())
 }
 
-fn fate(tx: &mut Tx<'_>, app: AppId, push: &Aged, now: UtcMillis, age: Duration) -> Result<Fate> {
+fn fate(tx: &mut Tx<'_>, app: AppId, push: &Aged, now: UtcMillis) -> Result<Fate> {
     let tomorrow = Fate::KeptUntil(now.plus(DAY));
     // The holders of a message that has ended are kept for another day.
     if let Some(ends) = push.message_ends {

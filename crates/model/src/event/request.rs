@@ -2,16 +2,37 @@
 
 use std::collections::BTreeSet;
 
+use schemars::json_schema;
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{EventOffset, RecordKind};
 use crate::channel::ChannelRef;
 use crate::ids::{Id, NamedUserId};
 use crate::json::At;
+use crate::json::body::{Body, Read};
 use crate::limits;
 use crate::request_audience::ChannelAudience;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which events are wanted: where to begin, filters of which one has to match, and for how long.
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({
+    "type": "object",
+    "properties": {
+        "start": {"type": ["string", "null"], "enum": ["EARLIEST", "LATEST", null]},
+        "resume_offset": {"type": ["string", "null"]},
+        "filters": {
+            "type": ["array", "null"],
+            "minItems": 1,
+            "maxItems": limits::EVENT_FILTERS,
+            "items": schemas.subschema_for::<EventConditions>(),
+        },
+        "follow": {"type": "boolean"},
+        "limit": {"type": "integer", "minimum": Self::LIMITS.start(), "maximum": Self::LIMITS.end()},
+        "enable_offset_updates": {"type": ["boolean", "null"]},
+    },
+    "additionalProperties": false,
+}))]
 pub struct EventRequest {
     pub start: EventStart,
     /// An event has to match one of them; without filters, all events match.
@@ -34,7 +55,23 @@ pub enum EventStart {
 }
 
 /// All given conditions have to be fulfilled.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Read)]
+#[body(schema = {
+    let users = schemas.subschema_for::<UserFilter>();
+    let id = json!({"type": "string", "format": "uuid"});
+    let push = json!({"type": "object", "properties": {"push_id": id, "group_id": id}, "maxProperties": 1});
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "types": {"type": ["array", "null"], "items": {"type": "string"}},
+            "device_types": {"type": ["array", "null"], "items": {"type": "string"}},
+            "devices": {"type": ["array", "null"], "items": schemas.subschema_for::<ChannelAudience>()},
+            "users": {"type": ["array", "null"], "items": users},
+            "notifications": {"type": ["array", "null"], "items": push},
+        },
+        "additionalProperties": false,
+    })
+})]
 pub struct EventConditions {
     pub kinds: Option<BTreeSet<RecordKind>>,
     /// As events write them: `IOS`.
@@ -88,7 +125,7 @@ impl EventConditions {
         let kinds = fields.nullable("types", |at| at.array(1..=RecordKind::NUMBERED.len(), kind));
         let device_types = fields.nullable("device_types", |at| at.array(1..=DEVICE_TYPES.len(), device_type));
         let channels = fields.nullable("devices", |at| at.array(1..=MOST, ChannelAudience::parse));
-        let named_users = fields.nullable("users", |at| at.array(1..=MOST, named_user));
+        let named_users = fields.nullable("users", |at| at.array(1..=MOST, UserFilter::parse));
         let pushes = fields.nullable("notifications", |at| at.array(1..=MOST, push));
         refuse(fields.take("latency"), "A filter by latency is not supported.");
         refuse(fields.take("predicates"), "Filters by predicates are not supported.");
@@ -97,7 +134,7 @@ impl EventConditions {
             kinds: kinds.map(BTreeSet::from_iter),
             device_types: device_types.map(BTreeSet::from_iter),
             channels: channels.map(|named| named.iter().flat_map(|some| some.channels().to_vec()).collect()),
-            named_users: named_users.map(BTreeSet::from_iter),
+            named_users: named_users.map(|users| users.into_iter().map(|user| user.0).collect()),
             pushes: pushes.map(BTreeSet::from_iter),
         })
     }
@@ -122,12 +159,10 @@ fn device_type(at: &At<'_>) -> Option<String> {
     at.invalid(format!("'{name}' is not a type of devices; use one of {}.", DEVICE_TYPES.join(", ")))
 }
 
-fn named_user(at: &At<'_>) -> Option<NamedUserId> {
-    let mut fields = at.object()?;
-    let user = fields.required("named_user_id", NamedUserId::parse);
-    fields.finish();
-    user
-}
+/// A named user whose events are wanted.
+#[derive(Body)]
+#[body(not_printed)]
+struct UserFilter(#[body(rename = "named_user_id")] NamedUserId);
 
 fn push(at: &At<'_>) -> Option<Uuid> {
     enum Anything {}

@@ -5,14 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::json::At;
+use crate::json::body::Read;
 
 pub type TextExtra = BTreeMap<String, String>;
 pub type JsonExtra = BTreeMap<String, Value>;
-
-/// String values only, any keys: Amazon, web and open platforms.
-pub fn text(at: &At<'_>) -> Option<TextExtra> {
-    at.object()?.into_map(0..=usize::MAX, At::any_text)
-}
 
 /// String values only, without the keys that Firebase keeps for itself.
 pub fn android(at: &At<'_>) -> Option<TextExtra> {
@@ -25,14 +21,9 @@ pub fn android(at: &At<'_>) -> Option<TextExtra> {
     entries.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// Any values and keys: in-app messages, which reach every device as one piece of JSON.
-pub fn json(at: &At<'_>) -> Option<JsonExtra> {
-    at.object()?.into_map(0..=usize::MAX, |value| Some(value.json().to_value()))
-}
-
 /// Any values, without `aps`, which belongs to Apple.
 pub fn ios(at: &At<'_>) -> Option<JsonExtra> {
-    let extra = json(at)?;
+    let extra = JsonExtra::read(at)?;
     if extra.contains_key("aps") {
         return at.invalid_key("aps", "The key 'aps' is reserved by Apple; choose another one.");
     }
@@ -50,6 +41,7 @@ mod tests {
 
     #[test]
     fn reserved_keys_are_named() {
+        let text = TextExtra::read;
         let path = |body: &str, read: fn(&At<'_>) -> Option<TextExtra>| {
             parse(body.as_bytes(), read).err().map(|problems| problems.first().path.clone())
         };

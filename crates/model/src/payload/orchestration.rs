@@ -2,18 +2,21 @@
 
 use std::fmt;
 
-use serde::ser::SerializeMap;
+use schemars::json_schema;
 use serde::{Serialize, Serializer};
 
 use crate::device_type::OpenPlatform;
 use crate::json::At;
+use crate::json::body::{Body, Read};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which of a person's channels get the push.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(tag = "type")]
 pub enum Orchestration {
     /// All of them.
     FanOut,
-    /// The first in this order that the person has; never empty.
-    ChannelPriority(Vec<ChannelGroup>),
+    /// The first in this order that the person has.
+    ChannelPriority(#[body(rename = "channel_priority", length = 1..=usize::MAX)] Vec<ChannelGroup>),
     /// The one that triggered the push.
     TriggeringChannel,
     /// The one used last.
@@ -21,45 +24,14 @@ pub enum Orchestration {
 }
 
 /// Channels that count as one when priorities are given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({"type": "string", "pattern": "^(app|web|sms|email|open::.+)$"}))]
 pub enum ChannelGroup {
     App,
     Web,
     Sms,
     Email,
     Open(OpenPlatform),
-}
-
-impl Orchestration {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        #[derive(Clone, Copy)]
-        enum Kind {
-            FanOut,
-            ChannelPriority,
-            TriggeringChannel,
-            LastActive,
-        }
-        let mut fields = at.object()?;
-        let kind = fields.required("type", |at| {
-            at.choice(&[
-                ("fan_out", Kind::FanOut),
-                ("channel_priority", Kind::ChannelPriority),
-                ("triggering_channel", Kind::TriggeringChannel),
-                ("last_active", Kind::LastActive),
-            ])
-        });
-        let orchestration = match kind {
-            Some(Kind::FanOut) => Some(Orchestration::FanOut),
-            Some(Kind::TriggeringChannel) => Some(Orchestration::TriggeringChannel),
-            Some(Kind::LastActive) => Some(Orchestration::LastActive),
-            Some(Kind::ChannelPriority) => fields
-                .required("channel_priority", |at| at.array(1..=usize::MAX, ChannelGroup::parse))
-                .map(Orchestration::ChannelPriority),
-            None => fields.take("channel_priority").and(None),
-        };
-        fields.finish();
-        orchestration
-    }
 }
 
 impl ChannelGroup {
@@ -96,21 +68,5 @@ impl fmt::Display for ChannelGroup {
 impl Serialize for ChannelGroup {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
-    }
-}
-
-impl Serialize for Orchestration {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self {
-            Orchestration::FanOut => map.serialize_entry("type", "fan_out")?,
-            Orchestration::TriggeringChannel => map.serialize_entry("type", "triggering_channel")?,
-            Orchestration::LastActive => map.serialize_entry("type", "last_active")?,
-            Orchestration::ChannelPriority(order) => {
-                map.serialize_entry("type", "channel_priority")?;
-                map.serialize_entry("channel_priority", order)?;
-            }
-        }
-        map.end()
     }
 }

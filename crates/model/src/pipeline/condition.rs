@@ -1,5 +1,9 @@
 //! Conditions on a channel at the moment a pipeline sends.
 
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::json;
+
+use crate::json::body::Body;
 use crate::json::{At, Json};
 use crate::limits;
 use crate::subscription::SubscriptionListId;
@@ -67,23 +71,59 @@ fn parse_fact(at: &At<'_>) -> Option<(Fact, bool)> {
     }
 }
 
+#[derive(Body)]
+#[body(not_printed, name = "TagCondition")]
+struct TagFact {
+    tag_name: Tag,
+    /// The flat tags of the channel when not given.
+    #[body(nullable)]
+    group: Option<TagGroup>,
+    /// Whether the channel must not have the tag.
+    #[body(nullable, default)]
+    negated: bool,
+}
+
+#[derive(Body)]
+#[body(not_printed, name = "SubscriptionCondition")]
+struct SubscriptionFact {
+    list_name: SubscriptionListId,
+    /// Whether the channel must not be subscribed.
+    #[body(nullable, default)]
+    negated: bool,
+}
+
 fn parse_tag(at: &At<'_>) -> Option<(Fact, bool)> {
     if let Json::String(_) = at.json() {
         return Some((Fact::Tag { group: TagGroup::device(), tag: Tag::parse(at)? }, false));
     }
-    let mut fields = at.object()?;
-    let tag = fields.required("tag_name", Tag::parse);
-    let group = fields.nullable("group", TagGroup::parse);
-    let negated = fields.nullable("negated", At::boolean);
-    fields.finish();
-    let group = group.unwrap_or_else(TagGroup::device);
-    Some((Fact::Tag { group, tag: tag? }, negated.unwrap_or(false)))
+    let TagFact { tag_name, group, negated } = TagFact::parse(at)?;
+    Some((Fact::Tag { group: group.unwrap_or_else(TagGroup::device), tag: tag_name }, negated))
 }
 
 fn parse_subscription(at: &At<'_>) -> Option<(Fact, bool)> {
-    let mut fields = at.object()?;
-    let list = fields.required("list_name", SubscriptionListId::parse);
-    let negated = fields.nullable("negated", At::boolean);
-    fields.finish();
-    Some((Fact::Subscribed(list?), negated.unwrap_or(false)))
+    SubscriptionFact::parse(at).map(|fact| (Fact::Subscribed(fact.list_name), fact.negated))
+}
+
+/// One condition, or several that all have to hold.
+pub(super) fn schema(schemas: &mut SchemaGenerator) -> Schema {
+    let (tag, named) = (schemas.subschema_for::<Tag>(), schemas.subschema_for::<TagFact>());
+    let fact = json!({
+        "type": "object",
+        "properties": {
+            "tag": {"anyOf": [tag, named]},
+            "subscription": schemas.subschema_for::<SubscriptionFact>(),
+        },
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": false,
+    });
+    let facts = json!({"type": "array", "minItems": 1, "maxItems": limits::PIPELINE_CONDITIONS, "items": fact});
+    let condition = json!({
+        "type": "object",
+        "patternProperties": {"^([aA][nN][dD]|[oO][rR])$": facts},
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": false,
+    });
+    json_schema!({"anyOf": [{"type": "null"}, condition, {"type": "array", "minItems": 1, "items": condition}]})
 }

@@ -7,9 +7,11 @@
 //!          | any of {"at_least": N} {"greater_than": N} with any of {"at_most": N} {"less_than": N}
 //! ```
 
+use schemars::json_schema;
 use serde_json::Value;
 
 use crate::event::{Custom, CustomSource, Region};
+use crate::json::body::Body;
 use crate::json::{At, Fields, Json};
 use crate::limits;
 use crate::selector::Scalar;
@@ -38,13 +40,19 @@ pub enum Field {
 }
 
 /// The test for a part of an event. All given comparisons have to hold; at least one is given.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Body)]
+#[body(not_printed, name = "EventTest", check = Test::checked)]
 pub struct Test {
+    #[body(read = equals, schema = |_| json_schema!({"type": ["string", "number", "boolean"]}))]
     equals: Option<Scalar>,
     array_contains: Option<String>,
+    #[body(range = f64::MIN..=f64::MAX)]
     at_least: Option<f64>,
+    #[body(range = f64::MIN..=f64::MAX)]
     greater_than: Option<f64>,
+    #[body(range = f64::MIN..=f64::MAX)]
     at_most: Option<f64>,
+    #[body(range = f64::MIN..=f64::MAX)]
     less_than: Option<f64>,
 }
 
@@ -176,37 +184,28 @@ fn parse_leaf(fields: &mut Fields<'_>, vocabulary: Vocabulary) -> Option<EventSe
     Some(EventSelector::Leaf { field, test: test? })
 }
 
+fn equals(at: &At<'_>) -> Option<Scalar> {
+    match at.json() {
+        Json::String(text) => Some(Scalar::Text(text.clone())),
+        Json::Number(number) => Some(Scalar::Number(number.clone())),
+        Json::Bool(value) => Some(Scalar::Boolean(*value)),
+        Json::Null | Json::Array(_) | Json::Object(_) => at.invalid("This must be a string, a number or a boolean."),
+    }
+}
+
 impl Test {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let number = |at: &At<'_>| at.number(f64::MIN..=f64::MAX);
-        let test = Self {
-            equals: fields.optional("equals", |at| match at.json() {
-                Json::String(text) => Some(Scalar::Text(text.clone())),
-                Json::Number(number) => Some(Scalar::Number(number.clone())),
-                Json::Bool(value) => Some(Scalar::Boolean(*value)),
-                Json::Null | Json::Array(_) | Json::Object(_) => {
-                    at.invalid("This must be a string, a number or a boolean.")
-                }
-            }),
-            array_contains: fields.optional("array_contains", At::any_text),
-            at_least: fields.optional("at_least", number),
-            greater_than: fields.optional("greater_than", number),
-            at_most: fields.optional("at_most", number),
-            less_than: fields.optional("less_than", number),
-        };
-        fields.finish();
-        if test == Self::default() {
+    fn checked(self, at: &At<'_>) -> Option<Self> {
+        if self == Self::default() {
             return at.invalid(
                 "This must have 'equals', 'array_contains', or bounds: 'at_least', 'greater_than', 'at_most', 'less_than'.",
             );
         }
-        let lower = [test.at_least, test.greater_than].into_iter().flatten().reduce(f64::max);
-        let upper = [test.at_most, test.less_than].into_iter().flatten().reduce(f64::min);
+        let lower = [self.at_least, self.greater_than].into_iter().flatten().reduce(f64::max);
+        let upper = [self.at_most, self.less_than].into_iter().flatten().reduce(f64::min);
         if lower.zip(upper).is_some_and(|(lower, upper)| lower >= upper) {
             return at.invalid("The lower bound must be below the upper bound.");
         }
-        Some(test)
+        Some(self)
     }
 
     fn holds(&self, found: &Found<'_>) -> bool {
