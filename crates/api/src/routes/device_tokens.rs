@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use engine::DeviceToken;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Answer, Done};
@@ -9,8 +10,8 @@ use crate::auth::{CallingApp, CallingChannel};
 use crate::edge::Edge;
 use crate::error::Result;
 
-#[derive(Serialize)]
-struct Token {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Token {
     token: String,
     /// Device libraries count in milliseconds here.
     expires_in: u128,
