@@ -182,7 +182,7 @@ pub(crate) struct ErrorBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Vec<serde_json::Map<String, serde_json::Value>>>")]
+    #[schemars(with = "Option<Vec<(serde_json::Value, String)>>")]
     errors: Option<Vec<RowRefusal>>,
 }
 

@@ -26,13 +26,16 @@ pub fn document() -> Value {
     let areas = docs::areas();
     let mut paths = Map::new();
     for area in &areas {
-        for operation in &area.operations {
+        for (n, operation) in area.operations.iter().enumerate() {
             let is_described = |route: &&Route| route.method == operation.method && route.path == operation.path;
             let Some(route) = routes.iter().find(is_described) else {
                 panic!("{} {} is described, but no route", operation.method, operation.path)
             };
             let path = paths.entry(variables::path(route.path)).or_insert_with(|| json!({}));
-            path[route.method.as_str().to_lowercase()] = shown(&mut generator, area, route, operation);
+            let mut shown = shown(&mut generator, area, route, operation);
+            // The order of the reference, since objects have none.
+            shown["x-order"] = json!(n);
+            path[route.method.as_str().to_lowercase()] = shown;
         }
     }
     let error = shape::answer(&mut generator, <ErrorBody as schemars::JsonSchema>::json_schema);

@@ -4,11 +4,15 @@ use serde_json::{Value, json};
 
 use crate::auth::Access;
 
+/// The order of the reference, since objects have none.
+const ORDER: [&str; 7] =
+    ["master_secret", "app_secret", "operator_token", "inbox", "device_token", "signature", "app_key"];
+
 /// The credentials there are.
 pub(super) fn schemes() -> Value {
     let basic = |text: &str| json!({"type": "http", "scheme": "basic", "description": text});
     let bearer = |text: &str| json!({"type": "http", "scheme": "bearer", "description": text});
-    json!({
+    let mut schemes = json!({
         "master_secret": basic("App key and master secret of an app: for servers."),
         "app_secret": basic("App key and app secret: for devices, for one channel or named user at a time."),
         "signature": bearer(
@@ -25,7 +29,11 @@ pub(super) fn schemes() -> Value {
         },
         "inbox": basic("The user and the password of an inbox, for that inbox."),
         "operator_token": bearer("The token of the operator, `AEROGRAM_OPERATOR_TOKEN`."),
-    })
+    });
+    for (n, name) in ORDER.into_iter().enumerate() {
+        schemes[name]["x-order"] = json!(n);
+    }
+    schemes
 }
 
 /// Any one of these is enough; none is needed if there are none.

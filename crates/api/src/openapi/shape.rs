@@ -19,6 +19,14 @@ pub(crate) struct Accepted {
     localized_ids: Vec<uuid::Uuid>,
 }
 
+/// The answer to pushes that were made of templates.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used; the engine makes the answer")]
+pub(crate) struct SentTemplates {
+    operation_id: uuid::Uuid,
+    push_ids: Vec<uuid::Uuid>,
+}
+
 /// An object of any keys.
 pub(crate) type Free = Map<String, Value>;
 

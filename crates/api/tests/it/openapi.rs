@@ -245,7 +245,8 @@ async fn examples_of_bodies_are_valid() {
             let example = &content["example"];
             let body = if media_type.contains("json") { example.to_string() } else { example.as_str().unwrap().to_owned() };
             let caller = caller(&app, operation);
-            let request = caller.request(method.to_uppercase().parse::<Method>().unwrap(), &path).body(Bytes::from(body)).unwrap();
+            let request = caller.request(method.to_uppercase().parse::<Method>().unwrap(), &path);
+            let request = request.header("x-ua-channel-id", fill("{channel_id}")).body(Bytes::from(body)).unwrap();
             let (reply, _) = caller.open(request).await;
             assert!(![400, 401, 405, 500].contains(&reply.status.as_u16()), "{method} {path}: {} to {example}", reply.status);
             n_tried += 1;

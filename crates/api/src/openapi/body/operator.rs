@@ -46,7 +46,7 @@ pub(crate) fn platform_pause(_: &mut SchemaGenerator) -> Schema {
 /// Credentials by provider, or the endpoint of an open platform.
 pub(crate) fn platform(_: &mut SchemaGenerator) -> Schema {
     let mut forms = vec![open_platform().to_value()];
-    forms.push(keyed("webpush", &["subject"], json!({"subject": subject()})));
+    forms.push(keyed("`webpush` with the key pair that the app has", &["subject"], json!({"subject": subject()})));
     forms.extend(credentials());
     forms.push(several());
     json_schema!({"anyOf": forms})
@@ -136,7 +136,7 @@ fn keyed(platform: &str, required: &[&str], mut keys: Value) -> Value {
         object(&["url"], json!({"url": url(), "ca": text("PEM of an authority to trust besides the public ones.")}))
             .to_value();
     let mut schema = object(required, keys).to_value();
-    schema["description"] = format!("For `{platform}`.").into();
+    schema["description"] = format!("For {platform}.").into();
     schema
 }
 
@@ -145,7 +145,7 @@ fn credentials() -> Vec<Value> {
     let topic = || text("The bundle id of the app.");
     vec![
         keyed(
-            "apns",
+            "`apns` with a signing key",
             &["topic", "team_id", "key_id", "key"],
             json!({
                 "topic": topic(), "environment": environment(), "team_id": text("Ten characters."),
@@ -153,29 +153,29 @@ fn credentials() -> Vec<Value> {
             }),
         ),
         keyed(
-            "apns",
+            "`apns` with a certificate",
             &["topic", "certificate", "key"],
             json!({
                 "topic": topic(), "environment": environment(), "certificate": text("PEM."), "key": text("PEM."),
             }),
         ),
         keyed(
-            "fcm",
+            "`fcm`",
             &["service_account"],
             json!({"service_account": {"type": "object", "description": "The JSON file of a service account, as it was downloaded."}}),
         ),
         keyed(
-            "adm",
+            "`adm`",
             &["client_id", "client_secret"],
             json!({"client_id": text("Of the security profile."), "client_secret": text("Its secret.")}),
         ),
         keyed(
-            "wns",
+            "`wns`, of an app of the store",
             &["package_sid", "client_secret"],
             json!({"package_sid": text("Of the app in the store."), "client_secret": text("Its secret.")}),
         ),
         keyed(
-            "wns",
+            "`wns`, of an app of the Windows App SDK",
             &["tenant_id", "client_id", "client_secret"],
             json!({
                 "tenant_id": text("Of an app of the Windows App SDK."), "client_id": text("Its id."),
@@ -183,7 +183,7 @@ fn credentials() -> Vec<Value> {
             }),
         ),
         keyed(
-            "webpush",
+            "`webpush` with a key pair of your own",
             &["subject", "private_key"],
             json!({
                 "subject": subject(), "private_key": text("base64url of 32 bytes or PKCS#8, or PEM."),

@@ -51,7 +51,7 @@ pub(super) fn area() -> Area {
     )
     .ok::<Constraints>("The rates.");
     area.put("/api/pipelines/constraints", "Set the rates of all pipelines", "Replaces them, by up to 5.")
-        .body(body::global_rates, json!([{"pushes": 3, "days": 7}]))
+        .body(body::global_rates, json!([{"rate": {"pushes": 3, "days": 7}}]))
         .done();
     area.get("/api/pipelines/{pipeline_id}", "Look up a pipeline", "As it was sent, with its status and times.")
         .ok::<One>("The pipeline.");

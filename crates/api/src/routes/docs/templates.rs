@@ -4,7 +4,7 @@ use model::limits;
 use serde_json::json;
 
 use crate::answer::Done;
-use crate::openapi::{Area, body, query, shape::Accepted, shape::Free};
+use crate::openapi::{Area, body, query, shape::Free, shape::SentTemplates};
 use crate::routes::schedules;
 use crate::routes::templates::{Created, One, Page};
 
@@ -43,7 +43,7 @@ pub(super) fn area() -> Area {
         "Takes one use of a template or an array of up to 100: all or none.",
     )
     .body(body::template_uses, used.clone())
-    .ok::<Accepted>("Accepted.");
+    .ok::<SentTemplates>("Accepted.");
     area.post("/api/templates/push/validate", "Validate the use of a template", "Checks everything and sends nothing.")
         .body(body::template_uses, used.clone())
         .ok::<Done>("The pushes would be accepted.");

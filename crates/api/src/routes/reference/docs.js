@@ -15,7 +15,7 @@ function el(name, attributes = {}, ...children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== ""));
+  element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false && child !== "" && child !== 0));
   return element;
 }
 
@@ -98,7 +98,7 @@ function field(name, schema, isRequired, description) {
   const limits = limitsText(schema);
   const below = inner(schema);
   const more = below.length && disclosure({ class: "more" }, below.length === 1 ? "Show keys" : `Show ${below.length} forms`, () =>
-    el("div", { class: "body" }, below.map((one) => [below.length > 1 && el("p", { class: "note" }, prose(nameOf(one) ? `${nameOf(one)}: ` : ""), prose(resolve(one).description ?? "")), fields(one)])));
+    el("div", { class: "body" }, formsView(below)));
   return el("li", {},
     el("div", { class: "name" }, name, isRequired && el("span", { class: "need" }, "required")),
     el("div", { class: "type" }, el("b", {}, typeText(schema)), limits && `, ${limits}`),
@@ -119,13 +119,29 @@ function fields(schema) {
     entries.length ? forms.map((form) => fields(form)) : undefined);
 }
 
+/** What tells one form of an object from the others, in a few words. */
+function formTitle(schema) {
+  const at = resolve(schema);
+  const constant = Object.entries(at.properties ?? {}).find(([, value]) => resolve(value).const !== undefined);
+  if (at.description) return prose(at.description);
+  if (nameOf(schema)) return [nameOf(schema)];
+  return [constant ? `${constant[0]} ${JSON.stringify(resolve(constant[1]).const)}` : `With ${(at.required ?? Object.keys(at.properties)).join(", ")}`];
+}
+
+/** One object as it is; several as a list to choose from. */
+function formsView(forms) {
+  if (forms.length === 1) return fields(forms[0]);
+  return forms.map((form) => disclosure({ class: "more" }, formTitle(form), () => el("div", { class: "body" }, fields(form))));
+}
+
 function schemaView(schema) {
   const below = inner(schema);
   const at = resolve(schema);
   const words = [typeText(schema), limitsText(schema)].filter(Boolean).join(", ");
   return el("div", {},
     el("p", { class: "note" }, words, at.description && [". ", prose(at.description)]),
-    below.map((one) => [below.length > 1 && el("p", { class: "note" }, prose(resolve(one).description ?? nameOf(one) ?? "Or:")), fields(one)]));
+    below.length > 1 ? el("p", { class: "note" }, "One of these forms:") : undefined,
+    below.length ? formsView(below) : undefined);
 }
 
 /** A value that a schema allows, to show what an answer looks like. */
@@ -239,7 +255,18 @@ function inside(method, path, operation) {
     ]),
     content && [el("h4", {}, operation.requestBody.required ? "Body" : "Body, which may be left out"), schemaView(content.schema)],
     el("h4", {}, "Answers"),
-    Object.entries(operation.responses).map(([status, answer]) => answerView(status, answer)));
+    answersView(Object.entries(operation.responses)));
+}
+
+/** Errors that most routes share are behind one line. */
+function answersView(answers) {
+  const shared = answers.filter(([, answer]) => answer.$ref);
+  const own = answers.filter(([, answer]) => !answer.$ref);
+  const summary = [el("span", { class: "status s4" }, shared.map(([status]) => status).join(" ")), el("span", {}, "Errors in the common form")];
+  return [
+    own.map(([status, answer]) => answerView(status, answer)),
+    shared.length ? disclosure({ class: "answer" }, summary, () => el("div", { class: "body" }, shared.map(([status, answer]) => answerView(status, answer)))) : undefined,
+  ];
 }
 
 function operationView(method, path, operation) {
@@ -259,14 +286,16 @@ function show() {
   document.title = `${api.info.title} API`;
   byId("version").textContent = `Version ${api.info.version}, at ${location.origin}`;
   byId("about").append(...prose(api.info.description));
-  byId("variables").textContent = "AEROGRAM_APP_KEY=…        AEROGRAM_MASTER_SECRET=…\nAEROGRAM_APP_SECRET=…     AEROGRAM_OPERATOR_TOKEN=…".replaceAll(/ {2,}/g, "\n");
-  for (const [name, scheme] of Object.entries(api.components.securitySchemes)) {
+  byId("variables").textContent = ["APP_KEY", "MASTER_SECRET", "APP_SECRET", "OPERATOR_TOKEN"].map((name) => `export AEROGRAM_${name}=…`).join("\n");
+  const inOrder = (a, b) => a["x-order"] - b["x-order"];
+  const schemes = Object.entries(api.components.securitySchemes).sort(([, a], [, b]) => inOrder(a, b));
+  for (const [name, scheme] of schemes) {
     byId("schemes").append(el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, prose(scheme.description)));
   }
   const all = Object.entries(api.paths).flatMap(([path, item]) => METHODS.filter((method) => item[method]).map((method) => ({ path, method, operation: item[method] })));
   for (const { name, description } of api.tags) {
     const id = `area-${name.toLowerCase().replaceAll(" ", "-")}`;
-    const some = all.filter(({ operation }) => operation.tags.includes(name));
+    const some = all.filter(({ operation }) => operation.tags.includes(name)).sort((a, b) => inOrder(a.operation, b.operation));
     byId("reference").append(el("section", { class: "area", id, "aria-labelledby": `${id}-title` },
       el("h2", { id: `${id}-title` }, name), el("p", {}, prose(description)),
       some.map(({ path, method, operation }) => operationView(method, path, operation))));
@@ -330,6 +359,8 @@ async function start() {
     return;
   }
   byId("find").addEventListener("input", search);
+  byId("find").value = new URLSearchParams(location.search).get("q") ?? "";
+  search();
   addEventListener("hashchange", follow);
   addEventListener("keydown", (event) => {
     const isTyping = event.target.closest?.("input, textarea");
