@@ -21,7 +21,8 @@ const ABOUT: &str = "Aerogram serves version 3 of the messaging API that Airship
 
 /// The whole document. Routes without a description are left out, which a test notices.
 pub fn document() -> Value {
-    let mut generator = generator();
+    // Of answers, keys that are left out are never null; bodies may have both. So each have definitions of their own.
+    let (mut answers, mut bodies) = (generator(), generator());
     let routes = routes();
     let areas = docs::areas();
     let mut paths = Map::new();
@@ -32,15 +33,14 @@ pub fn document() -> Value {
                 panic!("{} {} is described, but no route", operation.method, operation.path)
             };
             let path = paths.entry(variables::path(route.path)).or_insert_with(|| json!({}));
-            let mut shown = shown(&mut generator, area, route, operation);
+            let mut shown = shown(&mut answers, &mut bodies, area, route, operation);
             // The order of the reference, since objects have none.
             shown["x-order"] = json!(n);
             path[route.method.as_str().to_lowercase()] = shown;
         }
     }
-    let error = shape::answer(&mut generator, <ErrorBody as schemars::JsonSchema>::json_schema);
-    let mut schemas: Map<String, Value> = generator.take_definitions(true);
-    schemas.values_mut().for_each(shape::tidy);
+    let error = shape::answer(&mut answers, <ErrorBody as schemars::JsonSchema>::json_schema);
+    let mut schemas = components(answers, bodies);
     schemas.insert("Error".to_owned(), error);
     let tags: Vec<_> = areas.iter().map(|area| json!({"name": area.name, "description": area.text})).collect();
     json!({
@@ -62,6 +62,23 @@ pub fn document() -> Value {
     })
 }
 
+/// All definitions. What bodies and answers share is defined as in bodies.
+fn components(mut answers: SchemaGenerator, mut bodies: SchemaGenerator) -> Map<String, Value> {
+    let of_bodies = bodies.take_definitions(true);
+    let mut all = Map::new();
+    for (name, mut schema) in answers.take_definitions(true) {
+        assert!(of_bodies.get(&name).is_none_or(|other| *other == schema), "two schemas are called {name}: rename one");
+        shape::tidy(&mut schema);
+        shape::leave_out_null(&mut schema);
+        all.insert(name, schema);
+    }
+    for (name, mut schema) in of_bodies {
+        shape::tidy(&mut schema);
+        all.insert(name, schema);
+    }
+    all
+}
+
 fn generator() -> SchemaGenerator {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.definitions_path = "/components/schemas".into();
@@ -69,7 +86,13 @@ fn generator() -> SchemaGenerator {
     settings.into_generator()
 }
 
-fn shown(generator: &mut SchemaGenerator, area: &Area, route: &Route, operation: &Operation) -> Value {
+fn shown(
+    answers: &mut SchemaGenerator,
+    bodies: &mut SchemaGenerator,
+    area: &Area,
+    route: &Route,
+    operation: &Operation,
+) -> Value {
     let mut shown = json!({
         "operationId": operation_id(operation.summary),
         "summary": operation.summary,
@@ -77,10 +100,10 @@ fn shown(generator: &mut SchemaGenerator, area: &Area, route: &Route, operation:
         "tags": [area.name],
         "security": security::of(route.access),
         "parameters": parameters(route, operation),
-        "responses": responses(generator, route, operation),
+        "responses": responses(answers, route, operation),
     });
     if let Some(body) = &operation.body {
-        shown["requestBody"] = request_body(generator, body);
+        shown["requestBody"] = request_body(bodies, body);
     }
     if operation.is_stream {
         // Tools that wait for the end of an answer leave such routes out.

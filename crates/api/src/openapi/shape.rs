@@ -46,28 +46,38 @@ pub(super) fn answer(generator: &mut SchemaGenerator, make: MakeSchema) -> Value
         schema.remove("description");
     }
     tidy(&mut schema);
+    leave_out_null(&mut schema);
     schema
 }
 
-/// Removes the names of Rust types, and null from keys that are left out instead of being null.
+/// Removes the names of the number types of Rust, which mean nothing to others.
 pub(super) fn tidy(schema: &mut Value) {
+    in_all_objects(schema, &|keys| {
+        let format = keys.get("format").and_then(Value::as_str).unwrap_or_default();
+        if format.starts_with("uint") || format.starts_with("int") || format == "double" {
+            keys.remove("format");
+        }
+    });
+}
+
+/// Removes null from keys that are left out instead of being null, as in all answers.
+pub(super) fn leave_out_null(schema: &mut Value) {
+    in_all_objects(schema, &|keys| {
+        let required: Vec<Value> = keys.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        if let Some(Value::Object(properties)) = keys.get_mut("properties") {
+            let optional = properties.iter_mut().filter(|(name, _)| !required.contains(&json!(name)));
+            optional.for_each(|(_, property)| without_null(property));
+        }
+    });
+}
+
+fn in_all_objects(schema: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
     match schema {
         Value::Object(keys) => {
-            let is_format_of_rust = |format: &str| format.starts_with("uint") || format.starts_with("int");
-            if keys.get("format").and_then(Value::as_str).is_some_and(|f| is_format_of_rust(f) || f == "double") {
-                keys.remove("format");
-            }
-            let required: Vec<Value> = keys.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-            if let Some(Value::Object(properties)) = keys.get_mut("properties") {
-                for (name, property) in properties {
-                    if !required.contains(&json!(name)) {
-                        without_null(property);
-                    }
-                }
-            }
-            keys.values_mut().for_each(tidy);
+            change(keys);
+            keys.values_mut().for_each(|below| in_all_objects(below, change));
         }
-        Value::Array(values) => values.iter_mut().for_each(tidy),
+        Value::Array(values) => values.iter_mut().for_each(|below| in_all_objects(below, change)),
         _ => {}
     }
 }
