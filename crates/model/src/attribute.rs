@@ -16,9 +16,11 @@ pub use value::AttributeValue;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 
-use crate::json::{At, Fields};
+use crate::json::body::{Body, Read};
+use crate::json::{At, Fields, schema};
 use crate::limits;
 use crate::request_audience::OwnerAudience;
 use crate::selector::instant;
@@ -26,11 +28,23 @@ use crate::time::UtcMillis;
 
 /// The name of an attribute: 1 to 64 characters, for a JSON object followed by `#` and the name of the instance. An
 /// attribute of that kind has as many objects as it has instances.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Read)]
 #[serde(try_from = "String")]
+#[body(schema = schema::text(1..=limits::ATTRIBUTE_NAME_CHARS + 1 + limits::ATTRIBUTE_INSTANCE_CHARS))]
 pub struct AttributeKey(String);
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Read)]
+#[body(schema = json_schema!({
+    "type": "object",
+    "properties": {
+        "action": {"type": "string", "enum": ["set", "remove"]},
+        "key": schemas.subschema_for::<AttributeKey>(),
+        "value": {"type": ["string", "number", "object"], "maxLength": limits::ATTRIBUTE_TEXT_CHARS},
+        "timestamp": {"type": ["string", "null"]},
+    },
+    "required": ["action", "key"],
+    "additionalProperties": false,
+}))]
 pub struct AttributeOperation {
     pub key: AttributeKey,
     pub action: AttributeAction,
@@ -47,34 +61,21 @@ pub enum AttributeAction {
 }
 
 /// A change of the attributes of channels and named users.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(not_printed)]
 pub struct AttributeUpdate {
     pub audience: OwnerAudience,
+    #[body(rename = "attributes", read = operations, schema = |schemas| schema::several::<AttributeOperation>(schemas, 1..=limits::ATTRIBUTES_PER_REQUEST))]
     pub operations: Vec<AttributeOperation>,
 }
 
 /// A change of the attributes of the one channel or named user that the URL names.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AttributesOfOne(pub Vec<AttributeOperation>);
-
-impl AttributeUpdate {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let audience = fields.required("audience", OwnerAudience::parse);
-        let operations = fields.required("attributes", operations);
-        fields.finish();
-        Some(Self { audience: audience?, operations: operations? })
-    }
-}
-
-impl AttributesOfOne {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let operations = fields.required("attributes", operations);
-        fields.finish();
-        Some(Self(operations?))
-    }
-}
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(not_printed)]
+pub struct AttributesOfOne(
+    #[body(rename = "attributes", read = operations, schema = |schemas| schema::several::<AttributeOperation>(schemas, 1..=limits::ATTRIBUTES_PER_REQUEST))]
+    pub Vec<AttributeOperation>,
+);
 
 /// One operation or several.
 pub(crate) fn operations(at: &At<'_>) -> Option<Vec<AttributeOperation>> {

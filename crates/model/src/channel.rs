@@ -28,7 +28,7 @@ pub(crate) use open::open_address;
 pub use open::{OpenAddress, OpenDetails, OpenRegistration, OpenTags};
 pub use profile::{IdentityHints, PermissionStatus, Profile};
 pub use reference::{ChannelRef, ClaimedType};
-pub use registration::Registration;
+pub use registration::{Registration, RegistrationBody};
 pub use tag_operation::{TagOperation, TagSets};
 pub use uninstall::{Uninstall, Uninstalls};
 pub use unproven::Proof;

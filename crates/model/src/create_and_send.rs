@@ -4,10 +4,13 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use crate::channel::open_address;
 use crate::device_type::DeviceType;
@@ -133,6 +136,29 @@ impl NewRecipient {
         }
         fields.finish();
         Some(Self { address: address?, values })
+    }
+}
+
+impl JsonSchema for Recipients {
+    fn schema_name() -> Cow<'static, str> {
+        "Recipients".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let recipient = json!({
+            "type": "object",
+            "properties": {ADDRESS: {"type": "string", "minLength": 1, "maxLength": limits::OPEN_ADDRESS_CHARS}},
+            "required": [ADDRESS],
+            "additionalProperties": {"description": "A value for the variable of this name."},
+        });
+        json_schema!({
+            "type": "object",
+            "properties": {
+                KEY: {"type": "array", "minItems": 1, "maxItems": limits::RECIPIENTS_PER_REQUEST, "items": recipient},
+            },
+            "required": [KEY],
+            "additionalProperties": false,
+        })
     }
 }
 

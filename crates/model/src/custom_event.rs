@@ -1,17 +1,20 @@
 //! Custom events that servers send about channels and named users.
 
+use schemars::json_schema;
 use serde_json::{Map, Value};
 
 use crate::channel::{ChannelRef, ClaimedType, name_text};
 use crate::device_type::DeviceType;
 use crate::event::{Custom, CustomSource};
 use crate::ids::{ChannelId, NamedUserId};
+use crate::json::body::{Body, Read};
 use crate::json::{At, Json, OneOrMany};
 use crate::limits;
-use crate::time::UtcMillis;
+use crate::time::{self, UtcMillis};
 
 /// One event from a server.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Read)]
+#[body(schema = CustomEventBody::json_schema(schemas))]
 pub struct CustomEvent {
     /// Without it the event happens now.
     pub occurred: Option<UtcMillis>,
@@ -23,7 +26,16 @@ pub struct CustomEvent {
 }
 
 /// The channel or named user that an event is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = {
+    let mut keys: Map<String, Value> = Map::new();
+    let channel = schemas.subschema_for::<ChannelId>().to_value();
+    keys.extend(CHANNEL_KEYS.iter().map(|(key, _)| ((*key).to_owned(), channel.clone())));
+    keys.insert("named_user_id".to_owned(), schemas.subschema_for::<NamedUserId>().to_value());
+    json_schema!({
+        "type": "object", "properties": keys, "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+    })
+})]
 pub enum About {
     Channel(ChannelRef),
     NamedUser(NamedUserId),
@@ -44,19 +56,58 @@ impl CustomEvent {
     }
 
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let occurred = fields.nullable("occurred", |at| {
-            let text = at.string()?;
-            // One client library writes every time with an offset.
-            UtcMillis::parse_with_offset(text)
-                .or_else(|| at.invalid("This must be a date-time, such as 2024-05-01T08:00:00, which is in UTC."))
-        });
-        let about = fields.required("user", About::parse);
-        let body = fields.required("body", parse_body);
-        fields.finish();
-        let (event, unique_id) = body?;
-        Some(Self { occurred, about: about?, event, unique_id })
+        let CustomEventBody { occurred, user, body } = CustomEventBody::parse(at)?;
+        let event = Custom {
+            name: body.name,
+            source: CustomSource::Api,
+            session_id: body.session_id,
+            value: body.value,
+            transaction: body.transaction,
+            interaction_id: body.interaction_id,
+            interaction_type: body.interaction_type,
+            customer_id: None,
+            properties: body.properties,
+            last_delivered: None,
+            triggering_push: None,
+        };
+        Some(Self { occurred, about: user, event, unique_id: body.unique_id })
     }
+}
+
+/// An event as servers send it.
+#[derive(Body)]
+#[body(not_printed, name = "CustomEvent")]
+struct CustomEventBody {
+    /// Without it the event happens now. In UTC, unless it has an offset.
+    #[body(read = occurred, nullable, schema = time::schema)]
+    occurred: Option<UtcMillis>,
+    user: About,
+    body: EventBody,
+}
+
+#[derive(Body)]
+// Campaigns of other systems, in their own form; they have no use here.
+/// What happened.
+#[body(not_printed, name = "CustomEventBody", ignored = ["external_campaigns"])]
+struct EventBody {
+    /// Without capital letters.
+    #[body(length = 1..=limits::EVENT_NAME_CHARS, read = event_name)]
+    name: String,
+    #[body(range = -limits::EVENT_VALUE..=limits::EVENT_VALUE, read = event_value, nullable)]
+    value: Option<f64>,
+    #[body(length = 1..=limits::EVENT_NAME_CHARS, read = text, nullable)]
+    transaction: Option<String>,
+    #[body(length = 1..=limits::EVENT_NAME_CHARS, read = text, nullable)]
+    interaction_id: Option<String>,
+    #[body(length = 1..=limits::EVENT_NAME_CHARS, read = text, nullable)]
+    interaction_type: Option<String>,
+    #[body(length = 1..=limits::EVENT_NAME_CHARS, read = text, nullable)]
+    session_id: Option<String>,
+    /// The sender's own id, by which a repeat is recognized.
+    #[body(length = 1..=limits::EVENT_NAME_CHARS, read = text, nullable)]
+    unique_id: Option<String>,
+    #[body(read = parse_properties, nullable, default)]
+    properties: Map<String, Value>,
 }
 
 impl About {
@@ -80,38 +131,27 @@ impl About {
     }
 }
 
-fn parse_body(at: &At<'_>) -> Option<(Custom, Option<String>)> {
-    let mut fields = at.object()?;
-    let name = fields.required("name", |at| {
-        let name = name_text(at, limits::EVENT_NAME_CHARS)?;
-        if name.chars().any(char::is_uppercase) {
-            return at.invalid("The name of an event must not contain capital letters.");
-        }
-        Some(name)
-    });
-    let value = fields.nullable("value", |at| at.number(-limits::EVENT_VALUE..=limits::EVENT_VALUE).map(millionths));
-    let mut text = |key: &str| fields.nullable(key, |at| name_text(at, limits::EVENT_NAME_CHARS));
-    let (transaction, interaction_id) = (text("transaction"), text("interaction_id"));
-    let (interaction_type, session_id) = (text("interaction_type"), text("session_id"));
-    let unique_id = text("unique_id");
-    let properties = fields.nullable("properties", parse_properties).unwrap_or_default();
-    // Campaigns of other systems, in their own form; they have no use here.
-    fields.take("external_campaigns");
-    fields.finish();
-    let event = Custom {
-        name: name?,
-        source: CustomSource::Api,
-        session_id,
-        value,
-        transaction,
-        interaction_id,
-        interaction_type,
-        customer_id: None,
-        properties,
-        last_delivered: None,
-        triggering_push: None,
-    };
-    Some((event, unique_id))
+fn occurred(at: &At<'_>) -> Option<UtcMillis> {
+    let text = at.string()?;
+    // One client library writes every time with an offset.
+    UtcMillis::parse_with_offset(text)
+        .or_else(|| at.invalid("This must be a date-time, such as 2024-05-01T08:00:00, which is in UTC."))
+}
+
+fn event_name(at: &At<'_>) -> Option<String> {
+    let name = text(at)?;
+    if name.chars().any(char::is_uppercase) {
+        return at.invalid("The name of an event must not contain capital letters.");
+    }
+    Some(name)
+}
+
+fn text(at: &At<'_>) -> Option<String> {
+    name_text(at, limits::EVENT_NAME_CHARS)
+}
+
+fn event_value(at: &At<'_>) -> Option<f64> {
+    at.number(-limits::EVENT_VALUE..=limits::EVENT_VALUE).map(millionths)
 }
 
 /// Values have six decimals.

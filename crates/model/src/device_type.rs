@@ -2,14 +2,17 @@
 
 use std::fmt;
 
+use schemars::json_schema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::At;
+use crate::json::body::Read;
+use crate::json::{At, schema};
 use crate::limits;
 
 /// A kind of device or of messaging platform.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Read)]
+#[body(schema = json_schema!({"type": "string", "pattern": "^(ios|android|amazon|web|wns|sms|mms|email|open::.+)$"}))]
 pub enum DeviceType {
     Ios,
     Android,
@@ -24,8 +27,8 @@ pub enum DeviceType {
 }
 
 /// The name of an open platform, without the `open::` prefix.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Read)]
+#[body(schema = schema::text(1..=limits::OPEN_PLATFORM_CHARS))]
 pub struct OpenPlatform(String);
 
 impl OpenPlatform {

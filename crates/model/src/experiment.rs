@@ -12,9 +12,8 @@ pub use comparison::{Difference, Interval, Outcome, difference, interval};
 pub use variant::Variant;
 pub use verdict::verdict;
 
-use serde::Serialize;
-
 use crate::channel::name_text;
+use crate::json::body::{Body, Read};
 use crate::json::{At, Fields, Json};
 use crate::limits;
 use crate::payload::Push;
@@ -22,27 +21,38 @@ use crate::payload::campaigns::Campaigns;
 use crate::payload::device_types::DeviceTypes;
 use crate::selector::{Audience, Purpose};
 
-/// An experiment as a caller describes it, printed as it was sent with times in one form.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Variants of a push, each for its share of one audience.
+// Printed as it was sent, with times in one form.
+#[derive(Clone, Debug, PartialEq, Body, Read)]
+#[body(given(purpose: Purpose), parse = parse_with, ignored = READ_ONLY, check = |experiment, at| experiment.checked(at, purpose))]
 pub struct Experiment {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::EXPERIMENT_NAME_CHARS, read = |at| name_text(at, limits::EXPERIMENT_NAME_CHARS), nullable)]
     pub name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 0..=limits::EXPERIMENT_DESCRIPTION_CHARS, nullable)]
     pub description: Option<String>,
-    #[serde(flatten)]
+    #[body(flatten, take = |fields| Shared::read_fields(fields, purpose))]
     shared: Shared,
     /// The share of the audience that gets nothing, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(range = 0.0..=1.0, nullable)]
     pub control: Option<f64>,
+    #[body(length = 1..=limits::VARIANTS_PER_EXPERIMENT, take = |fields| variants_of(fields, shared.as_ref(), purpose))]
     pub variants: Vec<Variant>,
 }
 
-/// The parts that the pushes of all variants share, as they came.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The parts that the pushes of all variants share.
+// As they came.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(given(purpose: Purpose))]
 struct Shared {
+    #[body(read = |at| as_it_came(at, Audience::parse(at, purpose)), schema = |schemas| schemas.subschema_for::<Audience>())]
     audience: Json,
+    #[body(read = |at| as_it_came(at, DeviceTypes::parse(at)), schema = |schemas| schemas.subschema_for::<DeviceTypes>())]
     device_types: Json,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(
+        read = |at| as_it_came(at, Campaigns::parse(at)),
+        nullable,
+        schema = |schemas| schemas.subschema_for::<Option<Campaigns>>()
+    )]
     campaigns: Option<Json>,
 }
 
@@ -59,31 +69,15 @@ impl Experiment {
         Self::parse_with(at, Purpose::Stored)
     }
 
-    fn parse_with(at: &At<'_>, purpose: Purpose) -> Option<Self> {
-        let mut fields = at.object()?;
-        let name = fields.nullable("name", |at| name_text(at, limits::EXPERIMENT_NAME_CHARS));
-        let description = fields.nullable("description", |at| at.text(0..=limits::EXPERIMENT_DESCRIPTION_CHARS));
-        let shared = Shared::take(&mut fields, purpose);
-        let control = fields.nullable("control", |at| at.number(0.0..=1.0));
-        let variants = fields.required("variants", |list| {
-            let items = list.items(1..=limits::VARIANTS_PER_EXPERIMENT)?;
-            let read = (0..).zip(&items).map(|(id, item)| Variant::parse(item, at, id, shared.as_ref(), purpose));
-            // All of them are read, even when an earlier one is bad.
-            read.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
-        });
-        for read_only in READ_ONLY {
-            fields.take(read_only);
-        }
-        fields.finish();
-        let experiment = Self { name, description, shared: shared?, control, variants: variants? };
-        let is_alone = experiment.variants.len() == 1 && !experiment.has_control();
+    fn checked(self, at: &At<'_>, purpose: Purpose) -> Option<Self> {
+        let is_alone = self.variants.len() == 1 && !self.has_control();
         if at.is_clean() && is_alone && purpose != Purpose::Stored {
             return at.invalid_key(
                 "variants",
                 "One variant alone has nothing to be compared with: give at least two, or a share for 'control'.",
             );
         }
-        Some(experiment)
+        Some(self)
     }
 
     pub fn has_control(&self) -> bool {
@@ -103,13 +97,6 @@ impl Experiment {
 }
 
 impl Shared {
-    fn take(fields: &mut Fields<'_>, purpose: Purpose) -> Option<Self> {
-        let audience = fields.required("audience", |at| as_it_came(at, Audience::parse(at, purpose)));
-        let device_types = fields.required("device_types", |at| as_it_came(at, DeviceTypes::parse(at)));
-        let campaigns = fields.nullable("campaigns", |at| as_it_came(at, Campaigns::parse(at)));
-        Some(Self { audience: audience?, device_types: device_types?, campaigns })
-    }
-
     fn entries(&self) -> Vec<(String, Json)> {
         let mut entries = vec![
             ("audience".to_owned(), self.audience.clone()),
@@ -118,6 +105,16 @@ impl Shared {
         entries.extend(self.campaigns.clone().map(|campaigns| ("campaigns".to_owned(), campaigns)));
         entries
     }
+}
+
+fn variants_of(fields: &mut Fields<'_>, shared: Option<&Shared>, purpose: Purpose) -> Option<Vec<Variant>> {
+    let whole = fields.at().clone();
+    fields.required("variants", |list| {
+        let items = list.items(1..=limits::VARIANTS_PER_EXPERIMENT)?;
+        let read = (0..).zip(&items).map(|(id, item)| Variant::parse(item, &whole, id, shared, purpose));
+        // All of them are read, even when an earlier one is bad.
+        read.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
+    })
 }
 
 fn as_it_came<T>(at: &At<'_>, read: Option<T>) -> Option<Json> {

@@ -2,14 +2,17 @@
 
 mod message_id;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::json::At;
+use crate::json::body::Read;
+use crate::json::{At, schema};
 use crate::limits;
 use crate::time::UtcMillis;
 
@@ -157,6 +160,26 @@ impl ContactId {
     }
 }
 
+impl<Kind> Read for Id<Kind> {
+    fn read(at: &At<'_>) -> Option<Self> {
+        Self::parse(at)
+    }
+}
+
+impl<Kind> JsonSchema for Id<Kind> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Id".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "uuid"})
+    }
+}
+
 impl<Kind> Clone for Id<Kind> {
     fn clone(&self) -> Self {
         *self
@@ -227,8 +250,8 @@ pub struct MessageNumber(pub u32);
 pub struct Offset(pub i64);
 
 /// A customer's own id for a person: 1 to 128 characters, no white space at either end.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Read)]
+#[body(schema = schema::text(1..=limits::NAMED_USER_ID_CHARS))]
 pub struct NamedUserId(String);
 
 impl NamedUserId {

@@ -2,15 +2,18 @@
 //!
 //! Devices send these bodies, and the apps they come from cannot be changed any more: unknown keys are skipped.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::channel::{ChannelRef, ClaimedType};
 use crate::device_type::DeviceType;
 use crate::ids::ChannelId;
+use crate::json::body::Read;
 use crate::json::{At, Fields, Json};
 use crate::limits;
 use crate::payload::localization::{self, Localization};
@@ -53,7 +56,8 @@ pub fn takes_messages(device_type: &DeviceType) -> bool {
 }
 
 /// The channels a new inbox begins with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = channels_schema(|ids| ids))]
 pub struct NewInbox(pub Vec<ChannelRef>);
 
 impl NewInbox {
@@ -69,7 +73,11 @@ impl NewInbox {
 }
 
 /// Channels that join an inbox, and those that leave it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Read)]
+#[body(schema = channels_schema(|ids| {
+    let lists = json!({"add": ids, "remove": ids});
+    json!({"anyOf": [ids, {"type": "object", "properties": lists}]})
+}))]
 pub struct InboxChange {
     pub add: Vec<ChannelRef>,
     pub remove: Vec<ChannelRef>,
@@ -96,6 +104,13 @@ impl InboxChange {
     }
 }
 
+fn channels_schema(of_platform: impl Fn(Value) -> Value) -> Schema {
+    let id = json!({"type": "string", "format": "uuid"});
+    let ids = json!({"type": ["array", "null"], "maxItems": limits::CHANNELS_PER_INBOX, "items": id});
+    let keys: Map<_, _> = CHANNEL_KEYS.iter().map(|(key, _)| ((*key).to_owned(), of_platform(ids.clone()))).collect();
+    json_schema!({"type": "object", "properties": keys})
+}
+
 fn refs(at: &At<'_>, device_type: &DeviceType) -> Option<Vec<ChannelRef>> {
     let claimed = || Some(ClaimedType::Exactly(device_type.clone()));
     at.array(0..=limits::CHANNELS_PER_INBOX, |at| ChannelId::parse(at).map(|id| ChannelRef { id, claimed: claimed() }))
@@ -105,6 +120,25 @@ fn refs(at: &At<'_>, device_type: &DeviceType) -> Option<Vec<ChannelRef>> {
 /// would send it again and again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageIds(pub Vec<String>);
+
+impl JsonSchema for MessageIds {
+    fn schema_name() -> Cow<'static, str> {
+        "MessageIds".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let urls =
+            json!({"type": ["array", "null"], "maxItems": limits::MESSAGES_PER_REQUEST, "items": {"type": "string"}});
+        let report = json!({"type": "object", "properties": {"message_id": {"type": "string"}}});
+        let reports = json!({"type": ["array", "null"], "maxItems": limits::MESSAGES_PER_REQUEST, "items": report});
+        json_schema!({
+            "description": "Messages that a device has read ('mark_as_read') or deleted ('delete'), by their URLs or by the \
+                objects that came with them in the listing.",
+            "type": "object",
+            "properties": {"mark_as_read": urls, "delete": urls, "messages": reports},
+        })
+    }
+}
 
 impl MessageIds {
     pub fn read(at: &At<'_>) -> Option<Self> {

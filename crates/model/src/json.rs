@@ -3,8 +3,10 @@
 //! A parse function has the shape `fn parse(at: &At) -> Option<T>`. `None` means at least one problem was noted; reading
 //! continues elsewhere so that a caller learns everything at once. [`parse`] turns the outcome into a `Result`.
 
+pub mod body;
 mod cursor;
 mod fields;
+pub mod schema;
 mod tree;
 
 pub use cursor::{At, OneOrMany};

@@ -1,13 +1,16 @@
 //! The legacy tag endpoints: one tag for many devices, and many devices with all their tags.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::channel::{ChannelRef, ClaimedType, name_text};
 use crate::device_type::DeviceType;
 use crate::ids::ChannelId;
+use crate::json::body::Read;
 use crate::json::{self, At, Json, OneOrMany};
 use crate::limits;
 use crate::problem::Problems;
@@ -27,7 +30,13 @@ pub enum LegacyDevice {
 }
 
 /// Adds a tag, which the URL names, to devices and removes it from others. No device is on both sides.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = {
+    let devices = json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]});
+    let lists = json!({"type": "object", "properties": {"add": devices, "remove": devices}, "additionalProperties": false});
+    let keys: Map<_, _> = KINDS.iter().map(|(_, key, _)| ((*key).to_owned(), lists.clone())).collect();
+    json_schema!({"type": "object", "properties": keys, "minProperties": 1, "additionalProperties": false})
+})]
 pub struct LegacyTagging {
     pub add: Vec<LegacyDevice>,
     pub remove: Vec<LegacyDevice>,
@@ -37,7 +46,13 @@ pub struct LegacyTagging {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagBatch(pub Vec<TagRow>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = {
+    let tags = json!({"type": "array", "maxItems": limits::TAGS_PER_CHANNEL, "items": schemas.subschema_for::<Tag>()});
+    let mut keys: Map<_, _> = KINDS.iter().map(|(key, ..)| ((*key).to_owned(), json!({"type": "string"}))).collect();
+    keys.insert("tags".to_owned(), tags);
+    json_schema!({"type": "object", "properties": keys, "required": ["tags"], "additionalProperties": false})
+})]
 pub struct TagRow {
     pub device: LegacyDevice,
     pub tags: BTreeSet<Tag>,
@@ -135,6 +150,17 @@ impl LegacyTagging {
         fields.finish();
         let [add, remove] = [add, remove].map(|devices| devices.map(OneOrMany::into_vec).unwrap_or_default());
         Some(Self { add, remove })
+    }
+}
+
+impl JsonSchema for TagBatch {
+    fn schema_name() -> Cow<'static, str> {
+        "TagBatch".into()
+    }
+
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let row = schemas.subschema_for::<TagRow>();
+        json_schema!({"type": "array", "minItems": 1, "maxItems": limits::LEGACY_TAG_DEVICES, "items": row})
     }
 }
 

@@ -1,6 +1,9 @@
 //! The language of the domain: ids, audiences, the push payload, channels, device properties, events.
 //! Pure: no input or output, no async, no SQL; time and randomness come in as arguments.
 
+// Generated code names this crate as others do.
+extern crate self as model;
+
 pub mod app;
 pub mod attribute;
 pub mod channel;

@@ -1,31 +1,27 @@
 //! Messages that a server wants to remove from all inboxes.
 
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::json::At;
+use crate::json::body::Body;
 use crate::limits;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed, one_of = "Give exactly one of 'message_ids' and 'group_ids'.")]
 pub enum MessageDeletion {
     /// Each by its own id or by that of its push. A text that is not an id at all counts as an id of nothing.
+    #[body(rename = "message_ids", length = 1..=limits::MESSAGE_DELETIONS)]
     Messages(Vec<String>),
     /// Everything that a schedule, an experiment or a pipeline has sent.
+    #[body(rename = "group_ids", read = |at| at.array(1..=limits::MESSAGE_DELETIONS, parse_group), schema = groups)]
     Groups(Vec<Uuid>),
 }
 
-impl MessageDeletion {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let n_kinds = ["message_ids", "group_ids"].iter().filter(|key| fields.has(key)).count();
-        let most = 1..=limits::MESSAGE_DELETIONS;
-        let messages = fields.optional("message_ids", |at| at.array(most.clone(), At::any_text)).map(Self::Messages);
-        let groups = fields.optional("group_ids", |at| at.array(most, parse_group)).map(Self::Groups);
-        fields.finish();
-        if n_kinds != 1 {
-            return at.invalid("Give exactly one of 'message_ids' and 'group_ids'.");
-        }
-        messages.or(groups)
-    }
+fn groups(_: &mut SchemaGenerator) -> Schema {
+    let group = json!({"type": "string", "format": "uuid"});
+    json_schema!({"type": "array", "minItems": 1, "maxItems": limits::MESSAGE_DELETIONS, "items": group})
 }
 
 fn parse_group(at: &At<'_>) -> Option<Uuid> {

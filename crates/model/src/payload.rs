@@ -36,12 +36,12 @@ pub mod wns;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::create_and_send::Recipients;
 use crate::device_type::{DeviceType, OpenPlatform};
-use crate::json::{self, At, Json, OneOrMany};
+use crate::json::body::{Body, Read};
+use crate::json::{self, At, Fields, Json, OneOrMany};
 use crate::limits;
 use crate::problem::Problems;
 use crate::selector::{Audience, Purpose};
@@ -56,33 +56,28 @@ use options::Options;
 use orchestration::Orchestration;
 use references::{FeedReferences, SnippetReferences};
 
-/// A push that has been checked against every rule that needs nothing but the push itself.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A push: its audience, its content on each platform, and how it is sent.
+// Checked against every rule that needs nothing but the push itself.
+#[derive(Clone, Debug, PartialEq, Body, Read)]
+#[body(given(purpose: Purpose), parse = parse_with, check = |push, at| push.checked(at, purpose))]
 pub struct Push {
+    #[body(read = |at| Audience::parse(at, purpose))]
     pub audience: Audience,
     pub device_types: DeviceTypes,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(take = notification)]
     pub notification: Option<Notification>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
     /// Private because it may be given inside the notification as well; see [`Push::in_app`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     in_app: Option<InApp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<Options>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub campaigns: Option<Campaigns>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::LOCALIZATIONS)]
     pub localizations: Option<Vec<Localization>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(read = parse_global_attributes)]
     pub global_attributes: Option<BTreeMap<String, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message_type: Option<MessageType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub orchestration: Option<Orchestration>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub feed_references: Option<FeedReferences>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub snippet_references: Option<SnippetReferences>,
 }
 
@@ -106,48 +101,12 @@ impl Push {
         self.options.as_ref().and_then(|options| options.redact_payload) == Some(true)
     }
 
-    pub fn parse_with(at: &At<'_>, purpose: Purpose) -> Option<Self> {
-        let mut fields = at.object()?;
-        let audience = fields.required("audience", |at| Audience::parse(at, purpose));
-        let device_types = fields.required("device_types", DeviceTypes::parse);
-        // Some versions of one client library send null when there is only a message or an in-app message.
-        let has_notification = at.json().get("notification").is_some_and(|given| *given != Json::Null);
-        if !has_notification && !["message", "in_app"].iter().any(|key| fields.has(key)) {
-            at.missing::<()>("notification");
-        }
-        let notification = fields.nullable("notification", Notification::parse);
-        let message = fields.optional("message", Message::parse);
-        let in_app = fields.optional("in_app", InApp::parse);
-        let options = fields.optional("options", Options::parse);
-        let campaigns = fields.optional("campaigns", Campaigns::parse);
-        let localizations =
-            fields.optional("localizations", |at| at.array(1..=limits::LOCALIZATIONS, Localization::parse));
-        let global_attributes = fields.optional("global_attributes", parse_global_attributes);
-        let message_type = fields.optional("message_type", MessageType::parse);
-        let orchestration = fields.optional("orchestration", Orchestration::parse);
-        let feed_references = fields.optional("feed_references", FeedReferences::parse);
-        let snippet_references = fields.optional("snippet_references", SnippetReferences::parse);
-        fields.finish();
-        let push = Self {
-            audience: audience?,
-            device_types: device_types?,
-            notification,
-            message,
-            in_app,
-            options,
-            campaigns,
-            localizations,
-            global_attributes,
-            message_type,
-            orchestration,
-            feed_references,
-            snippet_references,
-        };
+    fn checked(self, at: &At<'_>, purpose: Purpose) -> Option<Self> {
         // A part that could not be read is missing here and would be blamed twice.
         if at.is_clean() && purpose != Purpose::Stored {
-            rules::check(&push, at, purpose);
+            rules::check(&self, at, purpose);
         }
-        Some(push)
+        Some(self)
     }
 
     /// The in-app message, which one client library puts inside the notification.
@@ -182,6 +141,16 @@ impl Push {
             | DeviceType::Email => None,
         })
     }
+}
+
+/// Required unless there is another kind of content. Some versions of one client library send null when there is only a message or an
+/// in-app message.
+fn notification(fields: &mut Fields<'_>) -> Option<Notification> {
+    let is_null = fields.at().json().get("notification") == Some(&Json::Null);
+    if (is_null || !fields.has("notification")) && !["message", "in_app"].iter().any(|key| fields.has(key)) {
+        fields.at().missing::<()>("notification");
+    }
+    fields.nullable("notification", Notification::parse)
 }
 
 /// Values for the texts of the push; the names are used as variables there.

@@ -16,17 +16,21 @@ pub use trigger::{Happening, Inactivity, Trigger};
 
 use std::time::Duration;
 
+use schemars::{Schema, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::channel::name_text;
-use crate::json::{At, Json, OneOrMany};
+use crate::json::body::{Body, Read};
+use crate::json::{At, Fields, Json, OneOrMany};
 use crate::limits;
 use crate::payload::Push;
 use crate::selector::{Audience, Purpose};
-use crate::time::UtcMillis;
+use crate::time::{self, UtcMillis};
 
-/// The pushes that are sent to a channel when something happens to it. Printed as it was sent.
-#[derive(Clone, Debug, PartialEq)]
+/// Pushes that are sent to a channel when something happens to it.
+// Printed as it was sent.
+#[derive(Clone, Debug, PartialEq, Read)]
+#[body(schema = PipelineBody::json_schema(schemas))]
 pub struct Pipeline {
     /// Without the keys that only the service sets.
     source: Json,
@@ -88,44 +92,21 @@ impl Pipeline {
     }
 
     fn parse_with(at: &At<'_>, purpose: Purpose) -> Option<Self> {
-        let mut fields = at.object()?;
-        let name = fields.nullable("name", |at| name_text(at, limits::PIPELINE_NAME_CHARS));
-        let enabled = fields.required("enabled", At::boolean);
-        let outcomes = fields.required("outcome", |at| {
-            let outcomes = at.one_or_many(1..=limits::PIPELINE_OUTCOMES, |at| Outcome::parse(at, purpose))?;
-            Some(outcomes.into_vec())
-        });
-        if !["immediate_trigger", "historical_trigger"].iter().any(|key| fields.has(key)) {
-            at.missing::<()>("immediate_trigger");
-        }
-        let immediate = fields.nullable("immediate_trigger", |at| Trigger::parse_all(at, trigger::Role::Immediate));
-        let historical = fields.nullable("historical_trigger", Inactivity::parse_all);
-        let cancellation =
-            fields.nullable("cancellation_trigger", |at| Trigger::parse_all(at, trigger::Role::Cancellation));
-        let conditions = fields.nullable("condition", Condition::parse_all);
-        let rates = fields.nullable("constraint", Rate::parse_all);
-        let timing = fields.nullable("timing", Timing::parse).unwrap_or_default();
-        let from = fields.nullable("activation_time", instant);
-        let until = fields.nullable("deactivation_time", instant);
-        for read_only in READ_ONLY {
-            fields.take(read_only);
-        }
-        fields.finish();
-        let outcomes = outcomes?;
-        let delay = one_delay(at, &outcomes)?.or(timing.delay);
+        let body = PipelineBody::parse(at, purpose)?;
+        let delay = one_delay(at, &body.outcome)?.or(body.timing.delay);
         let pipeline = Self {
             source: without_read_only(at.json()),
-            name,
-            enabled: enabled?,
-            outcomes: outcomes.into_iter().map(|outcome| outcome.push).collect(),
+            name: body.name,
+            enabled: body.enabled,
+            outcomes: body.outcome.into_iter().map(|outcome| outcome.push).collect(),
             delay: delay.unwrap_or_default(),
-            dayparts: timing.dayparts,
-            immediate: immediate.unwrap_or_default(),
-            historical: historical.unwrap_or_default(),
-            cancellation: cancellation.unwrap_or_default(),
-            conditions: conditions.unwrap_or_default(),
-            rates: rates.unwrap_or_default(),
-            active: Period { from, until },
+            dayparts: body.timing.dayparts,
+            immediate: body.immediate_trigger,
+            historical: body.historical_trigger,
+            cancellation: body.cancellation_trigger,
+            conditions: body.condition,
+            rates: body.constraint,
+            active: Period { from: body.activation_time, until: body.deactivation_time },
         };
         if at.is_clean() && purpose != Purpose::Stored {
             pipeline.check(at)?;
@@ -185,28 +166,82 @@ impl Period {
     }
 }
 
+/// Pushes that are sent to a channel when something happens to it.
+#[derive(Body)]
+#[body(not_printed, name = "Pipeline", given(purpose: Purpose), ignored = READ_ONLY)]
+struct PipelineBody {
+    #[body(length = 1..=limits::PIPELINE_NAME_CHARS, read = |at| name_text(at, limits::PIPELINE_NAME_CHARS), nullable)]
+    name: Option<String>,
+    enabled: bool,
+    /// Everything that is sent, all of it at the same time.
+    #[body(read = |at| outcomes(at, purpose), schema = |schemas| schemas.subschema_for::<OneOrMany<Outcome>>())]
+    outcome: Vec<Outcome>,
+    /// Any of them triggers the pipeline. This or `historical_trigger` is given.
+    #[body(take = immediate_triggers, default, schema = trigger::schema)]
+    immediate_trigger: Vec<Trigger>,
+    /// Inactivity for long enough triggers it as well.
+    #[body(read = Inactivity::parse_all, nullable, default, schema = trigger::inactivity_schema)]
+    historical_trigger: Vec<Inactivity>,
+    /// Any of them removes a channel from the waiting ones.
+    #[body(
+        read = |at| Trigger::parse_all(at, trigger::Role::Cancellation),
+        nullable,
+        default,
+        schema = trigger::schema
+    )]
+    cancellation_trigger: Vec<Trigger>,
+    /// All of them have to hold when the outcomes are sent.
+    #[body(read = Condition::parse_all, nullable, default, schema = condition::schema)]
+    condition: Vec<Condition>,
+    /// All of them have to allow one more push.
+    #[body(
+        read = Rate::parse_all,
+        nullable,
+        default,
+        schema = |schemas| schemas.subschema_for::<Option<OneOrMany<Rate>>>()
+    )]
+    constraint: Vec<Rate>,
+    #[body(nullable, default)]
+    timing: Timing,
+    /// Without it, the pipeline is active at once. A date-time in UTC.
+    #[body(read = instant, nullable, schema = time::schema)]
+    activation_time: Option<UtcMillis>,
+    /// Without it, the pipeline stays active. A date-time in UTC.
+    #[body(read = instant, nullable, schema = time::schema)]
+    deactivation_time: Option<UtcMillis>,
+}
+
+/// One push of a pipeline.
+#[derive(Body)]
+#[body(not_printed, name = "PipelineOutcome", given(purpose: Purpose))]
 struct Outcome {
+    #[body(read = |at| triggered_push(at, purpose))]
     push: Push,
+    /// Seconds; the same in all outcomes.
+    #[body(read = |at| seconds(at, 0), nullable, schema = |_| seconds_schema(0))]
     delay: Option<Duration>,
 }
 
-impl Outcome {
-    fn parse(at: &At<'_>, purpose: Purpose) -> Option<Self> {
-        let mut fields = at.object()?;
-        let push = fields.required("push", |at| {
-            let push = Push::parse_with(at, purpose)?;
-            match push.audience {
-                Audience::Triggered(_) => Some(push),
-                Audience::All(_) | Audience::CreateAndSend(_) | Audience::Selector(_) => at.invalid_key(
-                    "audience",
-                    "The audience must be \"triggered\": a pipeline sends to the channels that set it off.",
-                ),
-            }
-        });
-        let delay = fields.nullable("delay", |at| seconds(at, 0));
-        fields.finish();
-        Some(Self { push: push?, delay })
+fn outcomes(at: &At<'_>, purpose: Purpose) -> Option<Vec<Outcome>> {
+    Some(at.one_or_many(1..=limits::PIPELINE_OUTCOMES, |at| Outcome::parse(at, purpose))?.into_vec())
+}
+
+fn triggered_push(at: &At<'_>, purpose: Purpose) -> Option<Push> {
+    let push = Push::parse_with(at, purpose)?;
+    match push.audience {
+        Audience::Triggered(_) => Some(push),
+        Audience::All(_) | Audience::CreateAndSend(_) | Audience::Selector(_) => at.invalid_key(
+            "audience",
+            "The audience must be \"triggered\": a pipeline sends to the channels that set it off.",
+        ),
     }
+}
+
+fn immediate_triggers(fields: &mut Fields<'_>) -> Option<Vec<Trigger>> {
+    if !["immediate_trigger", "historical_trigger"].iter().any(|key| fields.has(key)) {
+        fields.at().missing::<()>("immediate_trigger");
+    }
+    fields.nullable("immediate_trigger", |at| Trigger::parse_all(at, trigger::Role::Immediate))
 }
 
 /// The delay of all outcomes.
@@ -218,27 +253,23 @@ fn one_delay(at: &At<'_>, outcomes: &[Outcome]) -> Option<Option<Duration>> {
     Some(delay)
 }
 
-#[derive(Default)]
+/// When the outcomes are sent.
+#[derive(Default, Body)]
+#[body(not_printed, name = "PipelineTiming")]
 struct Timing {
+    #[body(read = |at| Delay::parse(at).map(|delay| delay.0), nullable, schema = |schemas| schemas.subschema_for::<Option<Delay>>())]
     delay: Option<Duration>,
+    #[body(rename = "schedule", nullable)]
     dayparts: Option<Dayparts>,
 }
 
-impl Timing {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let delay = fields.nullable("delay", parse_delay);
-        let dayparts = fields.nullable("schedule", Dayparts::parse);
-        fields.finish();
-        Some(Self { delay, dayparts })
-    }
-}
+/// How long after the trigger the outcomes are sent.
+#[derive(Body)]
+#[body(not_printed, name = "PipelineDelay")]
+struct Delay(#[body(rename = "seconds", read = |at| seconds(at, 1), schema = |_| seconds_schema(1))] Duration);
 
-fn parse_delay(at: &At<'_>) -> Option<Duration> {
-    let mut fields = at.object()?;
-    let delay = fields.required("seconds", |at| seconds(at, 1));
-    fields.finish();
-    delay
+fn seconds_schema(least: i64) -> Schema {
+    json_schema!({"type": "integer", "minimum": least, "maximum": limits::PIPELINE_DELAY_SECONDS})
 }
 
 fn seconds(at: &At<'_>, least: i64) -> Option<Duration> {

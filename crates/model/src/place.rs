@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use schemars::json_schema;
+use serde_json::json;
+
+use crate::json::body::Read;
 use crate::json::{At, Json};
 use crate::time::UtcMillis;
 
@@ -53,7 +57,12 @@ pub struct Point {
 }
 
 /// Where a device was, and when; without a time it is there now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Read)]
+#[body(schema = {
+    let degrees = json!({"type": ["number", "string"]});
+    let keys = json!({"latitude": degrees, "longitude": degrees, "date": {"type": ["string", "null"]}});
+    json_schema!({"type": "object", "properties": keys, "required": ["latitude", "longitude"]})
+})]
 pub struct Sighting {
     pub point: Point,
     pub at: Option<UtcMillis>,

@@ -7,21 +7,13 @@ pub use date::parse_date;
 pub use period::{Page, Period, Precision};
 
 use crate::ids::PushId;
-use crate::json::At;
+use crate::json::body::Body;
 use crate::limits;
 
 /// The body of a request for the details of several pushes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PushIds(pub Vec<PushId>);
-
-impl PushIds {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let ids = fields.required("push_ids", |at| at.array(1..=limits::PUSHES_PER_REPORT, PushId::parse));
-        fields.finish();
-        Some(Self(ids?))
-    }
-}
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
+pub struct PushIds(#[body(rename = "push_ids", length = 1..=limits::PUSHES_PER_REPORT)] pub Vec<PushId>);
 
 #[cfg(test)]
 mod tests {

@@ -3,9 +3,13 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+
 use crate::channel::{ChannelRef, ClaimedType};
 use crate::device_type::DeviceType;
 use crate::ids::{ChannelId, NamedUserId};
+use crate::json::body::Read;
 use crate::json::{At, Fields, OneOrMany};
 use crate::limits;
 
@@ -18,7 +22,8 @@ const CHANNEL_KEYS: [(&str, Option<DeviceType>); 5] = [
 ];
 
 /// At least one channel, none of them twice: a channel that is named with two types has at most one of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = audience_schema(schemas, false))]
 pub struct ChannelAudience(Vec<ChannelRef>);
 
 impl ChannelAudience {
@@ -42,7 +47,8 @@ impl ChannelAudience {
 }
 
 /// Channels and named users, at least one of either, none of them twice.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = audience_schema(schemas, true))]
 pub struct OwnerAudience {
     channels: Vec<ChannelRef>,
     named_users: Vec<NamedUserId>,
@@ -68,6 +74,16 @@ impl OwnerAudience {
     pub fn named_users(&self) -> &[NamedUserId] {
         &self.named_users
     }
+}
+
+fn audience_schema(schemas: &mut SchemaGenerator, has_named_users: bool) -> Schema {
+    let mut keys: Map<String, Value> = Map::new();
+    let channels = schemas.subschema_for::<OneOrMany<ChannelId>>().to_value();
+    keys.extend(CHANNEL_KEYS.iter().map(|(key, _)| ((*key).to_owned(), channels.clone())));
+    if has_named_users {
+        keys.insert("named_user_id".to_owned(), schemas.subschema_for::<OneOrMany<NamedUserId>>().to_value());
+    }
+    json_schema!({"type": "object", "properties": keys, "minProperties": 1, "additionalProperties": false})
 }
 
 /// One named user or some of them, none of them twice.

@@ -17,50 +17,71 @@ pub use wall_time::WallTime;
 use serde::{Serialize, Serializer};
 
 use crate::channel::name_text;
+use crate::json::body::Body;
 use crate::json::{At, OneOrMany};
 use crate::limits;
 use crate::payload::Push;
 use crate::selector::{Audience, Purpose};
 
-/// A push and when it is sent. Printed with its times in one form.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// How the push of a schedule is read: what it may contain differs between endpoints.
+type ReadPush = fn(&At<'_>) -> Option<Push>;
+
+/// A push and when it is sent.
+// Printed with its times in one form.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(
+    given(read_push: ReadPush),
+    parse = parse_with,
+    // Callers send back what a listing told them.
+    ignored = ["url", "push_ids"],
+    check = ScheduledPush::checked
+)]
 pub struct ScheduledPush {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::SCHEDULE_NAME_CHARS, read = schedule_name, nullable)]
     pub name: Option<String>,
     pub schedule: Schedule,
+    #[body(read = read_push)]
     pub push: Push,
 }
 
 /// When a push is sent: once or repeatedly, for everybody at the same moment or by everybody's own clock.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(check = Schedule::checked)]
 pub struct Schedule {
-    #[serde(flatten)]
+    #[body(flatten)]
     pub first: FirstTime,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(nullable)]
     pub recurring: Option<Recurring>,
 }
 
 /// The time, or the first of the times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Body)]
+#[body(
+    one_of = "Only one of 'scheduled_time', 'local_scheduled_time' and 'best_time' may be given.",
+    missing = "scheduled_time"
+)]
 pub enum FirstTime {
-    #[serde(rename = "scheduled_time")]
+    /// In UTC.
+    #[body(rename = "scheduled_time")]
     Utc(WallTime),
-    #[serde(rename = "local_scheduled_time")]
+    /// By the clock of each device.
+    #[body(rename = "local_scheduled_time")]
     Local(WallTime),
-    /// A local time as well.
-    #[serde(rename = "best_time")]
+    /// On a day, at the hour at which the app is mostly opened, by the clock of each device.
+    #[body(rename = "best_time")]
     Best(BestTime),
 }
 
 /// How a schedule continues after its first time. Its times are of the same kind as the first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Body)]
 pub struct Recurring {
     pub cadence: Cadence,
     /// Nothing is sent later than this.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(read = WallTime::parse_end, nullable)]
     pub end_time: Option<WallTime>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 0..=limits::SCHEDULE_EXCLUSIONS, nullable)]
     pub exclusions: Option<Vec<Exclusion>>,
+    #[body(nullable, default, always)]
     pub paused: bool,
 }
 
@@ -84,22 +105,13 @@ impl ScheduledPush {
         Self::parse_with(at, |at| Push::parse_with(at, Purpose::Stored))
     }
 
-    fn parse_with(at: &At<'_>, push: impl FnOnce(&At<'_>) -> Option<Push>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let name = fields.nullable("name", schedule_name);
-        let schedule = fields.required("schedule", Schedule::parse);
-        let push = fields.required("push", push);
-        for read_only in ["url", "push_ids"] {
-            fields.take(read_only); // callers send back what a listing told them
-        }
-        fields.finish();
-        let scheduled = Self { name, schedule: schedule?, push: push? };
-        let first = scheduled.schedule.first;
-        if first.is_local() && matches!(scheduled.push.audience, Audience::CreateAndSend(_)) {
+    fn checked(self, at: &At<'_>) -> Option<Self> {
+        let first = self.schedule.first;
+        if first.is_local() && matches!(self.push.audience, Audience::CreateAndSend(_)) {
             let message = "Recipients that the push brings along have no time zone; use 'scheduled_time'.";
             at.invalid_key::<()>(&format!("schedule.{}", first.key()), message);
         }
-        Some(scheduled)
+        Some(self)
     }
 }
 
@@ -124,27 +136,11 @@ pub fn schedule_name(at: &At<'_>) -> Option<String> {
 }
 
 impl Schedule {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let n_times = TIMES.iter().filter(|key| fields.has(key)).count();
-        let utc = fields.optional("scheduled_time", WallTime::parse).map(FirstTime::Utc);
-        let local = fields.optional("local_scheduled_time", WallTime::parse).map(FirstTime::Local);
-        let best = fields.optional("best_time", BestTime::parse).map(FirstTime::Best);
-        let recurring = fields.nullable("recurring", Recurring::parse);
-        fields.finish();
-        match n_times {
-            0 => return at.missing("scheduled_time"),
-            1 => {}
-            _ => {
-                return at
-                    .invalid("Only one of 'scheduled_time', 'local_scheduled_time' and 'best_time' may be given.");
-            }
-        }
-        let schedule = Self { first: utc.or(local).or(best)?, recurring };
+    fn checked(self, at: &At<'_>) -> Option<Self> {
         if at.is_clean() {
-            schedule.check(at)?;
+            self.check(at)?;
         }
-        Some(schedule)
+        Some(self)
     }
 
     /// Checks the rules across times that are valid by themselves.
@@ -167,8 +163,6 @@ impl Schedule {
         self.recurring.as_ref().is_some_and(|recurring| recurring.paused)
     }
 }
-
-const TIMES: [&str; 3] = ["scheduled_time", "local_scheduled_time", "best_time"];
 
 impl FirstTime {
     pub fn wall_time(self) -> WallTime {
@@ -214,17 +208,6 @@ impl FirstTime {
 }
 
 impl Recurring {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let cadence = fields.required("cadence", Cadence::parse);
-        let end_time = fields.nullable("end_time", WallTime::parse_end);
-        let exclusions =
-            fields.nullable("exclusions", |at| at.array(0..=limits::SCHEDULE_EXCLUSIONS, Exclusion::parse));
-        let paused = fields.nullable("paused", At::boolean).unwrap_or(false);
-        fields.finish();
-        Some(Self { cadence: cadence?, end_time, exclusions, paused })
-    }
-
     fn exclusion_of(&self, time: WallTime) -> Option<&Exclusion> {
         self.exclusions.iter().flatten().find(|exclusion| exclusion.covers(time))
     }

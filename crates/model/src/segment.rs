@@ -1,31 +1,20 @@
 //! Segments: audiences that are stored under a name. A push that selects a segment means its criteria at that moment.
 
-use serde::Serialize;
-
 use crate::channel::name_text;
-use crate::json::{At, OneOrMany};
+use crate::json::OneOrMany;
+use crate::json::body::Body;
 use crate::limits;
 use crate::selector::{Atomic, Selector, Spelling};
 use crate::tag::{Tag, TagGroup};
 
-/// A segment as a caller describes it. Printed as it was sent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// An audience that is stored under a name.
+// Printed as it was sent.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(name = "Segment", ignored = ["id", "creation_date", "modification_date"])]
 pub struct SegmentBody {
+    #[body(length = 1..=limits::SEGMENT_NAME_CHARS, read = |at| name_text(at, limits::SEGMENT_NAME_CHARS))]
     pub display_name: String,
     pub criteria: Selector,
-}
-
-impl SegmentBody {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let display_name = fields.required("display_name", |at| name_text(at, limits::SEGMENT_NAME_CHARS));
-        let criteria = fields.required("criteria", Selector::parse);
-        for read_only in ["id", "creation_date", "modification_date"] {
-            fields.take(read_only); // callers send back what a listing told them
-        }
-        fields.finish();
-        Some(Self { display_name: display_name?, criteria: criteria? })
-    }
 }
 
 /// Models of iOS devices that people consider the same.

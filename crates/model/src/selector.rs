@@ -29,6 +29,7 @@ mod cutoff;
 mod days;
 mod location;
 mod openings;
+mod schema;
 #[cfg(test)]
 mod tests;
 

@@ -12,35 +12,48 @@ pub use member::{ChannelColumn, Member, RowError};
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::At;
+use crate::json::body::{Body, Read};
 use crate::limits;
 
 /// 1 to 64 letters, digits, underscores and hyphens.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Read)]
 #[serde(try_from = "String")]
+#[body(schema = {
+    let most = limits::STATIC_LIST_NAME_CHARS;
+    json_schema!({"type": "string", "pattern": "^[A-Za-z0-9_-]+$", "maxLength": most})
+})]
 pub struct ListName(String);
 
 /// The details of a list, which callers set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Body)]
+#[serde(default)]
 pub struct ListDetails {
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[body(length = 0..=limits::LIST_DESCRIPTION_CHARS, nullable)]
     pub description: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[body(length = 0..=limits::LIST_EXTRA_PAIRS, read = extra, nullable)]
     pub extra: Option<BTreeMap<String, String>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A list to create.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct NewList {
     pub name: ListName,
+    #[body(flatten)]
     pub details: ListDetails,
 }
 
 /// Replaces the details that are given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct ListUpdate {
+    #[body(nullable)]
     name: Option<ListName>,
+    #[body(flatten)]
     details: ListDetails,
 }
 
@@ -67,27 +80,7 @@ impl ListName {
     }
 }
 
-impl NewList {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let name = fields.required("name", ListName::parse);
-        let description = fields.nullable("description", description);
-        let extra = fields.nullable("extra", extra);
-        fields.finish();
-        Some(Self { name: name?, details: ListDetails { description, extra } })
-    }
-}
-
 impl ListUpdate {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let name = fields.nullable("name", ListName::parse);
-        let description = fields.nullable("description", description);
-        let extra = fields.nullable("extra", extra);
-        fields.finish();
-        Some(Self { name, details: ListDetails { description, extra } })
-    }
-
     /// Whether the list would get another name, which is not possible.
     pub fn renames(&self, current: &ListName) -> bool {
         self.name.as_ref().is_some_and(|name| name != current)
@@ -101,10 +94,6 @@ impl ListUpdate {
             details.extra.clone_from(&self.details.extra);
         }
     }
-}
-
-fn description(at: &At<'_>) -> Option<String> {
-    at.text(0..=limits::LIST_DESCRIPTION_CHARS)
 }
 
 fn extra(at: &At<'_>) -> Option<BTreeMap<String, String>> {

@@ -7,50 +7,57 @@ use serde::{Deserialize, Serialize};
 
 use crate::attribute;
 use crate::device_type::DeviceType;
-use crate::json::At;
+use crate::json::body::{Body, Read, Words};
+use crate::json::{At, Fields, OneOrMany, schema};
 use crate::limits;
 use crate::request_audience::OwnerAudience;
-use crate::time::UtcMillis;
+use crate::time::{self, UtcMillis};
 
 #[cfg(test)]
 mod tests;
 
 /// 1 to 32 characters, none of them a control character.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Read)]
 #[serde(try_from = "String")]
+#[body(schema = schema::text(1..=limits::SUBSCRIPTION_LIST_ID_CHARS))]
 pub struct SubscriptionListId(String);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum SubscriptionAction {
     Subscribe,
     Unsubscribe,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct SubscriptionOperation {
     pub action: SubscriptionAction,
     pub list_id: SubscriptionListId,
     /// When it was decided; now, if not given.
+    #[body(read = attribute::timestamp, nullable, schema = time::schema)]
     pub timestamp: Option<UtcMillis>,
 }
 
 /// A change of the subscriptions of channels and named users, in the order of the operations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct SubscriptionUpdate {
     pub audience: OwnerAudience,
+    #[body(rename = "subscription_lists", read = operations, schema = |schemas| schema::several::<SubscriptionOperation>(schemas, 1..=limits::SUBSCRIPTIONS_PER_REQUEST))]
     pub operations: Vec<SubscriptionOperation>,
 }
 
 /// An operation on a named user, for one kind of the user's channels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct ScopedOperation {
+    #[body(flatten)]
     pub operation: SubscriptionOperation,
     pub scope: Scope,
 }
 
 /// The kind of channel that a named user subscribes for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     App,
@@ -71,11 +78,17 @@ pub struct Subscription {
 pub type ScopedSubscriptions = BTreeMap<Scope, BTreeSet<SubscriptionListId>>;
 
 /// A change of the subscriptions of one named user, in the order of its parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScopedUpdate(pub Vec<ScopedChange>);
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
+pub struct ScopedUpdate(
+    #[body(rename = "scoped", read = scoped, schema = |schemas| schema::several::<ScopedChange>(schemas, 1..=limits::SUBSCRIPTIONS_PER_REQUEST))]
+    pub Vec<ScopedChange>,
+);
 
-/// No list is on both sides.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A change of subscriptions for some kinds of channels. No list is subscribed to and unsubscribed from at
+/// once.
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = ScopedBody::json_schema(schemas))]
 pub struct ScopedChange {
     pub scopes: BTreeSet<Scope>,
     pub subscribe: BTreeSet<SubscriptionListId>,
@@ -100,48 +113,9 @@ impl SubscriptionListId {
     }
 }
 
-impl SubscriptionAction {
-    pub(crate) fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[("subscribe", SubscriptionAction::Subscribe), ("unsubscribe", SubscriptionAction::Unsubscribe)])
-    }
-}
-
-impl SubscriptionUpdate {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let audience = fields.required("audience", OwnerAudience::parse);
-        let operations = fields.required("subscription_lists", operations);
-        fields.finish();
-        Some(Self { audience: audience?, operations: operations? })
-    }
-}
-
 /// One operation or several.
 pub(crate) fn operations(at: &At<'_>) -> Option<Vec<SubscriptionOperation>> {
     at.each_or_passed_over(1..=limits::SUBSCRIPTIONS_PER_REQUEST, SubscriptionOperation::parse)
-}
-
-impl SubscriptionOperation {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let action = fields.required("action", SubscriptionAction::parse);
-        let list_id = fields.required("list_id", SubscriptionListId::parse);
-        let timestamp = fields.nullable("timestamp", attribute::timestamp);
-        fields.finish();
-        Some(Self { action: action?, list_id: list_id?, timestamp })
-    }
-}
-
-impl ScopedOperation {
-    pub(crate) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let action = fields.required("action", SubscriptionAction::parse);
-        let list_id = fields.required("list_id", SubscriptionListId::parse);
-        let scope = fields.required("scope", Scope::parse);
-        let timestamp = fields.nullable("timestamp", attribute::timestamp);
-        fields.finish();
-        Some(Self { operation: SubscriptionOperation { action: action?, list_id: list_id?, timestamp }, scope: scope? })
-    }
 }
 
 impl Scope {
@@ -158,21 +132,9 @@ impl Scope {
             DeviceType::Sms | DeviceType::Mms => Scope::Sms,
         }
     }
-
-    fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[("app", Scope::App), ("web", Scope::Web), ("email", Scope::Email), ("sms", Scope::Sms)])
-    }
 }
 
 impl ScopedUpdate {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let changes =
-            fields.required("scoped", |at| at.one_or_many(1..=limits::SUBSCRIPTIONS_PER_REQUEST, ScopedChange::parse));
-        fields.finish();
-        Some(Self(changes?.into_vec()))
-    }
-
     pub fn apply(&self, subscriptions: &mut ScopedSubscriptions) {
         for change in &self.0 {
             for scope in &change.scopes {
@@ -187,26 +149,49 @@ impl ScopedUpdate {
 
 impl ScopedChange {
     fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let scopes = fields.required("scope", |at| at.one_or_many(1..=Scope::ALL.len(), Scope::parse));
-        let lists = fields.required("subscription_lists", |at| {
-            let mut fields = at.object()?;
-            let subscribe = fields.optional("subscribe", list_ids).unwrap_or_default();
-            let unsubscribe = fields.optional("unsubscribe", list_ids).unwrap_or_default();
-            if !fields.has("subscribe") && !fields.has("unsubscribe") {
-                at.invalid::<()>("One of 'subscribe' and 'unsubscribe' must be given.");
-            }
-            if let Some(both) = subscribe.intersection(&unsubscribe).next() {
-                let message = format!("The list '{both}' cannot be subscribed to and unsubscribed from at once.");
-                at.invalid_key::<()>("unsubscribe", message);
-            }
-            fields.finish();
-            Some((subscribe, unsubscribe))
-        });
-        fields.finish();
-        let (subscribe, unsubscribe) = lists?;
-        Some(Self { scopes: scopes?.into_vec().into_iter().collect(), subscribe, unsubscribe })
+        let ScopedBody { scopes, lists: ListChanges { subscribe, unsubscribe } } = ScopedBody::parse(at)?;
+        Some(Self { scopes, subscribe, unsubscribe })
     }
+}
+
+#[derive(Body)]
+#[body(not_printed)]
+struct ScopedBody {
+    #[body(rename = "scope", read = scopes, schema = |schemas| schema::several::<Scope>(schemas, 1..=Scope::ALL.len()))]
+    scopes: BTreeSet<Scope>,
+    #[body(rename = "subscription_lists")]
+    lists: ListChanges,
+}
+
+#[derive(Body)]
+#[body(not_printed, keys = |fields| refuse_contradiction(fields, &subscribe, &unsubscribe))]
+struct ListChanges {
+    #[body(read = list_ids, default, schema = |schemas| schema::several::<SubscriptionListId>(schemas, 0..=limits::SUBSCRIPTIONS_PER_REQUEST))]
+    subscribe: BTreeSet<SubscriptionListId>,
+    #[body(read = list_ids, default, schema = |schemas| schema::several::<SubscriptionListId>(schemas, 0..=limits::SUBSCRIPTIONS_PER_REQUEST))]
+    unsubscribe: BTreeSet<SubscriptionListId>,
+}
+
+fn refuse_contradiction(
+    fields: &Fields<'_>,
+    subscribe: &BTreeSet<SubscriptionListId>,
+    unsubscribe: &BTreeSet<SubscriptionListId>,
+) {
+    if !fields.has("subscribe") && !fields.has("unsubscribe") {
+        fields.at().invalid::<()>("One of 'subscribe' and 'unsubscribe' must be given.");
+    }
+    if let Some(both) = subscribe.intersection(unsubscribe).next() {
+        let message = format!("The list '{both}' cannot be subscribed to and unsubscribed from at once.");
+        fields.at().invalid_key::<()>("unsubscribe", message);
+    }
+}
+
+fn scoped(at: &At<'_>) -> Option<Vec<ScopedChange>> {
+    at.one_or_many(1..=limits::SUBSCRIPTIONS_PER_REQUEST, ScopedChange::parse).map(OneOrMany::into_vec)
+}
+
+fn scopes(at: &At<'_>) -> Option<BTreeSet<Scope>> {
+    Some(at.one_or_many(1..=Scope::ALL.len(), Scope::parse)?.into_vec().into_iter().collect())
 }
 
 fn list_ids(at: &At<'_>) -> Option<BTreeSet<SubscriptionListId>> {

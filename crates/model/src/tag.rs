@@ -5,21 +5,25 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::json::At;
+use crate::json::body::Read;
+use crate::json::{At, schema};
 use crate::limits;
 
 /// The name of the group of the flat `tags` of a channel.
 pub const DEVICE: &str = "device";
 
-/// A word put on channels: 1 to 128 characters, none of them a control character. One change of tags copies each several times,
-/// so copying only increments a count.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+/// A word put on channels: 1 to 128 characters, none of them a control character.
+// One change of tags copies each several times, so copying only increments a count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Read)]
 #[serde(try_from = "String")]
+#[body(schema = schema::text(1..=limits::TAG_CHARS))]
 pub struct Tag(Arc<str>);
 
-/// The name of a set of tags: 1 to 128 characters, none of them a control character, the first not `@`. As cheap to copy as a tag.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+/// The name of a set of tags: 1 to 128 characters, none of them a control character, the first not `@`.
+// As cheap to copy as a tag.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Read)]
 #[serde(try_from = "String")]
+#[body(schema = schema::text(1..=limits::TAG_GROUP_CHARS))]
 pub struct TagGroup(Arc<str>);
 
 impl Tag {

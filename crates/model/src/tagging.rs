@@ -2,47 +2,35 @@
 
 use crate::channel::TagOperation;
 use crate::ids::NamedUserId;
-use crate::json::At;
+use crate::json::body::Body;
+use crate::json::schema;
 use crate::limits;
 use crate::request_audience::{ChannelAudience, named_users};
 
 #[cfg(test)]
 mod tests;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct ChannelTagging {
     pub audience: ChannelAudience,
+    #[body(flatten, take = TagOperation::read)]
     pub operation: TagOperation,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct NamedUserTagging {
     /// At least one, none of them twice.
+    #[body(read = |at| NamedUserAudience::parse(at).map(|audience| audience.0), schema = NamedUserAudience::json_schema)]
     pub audience: Vec<NamedUserId>,
+    #[body(flatten, take = TagOperation::read)]
     pub operation: TagOperation,
 }
 
-impl ChannelTagging {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let audience = fields.required("audience", ChannelAudience::parse);
-        let operation = TagOperation::read(&mut fields);
-        fields.finish();
-        Some(Self { audience: audience?, operation: operation? })
-    }
-}
-
-impl NamedUserTagging {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let audience = fields.required("audience", |at| {
-            let mut fields = at.object()?;
-            let ids = fields.required("named_user_id", |at| named_users(at, limits::IDS_PER_AUDIENCE));
-            fields.finish();
-            ids
-        });
-        let operation = TagOperation::read(&mut fields);
-        fields.finish();
-        Some(Self { audience: audience?, operation: operation? })
-    }
-}
+#[derive(Body)]
+#[body(not_printed)]
+struct NamedUserAudience(
+    #[body(rename = "named_user_id", read = |at| named_users(at, limits::IDS_PER_AUDIENCE), schema = |schemas| schema::several::<NamedUserId>(schemas, 1..=limits::IDS_PER_AUDIENCE))]
+     Vec<NamedUserId>,
+);

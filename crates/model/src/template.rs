@@ -18,37 +18,52 @@ pub use variable::{Variable, VariableKey};
 
 use std::collections::BTreeSet;
 
+use schemars::json_schema;
 use serde::Serialize;
 
 use crate::channel::name_text;
-use crate::json::{self, At, Json};
+use crate::json::body::{Body, Read};
+use crate::json::{self, At, Fields, Json};
 use crate::limits;
 use crate::payload::Push;
 use crate::problem::{Problem, ProblemKind, Problems};
 use variable::parse_variables;
 
-/// A template as a caller describes it. Its push is printed as it was sent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// How the push of a template is read: a stored one is not checked again.
+type ReadPush = fn(&At<'_>) -> Option<TemplatePush>;
+
+/// A push whose texts have variables, to be filled in when it is sent.
+// Its push is printed as it was sent.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(given(read_push: ReadPush), parse = parse_with, ignored = READ_ONLY)]
 pub struct Template {
+    #[body(length = 1..=limits::TEMPLATE_NAME_CHARS, read = template_name)]
     pub name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 0..=limits::TEMPLATE_DESCRIPTION_CHARS, read = description, nullable)]
     pub description: Option<String>,
+    #[body(take = required_variables, schema = |schemas| schemas.subschema_for::<Option<Vec<Variable>>>())]
     pub variables: Vec<Variable>,
+    #[body(read = read_push)]
     pub push: TemplatePush,
 }
 
-/// A push without audience and device types, whose texts may have variables. Everything in it is valid, except that the
-/// final form of texts with variables is not known yet.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
+/// A push without audience and device types, whose texts may have variables.
+// Everything in it is valid, except that the final form of texts with variables is not known yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Read)]
+#[body(schema = json_schema!({"type": "object"}))]
 pub struct TemplatePush(Json);
 
 /// The parts of a template that are to be replaced.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(not_printed, ignored = READ_ONLY, keys = require_change)]
 pub struct TemplateChange {
+    #[body(length = 1..=limits::TEMPLATE_NAME_CHARS, read = template_name, nullable)]
     pub name: Option<String>,
+    #[body(length = 0..=limits::TEMPLATE_DESCRIPTION_CHARS, read = description, nullable)]
     pub description: Option<String>,
+    #[body(length = 0..=limits::TEMPLATE_VARIABLES, read = parse_variables, nullable)]
     pub variables: Option<Vec<Variable>>,
+    #[body(nullable)]
     pub push: Option<TemplatePush>,
 }
 
@@ -70,22 +85,6 @@ impl Template {
     /// Reads a stored template. Rules that have become stricter since then do not apply to it.
     pub fn parse_stored(at: &At<'_>) -> Option<Self> {
         Self::parse_with(at, |at| at.object().map(|_| TemplatePush(at.json().clone())))
-    }
-
-    fn parse_with(at: &At<'_>, push: impl FnOnce(&At<'_>) -> Option<TemplatePush>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let name = fields.required("name", template_name);
-        let description = fields.nullable("description", description);
-        let variables = match fields.has("variables") {
-            true => Some(fields.nullable("variables", parse_variables).unwrap_or_default()),
-            false => at.missing("variables"),
-        };
-        let push = fields.required("push", push);
-        for read_only in READ_ONLY {
-            fields.take(read_only);
-        }
-        fields.finish();
-        Some(Self { name: name?, description, variables: variables?, push: push? })
     }
 
     /// The template after a change, or the problems it would have.
@@ -119,24 +118,6 @@ impl Template {
             }
         }
         problems
-    }
-}
-
-impl TemplateChange {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        if !["name", "description", "variables", "push"].iter().any(|key| fields.has(key)) {
-            at.invalid::<()>("Give what is to be replaced: 'name', 'description', 'variables' or 'push'.");
-        }
-        let name = fields.nullable("name", template_name);
-        let description = fields.nullable("description", description);
-        let variables = fields.nullable("variables", parse_variables);
-        let push = fields.nullable("push", TemplatePush::parse);
-        for read_only in READ_ONLY {
-            fields.take(read_only);
-        }
-        fields.finish();
-        Some(Self { name, description, variables, push })
     }
 }
 
@@ -200,6 +181,20 @@ fn collect_texts(at: &At<'_>, found: &mut Vec<(String, String)>) {
             }
         }
         Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
+/// `null` means that there are no variables, but the key has to be given.
+fn required_variables(fields: &mut Fields<'_>) -> Option<Vec<Variable>> {
+    match fields.has("variables") {
+        true => Some(fields.nullable("variables", parse_variables).unwrap_or_default()),
+        false => fields.at().missing("variables"),
+    }
+}
+
+fn require_change(fields: &Fields<'_>) {
+    if !["name", "description", "variables", "push"].iter().any(|key| fields.has(key)) {
+        fields.at().invalid::<()>("Give what is to be replaced: 'name', 'description', 'variables' or 'push'.");
     }
 }
 

@@ -8,7 +8,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+
+/// A date-time as callers write it, for fields that may be `null`.
+pub fn schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": ["string", "null"], "examples": ["2030-01-31T12:00:00"]})
+}
 
 /// Milliseconds since 1970 in UTC, as stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! The bodies of requests.
+//! The bodies of requests: the schemas of the types that read them, and of the few that have no type of their own.
 
 mod operator;
 
@@ -6,212 +6,56 @@ pub(crate) use operator::{
     app_change, new_app, new_webhook, platform, platform_keys, platform_pause, replay, secret_choice, webhook_change,
 };
 
-use schemars::{Schema, SchemaGenerator, json_schema};
+use model::limits;
+use model::payload::device_types::DeviceTypes;
+use model::pipeline::Rate;
+use model::selector::Audience;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::json;
 
-pub(crate) fn association(_: &mut SchemaGenerator) -> Schema {
-    free()
+/// The body that a type reads.
+pub(crate) fn of<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
+    schemas.subschema_for::<T>()
 }
 
-pub(crate) fn attribute_update(_: &mut SchemaGenerator) -> Schema {
-    free()
+/// The question of which channels an audience selects.
+pub(crate) fn audience_question(schemas: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "audience": schemas.subschema_for::<Audience>(),
+            "device_types": schemas.subschema_for::<DeviceTypes>(),
+        },
+        "required": ["audience"],
+        "additionalProperties": false,
+    })
 }
 
-pub(crate) fn attributes_of_one(_: &mut SchemaGenerator) -> Schema {
-    free()
+/// Rates of all pipelines together: alone, or as callers were shown them.
+pub(crate) fn global_rates(schemas: &mut SchemaGenerator) -> Schema {
+    let rate = schemas.subschema_for::<Rate>();
+    let rates = json!({"anyOf": [rate, {"type": "array", "maxItems": limits::GLOBAL_RATES, "items": rate}]});
+    json_schema!({"anyOf": [
+        rates,
+        {
+            "type": "object",
+            "properties": {"constraints": rates, "ok": true},
+            "required": ["constraints"],
+            "additionalProperties": false,
+        },
+    ]})
 }
 
-pub(crate) fn audience_question(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn channel_batch(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn channel_tagging(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn contact_action(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn contact_disassociation(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn contact_identify(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn contact_reset(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn contact_resolve(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn contact_update(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn create_and_send(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn create_and_send_schedule(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn custom_events(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn deleted_messages(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
+/// Reading is lenient here: whatever is no event of a device is passed over.
 pub(crate) fn device_events(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn disassociation(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn event_request(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn experiment(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn global_rates(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn inbox_change(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn legacy_tagging(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn list_update(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn message_deletion(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn named_user_tagging(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn named_user_uninstall(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn named_user_update(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn new_inbox(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn new_list(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn open_address(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn open_registration(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn open_tags(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn pipeline(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn pipelines(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn push_ids(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn pushes(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn read_messages(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn registration(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn schedule_replacement(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn schedules(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn scoped_update(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn segment(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn stored_schedule(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn subscription_update(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn tag_batch(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn template(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn template_change(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn template_schedules(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn template_uses(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-pub(crate) fn uninstalls(_: &mut SchemaGenerator) -> Schema {
-    free()
-}
-
-fn free() -> Schema {
-    json_schema!({"type": ["object", "array"]})
+    let event = json!({
+        "type": "object",
+        "properties": {
+            "type": {"type": "string", "examples": ["app_foreground"], "description": "What happened."},
+            "event_id": {"type": "string", "description": "By which a repeat is recognized."},
+            "time": {"type": "string", "description": "Seconds since 1970, with a fraction."},
+            "data": {"type": "object", "description": "By the type of the event."},
+        },
+    });
+    json_schema!({"anyOf": [event, {"type": "array", "items": event}]})
 }

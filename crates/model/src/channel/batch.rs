@@ -4,30 +4,21 @@
 
 use super::TagOperation;
 use crate::attribute::{self, AttributeOperation};
-use crate::json::{At, Fields, Json};
+use crate::json::body::Body;
+use crate::json::{At, Fields, Json, OneOrMany};
 use crate::subscription::{self, SubscriptionOperation};
 
-/// Each part may be empty.
-#[derive(Clone, Debug, PartialEq)]
+/// Changes that a device makes to its own channel. Each part may be left out.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(not_printed, lenient)]
 pub struct ChannelBatch {
     /// Carried out in their order.
+    #[body(read = |at| TagOperation::read_several(&mut at.object()?), nullable, default, schema = TagOperation::json_schema)]
     pub tags: Vec<TagOperation>,
+    #[body(take = |fields| given(fields, "attributes").and_then(|at| attribute::operations(&at)), default, schema = |schemas| schemas.subschema_for::<Option<OneOrMany<AttributeOperation>>>())]
     pub attributes: Vec<AttributeOperation>,
+    #[body(rename = "subscription_lists", take = |fields| given(fields, "subscription_lists").and_then(|at| subscription::operations(&at)), default, schema = |schemas| schemas.subschema_for::<Option<OneOrMany<SubscriptionOperation>>>())]
     pub subscriptions: Vec<SubscriptionOperation>,
-}
-
-impl ChannelBatch {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let tags = fields.nullable("tags", |at| TagOperation::read_several(&mut at.object()?));
-        let attributes = given(&mut fields, "attributes").and_then(|at| attribute::operations(&at));
-        let subscriptions = given(&mut fields, "subscription_lists").and_then(|at| subscription::operations(&at));
-        Some(Self {
-            tags: tags.unwrap_or_default(),
-            attributes: attributes.unwrap_or_default(),
-            subscriptions: subscriptions.unwrap_or_default(),
-        })
-    }
 }
 
 /// The value under a key, unless it is null.

@@ -4,27 +4,25 @@ use std::collections::BTreeMap;
 
 use super::unproven::{Property, Text};
 use super::{Change, PermissionStatus, Profile, name_text, string_map};
-use crate::json::{At, Fields};
+use crate::json::At;
+use crate::json::body::Body;
 use crate::limits;
 
-/// Where and in which language a channel lives. Names are kept as given: their meaning is decided when device
-/// properties are derived, so that a device with an odd setting can still register.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Where and in which language a channel lives.
+// Names are kept as given: their meaning is decided when device properties are derived, so that a device with
+// an odd setting can still register.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub(super) struct LocaleUpdate {
+    #[body(read = device_text)]
     timezone: Change<String>,
+    #[body(rename = "locale_language", read = device_text)]
     language: Change<String>,
+    #[body(rename = "locale_country", read = device_text)]
     country: Change<String>,
 }
 
 impl LocaleUpdate {
-    pub(super) fn read(fields: &mut Fields<'_>) -> Self {
-        Self {
-            timezone: Change::read(fields, "timezone", device_text),
-            language: Change::read(fields, "locale_language", device_text),
-            country: Change::read(fields, "locale_country", device_text),
-        }
-    }
-
     pub(super) fn update(&self, profile: &mut Profile) {
         let unproven = &mut profile.usage.unproven;
         unproven.register(Property::Text(Text::Timezone), &self.timezone, &mut profile.timezone);
@@ -34,38 +32,29 @@ impl LocaleUpdate {
 }
 
 /// The data of a device about itself and the app on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub(super) struct DeviceUpdate {
+    #[body(read = device_text)]
     app_version: Change<String>,
+    #[body(read = device_text)]
     sdk_version: Change<String>,
+    #[body(read = device_text)]
     device_model: Change<String>,
+    #[body(read = device_text)]
     device_os: Change<String>,
+    #[body(range = 1..=10_000)]
     android_api_version: Change<u32>,
+    #[body(read = device_text)]
     carrier: Change<String>,
     location_settings: Change<bool>,
+    #[body(length = 1..=limits::DEVICE_HINT_CHARS, read = |at| name_text(at, limits::DEVICE_HINT_CHARS))]
     contact_id: Change<String>,
+    #[body(length = 0..=limits::PERMISSIONS, read = |at| string_map(at, limits::PERMISSIONS, PermissionStatus::parse))]
     permissions: Change<BTreeMap<String, PermissionStatus>>,
 }
 
 impl DeviceUpdate {
-    pub(super) fn read(fields: &mut Fields<'_>) -> Self {
-        Self {
-            app_version: Change::read(fields, "app_version", device_text),
-            sdk_version: Change::read(fields, "sdk_version", device_text),
-            device_model: Change::read(fields, "device_model", device_text),
-            device_os: Change::read(fields, "device_os", device_text),
-            android_api_version: Change::read(fields, "android_api_version", |at| {
-                at.integer(1..=10_000).and_then(|level| u32::try_from(level).ok())
-            }),
-            carrier: Change::read(fields, "carrier", device_text),
-            location_settings: Change::read(fields, "location_settings", At::boolean),
-            contact_id: Change::read(fields, "contact_id", |at| name_text(at, limits::DEVICE_HINT_CHARS)),
-            permissions: Change::read(fields, "permissions", |at| {
-                string_map(at, limits::PERMISSIONS, PermissionStatus::parse)
-            }),
-        }
-    }
-
     pub(super) fn update(&self, profile: &mut Profile) {
         let unproven = &mut profile.usage.unproven;
         unproven.register(Property::Text(Text::AppVersion), &self.app_version, &mut profile.app_version);

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 
 use super::Change;
 use super::device_update::device_text;
 use crate::json::At;
+use crate::json::body::{Body, Read};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IosDetails {
@@ -24,39 +26,38 @@ pub struct IosDetails {
 }
 
 /// The daily hours in which a device wants no sound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Read)]
+#[body(schema = {
+    let time = schemas.subschema_for::<Option<TimeOfDay>>();
+    json_schema!({"type": "object", "properties": {"start": time, "end": time}, "additionalProperties": false})
+})]
 pub struct QuietTime {
     pub start: TimeOfDay,
     pub end: TimeOfDay,
 }
 
-/// `HH:MM` or, as the libraries of several generations write it, `H:MM`, as minutes since midnight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// A time of day as `HH:MM` or `H:MM`.
+// Minutes since midnight. Libraries of several generations write the shorter form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Read)]
 #[serde(into = "String", try_from = "String")]
+#[body(schema = json_schema!({"type": "string", "pattern": "^([01]?[0-9]|2[0-3]):[0-5][0-9]$"}))]
 pub struct TimeOfDay(u16);
 
 /// The part of a registration about an iOS device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub(super) struct IosUpdate {
+    #[body(range = 0..=u32::MAX, read = |at| at.or_passed_over(parse_badge))]
     badge: Change<u32>,
+    #[body(rename = "quiettime", read = |at| at.or_passed_over(QuietTime::parse), nullable)]
     quiet_time: Option<QuietTime>,
+    #[body(read = device_text, nullable)]
     tz: Option<String>,
     scheduled_summary: Change<bool>,
     time_sensitive: Change<bool>,
 }
 
 impl IosUpdate {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let badge = Change::read(&mut fields, "badge", |at| at.or_passed_over(parse_badge));
-        let quiet_time = fields.nullable("quiettime", |at| at.or_passed_over(QuietTime::parse));
-        let tz = fields.nullable("tz", device_text);
-        let scheduled_summary = Change::read(&mut fields, "scheduled_summary", At::boolean);
-        let time_sensitive = Change::read(&mut fields, "time_sensitive", At::boolean);
-        fields.finish();
-        Some(Self { badge, quiet_time, tz, scheduled_summary, time_sensitive })
-    }
-
     pub(super) fn update(&self, slot: &mut Option<IosDetails>) {
         let details = slot.get_or_insert_default();
         // Devices never leave out a quiet time that has not changed: without one it has been switched off.

@@ -9,12 +9,13 @@ use super::registration::tag_set;
 use super::{Profile, TagOperation, name_text, string_map};
 use crate::device_type::{DeviceType, OpenPlatform};
 use crate::ids::ChannelId;
-use crate::json::At;
+use crate::json::body::{Body, Read, Words};
+use crate::json::{At, Fields, Json};
 use crate::limits;
 use crate::tag::Tag;
 
 /// The fields that only channels of open platforms have.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct OpenDetails {
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub identifiers: BTreeMap<String, String>,
@@ -25,7 +26,8 @@ pub struct OpenDetails {
 
 /// Creates or updates the channel of an address. At least one of `address` and `channel_id` is given, the address
 /// always if the channel is opted in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = OpenRegistrationBody::json_schema(schemas))]
 pub struct OpenRegistration {
     pub platform: OpenPlatform,
     pub address: Option<String>,
@@ -41,31 +43,10 @@ pub struct OpenRegistration {
 
 impl OpenRegistration {
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let registration = fields.required("channel", Self::parse_channel);
-        fields.finish();
-        registration
-    }
-
-    fn parse_channel(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        fields.required("type", |at| at.choice(&[("open", ())]));
-        let opt_in = fields.required("opt_in", At::boolean);
-        let [address_at, channel_id_at] =
-            ["address", "channel_id"].map(|key| fields.take(key).filter(|at| !at.is_null()));
-        let address = address_at.as_ref().and_then(open_address);
-        let channel_id = channel_id_at.as_ref().and_then(ChannelId::parse);
-        let locale = LocaleUpdate::read(&mut fields);
-        let tags = fields.nullable("tags", tag_set);
-        let set_tags = fields.nullable("set_tags", At::boolean);
-        let open = fields.required("open", OpenUpdate::parse);
-        let is_rename = open.as_ref().is_some_and(|open| open.old_address.is_some());
-        if address_at.is_none() && (opt_in == Some(true) || channel_id_at.is_none() || is_rename) {
-            at.missing::<()>("address");
-        }
-        fields.finish();
-        let OpenUpdate { platform, identifiers, old_address } = open?;
-        Some(Self { platform, address, channel_id, old_address, opt_in: opt_in?, identifiers, locale, tags, set_tags })
+        let OpenChannel { opt_in, address, channel_id, locale, tags, set_tags, open, .. } =
+            OpenRegistrationBody::parse(at)?.channel;
+        let OpenUpdate { platform, identifiers, old_address } = open;
+        Some(Self { platform, address, channel_id, old_address, opt_in, identifiers, locale, tags, set_tags })
     }
 
     /// The registration of an address to send to, of which nothing else is known.
@@ -112,60 +93,84 @@ impl OpenRegistration {
     }
 }
 
-/// The keys below `open` in a registration.
+/// Creates or updates the channel of an address on an open platform.
+#[derive(Body)]
+#[body(not_printed)]
+struct OpenRegistrationBody {
+    channel: OpenChannel,
+}
+
+/// The channel of an address. Keys that are not given leave it as it is.
+#[derive(Body)]
+#[body(not_printed, keys = |fields| require_address(fields, opt_in, open.as_ref()))]
+struct OpenChannel {
+    #[body(rename = "type")]
+    _kind: OpenWord,
+    opt_in: bool,
+    /// Required if the channel is opted in, if it is renamed, and if there is no `channel_id`.
+    #[body(length = 1..=limits::OPEN_ADDRESS_CHARS, read = open_address, nullable)]
+    address: Option<String>,
+    #[body(nullable)]
+    channel_id: Option<ChannelId>,
+    #[body(flatten)]
+    locale: LocaleUpdate,
+    #[body(length = 0..=limits::TAGS_PER_CHANNEL, read = tag_set, nullable)]
+    tags: Option<BTreeSet<Tag>>,
+    #[body(nullable)]
+    set_tags: Option<bool>,
+    open: OpenUpdate,
+}
+
+#[derive(Clone, Copy, Words)]
+#[words(not_printed)]
+enum OpenWord {
+    Open,
+}
+
+fn require_address(fields: &Fields<'_>, opt_in: Option<bool>, open: Option<&OpenUpdate>) {
+    let is_given = |key| fields.at().json().get(key).is_some_and(|given| *given != Json::Null);
+    let is_rename = open.is_some_and(|open| open.old_address.is_some());
+    if !is_given("address") && (opt_in == Some(true) || !is_given("channel_id") || is_rename) {
+        fields.at().missing::<()>("address");
+    }
+}
+
+/// What only channels of open platforms have.
+#[derive(Body)]
+#[body(not_printed)]
 struct OpenUpdate {
+    #[body(rename = "open_platform_name")]
     platform: OpenPlatform,
+    #[body(length = 0..=limits::OPEN_IDENTIFIERS, read = identifiers, nullable)]
     identifiers: Option<BTreeMap<String, String>>,
+    /// The current address of the channel, if it is to be renamed.
+    #[body(length = 1..=limits::OPEN_ADDRESS_CHARS, read = open_address, nullable)]
     old_address: Option<String>,
 }
 
-impl OpenUpdate {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let platform = fields.required("open_platform_name", OpenPlatform::parse);
-        let identifiers = fields.nullable("identifiers", |at| {
-            string_map(at, limits::OPEN_IDENTIFIERS, |at| at.text(0..=limits::OPEN_IDENTIFIER_VALUE_CHARS))
-        });
-        let old_address = fields.nullable("old_address", open_address);
-        fields.finish();
-        Some(Self { platform: platform?, identifiers, old_address })
-    }
+fn identifiers(at: &At<'_>) -> Option<BTreeMap<String, String>> {
+    string_map(at, limits::OPEN_IDENTIFIERS, |at| at.text(0..=limits::OPEN_IDENTIFIER_VALUE_CHARS))
 }
 
 pub(crate) fn open_address(at: &At<'_>) -> Option<String> {
     name_text(at, limits::OPEN_ADDRESS_CHARS)
 }
 
-/// One channel of an open platform, by its address: the body of an uninstall, and the target of a tag operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One channel of an open platform, by its address.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct OpenAddress {
+    #[body(rename = "open_platform_name")]
     pub platform: OpenPlatform,
+    #[body(first, length = 1..=limits::OPEN_ADDRESS_CHARS, read = open_address)]
     pub address: String,
 }
 
-impl OpenAddress {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let address = fields.required("address", open_address);
-        let platform = fields.required("open_platform_name", OpenPlatform::parse);
-        fields.finish();
-        Some(Self { platform: platform?, address: address? })
-    }
-}
-
 /// A change of the tags of one channel of an open platform.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct OpenTags {
     pub audience: OpenAddress,
+    #[body(flatten, take = TagOperation::read)]
     pub operation: TagOperation,
-}
-
-impl OpenTags {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let audience = fields.required("audience", OpenAddress::parse);
-        let operation = TagOperation::read(&mut fields);
-        fields.finish();
-        Some(Self { audience: audience?, operation: operation? })
-    }
 }

@@ -9,6 +9,7 @@ use super::{AndroidDetails, IosDetails, OpenDetails, UsageDetails, WebDetails};
 use crate::device_type::DeviceType;
 use crate::ids::{ChannelId, ContactId, NamedUserId};
 use crate::json::At;
+use crate::json::body::{Body, Words};
 use crate::limits;
 use crate::time::{UTC_OFFSETS, UtcMillis};
 
@@ -86,7 +87,7 @@ pub struct Profile {
     pub open: Option<OpenDetails>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionStatus {
     Granted,
@@ -95,16 +96,17 @@ pub enum PermissionStatus {
 }
 
 /// Ids under which a device was known before it had a channel, or before it lost it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Body)]
+#[serde(default)]
 pub struct IdentityHints {
     /// The user of the device's message inbox.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[body(length = 1..=limits::DEVICE_HINT_CHARS, read = hint, nullable)]
     pub user_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[body(length = 1..=limits::DEVICE_HINT_CHARS, read = hint, nullable)]
     pub device_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[body(length = 1..=limits::DEVICE_HINT_CHARS, read = hint, nullable)]
     pub apid: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[body(length = 1..=limits::DEVICE_HINT_CHARS, read = hint, nullable)]
     pub accengage_device_id: Option<String>,
 }
 
@@ -170,19 +172,6 @@ impl Profile {
 }
 
 impl IdentityHints {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let mut hint = |key: &str| fields.nullable(key, |at| super::name_text(at, limits::DEVICE_HINT_CHARS));
-        let hints = Self {
-            user_id: hint("user_id"),
-            device_id: hint("device_id"),
-            apid: hint("apid"),
-            accengage_device_id: hint("accengage_device_id"),
-        };
-        fields.finish();
-        Some(hints)
-    }
-
     /// A hint that is given replaces the one before it; devices leave hints out once they are known.
     pub(super) fn update(&self, known: &mut IdentityHints) {
         for (new, known) in [
@@ -202,14 +191,8 @@ impl IdentityHints {
     }
 }
 
-impl PermissionStatus {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[
-            ("granted", PermissionStatus::Granted),
-            ("denied", PermissionStatus::Denied),
-            ("not_determined", PermissionStatus::NotDetermined),
-        ])
-    }
+fn hint(at: &At<'_>) -> Option<String> {
+    super::name_text(at, limits::DEVICE_HINT_CHARS)
 }
 
 fn device_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DeviceType, D::Error> {

@@ -2,19 +2,37 @@
 
 use std::fmt;
 
+use schemars::json_schema;
+
 use crate::device_type::DeviceType;
 use crate::ids::ChannelId;
+use crate::json::body::Read;
 use crate::json::{At, Fields};
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// A channel by its id. If a device type is given, a channel of another type is not meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Read)]
+#[body(schema = {
+    let device_type = schemas.subschema_for::<Option<ClaimedType>>();
+    json_schema!({
+        "type": "object",
+        "properties": {"channel_id": schemas.subschema_for::<ChannelId>(), "device_type": device_type},
+        "required": ["channel_id"],
+        "additionalProperties": false,
+    })
+})]
 pub struct ChannelRef {
     pub id: ChannelId,
     /// A channel of another type is not meant.
     pub claimed: Option<ClaimedType>,
 }
 
-/// Lookups call every channel of an open platform `open`, so callers send that word back.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The type of a channel; `open` stands for any open platform.
+// Lookups call every channel of an open platform `open`, so callers send that word back.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Read)]
+#[body(schema = json_schema!({
+    "type": "string",
+    "pattern": "^(ios|android|amazon|web|wns|sms|mms|email|open|open::.+)$",
+}))]
 pub enum ClaimedType {
     AnyOpen,
     Exactly(DeviceType),
@@ -23,6 +41,13 @@ pub enum ClaimedType {
 const ANY_OPEN: &str = "open";
 
 impl ChannelRef {
+    pub(crate) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let channel = Self::read(&mut fields);
+        fields.finish();
+        channel
+    }
+
     /// Takes `channel_id` and `device_type` from an object that may have other keys.
     pub(crate) fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let claimed = fields.nullable("device_type", ClaimedType::parse);

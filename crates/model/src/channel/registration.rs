@@ -8,28 +8,53 @@ use super::web::WebUpdate;
 use super::{AndroidDetails, Change, IdentityHints, Profile, name_text};
 use crate::device_type::DeviceType;
 use crate::ids::NamedUserId;
+use crate::json::body::Body;
 use crate::json::{At, Fields};
 use crate::limits;
 use crate::place::Sighting;
 use crate::tag::Tag;
 
+/// A registration as a device sends it.
+#[derive(Body)]
+#[body(not_printed, name = "Registration")]
+pub struct RegistrationBody {
+    channel: Registration,
+    #[body(nullable, default)]
+    identity_hints: IdentityHints,
+}
+
 /// One registration. Keys that are not given leave the channel as it is; `null` clears a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(
+    not_printed,
+    parse = parse_channel,
+    name = "RegisteredChannel",
+    keys = |fields| refuse_details_of_others(fields, device_type.as_ref())
+)]
 pub struct Registration {
     /// One of ios, android, amazon, web and wns.
+    #[body(read = parse_device_type)]
     pub device_type: DeviceType,
     pub opt_in: Option<bool>,
     pub background: Change<bool>,
+    #[body(length = 1..=limits::PUSH_ADDRESS_CHARS, read = |at| name_text(at, limits::PUSH_ADDRESS_CHARS))]
     pub push_address: Change<String>,
+    #[body(length = 1..=limits::ALIAS_CHARS, read = |at| name_text(at, limits::ALIAS_CHARS))]
     pub alias: Change<String>,
     pub named_user_id: Change<NamedUserId>,
     /// Whether the registration was caused by a person using the app.
+    #[body(nullable)]
     pub is_activity: Option<bool>,
+    #[body(skip)]
     pub identity_hints: IdentityHints,
     /// Where the device is, or last was.
+    #[body(nullable)]
     pub location: Option<Sighting>,
+    #[body(flatten)]
     tags: TagsUpdate,
+    #[body(flatten)]
     locale: LocaleUpdate,
+    #[body(flatten)]
     device: DeviceUpdate,
     ios: Change<IosUpdate>,
     android: Change<AndroidDetails>,
@@ -38,50 +63,8 @@ pub struct Registration {
 
 impl Registration {
     pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let registration = fields.required("channel", Self::parse_channel);
-        let identity_hints = fields.nullable("identity_hints", IdentityHints::parse);
-        fields.finish();
-        Some(Self { identity_hints: identity_hints.unwrap_or_default(), ..registration? })
-    }
-
-    fn parse_channel(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let device_type = fields.required("device_type", parse_device_type);
-        let opt_in = fields.optional("opt_in", At::boolean);
-        let background = Change::read(&mut fields, "background", At::boolean);
-        let push_address = Change::read(&mut fields, "push_address", |at| name_text(at, limits::PUSH_ADDRESS_CHARS));
-        let alias = Change::read(&mut fields, "alias", |at| name_text(at, limits::ALIAS_CHARS));
-        let named_user_id = Change::read(&mut fields, "named_user_id", NamedUserId::parse);
-        let is_activity = fields.nullable("is_activity", At::boolean);
-        let location = fields.nullable("location", Sighting::parse);
-        let tags = TagsUpdate::read(&mut fields);
-        let locale = LocaleUpdate::read(&mut fields);
-        let device = DeviceUpdate::read(&mut fields);
-        let ios = Change::read(&mut fields, "ios", IosUpdate::parse);
-        let android = Change::read(&mut fields, "android", AndroidDetails::parse);
-        let web = Change::read(&mut fields, "web", WebUpdate::parse);
-        if let Some(device_type) = &device_type {
-            refuse_details_of_others(&fields, device_type);
-        }
-        fields.finish();
-        Some(Self {
-            device_type: device_type?,
-            opt_in,
-            background,
-            push_address,
-            alias,
-            named_user_id,
-            is_activity,
-            identity_hints: IdentityHints::default(),
-            location,
-            tags,
-            locale,
-            device,
-            ios,
-            android,
-            web,
-        })
+        let RegistrationBody { channel, identity_hints } = RegistrationBody::parse(at)?;
+        Some(Self { identity_hints, ..channel })
     }
 
     /// The whole state of the channel after this registration. Applying it once more changes nothing.
@@ -112,7 +95,7 @@ impl Registration {
     /// The device tags of the channel after this registration: `tags` replace the present ones unless `set_tags` is
     /// false; `tag_changes` are applied on top in either case.
     pub fn device_tags(&self, current: &BTreeSet<Tag>) -> BTreeSet<Tag> {
-        let TagsUpdate { set_tags, tags, add, remove } = &self.tags;
+        let TagsUpdate { set_tags, tags, tag_changes: TagChanges { add, remove } } = &self.tags;
         let base = match (set_tags, tags) {
             (Some(true) | None, Some(tags)) => tags,
             (Some(false), _) | (_, None) => current,
@@ -133,7 +116,8 @@ fn parse_device_type(at: &At<'_>) -> Option<DeviceType> {
     }
 }
 
-fn refuse_details_of_others(fields: &Fields<'_>, device_type: &DeviceType) {
+fn refuse_details_of_others(fields: &Fields<'_>, device_type: Option<&DeviceType>) {
+    let Some(device_type) = device_type else { return };
     let details: [(&str, &[DeviceType]); 3] = [
         ("ios", &[DeviceType::Ios]),
         ("android", &[DeviceType::Android, DeviceType::Amazon]),
@@ -146,30 +130,32 @@ fn refuse_details_of_others(fields: &Fields<'_>, device_type: &DeviceType) {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 struct TagsUpdate {
+    /// Whether `tags` replace the present ones, as they do when this is not given.
+    #[body(nullable)]
     set_tags: Option<bool>,
+    #[body(length = 0..=limits::TAGS_PER_CHANNEL, read = tag_set, nullable)]
     tags: Option<BTreeSet<Tag>>,
+    /// Applied after `tags`.
+    #[body(nullable, default)]
+    tag_changes: TagChanges,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Body)]
+#[body(not_printed, keys = |fields| refuse_contradiction(fields, &add, &remove))]
+struct TagChanges {
+    #[body(read = tag_set, nullable, default)]
     add: BTreeSet<Tag>,
+    #[body(read = tag_set, nullable, default)]
     remove: BTreeSet<Tag>,
 }
 
-impl TagsUpdate {
-    fn read(fields: &mut Fields<'_>) -> Self {
-        let set_tags = fields.nullable("set_tags", At::boolean);
-        let tags = fields.nullable("tags", tag_set);
-        let changes = fields.nullable("tag_changes", |at| {
-            let mut fields = at.object()?;
-            let add = fields.nullable("add", tag_set).unwrap_or_default();
-            let remove = fields.nullable("remove", tag_set).unwrap_or_default();
-            if let Some(tag) = add.intersection(&remove).next() {
-                at.invalid_key::<()>("remove", format!("The tag '{tag}' cannot be added and removed at once."));
-            }
-            fields.finish();
-            Some((add, remove))
-        });
-        let (add, remove) = changes.unwrap_or_default();
-        Self { set_tags, tags, add, remove }
+fn refuse_contradiction(fields: &Fields<'_>, add: &BTreeSet<Tag>, remove: &BTreeSet<Tag>) {
+    if let Some(tag) = add.intersection(remove).next() {
+        let message = format!("The tag '{tag}' cannot be added and removed at once.");
+        fields.at().invalid_key::<()>("remove", message);
     }
 }
 

@@ -2,6 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::json_schema;
+use serde_json::json;
+
+use crate::json::body::Read;
 use crate::json::{At, Fields, OneOrMany};
 use crate::limits;
 use crate::tag::{Tag, TagGroup};
@@ -9,7 +13,19 @@ use crate::tag::{Tag, TagGroup};
 /// Tags by group. A group without tags may be left out.
 pub type TagSets = BTreeMap<TagGroup, BTreeSet<Tag>>;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A change of tags, by group: `add` and `remove` change the named tags only, `set` replaces all tags of the
+/// named groups. No tag is added and removed at once.
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = {
+    let tags = schemas.subschema_for::<OneOrMany<Tag>>();
+    let sets = json!({"type": "object", "additionalProperties": tags});
+    json_schema!({
+        "type": "object",
+        "properties": {"add": sets, "remove": sets, "set": sets},
+        "minProperties": 1,
+        "additionalProperties": false,
+    })
+})]
 pub enum TagOperation {
     /// Changes the named tags only. No tag is on both sides.
     Edit { add: TagSets, remove: TagSets },
@@ -18,6 +34,13 @@ pub enum TagOperation {
 }
 
 impl TagOperation {
+    pub(crate) fn parse(at: &At<'_>) -> Option<Self> {
+        let mut fields = at.object()?;
+        let operation = Self::read(&mut fields);
+        fields.finish();
+        operation
+    }
+
     /// Takes `add`, `remove` and `set` from an object that may have other keys. One bad tag makes all of it bad, whoever sends it.
     pub fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let [add, remove, set] =

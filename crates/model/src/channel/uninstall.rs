@@ -2,14 +2,18 @@
 
 use super::ClaimedType;
 use crate::ids::ChannelId;
-use crate::json::{At, Json};
+use crate::json::body::{Body, Read};
+use crate::json::{At, Json, OneOrMany};
 use crate::limits;
 
 /// The channels of one request, which may be a single object or an array.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = OneOrMany::<Uninstall>::json_schema(schemas))]
 pub struct Uninstalls(pub Vec<Uninstall>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A channel whose app was uninstalled.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct Uninstall {
     pub channel_id: ChannelId,
     pub device_type: ClaimedType,
@@ -24,15 +28,5 @@ impl Uninstalls {
             }
         };
         Some(Self(uninstalls))
-    }
-}
-
-impl Uninstall {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let channel_id = fields.required("channel_id", ChannelId::parse);
-        let device_type = fields.required("device_type", ClaimedType::parse);
-        fields.finish();
-        Some(Self { channel_id: channel_id?, device_type: device_type? })
     }
 }

@@ -3,9 +3,12 @@
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use schemars::json_schema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::Change;
+use crate::json::body::{Body, Read};
 use crate::json::{At, Fields};
 use crate::limits;
 
@@ -18,29 +21,27 @@ pub struct WebDetails {
 }
 
 /// The keys a browser made for its subscription, in base64url without padding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Read)]
+#[body(schema = {
+    let keys = json!({"p256dh": {"type": "string"}, "auth": {"type": "string"}});
+    let below = json!({"type": "object", "properties": keys, "required": ["p256dh", "auth"]});
+    json_schema!({"anyOf": [below, {"type": "object", "properties": {"keys": below}, "required": ["keys"]}]})
+})]
 pub struct WebSubscription {
     pub p256dh: String,
     pub auth: String,
 }
 
 /// The part of a registration about a browser.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub(super) struct WebUpdate {
     subscription: Change<WebSubscription>,
+    #[body(length = 0..=limits::USER_AGENT_CHARS)]
     user_agent_string: Change<String>,
 }
 
 impl WebUpdate {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let subscription = Change::read(&mut fields, "subscription", WebSubscription::parse);
-        let user_agent_string =
-            Change::read(&mut fields, "user_agent_string", |at| at.text(0..=limits::USER_AGENT_CHARS));
-        fields.finish();
-        Some(Self { subscription, user_agent_string })
-    }
-
     pub(super) fn update(&self, slot: &mut Option<WebDetails>) {
         let details = slot.get_or_insert_default();
         self.subscription.update(&mut details.subscription);

@@ -2,16 +2,37 @@
 
 use std::collections::BTreeSet;
 
+use schemars::json_schema;
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{EventOffset, RecordKind};
 use crate::channel::ChannelRef;
 use crate::ids::{Id, NamedUserId};
 use crate::json::At;
+use crate::json::body::Read;
 use crate::limits;
 use crate::request_audience::ChannelAudience;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which events are wanted: where to begin, filters of which one has to match, and for how long.
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({
+    "type": "object",
+    "properties": {
+        "start": {"type": ["string", "null"], "enum": ["EARLIEST", "LATEST", null]},
+        "resume_offset": {"type": ["string", "null"]},
+        "filters": {
+            "type": ["array", "null"],
+            "minItems": 1,
+            "maxItems": limits::EVENT_FILTERS,
+            "items": schemas.subschema_for::<EventConditions>(),
+        },
+        "follow": {"type": "boolean"},
+        "limit": {"type": "integer", "minimum": Self::LIMITS.start(), "maximum": Self::LIMITS.end()},
+        "enable_offset_updates": {"type": ["boolean", "null"]},
+    },
+    "additionalProperties": false,
+}))]
 pub struct EventRequest {
     pub start: EventStart,
     /// An event has to match one of them; without filters, all events match.
@@ -34,7 +55,23 @@ pub enum EventStart {
 }
 
 /// All given conditions have to be fulfilled.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Read)]
+#[body(schema = {
+    let users = json!({"type": "object", "properties": {"named_user_id": schemas.subschema_for::<NamedUserId>()}});
+    let id = json!({"type": "string", "format": "uuid"});
+    let push = json!({"type": "object", "properties": {"push_id": id, "group_id": id}, "maxProperties": 1});
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "types": {"type": ["array", "null"], "items": {"type": "string"}},
+            "device_types": {"type": ["array", "null"], "items": {"type": "string"}},
+            "devices": {"type": ["array", "null"], "items": schemas.subschema_for::<ChannelAudience>()},
+            "users": {"type": ["array", "null"], "items": users},
+            "notifications": {"type": ["array", "null"], "items": push},
+        },
+        "additionalProperties": false,
+    })
+})]
 pub struct EventConditions {
     pub kinds: Option<BTreeSet<RecordKind>>,
     /// As events write them: `IOS`.

@@ -1,5 +1,6 @@
 //! One variant of an experiment: its content and when it is sent.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Shared;
@@ -11,18 +12,24 @@ use crate::problem::{Problem, ProblemKind};
 use crate::schedule::Schedule;
 use crate::selector::Purpose;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One variant of an experiment: its content and when it is sent.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ExperimentVariant", deny_unknown_fields)]
 pub struct Variant {
-    /// Its place among the variants, counted from 0.
+    /// Its place among the variants, counted from 0. Callers may leave it out.
+    #[schemars(default)]
     pub id: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::EXPERIMENT_NAME_CHARS))]
     pub name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::EXPERIMENT_DESCRIPTION_CHARS))]
     pub description: Option<String>,
     /// Without one it is sent at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::VARIANT_WEIGHT))]
     weight: Option<u32>,
     #[serde(rename = "push")]
     given: Json,

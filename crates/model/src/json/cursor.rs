@@ -159,6 +159,19 @@ impl<'a> At<'a> {
         }
     }
 
+    /// Refuses an object without keys; for objects that mean nothing then.
+    pub fn refuse_empty(&self, message: &str) -> Option<()> {
+        match self.json {
+            Json::Object(entries) if entries.is_empty() => self.invalid(message),
+            _ => Some(()),
+        }
+    }
+
+    /// Applies a rule across keys to a value, if there is one.
+    pub fn check<T>(&self, value: Option<T>, rule: impl FnOnce(T, &At<'a>) -> Option<T>) -> Option<T> {
+        rule(value?, self)
+    }
+
     pub fn string(&self) -> Option<&'a str> {
         match self.json {
             Json::String(text) => Some(text),

@@ -5,14 +5,23 @@ use std::ops::RangeInclusive;
 
 use super::{At, Json, UnknownKeys};
 
-/// In objects with up to this many keys, comparing each with those before it is quicker than a set of them, and hardly any
-/// object is larger. The set keeps hostile ones from costing the square of their size.
+/// In objects with up to this many keys, comparing each with those before it is quicker than a set of them,
+/// and hardly any object is larger. The set keeps hostile ones from costing the square of their size.
 const FEW: usize = 16;
 
 pub struct Fields<'a> {
     at: At<'a>,
     entries: &'a [(String, Json)],
     taken: Vec<bool>,
+    /// A problem with the object as a whole, which is noted after those with its keys.
+    problem: Option<WholeProblem>,
+}
+
+#[derive(Clone, Copy)]
+enum WholeProblem {
+    Invalid(&'static str),
+    /// The key that is most likely meant.
+    Missing(&'static str),
 }
 
 impl<'a> Fields<'a> {
@@ -27,7 +36,7 @@ impl<'a> Fields<'a> {
                 at.invalid_key::<()>(key, format!("The key '{key}' is given more than once."));
             }
         }
-        Self { at, entries, taken: vec![false; entries.len()] }
+        Self { at, entries, taken: vec![false; entries.len()], problem: None }
     }
 
     /// The object itself, for problems that concern more than one key.
@@ -73,6 +82,39 @@ impl<'a> Fields<'a> {
         read(&self.take(key).filter(|at| !at.is_null())?)
     }
 
+    /// Reads several keys at once.
+    pub fn with<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        read(self)
+    }
+
+    /// Looks at which keys are given.
+    pub fn inspect(&self, look: impl FnOnce(&Self)) {
+        look(self);
+    }
+
+    /// Accepts keys that mean nothing here: callers send back what they were told.
+    pub fn ignore(&mut self, keys: &[&str]) {
+        for key in keys {
+            self.take(key);
+        }
+    }
+
+    /// Refuses the object, once its keys are read, unless exactly one of these is given. `missing` is what to
+    /// ask for if none is.
+    pub fn exactly_one(&mut self, keys: &[&str], message: &'static str, missing: Option<&'static str>) {
+        self.problem = match (keys.iter().filter(|key| self.has(key)).count(), missing) {
+            (1, _) => None,
+            (0, Some(key)) => Some(WholeProblem::Missing(key)),
+            _ => Some(WholeProblem::Invalid(message)),
+        };
+    }
+
+    /// Counts all other keys as known, and reads nothing: for objects of which it is unknown what they are.
+    pub fn pass_over_rest<T>(&mut self) -> Option<T> {
+        self.taken.fill(true);
+        None
+    }
+
     /// Every key that was not taken yet, in order; they count as known from here on.
     pub fn rest(&mut self) -> Vec<(&'a str, At<'a>)> {
         let mut rest = Vec::new();
@@ -102,11 +144,15 @@ impl<'a> Fields<'a> {
 
     /// Refuses, by name, every key that was not taken, unless unknown keys are to be skipped.
     pub fn finish(mut self) {
-        if self.at.unknown_keys() == UnknownKeys::PassedOver {
-            return;
+        if self.at.unknown_keys() == UnknownKeys::Refused {
+            for (key, at) in self.rest() {
+                at.invalid::<()>(format!("The key '{key}' is not allowed in this context."));
+            }
         }
-        for (key, at) in self.rest() {
-            at.invalid::<()>(format!("The key '{key}' is not allowed in this context."));
+        match self.problem {
+            None => {}
+            Some(WholeProblem::Invalid(message)) => drop(self.at.invalid::<()>(message)),
+            Some(WholeProblem::Missing(key)) => drop(self.at.missing::<()>(key)),
         }
     }
 }

@@ -1,76 +1,35 @@
 //! The Amazon override: keys that only devices reached through Amazon Device Messaging understand.
 
-use serde::Serialize;
-
 use super::actions::Actions;
 use super::color::Color;
 use super::expiry::Expiry;
-use super::extra::{self, TextExtra};
+use super::extra::TextExtra;
 use super::interactive::Interactive;
 use super::style::Style;
 use super::template::Template;
-use crate::json::At;
+use crate::json::body::Body;
 use crate::limits;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// Content and options for Amazon devices.
+#[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct AmazonOverride {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub alert: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sound: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icon_color: Option<Color>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub notification_channel: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub notification_tag: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub consolidation_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(range = limits::AMAZON_EXPIRY_SECONDS)]
     pub expires_after: Option<Expiry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extra: Option<TextExtra>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub style: Option<Style>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Option<Interactive>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(first, take = |fields| Template::take(fields, &["alert", "title", "summary", "icon", "icon_color"]))]
     pub template: Option<Template>,
-}
-
-impl AmazonOverride {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let text_fields = ["alert", "title", "summary", "icon", "icon_color"];
-        let amazon = Self {
-            template: Template::take(&mut fields, &text_fields),
-            alert: fields.optional("alert", At::any_text),
-            title: fields.optional("title", At::any_text),
-            summary: fields.optional("summary", At::any_text),
-            sound: fields.optional("sound", At::any_text),
-            icon: fields.optional("icon", At::any_text),
-            icon_color: fields.optional("icon_color", Color::parse),
-            notification_channel: fields.optional("notification_channel", At::any_text),
-            notification_tag: fields.optional("notification_tag", At::any_text),
-            consolidation_key: fields.optional("consolidation_key", At::any_text),
-            expires_after: fields
-                .optional("expires_after", |at| Expiry::parse_within(at, limits::AMAZON_EXPIRY_SECONDS)),
-            extra: fields.optional("extra", extra::text),
-            style: fields.optional("style", Style::parse),
-            interactive: fields.optional("interactive", Interactive::parse),
-            actions: fields.optional("actions", Actions::parse),
-        };
-        fields.finish();
-        Some(amazon)
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! Colors in the form `#rrggbb`.
 
+use schemars::json_schema;
 use serde::Serialize;
 
 use crate::json::At;
+use crate::json::body::Read;
 
-/// The letters may be of either case and print back as they came.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+/// A color in the form `#rrggbb`.
+// The letters may be of either case and print back as they came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Read)]
+#[body(schema = json_schema!({"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}))]
 pub struct Color(String);
 
 impl Color {

@@ -2,14 +2,16 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use schemars::json_schema;
 use serde::Serialize;
 
-use crate::json::At;
+use crate::json::body::Read;
+use crate::json::{At, schema};
 use crate::limits;
 
 /// A MIME type such as `text/html` or `text/html; charset=utf-8`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Read)]
+#[body(schema = schema::text(1..=limits::CONTENT_TYPE_CHARS))]
 pub struct ContentType(String);
 
 impl ContentType {
@@ -48,7 +50,8 @@ fn is_token(text: &str) -> bool {
 }
 
 /// How the bytes of a body are written as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Read)]
+#[body(schema = json_schema!({"type": "string", "enum": ["utf-8", "base64"]}))]
 pub enum ContentEncoding {
     #[serde(rename = "utf-8")]
     Utf8,

@@ -1,15 +1,46 @@
 //! Numbers that need not be whole, kept as they were written: `1` and `1.0` print back differently.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Number;
 
-use crate::json::{At, Json};
+use crate::json::body::{Limited, Within};
+use crate::json::{At, Json, schema};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Decimal(Number);
+
+impl Limited for Decimal {
+    type Limits = RangeInclusive<f64>;
+
+    fn limit(schema: &mut Schema, range: Self::Limits) {
+        schema::limit_range(schema, *range.start(), *range.end());
+    }
+}
+
+impl Within for Decimal {
+    fn read_within(at: &At<'_>, range: Self::Limits) -> Option<Self> {
+        Self::parse(at, range)
+    }
+}
+
+impl JsonSchema for Decimal {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Decimal".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "number"})
+    }
+}
 
 impl Decimal {
     pub fn parse(at: &At<'_>, range: RangeInclusive<f64>) -> Option<Self> {

@@ -1,13 +1,17 @@
 //! `device_types` of a push: everything, or a list of platforms.
 
+use schemars::json_schema;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use crate::device_type::DeviceType;
+use crate::json::body::Read;
 use crate::json::{At, Json};
 use crate::selector::Spelling;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The platforms that a push goes to: "all", or a list of them.
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = { let device_type = schemas.subschema_for::<DeviceType>(); json_schema!({ "anyOf": [ {"type": "string", "pattern": "^[aA][lL][lL]$"}, {"type": "array", "minItems": 1, "items": device_type}, {"type": "array", "minItems": 1, "maxItems": 1, "items": {"type": "string", "pattern": "^[aA][lL][lL]$"}}, ], }) })]
 pub enum DeviceTypes {
     /// `"all"`, which one client library writes as `["all"]`.
     All { spelling: Spelling, in_array: bool },

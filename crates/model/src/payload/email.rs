@@ -1,52 +1,52 @@
 //! The override for email, which is always given whole: nothing is inherited.
 
+use schemars::json_schema;
 use serde::Serialize;
 
-use super::extra::{self, TextExtra};
-use super::template::Template;
+use super::extra::TextExtra;
+use super::template::{self, Template};
 use crate::ids::Id;
+use crate::json::body::{Body, Read, Words};
 use crate::json::{At, OneOrMany};
 use crate::limits;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// An email, which is always given whole: nothing is inherited.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(keys = |fields| template::require_without(fields, &["subject", "plaintext_body"]))]
 pub struct EmailOverride {
     pub message_type: MessageType,
+    #[body(length = 1..=usize::MAX)]
     pub sender_name: String,
     pub sender_address: EmailAddress,
     pub reply_to: EmailAddress,
     /// Like the plain text: given unless a template gives it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=usize::MAX)]
     pub subject: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::EMAIL_BODY_BYTES, read = body)]
     pub plaintext_body: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::EMAIL_BODY_BYTES, read = body)]
     pub html_body: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::EMAIL_BCC)]
     pub bcc: Option<OneOrMany<EmailAddress>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 0..=limits::EMAIL_ATTACHMENTS)]
     pub attachments: Option<Vec<Attachment>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub click_tracking: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub open_tracking: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bypass_opt_in_level: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub url_parameters: Option<TextExtra>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(first, take = |fields| Template::take(fields, &["subject", "plaintext_body", "html_body"]))]
     pub template: Option<Template>,
 }
 
 /// Whether a message needs the recipient's consent to advertising.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum MessageType {
     Transactional,
     Commercial,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Read)]
+#[body(schema = json_schema!({"type": "string", "format": "email", "maxLength": limits::EMAIL_ADDRESS_CHARS}))]
 pub struct EmailAddress(String);
 
 pub enum AttachmentKind {}
@@ -54,59 +54,9 @@ pub enum AttachmentKind {}
 pub type AttachmentId = Id<AttachmentKind>;
 
 /// A file uploaded earlier.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct Attachment {
     pub id: AttachmentId,
-}
-
-impl EmailOverride {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let has_template = fields.has("template");
-        let template = Template::take(&mut fields, &["subject", "plaintext_body", "html_body"]);
-        let message_type = fields.required("message_type", MessageType::parse);
-        let sender_name = fields.required("sender_name", |name| name.text(1..=usize::MAX));
-        let sender_address = fields.required("sender_address", EmailAddress::parse);
-        let reply_to = fields.required("reply_to", EmailAddress::parse);
-        let subject = fields.optional("subject", |subject| subject.text(1..=usize::MAX));
-        let plaintext_body = fields.optional("plaintext_body", body);
-        let html_body = fields.optional("html_body", body);
-        let bcc = fields.optional("bcc", |bcc| bcc.one_or_many(1..=limits::EMAIL_BCC, EmailAddress::parse));
-        let attachments =
-            fields.optional("attachments", |files| files.array(0..=limits::EMAIL_ATTACHMENTS, Attachment::parse));
-        let click_tracking = fields.optional("click_tracking", At::boolean);
-        let open_tracking = fields.optional("open_tracking", At::boolean);
-        let bypass_opt_in_level = fields.optional("bypass_opt_in_level", At::boolean);
-        let url_parameters = fields.optional("url_parameters", extra::text);
-        for key in ["subject", "plaintext_body"] {
-            if !has_template && !fields.has(key) {
-                at.missing::<()>(key);
-            }
-        }
-        fields.finish();
-        Some(Self {
-            message_type: message_type?,
-            sender_name: sender_name?,
-            sender_address: sender_address?,
-            reply_to: reply_to?,
-            subject,
-            plaintext_body,
-            html_body,
-            bcc,
-            attachments,
-            click_tracking,
-            open_tracking,
-            bypass_opt_in_level,
-            url_parameters,
-            template,
-        })
-    }
-}
-
-impl MessageType {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[("transactional", MessageType::Transactional), ("commercial", MessageType::Commercial)])
-    }
 }
 
 impl EmailAddress {
@@ -122,15 +72,6 @@ impl EmailAddress {
 
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl Attachment {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let id = fields.required("id", AttachmentId::parse);
-        fields.finish();
-        Some(Self { id: id? })
     }
 }
 

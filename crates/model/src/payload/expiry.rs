@@ -3,12 +3,16 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use schemars::{Schema, json_schema};
 use serde::{Serialize, Serializer};
 
-use crate::json::{At, Json};
+use crate::json::body::{Limited, Read, Within};
+use crate::json::{At, Json, schema};
 use crate::time::UtcMillis;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// When something stops being worth delivering: a number of seconds after sending, or a date-time in UTC.
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({ "anyOf": [ {"type": "integer", "minimum": 0, "maximum": u32::MAX}, {"type": "string", "examples": ["2030-01-31T12:00:00"]}, ], }))]
 pub enum Expiry {
     /// Zero means "now or never".
     Seconds(u32),
@@ -44,6 +48,20 @@ impl Expiry {
             Expiry::Seconds(seconds) => sent.plus(Duration::from_secs(u64::from(*seconds))),
             Expiry::At { at, .. } => *at,
         }
+    }
+}
+
+impl Limited for Expiry {
+    type Limits = RangeInclusive<u32>;
+
+    fn limit(schema: &mut Schema, seconds: Self::Limits) {
+        schema::limit_range(schema, *seconds.start(), *seconds.end());
+    }
+}
+
+impl Within for Expiry {
+    fn read_within(at: &At<'_>, seconds: Self::Limits) -> Option<Self> {
+        Self::parse_within(at, seconds)
     }
 }
 

@@ -1,11 +1,14 @@
 //! URLs that a device or a provider fetches over HTTP.
 
+use schemars::json_schema;
 use serde::Serialize;
 
 use crate::json::At;
+use crate::json::body::Read;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+/// A URL that a device or a provider fetches over HTTP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Read)]
+#[body(schema = json_schema!({"type": "string", "pattern": "^[hH][tT][tT][pP][sS]?://[^/\\\\s]"}))]
 pub struct HttpUrl(String);
 
 impl HttpUrl {

@@ -4,24 +4,30 @@ mod built_in;
 
 use std::collections::BTreeMap;
 
+use schemars::json_schema;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::actions::{Actions, InlinePage};
 use crate::json::At;
+use crate::json::body::{Body, Read};
 
 pub(super) use built_in::label;
 pub use built_in::{BUILT_IN_TYPES, BuiltInType};
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Buttons of a notification.
+#[derive(Clone, Debug, PartialEq, Body)]
 pub struct Interactive {
-    #[serde(rename = "type")]
+    #[body(rename = "type")]
     pub kind: InteractiveType,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The actions of each button, by its id.
+    #[body(read = |at| button_actions(at, kind.as_ref()))]
     pub button_actions: Option<BTreeMap<String, Actions>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A built-in type, or the name of a category that the app registered itself.
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = { let built_in: Vec<_> = BUILT_IN_TYPES.iter().map(|built_in| built_in.name).collect(); json_schema!({ "anyOf": [{"type": "string", "enum": built_in}, {"type": "string", "minLength": 1, "pattern": "^(?!ua_)"}], }) })]
 pub enum InteractiveType {
     BuiltIn(&'static BuiltInType),
     /// A category that the app registered itself; only the app knows its buttons.
@@ -29,28 +35,22 @@ pub enum InteractiveType {
 }
 
 impl Interactive {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let kind = fields.required("type", InteractiveType::parse);
-        let button_actions = fields.optional("button_actions", |buttons| {
-            let known = kind.as_ref().and_then(InteractiveType::buttons);
-            let entries = buttons.object()?.rest().into_iter().map(|(button, actions)| {
-                if let Some(known) = known.filter(|known| !known.contains(&button)) {
-                    return actions.invalid(format!("This type has no such button; it has {}.", known.join(" and ")));
-                }
-                Some((button.to_owned(), Actions::parse(&actions)?))
-            });
-            entries.collect::<Vec<_>>().into_iter().collect()
-        });
-        fields.finish();
-        Some(Self { kind: kind?, button_actions })
-    }
-
     /// The actions of every button by their device-side names; see [`Actions::for_device`].
     pub fn actions_for_device(&self, page_url: impl Fn(&InlinePage) -> String) -> Map<String, Value> {
         let buttons = self.button_actions.iter().flatten();
         buttons.map(|(button, actions)| (button.clone(), Value::Object(actions.for_device(&page_url)))).collect()
     }
+}
+
+fn button_actions(at: &At<'_>, kind: Option<&InteractiveType>) -> Option<BTreeMap<String, Actions>> {
+    let known = kind.and_then(InteractiveType::buttons);
+    let entries = at.object()?.rest().into_iter().map(|(button, actions)| {
+        if let Some(known) = known.filter(|known| !known.contains(&button)) {
+            return actions.invalid(format!("This type has no such button; it has {}.", known.join(" and ")));
+        }
+        Some((button.to_owned(), Actions::parse(&actions)?))
+    });
+    entries.collect::<Vec<_>>().into_iter().collect()
 }
 
 impl InteractiveType {

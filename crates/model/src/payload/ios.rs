@@ -5,14 +5,13 @@ mod live_activity;
 mod media;
 mod values;
 
-use serde::Serialize;
-
 use super::actions::Actions;
 use super::decimal::Decimal;
 use super::expiry::Expiry;
 use super::extra::{self, JsonExtra};
 use super::interactive::Interactive;
 use super::template::Template;
+use crate::json::body::Body;
 use crate::json::{At, Fields, Json};
 use crate::limits;
 
@@ -21,85 +20,40 @@ pub use live_activity::{LiveActivity, LiveActivityAlert};
 pub use media::{Crop, MediaAttachment, MediaContent, MediaOptions};
 pub use values::{ApnsPriority, Badge, InterruptionLevel, Sound};
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// Content and options for iOS devices.
+#[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct IosOverride {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub alert: Option<IosAlert>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub subtitle: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub badge: Option<Badge>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sound: Option<Sound>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(take = |fields| flag(fields, "content_available", "content-available"))]
     pub content_available: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(take = |fields| flag(fields, "mutable_content", "mutable-content"))]
     pub mutable_content: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(read = extra::ios)]
     pub extra: Option<JsonExtra>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expiry: Option<Expiry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<ApnsPriority>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Option<Interactive>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=usize::MAX, read = collapse_id)]
     pub collapse_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub target_content_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub filter_criteria: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interruption_level: Option<InterruptionLevel>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(range = 0.0..=1.0)]
     pub relevance_score: Option<Decimal>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub media_attachment: Option<MediaAttachment>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub live_activity: Option<LiveActivity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(first, take = |fields| Template::take(fields, &["alert", "title", "subtitle"]))]
     pub template: Option<Template>,
 }
 
 impl IosOverride {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let ios = Self {
-            template: Template::take(&mut fields, &["alert", "title", "subtitle"]),
-            alert: fields.optional("alert", IosAlert::parse),
-            title: fields.optional("title", At::any_text),
-            subtitle: fields.optional("subtitle", At::any_text),
-            badge: fields.optional("badge", Badge::parse),
-            sound: fields.optional("sound", Sound::parse),
-            content_available: flag(&mut fields, "content_available", "content-available"),
-            mutable_content: flag(&mut fields, "mutable_content", "mutable-content"),
-            extra: fields.optional("extra", extra::ios),
-            expiry: fields.optional("expiry", Expiry::parse),
-            priority: fields.optional("priority", ApnsPriority::parse),
-            category: fields.optional("category", At::any_text),
-            interactive: fields.optional("interactive", Interactive::parse),
-            actions: fields.optional("actions", Actions::parse),
-            thread_id: fields.optional("thread_id", At::any_text),
-            collapse_id: fields.optional("collapse_id", collapse_id),
-            target_content_id: fields.optional("target_content_id", At::any_text),
-            filter_criteria: fields.optional("filter_criteria", At::any_text),
-            interruption_level: fields.optional("interruption_level", InterruptionLevel::parse),
-            relevance_score: fields.optional("relevance_score", Decimal::parse_fraction),
-            media_attachment: fields.optional("media_attachment", MediaAttachment::parse),
-            live_activity: fields.optional("live_activity", LiveActivity::parse),
-        };
-        fields.finish();
-        Some(ios)
-    }
-
     /// The alert with the title and subtitle that were given beside it, as Apple wants it.
     pub fn full_alert(&self) -> Option<IosAlert> {
         let (title, subtitle) = (self.title.as_deref(), self.subtitle.as_deref());

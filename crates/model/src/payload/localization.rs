@@ -1,29 +1,26 @@
 //! Localizations of a push, and the choice among them for one device.
 
-use serde::Serialize;
-
 use super::Push;
 use super::in_app::InApp;
 use super::message::Message;
 use super::notification::Notification;
-use crate::json::At;
+use crate::json::body::Body;
+use crate::json::{At, Fields};
 use crate::property::{is_same_country, is_same_language};
 
 /// The content that devices of a language, a country or both get in place of the top-level content.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(keys = require_keys)]
 pub struct Localization {
     /// A code of ISO 639. At least one of language and country is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 2..=3, read = |at| code(at, 2..=3))]
     pub language: Option<String>,
     /// A code of ISO 3166.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 2..=2, read = |at| code(at, 2..=2))]
     pub country: Option<String>,
     /// At least one of the three contents is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub notification: Option<Notification>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub in_app: Option<InApp>,
 }
 
@@ -71,23 +68,6 @@ impl Push {
 }
 
 impl Localization {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let language = fields.optional("language", |at| code(at, 2..=3));
-        let country = fields.optional("country", |at| code(at, 2..=2));
-        let notification = fields.optional("notification", Notification::parse);
-        let message = fields.optional("message", Message::parse);
-        let in_app = fields.optional("in_app", InApp::parse);
-        if !["language", "country"].iter().any(|key| fields.has(key)) {
-            at.missing::<()>("language");
-        }
-        if !["notification", "message", "in_app"].iter().any(|key| fields.has(key)) {
-            at.missing::<()>("notification");
-        }
-        fields.finish();
-        Some(Self { language, country, notification, message, in_app })
-    }
-
     /// This localization's content; missing parts come from the top level.
     pub(super) fn content_over<'a>(&'a self, top: Content<'a>) -> Content<'a> {
         let nested_in_app = self.notification.as_ref().and_then(|n| n.in_app.as_deref());
@@ -95,6 +75,15 @@ impl Localization {
             notification: self.notification.as_ref().or(top.notification),
             message: self.message.as_ref().or(top.message),
             in_app: self.in_app.as_ref().or(nested_in_app).or(top.in_app),
+        }
+    }
+}
+
+/// A localization is for a language or a country, and has content.
+fn require_keys(fields: &Fields<'_>) {
+    for keys in [&["language", "country"][..], &["notification", "message", "in_app"]] {
+        if !keys.iter().any(|key| fields.has(key)) {
+            fields.at().missing::<()>(keys[0]);
         }
     }
 }

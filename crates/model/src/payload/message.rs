@@ -3,64 +3,70 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde::ser::SerializeMap;
 use serde_json::Value;
 
 use super::campaigns::Campaigns;
 use super::content::{ContentEncoding, ContentType};
 use super::expiry::Expiry;
-use super::extra::{self, TextExtra};
+use super::extra::TextExtra;
 use super::http_url::HttpUrl;
 use super::template::Template;
+use crate::json::body::{Body, Print, Read};
 use crate::json::{At, Fields};
 use crate::limits;
 use crate::time::UtcMillis;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A page that stays in the device's inbox.
+#[derive(Clone, Debug, PartialEq, Body)]
 pub struct Message {
-    #[serde(flatten)]
+    #[body(flatten, take = |fields| MessageContent::take(fields, content_encoding))]
     pub content: MessageContent,
-    /// HTML when not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The MIME type of the body. HTML when not given.
+    #[body(first, take = |fields| either_spelling(fields, "content_type", "content-type", ContentType::parse))]
     pub content_type: Option<ContentType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(first, take = |fields| either_spelling(fields, "content_encoding", "content-encoding", ContentEncoding::parse))]
     pub content_encoding: Option<ContentEncoding>,
     /// Here zero seconds mean that the message does not expire.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expiry: Option<Expiry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extra: Option<TextExtra>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Icons>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<BTreeMap<String, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub campaigns: Option<Campaigns>,
 }
 
 /// Title and body, or the template they come from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[schemars(untagged)]
 pub enum MessageContent {
     Text { title: String, body: String },
     Template { template: Template },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct Icons {
     pub list_icon: Icon,
 }
 
 /// A picture on the web, or one the app knows by name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Read, JsonSchema)]
 #[serde(untagged)]
 pub enum Icon {
     Url(HttpUrl),
     /// `ua:<id>`, with its prefix.
-    Hosted(String),
+    Hosted(#[schemars(extend("pattern" = "^ua:."))] String),
 }
 
 impl Icon {
+    fn parse(at: &At<'_>) -> Option<Self> {
+        match at.string()? {
+            hosted if hosted.len() > 3 && hosted.starts_with("ua:") => Some(Icon::Hosted(hosted.to_owned())),
+            _ => HttpUrl::parse(at).map(Icon::Url),
+        }
+    }
+
     pub fn as_str(&self) -> &str {
         match self {
             Icon::Url(url) => url.as_str(),
@@ -70,22 +76,6 @@ impl Icon {
 }
 
 impl Message {
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let content_type = either_spelling(&mut fields, "content_type", "content-type", ContentType::parse);
-        let content_encoding =
-            either_spelling(&mut fields, "content_encoding", "content-encoding", ContentEncoding::parse);
-        let content = MessageContent::take(&mut fields, content_encoding);
-        let expiry = fields.optional("expiry", Expiry::parse);
-        let extra = fields.optional("extra", extra::text);
-        let icons = fields.optional("icons", Icons::parse);
-        let options =
-            fields.optional("options", |at| at.object()?.into_map(0..=usize::MAX, |at| Some(at.json().to_value())));
-        let campaigns = fields.optional("campaigns", Campaigns::parse);
-        fields.finish();
-        Some(Self { content: content?, content_type, content_encoding, expiry, extra, icons, options, campaigns })
-    }
-
     /// The title; `None` when it has to be looked up in a template that is stored elsewhere.
     pub fn title(&self) -> Option<String> {
         match &self.content {
@@ -126,6 +116,18 @@ fn either_spelling<T>(fields: &mut Fields<'_>, key: &str, old_key: &str, read: f
     fields.optional(key, read).or_else(|| fields.optional(old_key, read))
 }
 
+impl Print for MessageContent {
+    fn print_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            MessageContent::Text { title, body } => {
+                map.serialize_entry("title", title)?;
+                map.serialize_entry("body", body)
+            }
+            MessageContent::Template { template } => map.serialize_entry("template", template),
+        }
+    }
+}
+
 impl MessageContent {
     fn take(fields: &mut Fields<'_>, encoding: Option<ContentEncoding>) -> Option<Self> {
         let has_template = fields.has("template");
@@ -147,17 +149,5 @@ impl MessageContent {
             return fields.at().invalid_key("body", "This is not valid base64.");
         }
         Some(MessageContent::Text { title, body })
-    }
-}
-
-impl Icons {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let list_icon = fields.required("list_icon", |at| match at.string()? {
-            hosted if hosted.len() > 3 && hosted.starts_with("ua:") => Some(Icon::Hosted(hosted.to_owned())),
-            _ => HttpUrl::parse(at).map(Icon::Url),
-        });
-        fields.finish();
-        Some(Self { list_icon: list_icon? })
     }
 }

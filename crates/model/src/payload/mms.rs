@@ -1,107 +1,53 @@
 //! The override for picture messages.
 
-use serde::Serialize;
-
 use super::http_url::HttpUrl;
-use super::template::Template;
-use crate::json::At;
+use super::template::{self, Template};
+use crate::json::body::{Body, Words};
 use crate::limits;
 
-/// The texts and slides that a template leaves open are given here; without a template, all of them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A picture message. Texts and slides are given here, except those that a template gives.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(keys = |fields| template::require_without(fields, &["fallback_text", "slides"]))]
 pub struct MmsOverride {
     /// Sent with a link to the picture to phones that cannot receive pictures.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::MMS_FALLBACK_CHARS)]
     pub fallback_text: Option<String>,
     /// Exactly one, in an array because the format requires it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(read = |slides| slides.array(1..=1, Slide::parse)?.try_into().ok())]
     pub slides: Option<[Slide; 1]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 0..=limits::MMS_SUBJECT_CHARS)]
     pub subject: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub shorten_links: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(first, take = |fields| Template::take(fields, &["fallback_text", "subject", "text"]))]
     pub template: Option<Template>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct Slide {
     pub media: SlideMedia,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 0..=limits::MMS_TEXT_CHARS)]
     pub text: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct SlideMedia {
+    #[body(read = |url| { url.text(1..=limits::MMS_URL_CHARS)?; HttpUrl::parse(url) })]
     pub url: HttpUrl,
     pub content_type: MediaType,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(range = 1..=limits::MMS_MEDIA_BYTES)]
     pub content_length: Option<i64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum MediaType {
-    #[serde(rename = "image/jpeg")]
+    #[words(rename = "image/jpeg")]
     Jpeg,
-    #[serde(rename = "image/gif")]
+    #[words(rename = "image/gif")]
     Gif,
-    #[serde(rename = "image/png")]
+    #[words(rename = "image/png")]
     Png,
-    #[serde(rename = "text/vcard")]
+    #[words(rename = "text/vcard")]
     Vcard,
-}
-
-impl MmsOverride {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let has_template = fields.has("template");
-        let template = Template::take(&mut fields, &["fallback_text", "subject", "text"]);
-        let fallback_text = fields.optional("fallback_text", |text| text.text(1..=limits::MMS_FALLBACK_CHARS));
-        let slides = fields.optional("slides", |slides| {
-            let slides = slides.array(1..=1, Slide::parse)?;
-            slides.try_into().ok()
-        });
-        let subject = fields.optional("subject", |subject| subject.text(0..=limits::MMS_SUBJECT_CHARS));
-        let shorten_links = fields.optional("shorten_links", At::boolean);
-        for key in ["fallback_text", "slides"] {
-            if !has_template && !fields.has(key) {
-                at.missing::<()>(key);
-            }
-        }
-        fields.finish();
-        Some(Self { fallback_text, slides, subject, shorten_links, template })
-    }
-}
-
-impl Slide {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let media = fields.required("media", SlideMedia::parse);
-        let text = fields.optional("text", |text| text.text(0..=limits::MMS_TEXT_CHARS));
-        fields.finish();
-        Some(Self { media: media?, text })
-    }
-}
-
-impl SlideMedia {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let url = fields.required("url", |url| {
-            url.text(1..=limits::MMS_URL_CHARS)?;
-            HttpUrl::parse(url)
-        });
-        let content_type = fields.required("content_type", |kind| {
-            kind.choice(&[
-                ("image/jpeg", MediaType::Jpeg),
-                ("image/gif", MediaType::Gif),
-                ("image/png", MediaType::Png),
-                ("text/vcard", MediaType::Vcard),
-            ])
-        });
-        let content_length = fields.optional("content_length", |length| length.integer(1..=limits::MMS_MEDIA_BYTES));
-        fields.finish();
-        Some(Self { url: url?, content_type: content_type?, content_length })
-    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,9 @@
 
 mod actions;
 mod effective;
+mod open_overrides;
 
 use std::collections::BTreeMap;
-
-use serde::{Serialize, Serializer};
 
 use super::actions::Actions;
 use super::amazon::AmazonOverride;
@@ -16,48 +15,39 @@ use super::in_app::InApp;
 use super::interactive::Interactive;
 use super::ios::IosOverride;
 use super::mms::MmsOverride;
-use super::open::OpenOverride;
 use super::sms::SmsOverride;
 use super::template::{Template, TemplateSource};
 use super::web::WebOverride;
 use super::wns::WnsOverride;
-use crate::device_type::{DeviceType, OpenPlatform};
-use crate::json::{At, Fields, Json};
+use crate::device_type::DeviceType;
+use crate::json::At;
+use crate::json::body::Body;
 
 pub(super) use actions::on_buttons;
 pub use effective::OpenNotification;
+pub use open_overrides::OpenOverrides;
 
-/// An override inherits `alert`, `actions` and `interactive` where it does not give its own. At least one key is given.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// Texts and actions for everybody, and overrides for each platform. An override inherits `alert`, `actions`
+/// and `interactive` where it does not give its own. At least one key is given.
+#[derive(Clone, Debug, Default, PartialEq, Body)]
+#[body(not_empty = "A notification needs at least one key, such as 'alert'.", check = Notification::checked)]
 pub struct Notification {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub alert: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Option<Interactive>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ios: Option<Box<IosOverride>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub android: Option<Box<AndroidOverride>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub amazon: Option<Box<AmazonOverride>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub web: Option<Box<WebOverride>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wns: Option<Box<WnsOverride>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sms: Option<Box<SmsOverride>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mms: Option<Box<MmsOverride>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<Box<EmailOverride>>,
-    /// Under the keys `open::<platform name>`.
-    #[serde(flatten, serialize_with = "print_open")]
-    pub open: BTreeMap<OpenPlatform, OpenOverride>,
     /// Old clients put it here; it means the same as the `in_app` of the push.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub in_app: Option<Box<InApp>>,
+    // After all other keys, because it takes those that are left.
+    #[body(flatten)]
+    pub open: OpenOverrides,
 }
 
 impl Notification {
@@ -85,34 +75,15 @@ impl Notification {
         }
     }
 
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        if matches!(at.json(), Json::Object(entries) if entries.is_empty()) {
-            return at.invalid("A notification needs at least one key, such as 'alert'.");
-        }
-        let notification = Self {
-            alert: fields.optional("alert", At::any_text),
-            actions: fields.optional("actions", Actions::parse),
-            interactive: fields.optional("interactive", Interactive::parse),
-            ios: fields.optional("ios", IosOverride::parse).map(Box::new),
-            android: fields.optional("android", AndroidOverride::parse).map(Box::new),
-            amazon: fields.optional("amazon", AmazonOverride::parse).map(Box::new),
-            web: fields.optional("web", WebOverride::parse).map(Box::new),
-            wns: fields.optional("wns", WnsOverride::parse).map(Box::new),
-            sms: fields.optional("sms", SmsOverride::parse).map(Box::new),
-            mms: fields.optional("mms", MmsOverride::parse).map(Box::new),
-            email: fields.optional("email", EmailOverride::parse).map(Box::new),
-            in_app: fields.optional("in_app", InApp::parse).map(Box::new),
-            open: open_overrides(&mut fields),
-        };
-        if notification.sms.is_some() && notification.mms.is_some() {
+    fn checked(self, at: &At<'_>) -> Option<Self> {
+        if self.sms.is_some() && self.mms.is_some() {
             at.invalid_key::<()>(
                 "mms",
                 "A push is a text message or a picture message: give only 'sms' or only 'mms'.",
             );
         }
-        notification.note_extra_conflicts(at);
-        Some(notification)
+        self.note_extra_conflicts(at);
+        Some(self)
     }
 
     /// Whether devices of this type get more than the alert for everybody. An empty override does not count.
@@ -163,29 +134,6 @@ impl Notification {
 
 fn says_something<Override: Default + PartialEq>(given: Option<&Override>) -> bool {
     given.is_some_and(|given| *given != Override::default())
-}
-
-fn open_overrides(fields: &mut Fields<'_>) -> BTreeMap<OpenPlatform, OpenOverride> {
-    let mut overrides = BTreeMap::new();
-    for (key, at) in fields.rest() {
-        match key.strip_prefix("open::").map(OpenPlatform::new) {
-            Some(Ok(platform)) => {
-                if let Some(open) = OpenOverride::parse(&at) {
-                    overrides.insert(platform, open);
-                }
-            }
-            Some(Err(message)) => drop(at.invalid::<()>(message)),
-            None => drop(at.invalid::<()>(format!("The key '{key}' is not allowed in this context."))),
-        }
-    }
-    overrides
-}
-
-fn print_open<S: Serializer>(
-    overrides: &BTreeMap<OpenPlatform, OpenOverride>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(overrides.iter().map(|(platform, open)| (format!("open::{}", platform.as_str()), open)))
 }
 
 #[cfg(test)]

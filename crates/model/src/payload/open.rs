@@ -1,51 +1,31 @@
 //! The override of an open platform, which the customer's own server turns into a message.
 
-use serde::Serialize;
-
-use super::extra::{self, TextExtra};
+use super::extra::TextExtra;
 use super::interactive::Interactive;
 use super::template::Template;
-use crate::json::At;
+use crate::json::body::Body;
 
 /// The texts that a template can fill in.
 pub const OPEN_TEXTS: [&str; 4] = ["alert", "title", "summary", "media_attachment"];
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// Content for the channels of an open platform.
+#[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct OpenOverride {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    // A common client library sends null when the alert is not set.
+    #[body(nullable)]
     pub alert: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// A URI.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=usize::MAX)]
     pub media_attachment: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extra: Option<TextExtra>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Option<Interactive>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(first, take = |fields| Template::take(fields, &OPEN_TEXTS))]
     pub template: Option<Template>,
 }
 
 impl OpenOverride {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let open = Self {
-            template: Template::take(&mut fields, &OPEN_TEXTS),
-            // A common client library sends null when the alert is not set.
-            alert: fields.nullable("alert", At::any_text),
-            title: fields.optional("title", At::any_text),
-            summary: fields.optional("summary", At::any_text),
-            media_attachment: fields.optional("media_attachment", |uri| uri.text(1..=usize::MAX)),
-            extra: fields.optional("extra", extra::text),
-            interactive: fields.optional("interactive", Interactive::parse),
-        };
-        fields.finish();
-        Some(open)
-    }
-
     /// Removes one of [`OPEN_TEXTS`].
     pub fn leave_out(&mut self, key: &str) {
         let texts = [&mut self.alert, &mut self.title, &mut self.summary, &mut self.media_attachment];

@@ -2,13 +2,17 @@
 
 use std::fmt;
 
+use schemars::json_schema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::device_type::OpenPlatform;
 use crate::json::At;
+use crate::json::body::Read;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which of a person's channels get the push.
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = { let group = schemas.subschema_for::<ChannelGroup>(); json_schema!({ "type": "object", "properties": { "type": {"enum": ["fan_out", "channel_priority", "triggering_channel", "last_active"]}, "channel_priority": {"type": "array", "minItems": 1, "items": group}, }, "required": ["type"], "additionalProperties": false, }) })]
 pub enum Orchestration {
     /// All of them.
     FanOut,
@@ -21,7 +25,8 @@ pub enum Orchestration {
 }
 
 /// Channels that count as one when priorities are given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({"type": "string", "pattern": "^(app|web|sms|email|open::.+)$"}))]
 pub enum ChannelGroup {
     App,
     Web,

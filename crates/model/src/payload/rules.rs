@@ -222,9 +222,6 @@ fn notification_rules(push: &Push, at: &At<'_>, prefix: &str, content: &Content<
             );
         }
     }
-    if notification.sms.is_some() && notification.mms.is_some() {
-        note("notification.mms", "A push is either a text or a picture message: give 'sms' or 'mms'.");
-    }
     if let (Some(email), Some(message_type)) = (&notification.email, push.message_type)
         && email.message_type != message_type
     {

@@ -1,36 +1,20 @@
 //! The override for text messages.
 
-use serde::Serialize;
-
 use super::expiry::Expiry;
 use super::template::Template;
-use crate::json::At;
+use crate::json::body::Body;
 use crate::limits;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// A text message.
+#[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct SmsOverride {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::SMS_ALERT_CHARS)]
     pub alert: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(range = 0..=limits::SMS_EXPIRY_SECONDS)]
     pub expiry: Option<Expiry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub shorten_links: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(first, take = |fields| Template::take(fields, &["alert"]))]
     pub template: Option<Template>,
-}
-
-impl SmsOverride {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let sms = Self {
-            template: Template::take(&mut fields, &["alert"]),
-            alert: fields.optional("alert", |alert| alert.text(1..=limits::SMS_ALERT_CHARS)),
-            expiry: fields.optional("expiry", |at| Expiry::parse_within(at, 0..=limits::SMS_EXPIRY_SECONDS)),
-            shorten_links: fields.optional("shorten_links", At::boolean),
-        };
-        fields.finish();
-        Some(sms)
-    }
 }
 
 #[cfg(test)]

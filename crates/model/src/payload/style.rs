@@ -1,62 +1,32 @@
 //! The expanded form of an Android or Amazon notification.
 
-use serde::Serialize;
-
-use crate::json::At;
+use crate::json::body::Body;
 use crate::limits;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The expanded form of the notification.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct Style {
-    #[serde(flatten)]
+    #[body(flatten)]
     pub content: StyleContent,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(tag = "type")]
 pub enum StyleContent {
     BigText {
         big_text: String,
     },
-    /// The URL of a picture.
     BigPicture {
+        /// The URL of a picture.
+        #[body(length = 1..=usize::MAX)]
         big_picture: String,
     },
     Inbox {
+        #[body(length = 1..=limits::STYLE_LINES)]
         lines: Vec<String>,
     },
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    BigText,
-    BigPicture,
-    Inbox,
-}
-
-impl Style {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let kinds = [("big_text", Kind::BigText), ("big_picture", Kind::BigPicture), ("inbox", Kind::Inbox)];
-        let content = match fields.required("type", |kind| kind.choice(&kinds))? {
-            Kind::BigText => {
-                fields.required("big_text", At::any_text).map(|big_text| StyleContent::BigText { big_text })
-            }
-            Kind::BigPicture => fields
-                .required("big_picture", |url| url.text(1..=usize::MAX))
-                .map(|big_picture| StyleContent::BigPicture { big_picture }),
-            Kind::Inbox => fields
-                .required("lines", |lines| lines.array(1..=limits::STYLE_LINES, At::any_text))
-                .map(|lines| StyleContent::Inbox { lines }),
-        };
-        let title = fields.optional("title", At::any_text);
-        let summary = fields.optional("summary", At::any_text);
-        fields.finish();
-        Some(Self { content: content?, title, summary })
-    }
 }
 
 #[cfg(test)]

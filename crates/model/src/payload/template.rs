@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::ids::Id;
+use crate::json::body::Body;
 use crate::json::{At, Fields};
 use crate::limits;
 use crate::template::{PersonalText, default_text};
@@ -14,26 +14,32 @@ pub enum TemplateKind {}
 /// One stored template.
 pub type TemplateId = Id<TemplateKind>;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Texts that come from a template: a stored one, named by its id, or one written inline.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(given(text_fields: &[&str]))]
 pub struct Template {
-    #[serde(flatten)]
+    #[body(flatten, take = |fields| TemplateSource::read_fields(fields, text_fields))]
     pub source: TemplateSource,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Values for recipients of whom a variable is not known.
+    #[body(length = 0..=limits::TEMPLATE_VARIABLES)]
     pub variable_defaults: Option<Vec<VariableDefault>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(given(text_fields: &[&str]), one_of = "A template is exactly one of 'template_id', 'external_id' and 'fields'.")]
 pub enum TemplateSource {
     TemplateId(TemplateId),
+    #[body(length = 1..=limits::EXTERNAL_ID_CHARS)]
     ExternalId(String),
     /// The texts themselves, by the name of the field they fill.
+    #[body(read = |at| parse_fields(at, text_fields))]
     Fields(BTreeMap<String, String>),
 }
 
 /// The value of a variable of an inline template for a recipient without one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Body)]
 pub struct VariableDefault {
+    #[body(length = 1..=limits::TEMPLATE_VARIABLE_CHARS)]
     pub key: String,
     pub default_value: Value,
 }
@@ -47,23 +53,6 @@ impl Template {
             fields.at().invalid_key::<()>(key, format!("'{key}' comes from the template; leave one of the two out."));
         }
         Self::parse(&template, text_fields)
-    }
-
-    fn parse(at: &At<'_>, text_fields: &[&str]) -> Option<Self> {
-        let mut fields = at.object()?;
-        let n_sources = ["template_id", "external_id", "fields"].iter().filter(|key| fields.has(key)).count();
-        let template_id = fields.optional("template_id", TemplateId::parse).map(TemplateSource::TemplateId);
-        let external_id =
-            fields.optional("external_id", |id| id.text(1..=limits::EXTERNAL_ID_CHARS)).map(TemplateSource::ExternalId);
-        let inline = fields.optional("fields", |inline| parse_fields(inline, text_fields)).map(TemplateSource::Fields);
-        let variable_defaults = fields.optional("variable_defaults", |defaults| {
-            defaults.array(0..=limits::TEMPLATE_VARIABLES, VariableDefault::parse)
-        });
-        fields.finish();
-        if n_sources != 1 {
-            return at.invalid("A template is exactly one of 'template_id', 'external_id' and 'fields'.");
-        }
-        Some(Self { source: template_id.or(external_id).or(inline)?, variable_defaults })
     }
 
     /// The text an inline template gives for a field.
@@ -93,13 +82,10 @@ impl Template {
     }
 }
 
-impl VariableDefault {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let key = fields.required("key", |key| key.text(1..=limits::TEMPLATE_VARIABLE_CHARS));
-        let default_value = fields.required("default_value", |value| Some(value.json().to_value()));
-        fields.finish();
-        Some(Self { key: key?, default_value: default_value? })
+/// Refuses an override that has neither a template nor these texts, which a template would give.
+pub(super) fn require_without(fields: &Fields<'_>, texts: &[&str]) {
+    for key in texts.iter().filter(|key| !fields.has("template") && !fields.has(key)) {
+        fields.at().missing::<()>(key);
     }
 }
 

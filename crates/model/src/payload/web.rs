@@ -1,75 +1,46 @@
 //! The web override: keys that only browsers understand.
 
-use serde::Serialize;
-
 use super::actions::Actions;
 use super::expiry::Expiry;
-use super::extra::{self, TextExtra};
+use super::extra::TextExtra;
 use super::http_url::HttpUrl;
 use super::interactive::{Interactive, label};
 use super::template::Template;
 use crate::json::At;
+use crate::json::body::Body;
 use crate::limits;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// Content and options for browsers.
+#[derive(Clone, Debug, Default, PartialEq, Body)]
 pub struct WebOverride {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub alert: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icon: Option<WebImage>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<WebImage>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extra: Option<TextExtra>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub require_interaction: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub time_to_live: Option<Expiry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::WEB_BUTTONS, read = buttons)]
     pub buttons: Option<Vec<WebButton>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
     /// A built-in type becomes `buttons` where there are none; of other types only apps know the buttons.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Option<Interactive>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(first, take = |fields| Template::take(fields, &["alert", "title"]))]
     pub template: Option<Template>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct WebImage {
     pub url: HttpUrl,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Body)]
 pub struct WebButton {
+    #[body(length = 1..=usize::MAX)]
     pub id: String,
+    #[body(length = 1..=usize::MAX)]
     pub label: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
-}
-
-impl WebOverride {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let web = Self {
-            template: Template::take(&mut fields, &["alert", "title"]),
-            alert: fields.optional("alert", At::any_text),
-            title: fields.optional("title", At::any_text),
-            icon: fields.optional("icon", WebImage::parse),
-            image: fields.optional("image", WebImage::parse),
-            extra: fields.optional("extra", extra::text),
-            require_interaction: fields.optional("require_interaction", At::boolean),
-            time_to_live: fields.optional("time_to_live", Expiry::parse),
-            buttons: fields.optional("buttons", buttons),
-            actions: fields.optional("actions", Actions::parse),
-            interactive: fields.optional("interactive", Interactive::parse),
-        };
-        fields.finish();
-        Some(web)
-    }
 }
 
 impl WebOverride {
@@ -81,26 +52,6 @@ impl WebOverride {
         let button =
             |id: &&str| Some(WebButton { id: (*id).to_owned(), label: label(id)?.to_owned(), actions: actions(id) });
         self.buttons = Some(ids.iter().filter_map(button).collect());
-    }
-}
-
-impl WebImage {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let url = fields.required("url", HttpUrl::parse);
-        fields.finish();
-        Some(Self { url: url? })
-    }
-}
-
-impl WebButton {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let id = fields.required("id", |id| id.text(1..=usize::MAX));
-        let label = fields.required("label", |label| label.text(1..=usize::MAX));
-        let actions = fields.optional("actions", Actions::parse);
-        fields.finish();
-        Some(Self { id: id?, label: label?, actions })
     }
 }
 

@@ -1,5 +1,8 @@
 //! Conditions on a channel at the moment a pipeline sends.
 
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::json;
+
 use crate::json::{At, Json};
 use crate::limits;
 use crate::subscription::SubscriptionListId;
@@ -86,4 +89,31 @@ fn parse_subscription(at: &At<'_>) -> Option<(Fact, bool)> {
     let negated = fields.nullable("negated", At::boolean);
     fields.finish();
     Some((Fact::Subscribed(list?), negated.unwrap_or(false)))
+}
+
+/// One condition, or several that all have to hold.
+pub(super) fn schema(schemas: &mut SchemaGenerator) -> Schema {
+    let (tag, group) = (schemas.subschema_for::<Tag>(), schemas.subschema_for::<Option<TagGroup>>());
+    let negated = json!({"type": ["boolean", "null"]});
+    let named = json!({"tag_name": tag, "group": group, "negated": negated});
+    let list = json!({"list_name": schemas.subschema_for::<SubscriptionListId>(), "negated": negated});
+    let fact = json!({
+        "type": "object",
+        "properties": {
+            "tag": {"anyOf": [tag, {"type": "object", "properties": named, "required": ["tag_name"]}]},
+            "subscription": {"type": "object", "properties": list, "required": ["list_name"]},
+        },
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": false,
+    });
+    let facts = json!({"type": "array", "minItems": 1, "maxItems": limits::PIPELINE_CONDITIONS, "items": fact});
+    let condition = json!({
+        "type": "object",
+        "patternProperties": {"^([aA][nN][dD]|[oO][rR])$": facts},
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": false,
+    });
+    json_schema!({"anyOf": [{"type": "null"}, condition, {"type": "array", "minItems": 1, "items": condition}]})
 }

@@ -3,45 +3,65 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
+use schemars::json_schema;
+use serde_json::json;
 
-use crate::json::At;
+use crate::json::body::{Body, Read, Words};
+use crate::json::{At, Fields};
 use crate::limits;
 use crate::property::DeviceClock;
 use crate::schedule::{WallTime, Weekday};
 use crate::time::UtcMillis;
 
-#[derive(Clone, Debug, PartialEq)]
+/// At which times of the day, on which days, a pipeline may send.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(not_printed)]
 pub struct Dayparts {
+    #[body(rename = "type", nullable, default)]
     pub by: ByClock,
+    #[body(rename = "miss_behavior", nullable, default)]
     pub miss: Miss,
     /// At least one.
+    #[body(rename = "dayparts", length = 1..=limits::DAYPARTS)]
     parts: Vec<Daypart>,
 }
 
 /// Whose clock counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
+#[words(not_printed)]
 pub enum ByClock {
     /// The clock of each device.
+    #[default]
     Local,
     Utc,
 }
 
 /// What happens to channels that are due at another time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
+#[words(not_printed)]
 pub enum Miss {
+    #[default]
     Wait,
     Cancel,
 }
 
 /// Windows on some days of the week. None of either means all of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(not_printed)]
 struct Daypart {
+    #[body(rename = "days_of_week", length = 1..=7, nullable, default)]
     days: Vec<Weekday>,
+    #[body(rename = "allowed_times", take = windows, schema = |schemas| schemas.subschema_for::<Option<Vec<Window>>>())]
     windows: Vec<Window>,
 }
 
 /// From a time of day up to another, which is excluded; without one, to the end of the day.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Read)]
+#[body(name = "DaypartWindow", schema = {
+    let time = json!({"type": ["string", "null"], "examples": ["17:30:00"]});
+    let keys = json!({"start": time, "end": time, "preferred": time});
+    json_schema!({"type": "object", "properties": keys, "minProperties": 1, "additionalProperties": false})
+})]
 struct Window {
     start: Time,
     end: Option<Time>,
@@ -55,15 +75,6 @@ const WHOLE_DAY: Window = Window { start: Time::MIN, end: None, preferred: None 
 const DAYS_AHEAD: i64 = 8;
 
 impl Dayparts {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let by = fields.nullable("type", |at| at.choice(&[("local", ByClock::Local), ("utc", ByClock::Utc)]));
-        let miss = fields.nullable("miss_behavior", |at| at.choice(&[("wait", Miss::Wait), ("cancel", Miss::Cancel)]));
-        let parts = fields.required("dayparts", |at| at.array(1..=limits::DAYPARTS, Daypart::parse));
-        fields.finish();
-        Some(Self { by: by.unwrap_or(ByClock::Local), miss: miss.unwrap_or(Miss::Wait), parts: parts? })
-    }
-
     /// The first instant, not before `from`, at which a push may go to channels with this clock; by UTC without one.
     pub fn next(&self, clock: Option<&DeviceClock>, from: UtcMillis) -> Option<UtcMillis> {
         self.next_in(clock.map_or(&TimeZone::UTC, |clock| &clock.zone), from)
@@ -95,14 +106,6 @@ impl Dayparts {
 }
 
 impl Daypart {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let days = fields.nullable("days_of_week", |at| at.array(1..=7, Weekday::parse));
-        let windows = fields.nullable("allowed_times", |at| at.array(1..=limits::ALLOWED_TIMES, Window::parse));
-        fields.finish();
-        Some(Self { days: days.unwrap_or_default(), windows: windows.unwrap_or_else(|| vec![WHOLE_DAY]) })
-    }
-
     fn has(&self, date: Date) -> bool {
         self.days.is_empty() || self.days.contains(&Weekday::of(WallTime::new(date.to_datetime(Time::MIN))))
     }
@@ -142,6 +145,11 @@ impl Window {
         let preferred = self.preferred.map(|time| date.to_datetime(time)).filter(|time| *time >= earliest);
         Some(preferred.unwrap_or(earliest))
     }
+}
+
+fn windows(fields: &mut Fields<'_>) -> Option<Vec<Window>> {
+    let windows = fields.nullable("allowed_times", |at| at.array(1..=limits::ALLOWED_TIMES, Window::parse));
+    Some(windows.unwrap_or_else(|| vec![WHOLE_DAY]))
 }
 
 fn time_of_day(at: &At<'_>) -> Option<Time> {

@@ -2,14 +2,27 @@
 
 use std::time::Duration;
 
+use schemars::json_schema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use serde_json::json;
 
+use crate::json::body::Read;
 use crate::json::{At, Json};
 use crate::limits;
 
 /// At most this many pushes within a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Read)]
+#[body(name = "PipelineRate", schema = {
+    let keys = json!({
+        "pushes": {"type": "integer", "minimum": 1, "maximum": limits::PIPELINE_RATE_PUSHES},
+        "hours": {"type": "integer", "minimum": 1, "maximum": limits::PIPELINE_RATE_HOURS},
+        "days": {"type": "integer", "minimum": 1, "maximum": limits::PIPELINE_RATE_DAYS},
+        "lifetimes": {"type": "integer", "const": 1},
+    });
+    let rate = json!({"type": "object", "properties": keys, "required": ["pushes"], "additionalProperties": false});
+    json_schema!({"type": "object", "properties": {"rate": rate}, "required": ["rate"], "additionalProperties": false})
+})]
 pub struct Rate {
     pub pushes: u32,
     pub within: RateWindow,

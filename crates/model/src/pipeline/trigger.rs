@@ -11,7 +11,10 @@
 //!
 //! An object may also have `id`, `condition`, `activation_time` and `deactivation_time`.
 
-use super::condition::Condition;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::json;
+
+use super::condition::{self, Condition};
 use super::event_selector::{EventSelector, Vocabulary};
 use super::{Period, instant};
 use crate::channel::name_text;
@@ -22,6 +25,7 @@ use crate::property::selected_tag;
 use crate::subscription::SubscriptionListId;
 use crate::tag::{Tag, TagGroup};
 use crate::term::Term;
+use crate::time;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trigger {
@@ -125,6 +129,37 @@ impl Trigger {
         }
         Some(Self { happening: happening?, conditions: conditions.unwrap_or_default(), active })
     }
+}
+
+/// One trigger, or several of which any is enough.
+pub(super) fn schema(schemas: &mut SchemaGenerator) -> Schema {
+    let words = ["open", "first_open", "first_opt_in", "region_entered", "region_exited"];
+    let mut keys = json!({
+        "group": schemas.subschema_for::<TagGroup>(),
+        "id": {"type": ["string", "null"], "maxLength": limits::PIPELINE_NAME_CHARS},
+        "condition": condition::schema(schemas),
+        "activation_time": time::schema(schemas),
+        "deactivation_time": time::schema(schemas),
+    });
+    for key in KEYS {
+        keys[key] = json!({"type": ["string", "object"]});
+    }
+    let object = json!({"type": "object", "properties": keys, "additionalProperties": false});
+    let trigger = json!({"anyOf": [{"type": "string", "enum": words}, object]});
+    let most = limits::PIPELINE_TRIGGERS;
+    json_schema!({
+        "anyOf": [{"type": "null"}, trigger, {"type": "array", "minItems": 1, "maxItems": most, "items": trigger}],
+    })
+}
+
+pub(super) fn inactivity_schema(_: &mut SchemaGenerator) -> Schema {
+    let days = json!({"type": "integer", "minimum": 1, "maximum": limits::PIPELINE_INACTIVE_DAYS});
+    let trigger = json!({
+        "type": "object",
+        "properties": {"event": {"const": "open"}, "equals": {"const": 0}, "days": days},
+        "required": ["event", "equals", "days"],
+    });
+    json_schema!({"anyOf": [{"type": "null"}, trigger, {"type": "array", "minItems": 1, "items": trigger}]})
 }
 
 fn parse_word(at: &At<'_>, role: Role) -> Option<Happening> {

@@ -1,15 +1,21 @@
 //! The best time of a day: the hour at which an app is mostly opened, by the clocks of the devices.
 
 use jiff::civil::{Date, DateTime, Time};
+use schemars::json_schema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::WallTime;
 use crate::json::At;
+use crate::json::body::Body;
 
-/// A day and its best hour, as far as it is known. It is read and printed without the hour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A day, on which the push is sent at the hour at which the app is mostly opened.
+// The hour is the best one as far as it is known. It is neither read nor printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct BestTime {
+    #[body(read = send_date, schema = |_| json_schema!({"type": "string", "format": "date"}))]
     send_date: Date,
+    #[body(skip)]
     hour: DayHour,
 }
 
@@ -47,17 +53,6 @@ impl DayHour {
 }
 
 impl BestTime {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let send_date = fields.required("send_date", |at| {
-            let text = at.string()?;
-            let date = text.parse().ok().filter(|_| text.len() == 10);
-            date.or_else(|| at.invalid(format!("'{text}' is not a date; use the form 2030-01-31.")))
-        });
-        fields.finish();
-        Some(Self { send_date: send_date?, hour: DayHour::USUAL })
-    }
-
     pub(super) fn at_hour(self, hour: DayHour) -> Self {
         Self { hour, ..self }
     }
@@ -69,6 +64,18 @@ impl BestTime {
     pub(super) fn wall_time(self) -> WallTime {
         let time = Time::new(self.hour.0, 0, 0, 0).unwrap_or(Time::MIN);
         WallTime(DateTime::from_parts(self.send_date, time))
+    }
+}
+
+fn send_date(at: &At<'_>) -> Option<Date> {
+    let text = at.string()?;
+    let date = text.parse().ok().filter(|_| text.len() == 10);
+    date.or_else(|| at.invalid(format!("'{text}' is not a date; use the form 2030-01-31.")))
+}
+
+impl Default for DayHour {
+    fn default() -> Self {
+        Self::USUAL
     }
 }
 

@@ -2,25 +2,26 @@
 
 use jiff::ToSpan;
 use jiff::civil::DateTime;
-use serde::Serialize;
 
 use super::{Recurring, Schedule, WallTime};
-use crate::json::At;
+use crate::json::body::{Body, Words};
+use crate::json::{At, Fields};
 use crate::limits;
 
 /// Every `count` hours, days, weeks, months or years.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(keys = |fields| refuse_days(fields, unit, days_of_week.is_some()))]
 pub struct Cadence {
-    #[serde(rename = "type")]
+    #[body(rename = "type")]
     pub unit: Unit,
+    #[body(range = 1..=limits::CADENCE_COUNT)]
     pub count: u16,
     /// On these days of the weeks that count, each once and in order; on the weekday of the first time when not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=7, read = days, nullable)]
     pub days_of_week: Option<Vec<Weekday>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Unit {
     Hourly,
     Daily,
@@ -30,8 +31,7 @@ pub enum Unit {
     Yearly,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Words)]
 pub enum Weekday {
     Monday,
     Tuesday,
@@ -45,26 +45,20 @@ pub enum Weekday {
 /// After this many excluded stretches in a row there are no times any more: more than two years of half days.
 const MOST_EXCLUDED: usize = 2_000;
 
-impl Cadence {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let unit = fields.required("type", Unit::parse);
-        let count = fields.required("count", |at| at.integer(1..=i64::from(limits::CADENCE_COUNT)));
-        let days_of_week = fields.nullable("days_of_week", |at| at.array(1..=7, Weekday::parse));
-        let has_days = days_of_week.is_some();
-        fields.finish();
-        let unit = unit?;
-        if has_days && unit != Unit::Weekly {
-            return at.invalid_key("days_of_week", "Only a weekly schedule has days of the week.");
-        }
-        let days_of_week = days_of_week.map(|mut days| {
-            days.sort_unstable();
-            days.dedup();
-            days
-        });
-        Some(Self { unit, count: u16::try_from(count?).ok()?, days_of_week })
-    }
+fn days(at: &At<'_>) -> Option<Vec<Weekday>> {
+    let mut days = at.array(1..=7, Weekday::parse)?;
+    days.sort_unstable();
+    days.dedup();
+    Some(days)
+}
 
+fn refuse_days(fields: &Fields<'_>, unit: Option<Unit>, has_days: bool) {
+    if has_days && unit.is_some_and(|unit| unit != Unit::Weekly) {
+        fields.at().invalid_key::<()>("days_of_week", "Only a weekly schedule has days of the week.");
+    }
+}
+
+impl Cadence {
     /// The n-th time, counting from 0. Of a week with several days some may come before the first time.
     fn time(&self, first: WallTime, n: i64) -> Option<WallTime> {
         let first = first.0;
@@ -153,18 +147,6 @@ fn monday_of(time: DateTime) -> Option<DateTime> {
     time.checked_sub(n_days.days()).ok()
 }
 
-impl Unit {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[
-            ("hourly", Unit::Hourly),
-            ("daily", Unit::Daily),
-            ("weekly", Unit::Weekly),
-            ("monthly", Unit::Monthly),
-            ("yearly", Unit::Yearly),
-        ])
-    }
-}
-
 impl Weekday {
     const ALL: [Weekday; 7] = [
         Weekday::Monday,
@@ -175,18 +157,6 @@ impl Weekday {
         Weekday::Saturday,
         Weekday::Sunday,
     ];
-
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[
-            ("monday", Weekday::Monday),
-            ("tuesday", Weekday::Tuesday),
-            ("wednesday", Weekday::Wednesday),
-            ("thursday", Weekday::Thursday),
-            ("friday", Weekday::Friday),
-            ("saturday", Weekday::Saturday),
-            ("sunday", Weekday::Sunday),
-        ])
-    }
 
     pub(crate) fn of(time: WallTime) -> Self {
         let n_days = time.0.date().weekday().to_monday_zero_offset();

@@ -2,48 +2,47 @@
 
 use jiff::ToSpan;
 use jiff::civil::{Date, DateTime};
+use schemars::json_schema;
 use serde::{Serialize, Serializer};
 
 use super::{WallTime, Weekday};
 use crate::json::At;
+use crate::json::body::{Body, Read};
 
 /// A time is excluded when all of the given parts apply to it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(check = Exclusion::refuse_empty)]
 pub struct Exclusion {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(nullable)]
     pub hour_range: Option<HourRange>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(nullable)]
     pub date_range: Option<DateRange>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=7, nullable)]
     pub days_of_week: Option<Vec<Weekday>>,
 }
 
 /// From the beginning of the first hour to the end of the last, `12-14`; over midnight when the first is the greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({"type": "string", "examples": ["12-14"]}))]
 pub struct HourRange {
     pub first: i8,
     pub last: i8,
 }
 
-/// Both ends are included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Two date-times with a slash between them. Both ends are included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({"type": "string", "examples": ["2030-12-24T00:00:00/2030-12-26T23:59:59"]}))]
 pub struct DateRange {
     pub start: WallTime,
     pub end: WallTime,
 }
 
 impl Exclusion {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let hour_range = fields.nullable("hour_range", HourRange::parse);
-        let date_range = fields.nullable("date_range", DateRange::parse);
-        let days_of_week = fields.nullable("days_of_week", |at| at.array(1..=7, Weekday::parse));
-        fields.finish();
-        let exclusion = Self { hour_range, date_range, days_of_week };
-        if exclusion == (Self { hour_range: None, date_range: None, days_of_week: None }) && at.is_clean() {
+    fn refuse_empty(self, at: &At<'_>) -> Option<Self> {
+        if self == (Self { hour_range: None, date_range: None, days_of_week: None }) && at.is_clean() {
             return at.invalid("Give 'hour_range', 'date_range' or 'days_of_week', or leave the exclusion out.");
         }
-        Some(exclusion)
+        Some(self)
     }
 
     /// The last second of the covered stretch without a gap that begins with this time. `None` when it has no end.

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use schemars::json_schema;
 
 use crate::json::At;
+use crate::json::body::Read;
 use crate::time::UtcMillis;
 
-/// In whole seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A date and a time of day, in whole seconds, without an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Read)]
+#[body(schema = json_schema!({"type": "string", "examples": ["2030-01-31T12:00:00"]}))]
 pub struct WallTime(pub(super) DateTime);
 
 impl WallTime {

@@ -1,11 +1,13 @@
 //! Atomic selectors: one key that names the kind of selector, its values, and the companions that some keys allow.
 
+use schemars::json_schema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{Activity, Attribute, Location};
 use crate::channel::name_text;
 use crate::ids::{ChannelId, NamedUserId, SegmentId};
+use crate::json::body::{Body, Read};
 use crate::json::{At, Fields, OneOrMany};
 use crate::limits;
 use crate::tag::{Tag, TagGroup};
@@ -49,22 +51,25 @@ pub enum Atomic {
     Location(Box<Location>),
 }
 
-/// An address of Apple's push service: 64 hexadecimal digits, kept in upper case.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(transparent)]
+/// An address of Apple's push service: 64 hexadecimal digits.
+// Kept in upper case.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Read)]
+#[body(schema = json_schema!({"type": "string", "pattern": "^[0-9a-fA-F]{64}$"}))]
 pub struct DeviceToken(String);
 
 /// A person's telephone number together with the sender's number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct SmsId {
+    #[body(length = 1..=limits::MSISDN_DIGITS, read = |at| digits(at, limits::MSISDN_DIGITS))]
     pub msisdn: String,
+    #[body(length = 1..=limits::SMS_SENDER_CHARS, read = |at| digits(at, limits::SMS_SENDER_CHARS))]
     pub sender: String,
 }
 
 /// Reads the value under a key, and the companions next to it.
-type Read = for<'a> fn(&At<'a>, &mut Fields<'a>) -> Option<Atomic>;
+type ReadAtomic = for<'a> fn(&At<'a>, &mut Fields<'a>) -> Option<Atomic>;
 
-const READERS: [(&str, Read); 23] = [
+const READERS: [(&str, ReadAtomic); 23] = [
     ("tag", tag),
     ("segment", |at, _| values(at, SegmentId::parse).map(Atomic::Segment)),
     ("named_user", |at, _| values(at, NamedUserId::parse).map(Atomic::NamedUser)),
@@ -92,7 +97,7 @@ const READERS: [(&str, Read); 23] = [
 
 impl Atomic {
     /// How to read the selector that begins with this key, if there is one.
-    pub(super) fn reader(key: &str) -> Option<Read> {
+    pub(super) fn reader(key: &str) -> Option<ReadAtomic> {
         READERS.iter().find(|(known, _)| *known == key).map(|(_, read)| *read)
     }
 
@@ -118,16 +123,6 @@ impl DeviceToken {
 
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl SmsId {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let msisdn = fields.required("msisdn", |at| digits(at, limits::MSISDN_DIGITS));
-        let sender = fields.required("sender", |at| digits(at, limits::SMS_SENDER_CHARS));
-        fields.finish();
-        Some(Self { msisdn: msisdn?, sender: sender? })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::device_type::DeviceType;
 use crate::json;
+use crate::json::At;
 use crate::tag::{Tag, TagGroup};
 
 const A: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::json_schema;
+
 use super::value::variable_value;
-use crate::json::{At, Fields, Json, OneOrMany};
+use crate::json::body::{Body, Read};
+use crate::json::{At, Json, OneOrMany};
 use crate::limits;
 use crate::payload::campaigns::Campaigns;
 use crate::payload::device_types::DeviceTypes;
@@ -12,34 +15,57 @@ use crate::payload::template::TemplateId;
 use crate::schedule::{self, Schedule, ScheduledPush};
 use crate::selector::{Audience, Purpose};
 
-/// A use of a template: its audience and values. The parts of the push are kept as they came, because it is read as a
-/// whole when it is filled in.
-#[derive(Clone, Debug, PartialEq)]
+/// A use of a template: its audience and values.
+// The parts of the push are kept as they came, because it is read as a whole when it is filled in.
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(not_printed)]
 pub struct TemplateUse {
-    pub merge_data: MergeData,
+    #[body(read = |at| as_it_came(at, Audience::parse(at, Purpose::Send)), schema = |schemas| schemas.subschema_for::<Audience>())]
     audience: Json,
+    #[body(read = |at| as_it_came(at, DeviceTypes::parse(at)), schema = |schemas| schemas.subschema_for::<DeviceTypes>())]
     device_types: Json,
+    pub merge_data: MergeData,
+    #[body(
+        read = |at| as_it_came(at, Campaigns::parse(at)),
+        nullable,
+        schema = |schemas| schemas.subschema_for::<Option<Campaigns>>()
+    )]
     campaigns: Option<Json>,
+    #[body(
+        read = |at| as_it_came(at, Options::parse(at)),
+        nullable,
+        schema = |schemas| schemas.subschema_for::<Option<Options>>()
+    )]
     options: Option<Json>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which template, and the values for its variables.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(not_printed)]
 pub struct MergeData {
     pub template_id: TemplateId,
     /// Values that the template does not know are ignored.
+    #[body(length = 0..=limits::SUBSTITUTIONS, read = substitutions, nullable, default)]
     pub substitutions: BTreeMap<String, String>,
 }
 
 /// A template that is sent later.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Body)]
+#[body(not_printed)]
 pub struct TemplateSchedule {
+    #[body(length = 1..=limits::SCHEDULE_NAME_CHARS, read = schedule::schedule_name, nullable)]
     pub name: Option<String>,
     pub schedule: Schedule,
+    #[body(flatten)]
     pub usage: TemplateUse,
 }
 
 /// A schedule in place of another. Whatever that one was made from, either of them will do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Read)]
+#[body(schema = {
+    let (push, template) = (schemas.subschema_for::<ScheduledPush>(), schemas.subschema_for::<TemplateSchedule>());
+    json_schema!({"anyOf": [push, template]})
+})]
 pub enum ScheduleReplacement {
     Push(Box<ScheduledPush>),
     Template(Box<TemplateSchedule>),
@@ -48,22 +74,6 @@ pub enum ScheduleReplacement {
 impl TemplateUse {
     pub fn parse_one_or_many(at: &At<'_>) -> Option<OneOrMany<Self>> {
         at.one_or_many(1..=limits::PUSHES_PER_REQUEST, Self::parse)
-    }
-
-    pub fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let usage = Self::take(&mut fields);
-        fields.finish();
-        usage
-    }
-
-    fn take(fields: &mut Fields<'_>) -> Option<Self> {
-        let audience = fields.required("audience", |at| as_it_came(at, Audience::parse(at, Purpose::Send)));
-        let device_types = fields.required("device_types", |at| as_it_came(at, DeviceTypes::parse(at)));
-        let merge_data = fields.required("merge_data", MergeData::parse);
-        let campaigns = fields.nullable("campaigns", |at| as_it_came(at, Campaigns::parse(at)));
-        let options = fields.nullable("options", |at| as_it_came(at, Options::parse(at)));
-        Some(Self { merge_data: merge_data?, audience: audience?, device_types: device_types?, campaigns, options })
     }
 
     /// The parts of the push that come from here. The rest comes from the template.
@@ -79,15 +89,6 @@ impl TemplateSchedule {
     pub fn parse_one_or_many(at: &At<'_>) -> Option<OneOrMany<Self>> {
         schedule::parse_many(at, Self::parse, |scheduled| &scheduled.schedule)
     }
-
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let name = fields.nullable("name", schedule::schedule_name);
-        let schedule = fields.required("schedule", Schedule::parse);
-        let usage = TemplateUse::take(&mut fields);
-        fields.finish();
-        Some(Self { name, schedule: schedule?, usage: usage? })
-    }
 }
 
 impl ScheduleReplacement {
@@ -99,17 +100,9 @@ impl ScheduleReplacement {
     }
 }
 
-impl MergeData {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let template_id = fields.required("template_id", TemplateId::parse);
-        let substitutions = fields.nullable("substitutions", |at| {
-            let given = at.object()?.into_map(0..=limits::SUBSTITUTIONS, variable_value)?;
-            Some(given.into_iter().filter_map(|(key, value)| Some((key, value?))).collect())
-        });
-        fields.finish();
-        Some(Self { template_id: template_id?, substitutions: substitutions.unwrap_or_default() })
-    }
+fn substitutions(at: &At<'_>) -> Option<BTreeMap<String, String>> {
+    let given = at.object()?.into_map(0..=limits::SUBSTITUTIONS, variable_value)?;
+    Some(given.into_iter().filter_map(|(key, value)| Some((key, value?))).collect())
 }
 
 fn as_it_came<T>(at: &At<'_>, read: Option<T>) -> Option<Json> {

@@ -2,27 +2,34 @@
 
 use std::collections::BTreeSet;
 
+use schemars::json_schema;
 use serde::Serialize;
 
 use super::description;
 use crate::channel::name_text;
 use crate::json::At;
+use crate::json::body::{Body, Read};
 use crate::limits;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A variable of a template, which its texts name in double braces.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct Variable {
     pub key: VariableKey,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 1..=limits::TEMPLATE_NAME_CHARS, read = |at| name_text(at, limits::TEMPLATE_NAME_CHARS), nullable)]
     pub name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(length = 0..=limits::TEMPLATE_DESCRIPTION_CHARS, read = description, nullable)]
     pub description: Option<String>,
     /// Without one, the caller that sends the template has to give a value.
+    #[body(nullable)]
     pub default_value: Option<String>,
 }
 
 /// 1 to 32 letters, digits and underscores, none of the latter at the ends.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Read)]
+#[body(schema = {
+    let most = limits::TEMPLATE_VARIABLE_CHARS;
+    json_schema!({"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9_]*[A-Za-z0-9])?$", "maxLength": most})
+})]
 pub struct VariableKey(String);
 
 /// All variables of a template, none of them twice.
@@ -36,18 +43,6 @@ pub(super) fn parse_variables(at: &At<'_>) -> Option<Vec<Variable>> {
         }
     }
     Some(variables)
-}
-
-impl Variable {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let key = fields.required("key", VariableKey::parse);
-        let name = fields.nullable("name", |at| name_text(at, limits::TEMPLATE_NAME_CHARS));
-        let description = fields.nullable("description", description);
-        let default_value = fields.nullable("default_value", At::any_text);
-        fields.finish();
-        Some(Self { key: key?, name, description, default_value })
-    }
 }
 
 impl VariableKey {

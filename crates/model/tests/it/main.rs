@@ -8,3 +8,5 @@ mod random_push;
 mod random_selector;
 mod refusals;
 mod round_trip;
+mod schema_check;
+mod schemas;

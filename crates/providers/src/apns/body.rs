@@ -143,8 +143,9 @@ fn aps<'a>(rendering: &Rendering<'_>, ios: &'a IosOverride) -> Aps<'a> {
 fn sound(sound: &Sound) -> ApsSound<'_> {
     match sound {
         Sound::Name(name) => ApsSound::Name(name),
-        Sound::Object { name, volume, critical } => {
-            ApsSound::Object { name, volume: volume.as_ref(), critical: critical.map(u8::from) }
+        Sound::Object(sound) => {
+            let (name, critical) = (&sound.name, sound.critical.map(u8::from));
+            ApsSound::Object { name, volume: sound.volume.as_ref(), critical }
         }
     }
 }

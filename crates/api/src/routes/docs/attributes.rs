@@ -1,5 +1,8 @@
 //! Attributes of channels and named users.
 
+use model::attribute::AttributeUpdate;
+use model::attribute::AttributesOfOne;
+use model::channel::ChannelBatch;
 use serde_json::json;
 
 use super::channels::READ_ONLY;
@@ -13,7 +16,7 @@ pub(super) fn area() -> Area {
         "Change attributes",
         "Of up to 1,000 channels or named users. Unknown channels are passed over.",
     )
-    .body(body::attribute_update, json!({"audience": {"named_user_id": "kim-7"}, "attributes": operations}))
+    .body(body::of::<AttributeUpdate>, json!({"audience": {"named_user_id": "kim-7"}, "attributes": operations}))
     .done();
     area.post(
         "/api/channels/{channel_id}/attributes",
@@ -21,14 +24,14 @@ pub(super) fn area() -> Area {
         "The channel has to be installed.",
     )
     .takes(platform())
-    .body(body::attributes_of_one, json!({"attributes": operations}))
+    .body(body::of::<AttributesOfOne>, json!({"attributes": operations}))
     .done();
     area.post(
         "/api/named_users/{named_user_id}/attributes",
         "Change the attributes of a named user",
         "The user is created if need be.",
     )
-    .body(body::attributes_of_one, json!({"attributes": operations}))
+    .body(body::of::<AttributesOfOne>, json!({"attributes": operations}))
     .done();
     let batch = json!({
         "tags": {"add": {"interests": ["news"]}},
@@ -41,7 +44,7 @@ pub(super) fn area() -> Area {
         "Tags, attributes and subscriptions of a channel, as device libraries send them: all or nothing.",
     )
     .takes(platform())
-    .body(body::channel_batch, batch)
+    .body(body::of::<ChannelBatch>, batch)
     .done()
     .refuses(403, READ_ONLY);
     area

@@ -1,5 +1,10 @@
 //! Channels of devices and of open platforms.
 
+use model::channel::OpenAddress;
+use model::channel::OpenRegistration;
+use model::channel::OpenTags;
+use model::channel::Registration;
+use model::channel::Uninstalls;
 use model::limits;
 use serde_json::json;
 
@@ -21,7 +26,7 @@ pub(super) fn area() -> Area {
         "Register a channel",
         "Devices register when they are installed. A device that is known by its address gets the channel that it has.",
     )
-    .body(body::registration, channel.clone())
+    .body(body::of::<Registration>, channel.clone())
     .changed::<Registered>("The channel was there, and is updated.")
     .location()
     .changed::<Registered>("A new channel.")
@@ -40,7 +45,7 @@ pub(super) fn area() -> Area {
         "Update a channel",
         "What devices send whenever something about them changes.",
     )
-    .body(body::registration, channel)
+    .body(body::of::<Registration>, channel)
     .changed::<Registered>("Updated.")
     .location()
     .refuses(409, GONE);
@@ -49,7 +54,7 @@ pub(super) fn area() -> Area {
         "Uninstall channels",
         "Takes one or an array of up to 1,000. They can no longer be reached.",
     )
-    .body(body::uninstalls, json!([{"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios"}]))
+    .body(body::of::<Uninstalls>, json!([{"channel_id": "9c36e8c7-5a73-47c0-9716-99fd3d4197d5", "device_type": "ios"}]))
     .done()
     .status(202);
     area.post("/api/channels/email", "Register an email channel", NO_EMAIL).refuses(404, NO_EMAIL);
@@ -70,7 +75,7 @@ pub(super) fn open_area() -> Area {
         "type": "open", "opt_in": true, "address": "lobby-1", "open": {"open_platform_name": "kiosk"}
     }});
     area.post("/api/channels/open", "Register an open channel", "Makes the channel of an address, or changes it.")
-        .body(body::open_registration, channel.clone())
+        .body(body::of::<OpenRegistration>, channel.clone())
         .changed::<open_channels::Registered>("The channel.")
         .location()
         .refuses(
@@ -79,13 +84,13 @@ pub(super) fn open_area() -> Area {
         );
     let address = json!({"address": "lobby-1", "open_platform_name": "kiosk"});
     area.post("/api/channels/open/uninstall", "Uninstall an open channel", "By its platform and address.")
-        .body(body::open_address, address)
+        .body(body::of::<OpenAddress>, address)
         .done()
         .status(202)
         .refuses(404, "There is no such channel (40401).");
     let tags = json!({"audience": {"address": "lobby-1", "open_platform_name": "kiosk"}, "add": {"floor": ["first"]}});
     area.post("/api/channels/open/tags", "Tag an open channel", "An unknown address is passed over.")
-        .body(body::open_tags, tags)
+        .body(body::of::<OpenTags>, tags)
         .done()
         .refuses(403, READ_ONLY);
     area.post(
@@ -93,7 +98,7 @@ pub(super) fn open_area() -> Area {
         "Register an open channel from a device",
         "For devices: makes new channels and changes none.",
     )
-    .body(body::open_registration, channel)
+    .body(body::of::<OpenRegistration>, channel)
     .changed::<open_channels::Restricted>("The id of the channel.")
     .location()
     .refuses(409, "The address or the id is in use (40900).");

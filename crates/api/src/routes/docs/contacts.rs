@@ -1,5 +1,9 @@
 //! Contacts, as device libraries know the people who use them.
 
+use model::contact::ContactAction;
+use model::contact::ContactDisassociation;
+use model::contact::ContactRequest;
+use model::contact::ContactUpdate;
 use serde_json::json;
 
 use super::channels::READ_ONLY;
@@ -22,32 +26,35 @@ pub(super) fn area() -> Area {
         "`resolve` asks whose the channel is, `identify` gives it to a named user, and `reset` takes it back.",
     )
     .takes(channel_id(false))
-    .body(body::contact_action, json!({"action": {"type": "identify", "named_user_id": "kim-7"}}))
+    .body(body::of::<ContactAction>, json!({"action": {"type": "identify", "named_user_id": "kim-7"}}))
     .changed::<Acted>("The contact, and a token for it.")
     .refuses(403, SERVERS_ONLY)
     .refuses(404, NO_CHANNEL)
     .refuses(409, NO_CONTACT);
     let channel = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
     area.post("/api/contacts/resolve", "Resolve a contact", "Asks whose a channel is, for older libraries.")
-        .body(body::contact_resolve, json!({"channel_id": channel, "device_type": "ios"}))
+        .body(body::of::<ContactRequest>, json!({"channel_id": channel, "device_type": "ios"}))
         .changed::<Resolved>("The contact.")
         .refuses(404, NO_CHANNEL)
         .refuses(409, NO_CONTACT);
     area.post("/api/contacts/identify", "Identify a contact", "Gives a channel to a named user, for older libraries.")
-        .body(body::contact_identify, json!({"channel_id": channel, "device_type": "ios", "named_user_id": "kim-7"}))
+        .body(
+            body::of::<ContactRequest>,
+            json!({"channel_id": channel, "device_type": "ios", "named_user_id": "kim-7"}),
+        )
         .changed::<Resolved>("The contact.")
         .refuses(403, SERVERS_ONLY)
         .refuses(404, NO_CHANNEL)
         .refuses(409, NO_CONTACT);
     area.post("/api/contacts/reset", "Reset a contact", "Takes a channel from its named user, for older libraries.")
-        .body(body::contact_reset, json!({"channel_id": channel, "device_type": "ios"}))
+        .body(body::of::<ContactRequest>, json!({"channel_id": channel, "device_type": "ios"}))
         .changed::<Resolved>("The new contact.")
         .refuses(403, SERVERS_ONLY)
         .refuses(404, NO_CHANNEL)
         .refuses(409, NO_CONTACT);
     area.post("/api/contacts/{contact_id}", "Change a contact", "Tags, attributes, subscriptions by scope, and channels to associate.")
         .body(
-            body::contact_update,
+            body::of::<ContactUpdate>,
             json!({"tags": {"add": {"loyalty": ["gold"]}}, "attributes": [{"action": "set", "key": "plan", "value": "gold"}]}),
         )
         .done()
@@ -60,7 +67,7 @@ pub(super) fn area() -> Area {
     )
     .ok::<AssociatedTypes>("An empty list.");
     area.post("/api/contacts/disassociate/{contact_id}", "Take a channel from a contact", "By the id of the channel.")
-        .body(body::contact_disassociation, json!({"channel_id": channel}))
+        .body(body::of::<ContactDisassociation>, json!({"channel_id": channel}))
         .changed::<Disassociated>("The channel.")
         .refuses(403, SERVERS_ONLY);
     area

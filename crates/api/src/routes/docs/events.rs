@@ -1,6 +1,8 @@
 //! Events: those of servers, and the stream of all of them.
 
+use model::custom_event::CustomEvent;
 use model::event::EventRequest;
+use model::json::OneOrMany;
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
@@ -14,7 +16,7 @@ pub(super) fn area() -> Area {
         Area::new("Events", "Everything that happens to an app, in order and resumable; and events of your own.");
     area.post("/api/custom-events", "Send custom events", "Takes one event or an array of up to 100: all or none.")
         .body(
-            body::custom_events,
+            body::of::<OneOrMany<CustomEvent>>,
             json!([{
                 "occurred": "2026-01-31T12:00:00", "user": {"named_user_id": "kim-7"},
                 "body": {"name": "purchased", "value": 239.85, "interaction_type": "url", "interaction_id": "shop",
@@ -44,7 +46,7 @@ pub(super) fn area() -> Area {
         "Stream events by filters",
         "The same, asked for with a body, which can have several filters.",
     )
-    .body(body::event_request, json!({"start": "EARLIEST", "filters": [{"types": ["OPEN", "SEND"]}]}))
+    .body(body::of::<EventRequest>, json!({"start": "EARLIEST", "filters": [{"types": ["OPEN", "SEND"]}]}))
     .stream(STREAM);
     area
 }

@@ -1,5 +1,6 @@
 //! Experiments, their results and their reports.
 
+use model::experiment::Experiment;
 use model::limits;
 use serde_json::json;
 
@@ -23,12 +24,12 @@ pub(super) fn area() -> Area {
         ],
     });
     area.post("/api/experiments", "Create an experiment", "Variants without a schedule are sent at once.")
-        .body(body::experiment, experiment.clone())
+        .body(body::of::<Experiment>, experiment.clone())
         .changed::<Created>("Its id, which is also the id of its pushes as a group.")
         .status(201)
         .location();
     area.post("/api/experiments/validate", "Validate an experiment", "Finds the same problems and keeps nothing.")
-        .body(body::experiment, experiment)
+        .body(body::of::<Experiment>, experiment)
         .done();
     area.get("/api/experiments", "List experiments", "The newest first.")
         .takes(offset())

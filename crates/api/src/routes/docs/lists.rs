@@ -1,5 +1,7 @@
 //! Uploaded lists.
 
+use model::static_list::ListUpdate;
+use model::static_list::NewList;
 use serde_json::json;
 
 use crate::answer::Done;
@@ -16,7 +18,7 @@ pub(super) fn area() -> Area {
         "Create a list",
         "Empty, until rows are uploaded. The name of a deleted list cannot be used again.",
     )
-    .body(body::new_list, json!({"name": "vip", "description": "Gold members"}))
+    .body(body::of::<NewList>, json!({"name": "vip", "description": "Gold members"}))
     .changed::<Done>("Created.")
     .status(201)
     .location()
@@ -31,7 +33,7 @@ pub(super) fn area() -> Area {
     area.get("/api/lists/{list}", "Look up a list", "With the number of channels that are on it now.")
         .ok::<ListRecord>("The list.");
     area.put("/api/lists/{list}", "Change a list", "Replaces what is given. A list keeps its name.")
-        .body(body::list_update, json!({"description": "Gold and platinum members"}))
+        .body(body::of::<ListUpdate>, json!({"description": "Gold and platinum members"}))
         .done()
         .refuses(400, "Something is invalid (40000), or the name is another (40001).")
         .refuses(403, RESERVED);

@@ -1,5 +1,9 @@
 //! Inboxes and their messages.
 
+use model::inbox::InboxChange;
+use model::inbox::MessageIds;
+use model::inbox::NewInbox;
+use model::message_deletion::MessageDeletion;
 use serde_json::json;
 
 use crate::openapi::{Area, body};
@@ -18,7 +22,7 @@ pub(super) fn area() -> Area {
         "Create an inbox",
         "Makes a user with an inbox for channels. Only now the password is shown.",
     )
-    .body(body::new_inbox, json!({"ios_channels": ["9c36e8c7-5a73-47c0-9716-99fd3d4197d5"]}))
+    .body(body::of::<NewInbox>, json!({"ios_channels": ["9c36e8c7-5a73-47c0-9716-99fd3d4197d5"]}))
     .changed::<Created>("The user, the password, and the channels that were found.")
     .status(201)
     .location();
@@ -35,7 +39,7 @@ pub(super) fn area() -> Area {
         "Takes several messages out of all inboxes, by their ids, or all messages of groups. Unknown ids are listed in `errors` \
          with the code 40404.",
     )
-    .body(body::message_deletion, json!({"message_ids": ["0190b1c5-5c7e-7000-8000-000000000000"]}))
+    .body(body::of::<MessageDeletion>, json!({"message_ids": ["0190b1c5-5c7e-7000-8000-000000000000"]}))
     .bare::<Deleted>("Some of them were there and are deleted.")
     .status(202)
     .refuses(404, "None of the ids is known (40401).");
@@ -46,7 +50,7 @@ pub(super) fn area() -> Area {
         "Change an inbox",
         "Adds channels to the inbox and removes others, by the kind of channel.",
     )
-    .body(body::inbox_change, json!({"ios_channels": {"add": ["9c36e8c7-5a73-47c0-9716-99fd3d4197d5"]}}))
+    .body(body::of::<InboxChange>, json!({"ios_channels": {"add": ["9c36e8c7-5a73-47c0-9716-99fd3d4197d5"]}}))
     .changed::<User>("The user as it is now.");
     area.get(
         "/api/user/{user_id}/messages",
@@ -64,14 +68,14 @@ pub(super) fn area() -> Area {
         "Mark messages as read",
         "Messages that are not there are passed over.",
     )
-    .body(body::read_messages, ids.clone())
+    .body(body::of::<MessageIds>, ids.clone())
     .done();
     area.post(
         "/api/user/{user_id}/messages/delete",
         "Delete messages",
         "From this inbox. Missing messages are passed over.",
     )
-    .body(body::deleted_messages, ids)
+    .body(body::of::<MessageIds>, ids)
     .done();
     area.get(
         "/api/user/{user_id}/messages/message/{message_id}",

@@ -1,6 +1,10 @@
 //! Named users.
 
 use model::limits;
+use model::named_user::Association;
+use model::named_user::Disassociation;
+use model::named_user::NamedUserUninstall;
+use model::named_user::NamedUserUpdate;
 use serde_json::json;
 
 use super::channels::READ_ONLY;
@@ -28,11 +32,11 @@ pub(super) fn area() -> Area {
         "Associate a channel",
         "Gives a channel to a user, who is created if need be. One that has not registered yet is associated when it does.",
     )
-    .body(body::association, association.clone())
+    .body(body::of::<Association>, association.clone())
     .done()
     .refuses(403, SERVERS_ONLY);
     area.post("/api/named_users/disassociate", "Disassociate a channel", "Takes a channel from its user.")
-        .body(body::disassociation, association)
+        .body(body::of::<Disassociation>, association)
         .done()
         .refuses(403, SERVERS_ONLY);
     area.post(
@@ -40,7 +44,7 @@ pub(super) fn area() -> Area {
         "Uninstall named users",
         "Uninstalls all channels of the users and forgets them.",
     )
-    .body(body::named_user_uninstall, json!({"named_user_id": ["kim-7"]}))
+    .body(body::of::<NamedUserUninstall>, json!({"named_user_id": ["kim-7"]}))
     .done();
     area.post(
         "/api/named_users/scoped",
@@ -54,7 +58,7 @@ pub(super) fn area() -> Area {
         "Channels, tags and attributes in one request: all or nothing.",
     )
     .body(
-        body::named_user_update,
+        body::of::<NamedUserUpdate>,
         json!({"tags": {"add": {"loyalty": ["gold"]}}, "attributes": [{"action": "set", "key": "plan", "value": "gold"}]}),
     )
     .done()

@@ -1,6 +1,8 @@
 //! Pipelines.
 
+use model::json::OneOrMany;
 use model::limits;
+use model::pipeline::Pipeline;
 use serde_json::json;
 
 use crate::answer::Done;
@@ -21,7 +23,7 @@ pub(super) fn area() -> Area {
         },
     });
     area.post("/api/pipelines", "Create a pipeline", "Takes one pipeline or an array: all or none.")
-        .body(body::pipelines, pipeline.clone())
+        .body(body::of::<OneOrMany<Pipeline>>, pipeline.clone())
         .ok::<Created>("Their ids and addresses.")
         .status(201)
         .refuses(
@@ -29,7 +31,7 @@ pub(super) fn area() -> Area {
             "The app has as many pipelines as it may, or the idempotency key was used for another request (40900).",
         );
     area.post("/api/pipelines/validate", "Validate a pipeline", "Checks pipelines and keeps nothing.")
-        .body(body::pipelines, pipeline.clone())
+        .body(body::of::<OneOrMany<Pipeline>>, pipeline.clone())
         .ok::<Done>("They would be accepted.");
     area.get("/api/pipelines", "List pipelines", "The newest first.")
         .takes(query::choice("enabled", &["true", "false"], "Only those that are enabled, or those that are not."))
@@ -56,7 +58,7 @@ pub(super) fn area() -> Area {
     area.get("/api/pipelines/{pipeline_id}", "Look up a pipeline", "As it was sent, with its status and times.")
         .ok::<One>("The pipeline.");
     area.put("/api/pipelines/{pipeline_id}", "Replace a pipeline", "What is left out is gone.")
-        .body(body::pipeline, pipeline)
+        .body(body::of::<Pipeline>, pipeline)
         .done()
         .refuses(409, "The app has as many active pipelines as it may (40900).");
     area.delete("/api/pipelines/{pipeline_id}", "Delete a pipeline", "Channels that wait for it get nothing.")

@@ -1,5 +1,7 @@
 //! Sending, following and steering pushes.
 
+use model::json::OneOrMany;
+use model::payload::Push;
 use serde_json::json;
 
 use crate::answer::Done;
@@ -14,10 +16,10 @@ pub(super) fn area() -> Area {
         "Send a push",
         "Takes one push or an array of up to 100. All of them are accepted or none; the answer comes when they are durable.",
     )
-    .body(body::pushes, push.clone())
+    .body(body::of::<OneOrMany<Push>>, push.clone())
     .ok::<Accepted>("Accepted: the pushes are sent from now on.");
     area.post("/api/push/validate", "Validate a push", "Checks everything that sending would, and sends nothing.")
-        .body(body::pushes, push)
+        .body(body::of::<OneOrMany<Push>>, push)
         .ok::<Done>("The pushes would be accepted.");
     let create = json!({
         "audience": {"create_and_send": [{"ua_address": "lobby-1"}]},
@@ -29,7 +31,7 @@ pub(super) fn area() -> Area {
         "Create channels and send",
         "Registers the open channels that the audience brings along, and sends them one push. Addresses that exist are updated.",
     )
-    .body(body::create_and_send, create.clone())
+    .body(body::of::<Push>, create.clone())
     .ok::<Accepted>("Accepted.")
     .status(202);
     area.post(
@@ -37,7 +39,7 @@ pub(super) fn area() -> Area {
         "Validate create and send",
         "Checks such a push and does nothing with it.",
     )
-    .body(body::create_and_send, create)
+    .body(body::of::<Push>, create)
     .ok::<Done>("The push would be accepted.");
     area.get(
         "/api/push/{push_id}",

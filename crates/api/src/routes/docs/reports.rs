@@ -1,5 +1,6 @@
 //! Reports of an app over time, and of pushes and groups of pushes.
 
+use model::report::PushIds;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::json;
 
@@ -109,7 +110,7 @@ pub(super) fn push_area() -> Area {
         "Report on several pushes",
         "Unknown ones are left out, and so are bodies.",
     )
-    .body(body::push_ids, json!({"push_ids": ["0190b1c5-5c7e-7000-8000-000000000000"]}))
+    .body(body::of::<PushIds>, json!({"push_ids": ["0190b1c5-5c7e-7000-8000-000000000000"]}))
     .bare::<Vec<details::OfPush<'_>>>("The figures of each.");
     area.get(
         "/api/reports/perpush/series/{push_id}",

@@ -1,5 +1,8 @@
 //! Pushes that are sent later.
 
+use model::json::OneOrMany;
+use model::schedule::ScheduledPush;
+use model::template::ScheduleReplacement;
 use serde_json::json;
 
 use crate::openapi::{Area, body, query, shape::Free};
@@ -22,7 +25,7 @@ pub(super) fn area() -> Area {
         "Schedule a push",
         "Takes one schedule or an array of up to 1,000 (100 with local times): all or none.",
     )
-    .body(body::schedules, scheduled.clone())
+    .body(body::of::<OneOrMany<ScheduledPush>>, scheduled.clone())
     .ok::<Created<Free>>("The schedules, with the ids that their next pushes will have.")
     .status(201);
     let create = json!({
@@ -38,7 +41,7 @@ pub(super) fn area() -> Area {
         "Schedule create and send",
         "As `POST /api/create-and-send`, but later. The channels are made when the push is sent.",
     )
-    .body(body::create_and_send_schedule, create.clone())
+    .body(body::of::<OneOrMany<ScheduledPush>>, create.clone())
     .ok::<Created<Free>>("The schedule.")
     .status(202);
     area.post(
@@ -46,7 +49,7 @@ pub(super) fn area() -> Area {
         "Schedule a bulk send",
         "Another name of `POST /api/schedules/create-and-send`.",
     )
-    .body(body::create_and_send_schedule, create)
+    .body(body::of::<OneOrMany<ScheduledPush>>, create)
     .ok::<Created<Free>>("The schedule.")
     .status(202);
     area.get("/api/schedules", "List schedules", "In the order of their creation.")
@@ -61,13 +64,13 @@ pub(super) fn area() -> Area {
         "Look up a schedule",
         "Only what was sent: `name`, `schedule` and `push`.",
     )
-    .bare_with(body::stored_schedule, "The schedule.");
+    .bare_with(body::of::<ScheduledPush>, "The schedule.");
     area.put(
         "/api/schedules/{schedule_id}",
         "Replace a schedule",
         "Replaces everything, also by a template with values for its variables, and begins anew without repeating a time.",
     )
-    .body(body::schedule_replacement, scheduled)
+    .body(body::of::<ScheduleReplacement>, scheduled)
     .ok::<Created<Free>>("The schedule.")
     .refuses(409, "A local time has come to some devices and not yet to others; pause the schedule first (40900).");
     area.delete(

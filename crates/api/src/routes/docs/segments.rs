@@ -1,6 +1,7 @@
 //! Segments, and explaining audiences.
 
 use model::limits;
+use model::segment::SegmentBody;
 use serde_json::json;
 
 use crate::openapi::{Area, body, query};
@@ -19,7 +20,7 @@ pub(super) fn area() -> Area {
     .ok::<ExplanationRecord>("The explanation.");
     let segment = json!({"display_name": "Gold or news", "criteria": criteria});
     area.post("/api/segments", "Create a segment", "An audience that pushes and other segments select by its id.")
-        .body(body::segment, segment.clone())
+        .body(body::of::<SegmentBody>, segment.clone())
         .changed::<Created>("Its id.")
         .status(201)
         .location();
@@ -37,9 +38,9 @@ pub(super) fn area() -> Area {
     )
     .bare::<Vec<Cutoff>>("The units.");
     area.get("/api/segments/{segment_id}", "Look up a segment", "Only what was sent: `display_name` and `criteria`.")
-        .bare_with(body::segment, "The segment.");
+        .bare_with(body::of::<SegmentBody>, "The segment.");
     area.put("/api/segments/{segment_id}", "Replace a segment", "Pushes that wait go by the new criteria.")
-        .body(body::segment, segment)
+        .body(body::of::<SegmentBody>, segment)
         .done();
     area.delete("/api/segments/{segment_id}", "Delete a segment", "From then on it selects nobody.")
         .nothing("Deleted.");

@@ -1,5 +1,7 @@
 //! Subscription lists.
 
+use model::subscription::ScopedUpdate;
+use model::subscription::SubscriptionUpdate;
 use serde_json::json;
 
 use crate::openapi::{Area, body};
@@ -12,7 +14,7 @@ pub(super) fn area() -> Area {
     );
     area.post("/api/channels/subscription_lists", "Subscribe", "Channels and named users; the latter in all scopes.")
         .body(
-            body::subscription_update,
+            body::of::<SubscriptionUpdate>,
             json!({"audience": {"named_user_id": "kim-7"}, "subscription_lists": {"action": "subscribe", "list_id": "weekly"}}),
         )
         .done()
@@ -23,7 +25,7 @@ pub(super) fn area() -> Area {
         "A subscription counts for the user's channels of its scope: `app`, `web`, `email` or `sms`.",
     )
     .body(
-        body::scoped_update,
+        body::of::<ScopedUpdate>,
         json!({"scoped": [{"scope": ["app", "web"], "subscription_lists": {"subscribe": ["weekly"]}}]}),
     )
     .done();

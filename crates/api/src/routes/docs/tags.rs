@@ -1,5 +1,9 @@
 //! Tags in groups, and the old endpoints of flat tags.
 
+use model::legacy_tag::LegacyTagging;
+use model::legacy_tag::TagBatch;
+use model::tagging::ChannelTagging;
+use model::tagging::NamedUserTagging;
 use serde_json::json;
 
 use super::channels::READ_ONLY;
@@ -15,7 +19,7 @@ pub(super) fn area() -> Area {
         "`add` and `remove` change the named tags; `set` replaces those of its groups.",
     )
     .body(
-        body::channel_tagging,
+        body::of::<ChannelTagging>,
         json!({"audience": {"ios_channel": [channel]}, "add": {"interests": ["news", "sports"]}}),
     )
     .done()
@@ -23,7 +27,7 @@ pub(super) fn area() -> Area {
     let named =
         json!({"audience": {"named_user_id": "kim-7"}, "add": {"loyalty": ["gold"]}, "remove": {"loyalty": "silver"}});
     area.post("/api/named_users/tags", "Tag named users", "Their tags count for all of their channels.")
-        .body(body::named_user_tagging, named)
+        .body(body::of::<NamedUserTagging>, named)
         .done()
         .refuses(403, READ_ONLY);
     area.get("/api/tags", "List tags", "The first 100 flat tags of the app.").bare::<All>("The tags.");
@@ -33,7 +37,7 @@ pub(super) fn area() -> Area {
         .status(201)
         .refuses(400, "The tag is too long, or has control characters (40000).");
     area.post("/api/tags/{tag}", "Put a tag on devices", "Adds a flat tag to devices, and takes it from others.")
-        .body(body::legacy_tagging, json!({"ios_channels": {"add": [channel]}}))
+        .body(body::of::<LegacyTagging>, json!({"ios_channels": {"add": [channel]}}))
         .done();
     area.delete("/api/tags/{tag}", "Delete a tag", "From all devices at once.").nothing("Deleted.");
     let rows = json!([{"ios_channel": channel, "tags": ["news", "sports"]}]);
@@ -42,10 +46,10 @@ pub(super) fn area() -> Area {
         "Set the tags of devices",
         "The flat tags of each device become those of its row: all rows or none.",
     )
-    .body(body::tag_batch, rows.clone())
+    .body(body::of::<TagBatch>, rows.clone())
     .done();
     area.post("/api/tags/batch", "Set the tags of devices by POST", "The same by another method.")
-        .body(body::tag_batch, rows)
+        .body(body::of::<TagBatch>, rows)
         .done();
     area
 }

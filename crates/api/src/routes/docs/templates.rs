@@ -1,6 +1,11 @@
 //! Templates.
 
+use model::json::OneOrMany;
 use model::limits;
+use model::template::Template;
+use model::template::TemplateChange;
+use model::template::TemplateSchedule;
+use model::template::TemplateUse;
 use serde_json::json;
 
 use crate::answer::Done;
@@ -17,7 +22,7 @@ pub(super) fn area() -> Area {
         "push": {"notification": {"alert": "Hello {{NAME}}"}},
     });
     area.post("/api/templates", "Create a template", "Variables are written as `{{KEY}}` in any text of the push.")
-        .body(body::template, template.clone())
+        .body(body::of::<Template>, template.clone())
         .changed::<Created>("The id of the template.")
         .status(201)
         .location();
@@ -42,23 +47,23 @@ pub(super) fn area() -> Area {
         "Send a template",
         "Takes one use of a template or an array of up to 100: all or none.",
     )
-    .body(body::template_uses, used.clone())
+    .body(body::of::<OneOrMany<TemplateUse>>, used.clone())
     .ok::<SentTemplates>("Accepted.");
     area.post("/api/templates/push/validate", "Validate the use of a template", "Checks everything and sends nothing.")
-        .body(body::template_uses, used.clone())
+        .body(body::of::<OneOrMany<TemplateUse>>, used.clone())
         .ok::<Done>("The pushes would be accepted.");
     let schedule = json!({"scheduled_time": "2035-01-01T00:00:00"});
     let scheduled = json!({
         "schedule": schedule, "audience": {"tag": "new"}, "device_types": ["ios", "android"], "merge_data": merge,
     });
     area.post("/api/templates/schedules", "Schedule a template", "The template is filled in now, and sent later.")
-        .body(body::template_schedules, scheduled)
+        .body(body::of::<OneOrMany<TemplateSchedule>>, scheduled)
         .ok::<schedules::Created<Free>>("The schedules.")
         .status(201);
     area.get("/api/templates/{template_id}", "Look up a template", "As it was sent, with its times.")
         .ok::<One>("The template.");
     area.post("/api/templates/{template_id}", "Change a template", "Replaces what is given, and keeps the rest.")
-        .body(body::template_change, json!({"name": "Welcome back"}))
+        .body(body::of::<TemplateChange>, json!({"name": "Welcome back"}))
         .done();
     area.delete("/api/templates/{template_id}", "Delete a template", "Schedules that were made with it stay.").done();
     area

@@ -1,23 +1,28 @@
 //! The target that a tap opens: a URL, a place in the app, or a page made for this push.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::json::At;
+use crate::json::body::{Body, Read};
 use crate::limits;
 use crate::payload::content::{ContentEncoding, ContentType};
 use crate::payload::http_url::HttpUrl;
 use crate::payload::template::TemplateId;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+/// The target that a tap opens.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+#[body(tag = "type")]
 pub enum OpenAction {
     /// Usually a web address, but `tel:` and others work too.
     Url {
+        #[body(length = 1..=usize::MAX)]
         content: String,
     },
     DeepLink {
+        #[body(length = 1..=limits::DEEP_LINK_CHARS)]
         content: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        /// For browsers, which cannot follow a link into an app.
         fallback_url: Option<HttpUrl>,
     },
     LandingPage {
@@ -30,7 +35,8 @@ pub enum OpenAction {
     Home,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A page that opens inside the app.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Read, JsonSchema)]
 #[serde(untagged)]
 pub enum LandingPage {
     /// The service hosts the page.
@@ -39,85 +45,45 @@ pub enum LandingPage {
     Hosted { url: HttpUrl },
 }
 
-/// A page whose body follows its encoding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A page that the service hosts. Its body follows its encoding.
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct InlinePage {
+    #[body(length = 1..=limits::LANDING_PAGE_CHARS, read = |at| page_body(at, content_encoding))]
     pub body: String,
+    /// The MIME type of the body.
     pub content_type: ContentType,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(first)]
     pub content_encoding: Option<ContentEncoding>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct SceneContent {
     pub template: SceneTemplate,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
 pub struct SceneTemplate {
     pub template_id: TemplateId,
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Url,
-    DeepLink,
-    LandingPage,
-    Scene,
-    Home,
-}
-
-impl OpenAction {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let kinds = [
-            ("url", Kind::Url),
-            ("deep_link", Kind::DeepLink),
-            ("landing_page", Kind::LandingPage),
-            ("scene", Kind::Scene),
-            ("home", Kind::Home),
-        ];
-        let kind = fields.required("type", |kind| kind.choice(&kinds))?;
-        let action = match kind {
-            Kind::Url => {
-                fields.required("content", |url| url.text(1..=usize::MAX)).map(|content| OpenAction::Url { content })
-            }
-            Kind::DeepLink => {
-                let content = fields.required("content", |link| link.text(1..=limits::DEEP_LINK_CHARS));
-                let fallback_url = fields.optional("fallback_url", HttpUrl::parse);
-                content.map(|content| OpenAction::DeepLink { content, fallback_url })
-            }
-            Kind::LandingPage => {
-                fields.required("content", LandingPage::parse).map(|content| OpenAction::LandingPage { content })
-            }
-            Kind::Scene => fields.required("content", SceneContent::parse).map(|content| OpenAction::Scene { content }),
-            Kind::Home => Some(OpenAction::Home),
-        };
-        fields.finish();
-        action
-    }
-}
-
 impl LandingPage {
     fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        if fields.has("url") {
-            let url = fields.optional("url", HttpUrl::parse);
-            fields.finish();
-            return Some(LandingPage::Hosted { url: url? });
+        if at.json().get("url").is_none() {
+            return InlinePage::parse(at).map(LandingPage::Inline);
         }
-        let content_encoding = fields.optional("content_encoding", ContentEncoding::parse);
-        let body = fields.required("body", |body| {
-            let text = body.text(1..=limits::LANDING_PAGE_CHARS)?;
-            if content_encoding.unwrap_or(ContentEncoding::Utf8).decode(&text).is_none() {
-                return body.invalid("This is not valid base64, which 'content_encoding' says it is.");
-            }
-            Some(text)
-        });
-        let content_type = fields.required("content_type", ContentType::parse);
+        let mut fields = at.object()?;
+        let url = fields.required("url", HttpUrl::parse);
         fields.finish();
-        Some(LandingPage::Inline(InlinePage { body: body?, content_type: content_type?, content_encoding }))
+        Some(LandingPage::Hosted { url: url? })
     }
+}
+
+fn page_body(at: &At<'_>, encoding: Option<ContentEncoding>) -> Option<String> {
+    let text = at.text(1..=limits::LANDING_PAGE_CHARS)?;
+    if encoding.unwrap_or(ContentEncoding::Utf8).decode(&text).is_none() {
+        return at.invalid("This is not valid base64, which 'content_encoding' says it is.");
+    }
+    Some(text)
 }
 
 impl InlinePage {
@@ -130,19 +96,5 @@ impl InlinePage {
     /// The type to serve them as.
     pub fn mime_type(&self) -> String {
         self.content_type.served(self.content_encoding)
-    }
-}
-
-impl SceneContent {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let template = fields.required("template", |template| {
-            let mut fields = template.object()?;
-            let template_id = fields.required("template_id", TemplateId::parse);
-            fields.finish();
-            Some(SceneTemplate { template_id: template_id? })
-        });
-        fields.finish();
-        Some(Self { template: template? })
     }
 }

@@ -1,12 +1,14 @@
 //! The small values of an Android notification: priorities, category, visibility.
 
+use schemars::json_schema;
 use serde::Serialize;
 
 use crate::json::At;
+use crate::json::body::{Read, Words};
 
 /// Where the notification stands among others: -2 (last) to 2 (first).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Read)]
+#[body(schema = json_schema!({"type": "integer", "minimum": -2, "maximum": 2}))]
 pub struct NotificationPriority(i8);
 
 impl NotificationPriority {
@@ -20,8 +22,8 @@ impl NotificationPriority {
 }
 
 /// How much the lock screen shows: -1 (nothing), 0 (that there is something), 1 (everything).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Read)]
+#[body(schema = json_schema!({"type": "integer", "minimum": -1, "maximum": 1}))]
 pub struct Visibility(i8);
 
 impl Visibility {
@@ -35,8 +37,7 @@ impl Visibility {
 }
 
 /// The category of the notification, in Android's own words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum AndroidCategory {
     Alarm,
     Call,
@@ -53,54 +54,18 @@ pub enum AndroidCategory {
     Transport,
 }
 
-impl AndroidCategory {
-    const WORDS: [(&'static str, AndroidCategory); 13] = [
-        ("alarm", AndroidCategory::Alarm),
-        ("call", AndroidCategory::Call),
-        ("email", AndroidCategory::Email),
-        ("err", AndroidCategory::Err),
-        ("event", AndroidCategory::Event),
-        ("msg", AndroidCategory::Msg),
-        ("promo", AndroidCategory::Promo),
-        ("recommendation", AndroidCategory::Recommendation),
-        ("service", AndroidCategory::Service),
-        ("social", AndroidCategory::Social),
-        ("status", AndroidCategory::Status),
-        ("sys", AndroidCategory::Sys),
-        ("transport", AndroidCategory::Transport),
-    ];
-
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&Self::WORDS)
-    }
-}
-
 /// Whether Firebase wakes a sleeping device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Words)]
 pub enum DeliveryPriority {
     High,
     #[default]
     Normal,
 }
 
-impl DeliveryPriority {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[("high", DeliveryPriority::High), ("normal", DeliveryPriority::Normal)])
-    }
-}
-
 /// Whether devices whose user has switched notifications off get the push all the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Words)]
 pub enum DeliverTo {
     #[default]
     All,
     OptedIn,
-}
-
-impl DeliverTo {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[("all", DeliverTo::All), ("opted_in", DeliverTo::OptedIn)])
-    }
 }

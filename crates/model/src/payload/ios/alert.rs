@@ -1,10 +1,13 @@
 //! The alert of an iOS notification: a text, or Apple's object of texts and localization keys.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::json::body::{Body, Read};
 use crate::json::{At, Json};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A text, or an object of texts and localization keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Read, JsonSchema)]
 #[serde(untagged)]
 pub enum IosAlert {
     Text(String),
@@ -12,34 +15,30 @@ pub enum IosAlert {
 }
 
 /// At least one of the keys is given. The names are Apple's.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Body)]
+#[body(rename_all = "kebab-case", check = AlertObject::refuse_empty)]
 pub struct AlertObject {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    // Apple documents null for some of these keys, with the meaning of leaving them out.
+    #[body(nullable)]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(nullable)]
     pub subtitle: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(nullable)]
     pub title_loc_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(nullable)]
     pub title_loc_args: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(nullable)]
     pub subtitle_loc_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(nullable)]
     pub subtitle_loc_args: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub loc_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub loc_args: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(nullable)]
     pub action_loc_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub launch_image: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary_arg: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[body(range = 0..=i64::from(i32::MAX))]
     pub summary_arg_count: Option<i64>,
 }
 
@@ -74,29 +73,10 @@ impl IosAlert {
 }
 
 impl AlertObject {
-    fn parse(at: &At<'_>) -> Option<Self> {
-        let mut fields = at.object()?;
-        let args = |at: &At<'_>| at.array(0..=usize::MAX, At::any_text);
-        // Apple documents null for some of these keys, with the meaning of leaving them out.
-        let object = Self {
-            title: fields.nullable("title", At::any_text),
-            subtitle: fields.nullable("subtitle", At::any_text),
-            body: fields.optional("body", At::any_text),
-            title_loc_key: fields.nullable("title-loc-key", At::any_text),
-            title_loc_args: fields.nullable("title-loc-args", args),
-            subtitle_loc_key: fields.nullable("subtitle-loc-key", At::any_text),
-            subtitle_loc_args: fields.nullable("subtitle-loc-args", args),
-            loc_key: fields.optional("loc-key", At::any_text),
-            loc_args: fields.optional("loc-args", args),
-            action_loc_key: fields.nullable("action-loc-key", At::any_text),
-            launch_image: fields.optional("launch-image", At::any_text),
-            summary_arg: fields.optional("summary-arg", At::any_text),
-            summary_arg_count: fields.optional("summary-arg-count", |count| count.integer(0..=i64::from(i32::MAX))),
-        };
-        fields.finish();
-        if object == Self::default() {
-            return at.invalid("An alert object needs at least one key, such as 'body'.");
+    fn refuse_empty(self, at: &At<'_>) -> Option<Self> {
+        match self == Self::default() {
+            true => at.invalid("An alert object needs at least one key, such as 'body'."),
+            false => Some(self),
         }
-        Some(object)
     }
 }

@@ -1,12 +1,16 @@
 //! The small values of an iOS notification: badge, sound, priority, interruption level.
 
+use schemars::{JsonSchema, json_schema};
 use serde::{Serialize, Serializer};
 
+use crate::json::body::{Body, Read, Words};
 use crate::json::{At, Json};
 use crate::payload::decimal::Decimal;
 
-/// The number on the app's icon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The number on the app's icon: a number, 'auto' for the number that the device last reported, or a change
+/// of that number, such as '+1'.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({ "anyOf": [ {"type": "integer", "minimum": 0, "maximum": i32::MAX}, {"type": "string", "pattern": "^(auto|[+-][0-9]+)$"}, ], }))]
 pub enum Badge {
     Set(i32),
     /// The badge that the device last registered.
@@ -48,32 +52,29 @@ impl Serialize for Badge {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The name of a sound file, or an object with its volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Read, JsonSchema)]
 #[serde(untagged)]
 pub enum Sound {
     Name(String),
-    Object {
-        name: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        volume: Option<Decimal>,
-        /// Plays even when the device is muted.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        critical: Option<bool>,
-    },
+    Object(SoundObject),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Body)]
+pub struct SoundObject {
+    #[body(length = 1..=usize::MAX)]
+    pub name: String,
+    #[body(range = 0.0..=1.0)]
+    pub volume: Option<Decimal>,
+    /// Plays even when the device is muted.
+    pub critical: Option<bool>,
 }
 
 impl Sound {
     pub(super) fn parse(at: &At<'_>) -> Option<Self> {
         match at.json() {
             Json::String(name) => Some(Sound::Name(name.clone())),
-            Json::Object(_) => {
-                let mut fields = at.object()?;
-                let name = fields.required("name", |name| name.text(1..=usize::MAX));
-                let volume = fields.optional("volume", Decimal::parse_fraction);
-                let critical = fields.optional("critical", At::boolean);
-                fields.finish();
-                Some(Sound::Object { name: name?, volume, critical })
-            }
+            Json::Object(_) => SoundObject::parse(at).map(Sound::Object),
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) => {
                 at.invalid("A sound is the name of a file, or an object with 'name'.")
             }
@@ -81,7 +82,9 @@ impl Sound {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// 5: when it suits the battery. 10: at once; only for pushes that the user can see or hear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Read)]
+#[body(schema = json_schema!({ "type": "integer", "enum": [5, 10], }))]
 pub enum ApnsPriority {
     /// 5: when it suits the battery.
     Considerate,
@@ -112,22 +115,12 @@ impl Serialize for ApnsPriority {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// When the notification may interrupt the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[words(rename_all = "kebab-case")]
 pub enum InterruptionLevel {
     Passive,
     Active,
     TimeSensitive,
     Critical,
-}
-
-impl InterruptionLevel {
-    pub(super) fn parse(at: &At<'_>) -> Option<Self> {
-        at.choice(&[
-            ("passive", InterruptionLevel::Passive),
-            ("active", InterruptionLevel::Active),
-            ("time-sensitive", InterruptionLevel::TimeSensitive),
-            ("critical", InterruptionLevel::Critical),
-        ])
-    }
 }

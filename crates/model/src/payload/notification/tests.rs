@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::device_type::DeviceType;
+use crate::device_type::OpenPlatform;
 use crate::json::parse;
 use crate::payload::ios::ApnsPriority;
 
